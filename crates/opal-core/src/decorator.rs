@@ -1,0 +1,276 @@
+//! What a decorator is: everything about it that is known before it runs.
+//!
+//! A descriptor says what a decorator *can do*; which **roles** it plays follows from that and is
+//! never written down, so that roles and abilities cannot disagree. Built-ins and plugins use the
+//! same type. Descriptors live in static memory: the registry is ready without any work at
+//! start-up, and a plugin's manifest, read once a process, is leaked into it.
+
+use crate::types::Type;
+use crate::value::Value;
+
+#[derive(Debug)]
+pub struct Descriptor {
+    /// `retry`, `file.read`: what stands behind the `@`.
+    pub path: &'static str,
+    /// One line, lower case, without a full stop.
+    pub summary: &'static str,
+    /// A paragraph or more, Markdown.
+    pub docs: &'static str,
+    /// Whether a name belongs to the path, as in `@env.HOME`.
+    pub subject: Subject,
+    pub params: &'static [Param],
+    /// Any further `NAME=value` is taken too, with this type (`@environ`).
+    pub open_params: Option<Type>,
+    pub returns: Option<Returns>,
+    pub block: Block,
+    pub effect: Effect,
+    pub cost: Cost,
+    pub exposure: Exposure,
+    /// Whether it may stand behind `<`.
+    pub reads: bool,
+    /// Whether it may stand behind `>` and `>>`.
+    pub writes: bool,
+    /// Whether its block runs somewhere else.
+    pub transport: bool,
+    pub resource: Option<Resource>,
+    pub capabilities: &'static [Capability],
+    /// Whether a contract may hold it: false where its value is another at every look.
+    pub repeatable: bool,
+    pub examples: &'static [Example],
+}
+
+/// The name that some paths end in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    None,
+    /// `@env.NAME`; what the name names, for messages.
+    Required(&'static str),
+    /// `@secret.env.NAME`, or the parameter of this name instead.
+    OrParam(&'static str),
+}
+
+#[derive(Debug)]
+pub struct Param {
+    pub name: &'static str,
+    /// Another name that means the same.
+    pub alias: Option<&'static str>,
+    pub ty: Type,
+    pub presence: Presence,
+    /// Bounds of an Int, both inclusive.
+    pub range: Option<(i64, i64)>,
+    /// A regular expression that the whole of a String must match.
+    pub pattern: Option<&'static str>,
+    /// What to write instead, where the parameter goes away.
+    pub deprecated: Option<&'static str>,
+    /// The text is a shell command: a literal is compiled like a shell step.
+    pub shell: bool,
+    pub docs: &'static str,
+}
+
+#[derive(Debug)]
+pub enum Presence {
+    Required,
+    /// May be left out, and then nothing takes its place.
+    Optional,
+    Default(Value),
+}
+
+/// What comes back, as a schema with a version of its own.
+#[derive(Debug)]
+pub struct Returns {
+    pub version: &'static str,
+    pub ty: Type,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    Forbidden,
+    Optional,
+    Required,
+}
+
+/// Whether it only looks, at plan time, or acts, at run time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Read,
+    Act,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// Resolved in quick plans too.
+    Cheap,
+    /// Deferred in quick plans.
+    Expensive,
+}
+
+/// How a value that it gives is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposure {
+    /// A declared secret: a placeholder everywhere, scrubbed from four characters on.
+    Secret,
+    /// A placeholder, unless `public=true`.
+    Resolved,
+    /// In clear.
+    Public,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Capability {
+    Clock,
+    Environment,
+    FilesRead,
+    FilesWrite,
+    Network,
+    Packages,
+    Processes,
+    Randomness,
+    Services,
+    Terminal,
+    Users,
+}
+
+/// What makes a decorator describe a state of the world.
+#[derive(Debug)]
+pub struct Resource {
+    /// Its step type in the YAML form.
+    pub yaml: &'static str,
+    /// The parameters that say which thing it is.
+    pub key: &'static [&'static str],
+}
+
+/// A piece of source that shows the decorator at work; it runs as a test.
+#[derive(Debug)]
+pub struct Example {
+    pub title: &'static str,
+    pub source: &'static str,
+}
+
+/// A part that a decorator can play. One decorator may play several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Gives a value at plan time.
+    Value,
+    /// Runs a block in its own way.
+    Wrapper,
+    /// Runs a block somewhere else.
+    Boundary,
+    /// Stands at the end of a redirection.
+    Endpoint,
+    /// Describes a state of the world, with verify and apply.
+    Resource,
+}
+
+impl Role {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Value => "value",
+            Self::Wrapper => "wrapper",
+            Self::Boundary => "boundary",
+            Self::Endpoint => "endpoint",
+            Self::Resource => "resource",
+        }
+    }
+}
+
+impl Descriptor {
+    /// The starting point of every descriptor: an action without parameters, block or result.
+    pub const BASE: Self = Self {
+        path: "",
+        summary: "",
+        docs: "",
+        subject: Subject::None,
+        params: &[],
+        open_params: None,
+        returns: None,
+        block: Block::Forbidden,
+        effect: Effect::Act,
+        cost: Cost::Cheap,
+        exposure: Exposure::Resolved,
+        reads: false,
+        writes: false,
+        transport: false,
+        resource: None,
+        capabilities: &[],
+        repeatable: true,
+        examples: &[],
+    };
+
+    /// Whether it gives a value at plan time, for `var`, expressions and text.
+    #[must_use]
+    pub fn is_value(&self) -> bool {
+        self.returns.is_some() && self.effect == Effect::Read
+    }
+
+    /// Whether a statement made of it does something at run time.
+    #[must_use]
+    pub fn is_action(&self) -> bool {
+        self.effect == Effect::Act
+    }
+
+    /// The parts it plays, in the order of [`Role`].
+    #[must_use]
+    pub fn roles(&self) -> Vec<Role> {
+        let wraps = self.block != Block::Forbidden;
+        [
+            (self.is_value(), Role::Value),
+            (wraps, Role::Wrapper),
+            (wraps && self.transport, Role::Boundary),
+            (self.reads || self.writes, Role::Endpoint),
+            (self.resource.is_some(), Role::Resource),
+        ]
+        .into_iter()
+        .filter_map(|(plays, role)| plays.then_some(role))
+        .collect()
+    }
+
+    /// The parameter called `name`, by its name or its alias.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&'static Param> {
+        self.params.iter().find(|param| param.name == name || param.alias == Some(name))
+    }
+}
+
+impl Param {
+    /// The starting point of every parameter: a required String.
+    pub const BASE: Self = Self {
+        name: "",
+        alias: None,
+        ty: Type::String,
+        presence: Presence::Required,
+        range: None,
+        pattern: None,
+        deprecated: None,
+        shell: false,
+        docs: "",
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_decorator_may_play_several_roles() {
+        let object = Descriptor {
+            path: "store.object",
+            returns: Some(Returns { version: "1.0.0", ty: Type::String }),
+            effect: Effect::Read,
+            writes: true,
+            ..Descriptor::BASE
+        };
+        assert_eq!(object.roles(), [Role::Value, Role::Endpoint]);
+        let host = Descriptor { block: Block::Required, transport: true, ..Descriptor::BASE };
+        assert_eq!(host.roles(), [Role::Wrapper, Role::Boundary]);
+    }
+
+    #[test]
+    fn what_acts_and_returns_is_no_value_of_the_plan() {
+        let action = Descriptor {
+            returns: Some(Returns { version: "1.0.0", ty: Type::String }),
+            ..Descriptor::BASE
+        };
+        assert_eq!(action.roles(), []);
+    }
+}

@@ -1,0 +1,107 @@
+//! What went wrong, where, why, and what to type next.
+//!
+//! A diagnostic is data. Wording and places are decided where the fault is found; colours, columns
+//! and exit codes are decided by whoever shows it.
+
+use crate::code::{Code, Severity};
+use crate::text::Span;
+
+/// A place and a few words about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+/// One replacement of source text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub span: Span,
+    pub text: String,
+}
+
+/// A change that is certain to be meant; tools may apply it without asking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    pub title: String,
+    pub edits: Vec<Edit>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub code: Code,
+    /// Lower case, without a full stop, with the thing in backticks.
+    pub message: String,
+    pub primary: Label,
+    pub secondary: Vec<Label>,
+    /// The way forward, one suggestion a line.
+    pub help: Vec<String>,
+    pub fix: Option<Fix>,
+}
+
+impl Diagnostic {
+    #[must_use]
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            primary: Label { span, text: String::new() },
+            secondary: Vec::new(),
+            help: Vec::new(),
+            fix: None,
+        }
+    }
+
+    /// Words under the primary place.
+    #[must_use]
+    pub fn label(mut self, text: impl Into<String>) -> Self {
+        self.primary.text = text.into();
+        self
+    }
+
+    /// A second place that matters.
+    #[must_use]
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label { span, text: text.into() });
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// Adds `help` only where there is something to say.
+    #[must_use]
+    pub fn maybe_help(self, text: Option<String>) -> Self {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+
+    #[must_use]
+    pub fn fix(mut self, title: impl Into<String>, span: Span, text: impl Into<String>) -> Self {
+        let edit = Edit { span, text: text.into() };
+        self.fix = Some(Fix { title: title.into(), edits: vec![edit] });
+        self
+    }
+
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity() == Severity::Error
+    }
+}
+
+/// Puts diagnostics into the one order they are shown in: by place, then by code.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by(|a, b| {
+        (a.primary.span, a.code.as_str()).cmp(&(b.primary.span, b.code.as_str()))
+    });
+}

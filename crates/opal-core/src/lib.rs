@@ -1,0 +1,31 @@
+//! The nouns of opal.
+//!
+//! | what | where |
+//! |---|---|
+//! | places in a source text | [`text`] |
+//! | what went wrong, where, and what to do | [`diagnostic`], codes in [`code`] |
+//! | values and types of the language | [`value`], [`types`], [`duration`] |
+//! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
+//! | "did you mean" | [`suggest`] |
+//!
+//! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
+//! this crate reads or changes the world, so everything in it can be tested with plain values.
+//! It also knows no syntax: a `Span` is a pair of offsets, never a token.
+
+pub mod code;
+pub mod decorator;
+pub mod diagnostic;
+pub mod duration;
+pub mod registry;
+pub mod suggest;
+pub mod text;
+pub mod types;
+pub mod value;
+
+pub use code::{Code, Severity};
+pub use diagnostic::{Diagnostic, Edit, Fix, Label};
+pub use duration::Duration;
+pub use registry::Registry;
+pub use text::{LineIndex, Position, Span};
+pub use types::Type;
+pub use value::Value;

@@ -1,0 +1,66 @@
+//! "Did you mean": the nearest of the names that exist.
+
+/// The distance at which a name still counts as a slip of `name`. A swap of neighbours is one edit.
+#[must_use]
+pub fn reach(name: &str) -> usize {
+    if name.chars().count() >= 5 { 2 } else { 1 }
+}
+
+/// Edits from `a` to `b`: insertions, deletions, replacements, swaps of neighbours.
+#[must_use]
+pub fn distance(a: &str, b: &str) -> usize {
+    strsim::osa_distance(a, b)
+}
+
+/// The candidate nearest to `given`, if any is within reach; the first in order where two tie.
+///
+/// Case alone never counts as a difference: `string` finds `String`.
+#[must_use]
+pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = given.to_lowercase();
+    candidates
+        .into_iter()
+        .filter(|candidate| candidate.len().abs_diff(given.len()) <= 3)
+        .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(edits, candidate)| *edits <= reach(candidate))
+        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Whether `given` is, part by part, a slip of the dotted path `registered`.
+///
+/// ```
+/// use opal_core::suggest::is_slip;
+/// assert!(is_slip("git.comit", "git.commit"));
+/// assert!(is_slip("fiel.read", "file.read"));
+/// assert!(!is_slip("file.json", "file.read"));
+/// assert!(!is_slip("file.read", "file.read"), "an exact match is no slip");
+/// ```
+#[must_use]
+pub fn is_slip(given: &str, registered: &str) -> bool {
+    if given == registered || given.split('.').count() != registered.split('.').count() {
+        return false;
+    }
+    given
+        .split('.')
+        .zip(registered.split('.'))
+        .all(|(typed, part)| distance(typed, part) <= reach(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swap_of_neighbours_is_one_edit() {
+        assert_eq!(distance("vra", "var"), 1);
+        assert_eq!(nearest("vra", ["env", "var"]), Some("var"));
+    }
+
+    #[test]
+    fn short_names_allow_one_edit_and_longer_ones_two() {
+        assert_eq!(nearest("xyz", ["env"]), None);
+        assert_eq!(nearest("deplyo", ["deploy", "build"]), Some("deploy"));
+        assert_eq!(nearest("dpoly", ["deploy"]), Some("deploy"));
+    }
+}

@@ -1,0 +1,53 @@
+//! Constants: values that stand in source text or in a descriptor.
+
+use std::fmt;
+
+use crate::duration::Duration;
+use crate::types::Type;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Text),
+    Duration(Duration),
+}
+
+/// Text that a descriptor holds in static memory or a source text owns.
+pub type Text = std::borrow::Cow<'static, str>;
+
+impl Value {
+    /// A string constant for descriptors.
+    #[must_use]
+    pub const fn text(text: &'static str) -> Self {
+        Self::String(Text::Borrowed(text))
+    }
+
+    #[must_use]
+    pub fn type_of(&self) -> Type {
+        match self {
+            Self::Null => Type::Null,
+            Self::Bool(_) => Type::Bool,
+            Self::Int(_) => Type::Int,
+            Self::Float(_) => Type::Float,
+            Self::String(_) => Type::String,
+            Self::Duration(_) => Type::Duration,
+        }
+    }
+}
+
+/// As the language writes it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Float(value) => write!(f, "{value:?}"),
+            Self::String(value) => write!(f, "{value:?}"),
+            Self::Duration(value) => write!(f, "{value}"),
+        }
+    }
+}
