@@ -1,1 +1,92 @@
-fn main() {}
+//! The chores of this repository: `cargo xtask --help`.
+//!
+//! | what | where |
+//! |---|---|
+//! | what the commands run | [`chores`] |
+//! | the rules no compiler knows, and their tests | [`tidy`] |
+//!
+//! Deliberately not here: anything of ours. A chore must run while the crates do not build.
+
+mod chores;
+mod tidy;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+The chores of this repository.
+
+Usage: cargo xtask <command>
+
+Commands:
+  test           everything that must hold: format, lints, tests, fuzz targets
+  tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
+  bench [args]   the benchmarks; arguments go to the benchmark, such as a filter
+  help           this text
+
+`test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.
+Exit codes: 0 all is well, 1 something failed, 2 the command was not understood.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = root();
+    match arguments.as_slice() {
+        [] => misunderstood("no command was given"),
+        ["help" | "-h" | "--help", ..] | [_, "-h" | "--help"] => {
+            say(HELP.trim_end());
+            ExitCode::SUCCESS
+        }
+        ["test"] => report(chores::test(&root)),
+        ["tidy"] => report(tidy_up(&root)),
+        ["bench", rest @ ..] => report(chores::bench(&root, rest)),
+        ["test" | "tidy", extra, ..] => misunderstood(&format!("unexpected argument `{extra}`")),
+        [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),
+    }
+}
+
+fn tidy_up(root: &Path) -> Result<(), String> {
+    let tree = tidy::Tree::read(root)?;
+    let findings = tidy::findings(&tree);
+    for finding in &findings {
+        say(&finding.to_string());
+    }
+    match findings.len() {
+        0 => Ok(()),
+        1 => Err("1 finding; it says how to mend it".to_string()),
+        many => Err(format!("{many} findings; each says how to mend it")),
+    }
+}
+
+fn report(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            complain(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn misunderstood(what: &str) -> ExitCode {
+    complain(&format!("{what}; `cargo xtask --help` lists the commands"));
+    ExitCode::from(2)
+}
+
+/// The repository: the folder above this crate.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+// A closed pipe (`cargo xtask tidy | head`) is no reason to fail, so errors of writing are dropped.
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+fn complain(message: &str) {
+    let _ = writeln!(std::io::stderr(), "error: {message}");
+}

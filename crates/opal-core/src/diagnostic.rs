@@ -101,7 +101,6 @@ impl Diagnostic {
 
 /// Puts diagnostics into the one order they are shown in: by place, then by code.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
-    diagnostics.sort_by(|a, b| {
-        (a.primary.span, a.code.as_str()).cmp(&(b.primary.span, b.code.as_str()))
-    });
+    diagnostics
+        .sort_by(|a, b| (a.primary.span, a.code.as_str()).cmp(&(b.primary.span, b.code.as_str())));
 }

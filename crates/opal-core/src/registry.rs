@@ -45,9 +45,8 @@ impl Registry {
     /// The best guess at what `given` was meant to be, for a message.
     #[must_use]
     pub fn nearest(&self, given: &str) -> Option<&'static str> {
-        self.slip(given).or_else(|| {
-            suggest::nearest(given, self.iter().map(|descriptor| descriptor.path))
-        })
+        self.slip(given)
+            .or_else(|| suggest::nearest(given, self.iter().map(|descriptor| descriptor.path)))
     }
 }
 

@@ -1,1 +1,40 @@
+//! Text ⇄ structure.
+//!
+//! ```text
+//! source ──lexer──▶ tokens ──grammar──▶ events ─┬─▶ tree ──▶ format
+//!                                               └─▶ cursor ──▶ the planner (another crate)
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | kinds of tokens and nodes | [`kind`] |
+//! | two lanes of text, language and shell | [`lexer`] |
+//! | the places a reference can stand in | [`context`] |
+//! | rules, cut by area | [`grammar`] |
+//! | the flat row the rules write | [`event`] |
+//! | reading that row without building anything | [`cursor`] |
+//! | the lossless tree, for tools only | [`tree`] |
+//! | the formatter | [`format`] |
+//! | what a file must be before any of this | [`source`] |
+//!
+//! Deliberately not here: names. This crate does not know which variables, functions or fields
+//! exist; of decorators it knows only what a [`Vocabulary`] tells it, because `@file.json` is text
+//! and `@file.read` is not. It does no I/O, and parsing never fails: it returns events and errors.
 
+pub mod context;
+pub mod cursor;
+pub mod event;
+mod format;
+mod grammar;
+pub mod kind;
+mod lexer;
+mod parser;
+pub mod source;
+pub mod tokens;
+pub mod tree;
+pub mod vocabulary;
+
+pub use format::{Style, format};
+pub use kind::SyntaxKind;
+pub use parser::{Parse, parse, parse_shell};
+pub use vocabulary::{PathKind, Vocabulary};

@@ -1,0 +1,54 @@
+//! Parameters and types that several descriptors share, so that they mean the same everywhere.
+
+use opal_core::decorator::{Param, Presence, Returns};
+use opal_core::types::TypeRef;
+use opal_core::{Type, Value};
+
+/// Permission bits as `chmod` takes them, without signs or letters.
+pub(super) const OCTAL: &str = "[0-7]{3,4}";
+
+pub(super) const STRINGS: Type = Type::Array(TypeRef::Static(&Type::String));
+pub(super) const STRING_MAP: Type = Type::Map(TypeRef::Static(&Type::String));
+
+pub(super) const NO: Presence = Presence::Default(Value::Bool(false));
+pub(super) const YES: Presence = Presence::Default(Value::Bool(true));
+
+pub(super) const TEXT: Returns = Returns { version: "1.0.0", ty: Type::String };
+
+/// For every value that is a placeholder by default.
+pub(super) const PUBLIC: Param = Param {
+    name: "public",
+    ty: Type::Bool,
+    presence: NO,
+    docs: "show the value in clear in plans, logs and records instead of a placeholder",
+    ..Param::BASE
+};
+
+/// For every value whose text can begin with a hyphen.
+pub(super) const DASH: Param = Param {
+    name: "dash",
+    ty: Type::Bool,
+    presence: NO,
+    docs: "let the value begin a word of a command with `-`, where a program may take it for an \
+           option",
+    ..Param::BASE
+};
+
+/// For values that come out of a file.
+pub(super) const TRIM: Param = Param {
+    name: "trim",
+    ty: Type::Bool,
+    presence: YES,
+    docs: "drop blanks and line ends at both ends of the text",
+    ..Param::BASE
+};
+
+/// For every resource.
+pub(super) const VERIFY_TIMEOUT: Param = Param {
+    name: "verify_timeout",
+    ty: Type::Duration,
+    presence: Presence::Optional,
+    docs: "how long the look at the current state may take before the step counts as blocked; \
+           30s unless the command line says otherwise",
+    ..Param::BASE
+};

@@ -1,0 +1,13 @@
+//! Decorators that act at run time.
+
+pub(super) mod cmd;
+pub(super) mod confirm;
+pub(super) mod environ;
+pub(super) mod file_write;
+pub(super) mod log;
+pub(super) mod parallel;
+pub(super) mod retry;
+pub(super) mod shell;
+pub(super) mod timeout;
+pub(super) mod to_display;
+pub(super) mod workdir;

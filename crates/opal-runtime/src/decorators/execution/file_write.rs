@@ -1,0 +1,48 @@
+use opal_core::Type;
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence};
+
+use crate::decorators::common::{NO, OCTAL};
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "file.write",
+    summary: "write the output of a step to a file, whole or not at all",
+    docs: "Stands behind `>` or `>>`. The file is replaced in one move after the step has \
+           succeeded: a step that fails half-way leaves the old content, and a reader never sees \
+           a part of the new one. Behind `>>`, or with `append=true`, the output comes after \
+           what the file holds.\n\n\
+           Bytes are written as they come and secrets are not hidden, since a file is a \
+           destination of your choice; pipe through `@to.display()` first where they should be.",
+    params: &[
+        Param { name: "path", docs: "the file to write; `~` is the home directory", ..Param::BASE },
+        Param {
+            name: "mode",
+            presence: Presence::Optional,
+            pattern: Some(OCTAL),
+            docs: "the permissions in octal, such as `0644`; without it those the file has, or \
+                   the usual ones of a new file",
+            ..Param::BASE
+        },
+        Param {
+            name: "append",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "keep what the file holds and write after it",
+            ..Param::BASE
+        },
+    ],
+    writes: true,
+    capabilities: &[Capability::FilesRead, Capability::FilesWrite],
+    examples: &[
+        Example {
+            title: "a file that is never half written",
+            source: "fun stamp() {\n    \
+                     git describe --always > @file.write(\"dist/VERSION\", mode=\"0644\")\n}\n",
+        },
+        Example {
+            title: "add to a file",
+            source: "fun note() {\n    \
+                     date --iso-8601 > @file.write(\"deployments.log\", append=true)\n}\n",
+        },
+    ],
+    ..Descriptor::BASE
+};

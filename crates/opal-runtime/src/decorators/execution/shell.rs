@@ -1,0 +1,88 @@
+use opal_core::Type;
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource, Returns};
+use opal_core::types::Field;
+
+use crate::decorators::common::{NO, STRING_MAP, VERIFY_TIMEOUT};
+
+static RESULT: [Field; 3] = [
+    Field { name: "stdout", ty: Type::String, docs: "standard output, exactly as it was" },
+    Field { name: "stderr", ty: Type::String, docs: "standard error, exactly as it was" },
+    Field { name: "exit_code", ty: Type::Int, docs: "0, or the code the command ended with" },
+];
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "shell",
+    summary: "run a shell command",
+    docs: "What every plain command line is, with the settings that a line has no room for: \
+           another interpreter, a directory, variables. `let.NAME = @shell(…)` captures the \
+           result; the name alone then stands for the output without the line ends at its end, \
+           and the fields hold the rest.\n\n\
+           With `check` the command describes a state: the check is run first, and where it ends \
+           with 0 the state is reached and the command is left out. Without one nobody can tell, \
+           and the command always runs.",
+    params: &[
+        Param {
+            name: "cmd",
+            alias: Some("command"),
+            shell: true,
+            docs: "the command to run",
+            ..Param::BASE
+        },
+        Param {
+            name: "check",
+            alias: Some("verify"),
+            presence: Presence::Optional,
+            shell: true,
+            docs: "a command that changes nothing and ends with 0 where there is nothing to do",
+            ..Param::BASE
+        },
+        Param {
+            name: "shell",
+            presence: Presence::Optional,
+            docs: "the interpreter, by name or path; without it bash, or sh where there is none",
+            ..Param::BASE
+        },
+        Param {
+            name: "workdir",
+            presence: Presence::Optional,
+            docs: "the directory to run in",
+            ..Param::BASE
+        },
+        Param {
+            name: "env",
+            ty: STRING_MAP,
+            presence: Presence::Optional,
+            docs: "environment variables to set for the command, on top of those it has anyway",
+            ..Param::BASE
+        },
+        Param {
+            name: "allow_failure",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "go on with the next step whatever the exit code",
+            ..Param::BASE
+        },
+        VERIFY_TIMEOUT,
+    ],
+    returns: Some(Returns { version: "1.0.0", ty: Type::Object(&RESULT) }),
+    resource: Some(Resource { yaml: "command", key: &["cmd"] }),
+    capabilities: &[Capability::Processes],
+    examples: &[
+        Example {
+            title: "run a command only where it is needed",
+            source: "fun setup() {\n    \
+                     @shell(\"createdb app\", check=\"psql -lqt | grep -qw app\")\n}\n",
+        },
+        Example {
+            title: "another interpreter, another directory",
+            source: "fun report() {\n    \
+                     @shell(\"print -l **/*.log\", shell=\"zsh\", workdir=\"/var/log\")\n}\n",
+        },
+        Example {
+            title: "capture the output",
+            source: "fun tag() {\n    let.commit = @shell(\"git rev-parse --short HEAD\")\n    \
+                     docker tag app:latest app:@let.commit\n}\n",
+        },
+    ],
+    ..Descriptor::BASE
+};

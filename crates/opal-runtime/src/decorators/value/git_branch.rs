@@ -1,0 +1,23 @@
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure};
+
+use crate::decorators::common::TEXT;
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "git.branch",
+    summary: "the name of the branch that is checked out",
+    docs: "Gives the current branch of the repository that the steps start in, without \
+           `refs/heads/`. Where a commit and no branch is checked out, as CI systems like to do, \
+           there is no name to give and the plan fails.\n\n\
+           The value is public: plans show it in clear.",
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    exposure: Exposure::Public,
+    capabilities: &[Capability::FilesRead, Capability::Processes],
+    examples: &[Example {
+        title: "let the branch choose the environment",
+        source: "fun deploy() {\n    when @git.branch {\n        \
+                 \"main\" -> kubectl apply -f k8s/production\n        \
+                 else -> kubectl apply -f k8s/preview\n    }\n}\n",
+    }],
+    ..Descriptor::BASE
+};

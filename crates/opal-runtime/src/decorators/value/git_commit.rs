@@ -1,0 +1,21 @@
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure};
+
+use crate::decorators::common::TEXT;
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "git.commit",
+    summary: "the full id of the commit that is checked out",
+    docs: "Gives the commit of the repository that the steps start in, in full. Changes that are \
+           not committed make no difference to it. Outside a repository, and before the first \
+           commit, the plan fails.\n\n\
+           The value is public: plans show it in clear.",
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    exposure: Exposure::Public,
+    capabilities: &[Capability::FilesRead, Capability::Processes],
+    examples: &[Example {
+        title: "tag an image with the commit",
+        source: "fun build() {\n    docker build --tag app:@git.commit .\n}\n",
+    }],
+    ..Descriptor::BASE
+};

@@ -1,0 +1,19 @@
+use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+
+use crate::decorators::common::TEXT;
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "os.hostname",
+    summary: "the name of the machine",
+    docs: "Gives the host name as the system knows it, which may or may not include the domain. \
+           The value is public: plans show it in clear.\n\n\
+           A contract that uses it runs only on machines of that name.",
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    exposure: Exposure::Public,
+    examples: &[Example {
+        title: "say where a message comes from",
+        source: "fun notify() {\n    logger --tag opal \"deployed from @os.hostname\"\n}\n",
+    }],
+    ..Descriptor::BASE
+};

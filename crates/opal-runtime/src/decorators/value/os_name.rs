@@ -1,0 +1,20 @@
+use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+
+use crate::decorators::common::TEXT;
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "os.name",
+    summary: "the operating system",
+    docs: "Gives the name of the operating system in lower case: `linux` or `macos`. The value \
+           is public: plans show it in clear.",
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    exposure: Exposure::Public,
+    examples: &[Example {
+        title: "open a page with what the system offers",
+        source: "fun docs() {\n    if @os.name == \"macos\" {\n        \
+                 open target/doc/index.html\n    } else {\n        \
+                 xdg-open target/doc/index.html\n    }\n}\n",
+    }],
+    ..Descriptor::BASE
+};

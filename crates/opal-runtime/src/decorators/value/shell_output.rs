@@ -1,0 +1,31 @@
+use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param};
+
+use crate::decorators::common::{DASH, PUBLIC, TEXT};
+
+pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "shell.output",
+    summary: "what a command prints, at plan time",
+    docs: "Runs a command while the plan is being made and gives its standard output without \
+           the line ends at its end. The value can steer `if`, `when` and loops. A command that \
+           fails, fails the plan.\n\n\
+           The command should only look: it runs for every resolved plan, for every contract run \
+           and before anybody has agreed to anything. Quick plans do not run it and show the \
+           value as deferred. For output that is needed after the steps have begun, \
+           `let.NAME = @shell(…)` is the right tool.",
+    params: &[
+        Param { name: "cmd", shell: true, docs: "the command to run", ..Param::BASE },
+        PUBLIC,
+        DASH,
+    ],
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    cost: Cost::Expensive,
+    capabilities: &[Capability::Processes],
+    examples: &[Example {
+        title: "decide by the state of a cluster",
+        source: "var NODES = @shell.output(\"kubectl get nodes --output=name\", public=true)\n\n\
+                 fun check() {\n    for node in lines(NODES) {\n        \
+                 kubectl describe @var.node\n    }\n}\n",
+    }],
+    ..Descriptor::BASE
+};

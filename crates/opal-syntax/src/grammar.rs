@@ -1,0 +1,44 @@
+//! The rules, cut by area. Each writes events; none knows the tree.
+//!
+//! | area | where |
+//! |---|---|
+//! | which construct a statement is, blocks | `statements` |
+//! | `fun`, labels, parameters, types | `functions` |
+//! | `var`, assignment, `let` | `bindings` |
+//! | `if`, `when`, `for`, `while`, `try` | `control` |
+//! | shell steps, decorator calls, operators between them | `steps` |
+//! | references, arguments, fields and indices | `references` |
+//! | everything else that has a value | `expressions` |
+//!
+//! A comment that begins with `test NAME` beside a rule is a test: its text is parsed, and its
+//! outline compared with `test_data/grammar/NAME.txt`.
+
+mod bindings;
+mod control;
+mod expressions;
+mod foreign;
+mod functions;
+mod references;
+mod statements;
+mod steps;
+
+use crate::kind::SyntaxKind::File;
+use crate::parser::Parser;
+
+/// How deep blocks and brackets may nest.
+pub(crate) const MAX_DEPTH: u32 = 64;
+
+pub(crate) fn file(p: &mut Parser<'_>) {
+    let marker = p.start();
+    p.lexer.prologue();
+    p.pass_tokens();
+    statements::statements(p, statements::Level::Top);
+    p.pass_tokens();
+    let _ = p.complete(marker, File);
+}
+
+pub(crate) fn shell_text(p: &mut Parser<'_>) {
+    let marker = p.start();
+    steps::shell_literal(p);
+    let _ = p.complete(marker, File);
+}

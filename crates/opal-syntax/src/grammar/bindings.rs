@@ -1,0 +1,191 @@
+//! `var`, assignment and `let`.
+
+use opal_core::{Code, Span};
+
+use super::{expressions, references};
+use crate::kind::SyntaxKind::*;
+use crate::lexer::{is_blank, is_name_start};
+use crate::parser::Parser;
+
+// test var_forms
+// var A = 1 + 2
+// var (
+//     B = "x @var.A"
+//     C = [1, 2]
+// )
+pub(crate) fn var(p: &mut Parser<'_>) {
+    let marker = p.start();
+    p.peek();
+    p.bump();
+    if p.peek() == LParen {
+        p.bump();
+        group(p);
+        let _ = p.complete(marker, VarGroup);
+    } else {
+        binding(p);
+        let _ = p.complete(marker, VarDecl);
+    }
+}
+
+fn group(p: &mut Parser<'_>) {
+    loop {
+        p.pass_newlines();
+        match p.peek() {
+            RParen => {
+                p.bump();
+                return;
+            }
+            Ident => {
+                let marker = p.start();
+                binding(p);
+                let _ = p.complete(marker, VarBinding);
+                if !matches!(p.peek(), Newline | RParen) {
+                    p.expected("the end of the line or `)`")
+                        .help
+                        .push("each variable of a group stands on a line of its own".into());
+                    p.recover();
+                }
+            }
+            _ => {
+                p.expected("a name or `)`").help.push("close the group with `)`".into());
+                p.recover();
+                return;
+            }
+        }
+    }
+}
+
+/// `NAME = expression`.
+fn binding(p: &mut Parser<'_>) {
+    if p.peek() != Ident {
+        let error = p.expected("a name");
+        error.help.push("a declaration is `var NAME = value`".into());
+        p.recover();
+        return;
+    }
+    p.bump();
+    if p.peek() == Colon {
+        let error = p.expected("`=`");
+        error.help.push("a variable has the type of its value; only parameters name theirs".into());
+        p.recover();
+        return;
+    }
+    if !p.eat(Eq) {
+        let error = p.expected("`=` and a value");
+        error.help.push("a declaration is `var NAME = value`".into());
+        p.recover();
+        return;
+    }
+    expressions::expression(p);
+}
+
+/// ` = `, ` += ` with blanks on both sides, or `++` and `--` alone, behind a name.
+pub(crate) fn is_assignment(after: &[u8]) -> bool {
+    if let [b'+', b'+', rest @ ..] | [b'-', b'-', rest @ ..] = after {
+        let rest = match rest.iter().position(|byte| !is_blank(*byte)) {
+            Some(blanks) => &rest[blanks..],
+            None => &[],
+        };
+        return matches!(rest, [] | [b'\n' | b'#' | b'}', ..] | [b'/', b'/', ..]);
+    }
+    let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
+    let operator = match &after[blanks..] {
+        [b'=', ..] => 1,
+        [b'+' | b'-' | b'*' | b'/' | b'%', b'=', ..] => 2,
+        _ => return false,
+    };
+    let next = after.get(blanks + operator).copied().unwrap_or(b'\n');
+    blanks > 0 && (is_blank(next) || next == b'\n')
+}
+
+// test assignment_forms
+// var n = 1
+// n = n + 1
+// n += 2
+// n++
+// n=3
+pub(crate) fn assignment(p: &mut Parser<'_>) {
+    let marker = p.start();
+    p.peek();
+    p.bump();
+    let steps = matches!(p.peek(), PlusPlus | MinusMinus);
+    p.bump();
+    if !steps {
+        expressions::expression(p);
+    }
+    let _ = p.complete(marker, Assign);
+}
+
+// test let_forms
+// let.head = @shell("git rev-parse HEAD")
+// let.id = @shell("make id").stdout
+// echo @let.head @let.id
+pub(crate) fn r#let(p: &mut Parser<'_>) {
+    let marker = p.start();
+    p.peek();
+    let start = p.span();
+    p.bump();
+    p.peek();
+    p.bump();
+    p.peek();
+    let name = p.token_text().to_owned();
+    p.bump();
+    if !p.eat(Eq) {
+        p.expected("`=` and a decorator").help.push(format!(
+            "a binding is `let.{name} = @shell(\"…\")`; reading it is `@let.{name}`"
+        ));
+        p.recover();
+    } else if p.peek() == RefPath {
+        let _ = references::call(p, true);
+    } else {
+        bad_source(p, start, &name);
+    }
+    let _ = p.complete(marker, Let);
+}
+
+fn bad_source(p: &mut Parser<'_>, start: Span, name: &str) {
+    let literal = matches!(
+        p.peek(),
+        Int | Float | Duration | StringOpen | RawString | LBracket | LBrace | Minus
+    );
+    p.settle();
+    let rest = p.lexer.rest();
+    let line = rest.lines().next().unwrap_or(rest).trim();
+    let at = p.lexer.pos() as u32;
+    let span = if line.is_empty() { start } else { Span::new(at, at + line.len() as u32) };
+    let command = line.replace('\\', "\\\\").replace('"', "\\\"");
+    p.error(Code::BadLetSource, span, "`let` captures the result of a decorator").help.push(
+        if literal || line.is_empty() {
+            format!("a value that is known before anything runs is a `var {name} = …`")
+        } else {
+            format!("to capture a command: `let.{name} = @shell(\"{command}\")`")
+        },
+    );
+    p.recover();
+}
+
+/// ` NAME = …` behind `let`: neither the shell's `let` nor opal's.
+pub(crate) fn looks_like_let(after: &[u8]) -> bool {
+    let name = after.trim_ascii_start();
+    let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    name.first().is_some_and(|byte| is_name_start(*byte)) && is_assignment(&name[length..])
+}
+
+pub(crate) fn bare_let(p: &mut Parser<'_>) {
+    p.peek();
+    let span = p.span();
+    let line = p.lexer.rest();
+    let name: String = line
+        .trim_start_matches(is_not_newline_blank)
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect();
+    let error = p.error(Code::BadLetSource, span, "`let` binds as `let.NAME`");
+    error.help.push(format!("a value known before anything runs: `var {name} = …`"));
+    error.help.push(format!("the result of a decorator at run time: `let.{name} = @shell(\"…\")`"));
+    p.recover();
+}
+
+fn is_not_newline_blank(c: char) -> bool {
+    c == ' ' || c == '\t'
+}

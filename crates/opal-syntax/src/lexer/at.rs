@@ -1,0 +1,208 @@
+//! Is this `@` a reference?
+//!
+//! Text is full of `@`: addresses, npm scopes, `curl -d @file.json`, image digests. A reference is
+//! `@var.`, `@env.`, `@let.` or `@cmd.` with a name, or a path that is registered. Anything else is
+//! either plainly text or so close to a reference that silence would be worse than an error; which
+//! of the two, the name resolution decides, because only it knows what is close.
+
+use opal_core::{Code, Span};
+
+use super::{Lexer, is_name_byte, is_name_start};
+use crate::kind::SyntaxKind::{self, *};
+use crate::vocabulary::PathKind;
+
+/// What an `@` begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum At {
+    /// Text like any other.
+    Literal,
+    /// `@name.ext`: text, unless it is a slip of a path that exists.
+    Word { end: usize },
+    /// A reference whose path ends at `end`; `kind` is none where nothing provides the path.
+    Path { end: usize, kind: Option<PathKind> },
+}
+
+const VALUE: PathKind = PathKind { value: true, action: false, endpoint: false };
+const ACTION: PathKind = PathKind { value: false, action: true, endpoint: false };
+
+impl Lexer<'_> {
+    /// Looks at the `@` at `at`. `in_text` is false in expressions, where an `@` is never text.
+    pub(crate) fn at(&self, at: usize, in_text: bool) -> At {
+        let first = self.name_end(at + 1, false);
+        if first == at + 1 {
+            return At::Literal;
+        }
+        let named = self.src.get(first) == Some(&b'.')
+            && self.src.get(first + 1).is_some_and(|byte| is_name_start(*byte));
+        match &self.src[at + 1..first] {
+            b"var" | b"env" | b"let" if named => {
+                return At::Path { end: self.name_end(first + 1, false), kind: Some(VALUE) };
+            }
+            b"cmd" if named => {
+                return At::Path { end: self.name_end(first + 1, true), kind: Some(ACTION) };
+            }
+            _ => {}
+        }
+        self.registered(at, first, in_text)
+    }
+
+    fn registered(&self, at: usize, first: usize, in_text: bool) -> At {
+        let after_word = in_text && at > 0 && is_name_byte(self.src[at - 1]);
+        let mut end = first;
+        let mut parts = 1;
+        let mut found = self.vocabulary.lookup(&self.text[at + 1..end]).map(|kind| (end, kind));
+        while self.src.get(end) == Some(&b'.') {
+            let next = self.name_end(end + 1, false);
+            if next == end + 1 {
+                break;
+            }
+            end = next;
+            parts += 1;
+            if parts <= MAX_PARTS
+                && let Some(kind) = self.vocabulary.lookup(&self.text[at + 1..end])
+            {
+                found = Some((end, kind));
+            }
+        }
+        if let Some((path_end, kind)) = found {
+            let scope = path_end == first && self.src.get(path_end) == Some(&b'/');
+            let text = in_text && (scope || (after_word && !kind.value));
+            return if text { At::Literal } else { At::Path { end: path_end, kind: Some(kind) } };
+        }
+        if after_word {
+            return At::Literal;
+        }
+        if !in_text || parts >= 3 || self.src.get(end) == Some(&b'(') {
+            return At::Path { end, kind: None };
+        }
+        if self.src.get(end) == Some(&b'/') { At::Literal } else { At::Word { end } }
+    }
+
+    /// Where the name that begins at `from` ends. A function's name may hold `-`.
+    fn name_end(&self, from: usize, dashes: bool) -> usize {
+        if !self.src.get(from).is_some_and(|byte| is_name_start(*byte)) {
+            return from;
+        }
+        let mut end = from + 1;
+        while let Some(byte) = self.src.get(end) {
+            let dash = dashes
+                && *byte == b'-'
+                && self.src.get(end + 1).is_some_and(|next| is_name_byte(*next));
+            if !is_name_byte(*byte) && !dash {
+                break;
+            }
+            end += 1;
+        }
+        end
+    }
+
+    /// Reads a reference inside text: its path, its arguments, its fields and indices.
+    pub(super) fn text_reference(&mut self, path_end: usize) {
+        self.pos = path_end;
+        self.emit(RefPath);
+        if self.byte(0) == b'(' {
+            let empty = self.byte(1) == b')';
+            if !self.arguments() || empty {
+                return;
+            }
+        }
+        while self.text_access() {}
+    }
+
+    /// `( … )` in the language lane; false where it has no end.
+    fn arguments(&mut self) -> bool {
+        let open_at = self.pos;
+        let span = Span::new(open_at as u32, open_at as u32 + 1);
+        if self.depth >= super::MAX_TEXT_DEPTH {
+            self.error(Code::TooDeep, span, "references nest too deep inside strings")
+                .help
+                .push("give the inner value a name with `var` first".into());
+            return false;
+        }
+        let (tokens, errors) = (self.tokens.len(), self.errors.len());
+        self.depth += 1;
+        let mut open = 0u32;
+        let closed = loop {
+            match self.language_token() {
+                LParen | LBracket | LBrace => open += 1,
+                RParen | RBracket | RBrace => {
+                    open -= 1;
+                    if open == 0 {
+                        break true;
+                    }
+                }
+                Eof => break false,
+                _ => {}
+            }
+        };
+        self.depth -= 1;
+        if !closed {
+            let read = self.pos - open_at;
+            if self.rescan >= read {
+                self.rescan -= read;
+                self.rewind(tokens, errors);
+            }
+            self.error(Code::UnterminatedBracket, span, "this `(` has no `)`")
+                .help
+                .push("close the arguments, or write `\\@` for a plain `@`".into());
+        }
+        closed
+    }
+
+    /// One `.name`, `.0`, `.*`, `[0]` or `["k"]`, if one follows.
+    fn text_access(&mut self) -> bool {
+        match (self.byte(0), self.byte(1)) {
+            (b'.', b'*') => {
+                self.advance(2, DotStar);
+                true
+            }
+            (b'.', next) if is_name_start(next) => {
+                self.advance(1, Dot);
+                self.pos = self.name_end(self.pos, false);
+                self.emit(Ident);
+                true
+            }
+            (b'.', b'0'..=b'9') => {
+                let digits =
+                    self.src[self.pos + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
+                if is_name_byte(self.byte(1 + digits)) {
+                    return false;
+                }
+                self.advance(1, Dot);
+                self.advance(digits, Int);
+                true
+            }
+            (b'[', _) => self.text_index(),
+            _ => false,
+        }
+    }
+
+    fn text_index(&mut self) -> bool {
+        let inner = &self.src[self.pos + 1..];
+        let length = match inner.first() {
+            Some(b'0'..=b'9') => inner.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+            Some(quote @ (b'"' | b'\'')) => {
+                let key = inner[1..].iter().take_while(|byte| {
+                    is_name_byte(**byte) || matches!(**byte, b'-' | b'.' | b' ' | b'/' | b':')
+                });
+                let key = key.count();
+                if inner.get(1 + key) != Some(quote) {
+                    return false;
+                }
+                key + 2
+            }
+            _ => return false,
+        };
+        if inner.get(length) != Some(&b']') {
+            return false;
+        }
+        self.advance(1, LBracket);
+        let kind: SyntaxKind = self.language_token();
+        debug_assert!(matches!(kind, Int | StringOpen | RawString));
+        self.advance(1, RBracket);
+        true
+    }
+}
+
+/// No registered path has more parts.
+const MAX_PARTS: usize = 8;

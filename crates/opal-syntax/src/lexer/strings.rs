@@ -1,0 +1,134 @@
+//! Strings of the language: text, escapes and references.
+
+use opal_core::{Code, Span};
+
+use super::{At, Lexer};
+use crate::kind::SyntaxKind::{self, *};
+
+impl Lexer<'_> {
+    /// `"…"` on one line, or `"""…"""` over several.
+    pub(super) fn string(&mut self) -> SyntaxKind {
+        let open = self.pos;
+        let triple = self.src[self.pos..].starts_with(b"\"\"\"");
+        self.advance(if triple { 3 } else { 1 }, StringOpen);
+        loop {
+            match self.byte(0) {
+                b'"' if !triple || self.src[self.pos..].starts_with(b"\"\"\"") => {
+                    self.emit(StringText);
+                    self.advance(if triple { 3 } else { 1 }, StringClose);
+                    break;
+                }
+                b'\n' if !triple => return self.unclosed(open, StringOpen),
+                _ if self.at_end() => return self.unclosed(open, StringOpen),
+                b'\\' => self.escape(),
+                b'@' => self.string_at(),
+                _ => self.pos += 1,
+            }
+        }
+        StringOpen
+    }
+
+    fn string_at(&mut self) {
+        match self.at(self.pos, true) {
+            At::Literal => self.pos += 1,
+            At::Word { end } => {
+                self.emit(StringText);
+                self.pos = end;
+                self.emit(AtWord);
+            }
+            At::Path { end, .. } => {
+                self.emit(StringText);
+                self.text_reference(end);
+            }
+        }
+    }
+
+    fn escape(&mut self) {
+        self.emit(StringText);
+        let start = self.pos;
+        let known = match self.byte(1) {
+            b'n' | b't' | b'"' | b'\\' | b'@' => {
+                self.pos += 2;
+                true
+            }
+            b'u' => self.unicode_escape(),
+            b'\n' | 0 => {
+                self.pos += 1;
+                false
+            }
+            _ => {
+                let next = self.text[self.pos + 1..].chars().next();
+                self.pos += 1 + next.map_or(0, char::len_utf8);
+                false
+            }
+        };
+        if !known {
+            let span = Span::new(start as u32, self.pos as u32);
+            let given = self.slice(span).to_owned();
+            let error = self.error(
+                Code::UnknownEscape,
+                span,
+                format!("`{given}` is no escape of a string"),
+            );
+            error.help.push("known are `\\n \\t \\\" \\\\ \\@ \\u{…}`".into());
+            error.help.push(format!(
+                "for the characters themselves write `\\{given}`, or use '…', which has no escapes"
+            ));
+        }
+        self.emit(Escape);
+    }
+
+    /// `\u{1F600}`: one to six hexadecimal digits of a character that exists.
+    fn unicode_escape(&mut self) -> bool {
+        let rest = &self.text[self.pos + 2..];
+        let Some(digits) = rest.strip_prefix('{').and_then(|rest| rest.split('}').next()) else {
+            self.pos += 2;
+            return false;
+        };
+        let valid = (1..=6).contains(&digits.len())
+            && u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some();
+        self.pos += if valid { 2 + digits.len() + 2 } else { 2 };
+        valid
+    }
+
+    /// `'…'` without escapes or references.
+    pub(super) fn raw_string(&mut self) -> SyntaxKind {
+        let open = self.pos;
+        let end = self.line_end(self.pos);
+        match memchr::memchr(b'\'', &self.src[open + 1..end]) {
+            Some(length) => self.advance(length + 2, RawString),
+            None => self.unclosed(open, RawString),
+        }
+    }
+
+    /// `r"…"`; a backslash keeps the character after it, a quote included.
+    pub(super) fn regex(&mut self) -> SyntaxKind {
+        let open = self.pos;
+        let end = self.line_end(self.pos);
+        self.pos += 2;
+        while self.pos < end {
+            match self.byte(0) {
+                b'"' => return self.advance(1, Regex),
+                b'\\' => self.pos += 2,
+                _ => self.pos += 1,
+            }
+        }
+        self.unclosed(open, Regex)
+    }
+
+    /// Says that the quote at `open` has no partner; the rest of its line becomes text.
+    fn unclosed(&mut self, open: usize, kind: SyntaxKind) -> SyntaxKind {
+        let multiline = self.src[open..].starts_with(b"\"\"\"");
+        let end = if multiline { self.src.len() } else { self.line_end(open) };
+        self.pos = end.max(self.tokens.end() as usize);
+        self.emit(if kind == StringOpen { StringText } else { kind });
+        let span = Span::new(open as u32, open as u32 + 1);
+        let error = self.error(Code::UnterminatedString, span, "this string has no closing quote");
+        error.help.push(if multiline {
+            "close it with `\"\"\"`".into()
+        } else {
+            "close it on the same line; text over several lines stands in `\"\"\"…\"\"\"`".into()
+        });
+        kind
+    }
+}

@@ -1,0 +1,336 @@
+//! The machinery under the grammar: looking ahead, writing events, recovering.
+//!
+//! Parsing never fails. A rule that does not find what it needs says so once, passes over the rest
+//! of the line, and the next statement is read as if nothing had happened.
+
+use opal_core::{Code, Diagnostic, Span, diagnostic};
+
+use crate::cursor::Cursor;
+use crate::event::{Event, MAX_DATA};
+use crate::grammar;
+use crate::kind::SyntaxKind::{self, *};
+use crate::lexer::{Lexer, is_blank};
+use crate::tokens::Tokens;
+use crate::vocabulary::Vocabulary;
+
+/// The flat structure of a source text, and everything wrong with it.
+#[derive(Debug)]
+pub struct Parse {
+    pub(crate) tokens: Tokens,
+    pub(crate) events: Vec<Event>,
+    /// In the order of their places.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Parse {
+    #[must_use]
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor::new(self)
+    }
+
+    #[must_use]
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// Whether any of the errors stops everything.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.errors.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Reads a whole source file.
+#[must_use]
+pub fn parse(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
+    let mut parser = Parser::new(text, vocabulary);
+    grammar::file(&mut parser);
+    parser.finish()
+}
+
+/// Reads `text` as the text of one shell step, as in `@shell("…")`.
+#[must_use]
+pub fn parse_shell(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
+    let mut parser = Parser::new(text, vocabulary);
+    grammar::shell_text(&mut parser);
+    parser.finish()
+}
+
+pub(crate) struct Parser<'s> {
+    pub(crate) lexer: Lexer<'s>,
+    errors: Vec<Diagnostic>,
+    events: Vec<Event>,
+    /// The next token that no rule has taken.
+    next: usize,
+    /// How many of the lexer's errors are older than that token.
+    errors_before: usize,
+    /// Open brackets of the language: line feeds mean nothing inside.
+    pub(crate) brackets: u32,
+    /// In the head of a construct, where `{` opens its block.
+    pub(crate) head: bool,
+    /// Nothing may be read beyond the tokens that are there: they are a step's.
+    pub(crate) fenced: bool,
+    /// Open blocks and brackets, bounded because the grammar recurses.
+    pub(crate) depth: u32,
+}
+
+/// A node that has begun and whose kind is not yet known.
+#[must_use]
+pub(crate) struct Marker(usize);
+
+/// A node that is complete, and may still get a parent.
+#[derive(Clone, Copy)]
+#[must_use]
+pub(crate) struct Completed(usize);
+
+impl<'s> Parser<'s> {
+    fn new(text: &'s str, vocabulary: &'s dyn Vocabulary) -> Self {
+        Self {
+            lexer: Lexer::new(text, vocabulary),
+            errors: Vec::new(),
+            events: Vec::with_capacity(text.len() / 5 + 16),
+            next: 0,
+            errors_before: 0,
+            brackets: 0,
+            head: false,
+            fenced: false,
+            depth: 0,
+        }
+    }
+
+    fn finish(mut self) -> Parse {
+        let mut errors = std::mem::take(&mut self.lexer.errors);
+        errors.append(&mut self.errors);
+        diagnostic::sort(&mut errors);
+        errors.dedup();
+        Parse { tokens: self.lexer.tokens, events: self.events, errors }
+    }
+
+    // Nodes.
+
+    pub(crate) fn start(&mut self) -> Marker {
+        self.events.push(Event::DROPPED);
+        Marker(self.events.len() - 1)
+    }
+
+    pub(crate) fn complete(&mut self, marker: Marker, kind: SyntaxKind) -> Completed {
+        let mut start = Event::start(kind);
+        if kind == Block {
+            // How far it is to the end, so that a reader can pass over the block in one go.
+            let distance = (self.events.len() - marker.0) as u32;
+            start = start.with_data(distance.min(MAX_DATA));
+        }
+        self.set_start(marker.0, start);
+        self.events.push(Event::FINISH);
+        Completed(marker.0)
+    }
+
+    pub(crate) fn complete_with(&mut self, marker: Marker, kind: SyntaxKind, data: u32) {
+        self.set_start(marker.0, Event::start(kind).with_data(data));
+        self.events.push(Event::FINISH);
+    }
+
+    fn set_start(&mut self, index: usize, start: Event) {
+        let taken = self.events[index].is_taken();
+        self.events[index] = if taken { start.taken() } else { start };
+    }
+
+    /// Begins a node that will be the parent of `child`.
+    pub(crate) fn precede(&mut self, child: Completed) -> Marker {
+        let parent = self.events.len();
+        let distance = (parent - child.0) as u32;
+        if distance > MAX_DATA {
+            let span = Span::at(self.lexer.pos() as u32);
+            self.error(Code::TooDeep, span, "this expression is too large")
+                .help
+                .push("split it with `var`".into());
+            return self.start();
+        }
+        self.events[child.0] = self.events[child.0].with_data(distance);
+        self.events.push(Event::DROPPED.taken());
+        Marker(parent)
+    }
+
+    /// Begins and ends nothing after all; only for a marker that nothing stands in yet.
+    pub(crate) fn abandon(&mut self, marker: Marker) {
+        if marker.0 + 1 == self.events.len() {
+            self.events.pop();
+        }
+    }
+
+    // Tokens.
+
+    /// The kind of the next token that means something.
+    pub(crate) fn peek(&mut self) -> SyntaxKind {
+        loop {
+            while self.next < self.lexer.tokens.len() {
+                let kind = self.lexer.tokens.kind(self.next);
+                let trivia = kind.is_trivia() && (kind != Newline || self.brackets > 0);
+                if !trivia {
+                    return kind;
+                }
+                self.next += 1;
+            }
+            if self.fenced {
+                return Eof;
+            }
+            self.errors_before = self.lexer.errors.len();
+            if self.lexer.language_token() == Eof {
+                return Eof;
+            }
+        }
+    }
+
+    /// Whether the next token follows the last one without a blank. Nothing is read for it.
+    pub(crate) fn is_adjacent(&mut self, kind: SyntaxKind) -> bool {
+        let here = self.next;
+        if here >= self.lexer.tokens.len() && !self.fenced {
+            self.errors_before = self.lexer.errors.len();
+            self.lexer.language_token();
+        }
+        here < self.lexer.tokens.len() && self.lexer.tokens.kind(here) == kind
+    }
+
+    /// The kind of the next token as it stands in the row, trivia included.
+    pub(crate) fn raw(&self) -> Option<SyntaxKind> {
+        (self.next < self.lexer.tokens.len()).then(|| self.lexer.tokens.kind(self.next))
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        if self.next < self.lexer.tokens.len() {
+            self.lexer.tokens.span(self.next)
+        } else {
+            Span::at(self.lexer.tokens.end())
+        }
+    }
+
+    /// The span of the token taken last.
+    pub(crate) fn previous(&self) -> Span {
+        let taken = (0..self.next).rev().find(|i| !self.lexer.tokens.kind(*i).is_trivia());
+        taken.map_or(Span::at(0), |index| self.lexer.tokens.span(index))
+    }
+
+    pub(crate) fn token_text(&self) -> &'s str {
+        self.lexer.slice(self.span())
+    }
+
+    /// Passes over a token that means nothing.
+    pub(crate) fn pass_trivia(&mut self) {
+        self.next += 1;
+    }
+
+    /// Whether a line feed stands between the last token taken and the next one.
+    pub(crate) fn on_new_line(&mut self) -> bool {
+        self.peek();
+        (0..self.next)
+            .rev()
+            .map(|index| self.lexer.tokens.kind(index))
+            .take_while(|kind| kind.is_trivia())
+            .any(|kind| kind == Newline)
+    }
+
+    /// Whether `=` follows the next token, which is a name.
+    pub(crate) fn is_named_argument(&mut self) -> bool {
+        let rest = &self.lexer.text[self.span().end as usize..];
+        let rest = rest.trim_start_matches([' ', '\t']);
+        rest.starts_with('=') && !rest.starts_with("==")
+    }
+
+    /// Takes the next token into the node being written.
+    pub(crate) fn bump(&mut self) {
+        if self.next < self.lexer.tokens.len() {
+            self.events.push(Event::token(self.next));
+            self.next += 1;
+        }
+    }
+
+    pub(crate) fn eat(&mut self, kind: SyntaxKind) -> bool {
+        let there = self.peek() == kind;
+        if there {
+            self.bump();
+        }
+        there
+    }
+
+    /// Whether the next token is the word `word`.
+    pub(crate) fn at_word(&mut self, word: &str) -> bool {
+        self.peek() == Ident && self.token_text() == word
+    }
+
+    /// Passes over line feeds, as after an operator.
+    pub(crate) fn pass_newlines(&mut self) {
+        self.brackets += 1;
+        self.peek();
+        self.brackets -= 1;
+    }
+
+    /// Gives back what was only looked at, so that another lane can read it.
+    pub(crate) fn settle(&mut self) {
+        if self.next < self.lexer.tokens.len() {
+            self.lexer.rewind(self.next, self.errors_before);
+        }
+        self.next = self.lexer.tokens.len();
+    }
+
+    /// Counts everything the lexer has read by itself as passed.
+    pub(crate) fn pass_tokens(&mut self) {
+        self.next = self.lexer.tokens.len();
+    }
+
+    // Errors.
+
+    pub(crate) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+    ) -> &mut Diagnostic {
+        self.errors.push(Diagnostic::new(code, span, message));
+        let last = self.errors.len() - 1;
+        &mut self.errors[last]
+    }
+
+    /// Says what should stand here, and what does.
+    pub(crate) fn expected(&mut self, what: &str) -> &mut Diagnostic {
+        let found = self.peek();
+        let span = self.span();
+        let text = self.lexer.slice(span);
+        let found = match found {
+            Newline | Eof | StringOpen | RawString => found.describe().to_owned(),
+            _ => format!("`{}`", text.chars().take(40).collect::<String>()),
+        };
+        let span = if text.starts_with('\n') { Span::at(span.start) } else { span };
+        self.error(Code::Syntax, span, format!("expected {what}, found {found}"))
+    }
+
+    /// Passes over the rest of the line, up to a `{` that ends it.
+    pub(crate) fn recover(&mut self) {
+        self.settle();
+        let marker = self.start();
+        let before = self.lexer.tokens.len();
+        self.lexer.skip_line();
+        if self.lexer.tokens.len() == before {
+            self.abandon(marker);
+            return;
+        }
+        while self.next < self.lexer.tokens.len() {
+            self.bump();
+        }
+        let _ = self.complete(marker, Error);
+    }
+
+    /// The first byte behind the blanks of this line; nothing is read.
+    pub(crate) fn byte_ahead(&mut self) -> u8 {
+        self.settle();
+        self.lexer.peek_past_blanks().first().copied().unwrap_or(0)
+    }
+
+    /// Whether only a comment or nothing stands between here and the end of the line.
+    pub(crate) fn at_line_end(&mut self) -> bool {
+        self.settle();
+        match self.lexer.peek_past_blanks() {
+            [] | [b'\n' | b'#', ..] | [b'/', b'/' | b'*', ..] => true,
+            [byte, ..] => is_blank(*byte),
+        }
+    }
+}

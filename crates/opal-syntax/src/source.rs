@@ -1,0 +1,92 @@
+//! What the bytes of a file must be before they are read as source.
+
+use opal_core::text::MAX_SOURCE_BYTES;
+use opal_core::{Code, Diagnostic, Span};
+
+/// The text of `bytes`, or the one reason why there is none.
+///
+/// The reason has no place inside a text, so it carries the byte offset in its message.
+pub fn decode(bytes: Vec<u8>) -> Result<String, Box<Diagnostic>> {
+    if bytes.len() > MAX_SOURCE_BYTES {
+        let message = format!("the file has {} bytes, the limit is 16 MiB", bytes.len());
+        return Err(Box::new(
+            Diagnostic::new(Code::TooLarge, Span::at(0), message)
+                .help("move data out of the source, into a file that a step reads"),
+        ));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count();
+        let message = format!("the byte at offset {offset} (line {line}) is not UTF-8");
+        Box::new(
+            Diagnostic::new(Code::NotUtf8, Span::at(0), message)
+                .help("save the file as UTF-8, for example with `iconv -f latin1 -t utf-8`"),
+        )
+    })
+}
+
+/// Characters that no source should hold: NUL, a lone carriage return, bidirectional controls.
+#[must_use]
+pub fn characters(text: &str) -> Vec<Diagnostic> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    for at in memchr::memchr3_iter(0, b'\r', 0xe2, bytes) {
+        match bytes[at] {
+            0 => found.push(nul(at as u32)),
+            b'\r' if bytes.get(at + 1) != Some(&b'\n') => found.push(carriage_return(at as u32)),
+            0xe2 => found.extend(text[at..].chars().next().and_then(|c| bidi(at as u32, c))),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn nul(at: u32) -> Diagnostic {
+    Diagnostic::new(Code::NulByte, Span::new(at, at + 1), format!("a NUL byte at offset {at}"))
+        .label("no program could be given this byte")
+        .help("delete it; a step can make one with `printf '\\0'`")
+        .fix("delete the byte", Span::new(at, at + 1), "")
+}
+
+fn carriage_return(at: u32) -> Diagnostic {
+    let span = Span::new(at, at + 1);
+    Diagnostic::new(Code::LoneCarriageReturn, span, "a carriage return that no line feed follows")
+        .label("lines end in LF or CRLF")
+        .help("convert the file, for example with `tr '\\r' '\\n'`")
+        .fix("make it a line feed", span, "\n")
+}
+
+/// U+202A–U+202E and U+2066–U+2069: they make a text read differently from what it does.
+fn bidi(at: u32, character: char) -> Option<Diagnostic> {
+    let hidden = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    hidden.then(|| {
+        let span = Span::new(at, at + character.len_utf8() as u32);
+        let message = format!(
+            "the invisible character U+{:04X} changes the direction of text",
+            character as u32
+        );
+        Diagnostic::new(Code::BidiControl, span, message)
+            .label("what is shown here may not be what runs")
+            .help("delete it; in a string of the language it can be written as an escape")
+            .fix("delete the character", span, "")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_offset_of_the_first_bad_byte_is_named() {
+        let error = decode(b"echo ok\necho \xff\n".to_vec()).unwrap_err();
+        assert_eq!(error.code, Code::NotUtf8);
+        assert_eq!(error.message, "the byte at offset 13 (line 2) is not UTF-8");
+    }
+
+    #[test]
+    fn crlf_is_no_lone_carriage_return() {
+        assert_eq!(characters("a\r\nb\r\n"), []);
+        assert_eq!(characters("a\rb")[0].code, Code::LoneCarriageReturn);
+        assert_eq!(characters("a\u{202e}b – c")[0].code, Code::BidiControl);
+    }
+}

@@ -1,0 +1,18 @@
+//! What the lexer must know of decorators to tell a reference from text.
+
+/// What may be done with a decorator, as far as the grammar cares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathKind {
+    /// Gives a value: may stand inside text.
+    pub value: bool,
+    /// Does something: may stand where a command stands.
+    pub action: bool,
+    /// May stand behind `<`, `>` or `>>`.
+    pub endpoint: bool,
+}
+
+/// The paths that exist.
+pub trait Vocabulary {
+    /// What `path` (`file.read`, without the `@`) is, if it is registered.
+    fn lookup(&self, path: &str) -> Option<PathKind>;
+}

@@ -1,0 +1,202 @@
+//! Dependencies between our crates run one way, cli → runtime → syntax → core, and the syntax
+//! takes only text and diagnostics from the core.
+
+use super::{Finding, Tree};
+
+/// Each crate with those of ours it may use, in tests and build scripts too.
+const ARROWS: [(&str, &[&str]); 5] = [
+    ("opal-core", &[]),
+    ("opal-syntax", &["opal-core"]),
+    ("opal-runtime", &["opal-core", "opal-syntax"]),
+    ("opal-cli", &["opal-core", "opal-syntax", "opal-runtime"]),
+    ("xtask", &[]),
+];
+
+/// What the syntax may take from the core: places, diagnostics, and the written form of durations.
+const CORE_FOR_SYNTAX: [&str; 14] = [
+    "Code",
+    "Diagnostic",
+    "Duration",
+    "Edit",
+    "Fix",
+    "Label",
+    "LineIndex",
+    "Position",
+    "Severity",
+    "Span",
+    "code",
+    "diagnostic",
+    "duration",
+    "text",
+];
+
+pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let manifests = tree.texts("/Cargo.toml").filter(|(path, _)| !path.starts_with("fuzz/"));
+    let mut findings: Vec<Finding> =
+        manifests.flat_map(|(path, text)| check_manifest(path, text)).collect();
+    let syntax = tree.texts(".rs").filter(|(path, _)| path.starts_with("crates/opal-syntax/src/"));
+    for (path, text) in syntax {
+        for (line, item) in core_items(text) {
+            if !CORE_FOR_SYNTAX.contains(&item) {
+                let what = format!("the syntax uses `{item}` of opal-core");
+                let mend = "keep to text and diagnostics; what needs more belongs into the runtime";
+                findings.push(finding(path, line, what, mend));
+            }
+        }
+    }
+    findings
+}
+
+fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
+    let name = entries(text).find(|(_, section, key, _)| (*section, *key) == ("package", "name"));
+    let name = name.map_or("", |(_, _, _, value)| value.trim_matches('"'));
+    let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+        let what = format!("the crate `{name}` has no place in the order");
+        return vec![finding(path, 1, what, "add it to `ARROWS` in xtask/src/tidy/arrows.rs")];
+    };
+    let used = dependencies(text).filter(|(_, used)| is_ours(used) && !allowed.contains(used));
+    let used = used.map(|(line, used)| {
+        let mend = "move the code to where the dependency is allowed, or turn the call around";
+        finding(path, line, format!("`{name}` may not depend on `{used}`"), mend)
+    });
+    used.collect()
+}
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with("opal") || name == "xtask"
+}
+
+/// The dependencies of a manifest, of every kind and for every target, by their real names.
+fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
+    let tables = manifest.lines().enumerate().filter_map(|(index, line)| {
+        let table = line.trim().strip_prefix('[')?.strip_suffix(']')?;
+        let (kind, name) = table.rsplit_once('.')?;
+        kind.ends_with("dependencies").then_some((index + 1, name))
+    });
+    let entries = entries(manifest).filter_map(|(line, section, key, value)| {
+        let (_, inner) = section.rsplit_once('.').unwrap_or_default();
+        if section.ends_with("dependencies") {
+            let renamed = value.split_once("package").map(|(_, rest)| rest);
+            let renamed = renamed.and_then(|rest| rest.split('"').nth(1));
+            let (plain, _) = key.split_once('.').unwrap_or((key, ""));
+            Some((line, renamed.unwrap_or(plain)))
+        } else if key == "package" && !inner.is_empty() {
+            Some((line, value.trim_matches('"')))
+        } else {
+            None
+        }
+    });
+    tables.chain(entries)
+}
+
+/// The lines `key = value`, from 1, with the section they stand in.
+fn entries(manifest: &str) -> impl Iterator<Item = (usize, &str, &str, &str)> {
+    let mut section = "";
+    manifest.lines().enumerate().filter_map(move |(index, line)| {
+        let line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            section = header.trim_end_matches(']');
+            return None;
+        }
+        let (key, value) = line.split_once('=')?;
+        Some((index + 1, section, key.trim().trim_matches('"'), value.trim()))
+    })
+}
+
+/// The first names after `opal_core::`, from a plain path or from a list in braces; an empty name
+/// for a use of the crate as a whole. Comments may speak of anything.
+fn core_items(source: &str) -> Vec<(usize, &str)> {
+    const CORE: &str = "opal_core";
+    let mut items = Vec::new();
+    for (at, _) in source.match_indices(CORE) {
+        let start = source[..at].rfind('\n').map_or(0, |end| end + 1);
+        if source[start..at].contains("//") {
+            continue;
+        }
+        let line = source[..at].matches('\n').count() + 1;
+        let rest = &source[at + CORE.len()..];
+        match rest.strip_prefix("::") {
+            Some(list) if list.starts_with('{') => {
+                items.extend(list_heads(&list[1..]).map(|head| (line, head)));
+            }
+            Some(path) => items.push((line, head(path))),
+            None => items.push((line, "")),
+        }
+    }
+    items
+}
+
+/// The heads of the paths in a list, up to its closing brace; lists inside are skipped.
+fn list_heads(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 1_usize;
+    let mut starts = vec![0];
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            b',' if depth == 1 => starts.push(at + 1),
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    let items = starts.into_iter().map(|start| list[start..].trim_start());
+    items.filter(|item| !item.starts_with('}')).map(head)
+}
+
+fn head(path: &str) -> &str {
+    let end = path.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '*');
+    &path[..end.unwrap_or(path.len())]
+}
+
+fn finding(path: &str, line: usize, what: String, mend: &'static str) -> Finding {
+    Finding { path: path.to_string(), line, rule: "arrows", what, mend }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<(usize, String)> {
+        let findings = check(&Tree::of(&[(path, text)]));
+        findings.into_iter().map(|finding| (finding.line, finding.what)).collect()
+    }
+
+    #[test]
+    fn every_form_of_dependency_is_seen() {
+        let manifest = "[package]\nname = \"opal-core\"\n\
+                        [dependencies]\nstrsim.workspace = true\nopal-cli = { path = \"x\" }\n\
+                        [dev-dependencies]\nopal-syntax.workspace = true\n\
+                        [target.'cfg(unix)'.build-dependencies]\nx = { package = \"xtask\" }\n\
+                        [dependencies.opal-runtime]\nworkspace = true\n\
+                        [dependencies.renamed]\npackage = \"opal-lsp\"\n";
+        let lines: Vec<usize> = {
+            let mut lines: Vec<_> = found("crates/opal-core/Cargo.toml", manifest);
+            lines.sort();
+            lines.into_iter().map(|(line, _)| line).collect()
+        };
+        assert_eq!(lines, [5, 7, 9, 10, 13]);
+    }
+
+    #[test]
+    fn arrows_that_run_down_are_fine_and_new_crates_are_asked_for() {
+        let fine =
+            "[package]\nname = \"opal-runtime\"\n[dependencies]\nopal-core.workspace = true\n";
+        assert_eq!(found("crates/opal-runtime/Cargo.toml", fine), []);
+        let new = "[package]\nname = \"opal-new\"\n";
+        assert_eq!(found("crates/opal-new/Cargo.toml", new).len(), 1);
+    }
+
+    #[test]
+    fn the_syntax_sees_only_text_and_diagnostics() {
+        let source = "use opal_core::{Code, text::{Span, Other},\n    Registry};\n\
+                      //! [`opal_core::Value`] is far away.\n\
+                      fn a(b: opal_core::Type) {}\nuse opal_core as core;\nuse opal_core::*;\n";
+        let items = core_items(source);
+        let expected = [(1, "Code"), (1, "text"), (1, "Registry"), (4, "Type"), (5, ""), (6, "*")];
+        assert_eq!(items, expected);
+        assert_eq!(found("crates/opal-syntax/src/lib.rs", source).len(), 4);
+        assert_eq!(found("crates/opal-runtime/src/lib.rs", source).len(), 0);
+    }
+}
