@@ -1,4 +1,35 @@
-#[allow(dead_code, unused_imports, reason = "no command calls the views yet")]
+//! The `opal` binary: arguments, wiring, views.
+//!
+//! | what | where |
+//! |---|---|
+//! | what was typed | [`arguments`], the built-in commands in [`builtins`] |
+//! | which command runs | [`dispatch`] |
+//! | one file a command | [`commands`] |
+//! | files of the project | [`project`] |
+//! | all printing | [`view`] |
+//! | wording, hints and exit codes of failures | [`failure`] |
+//! | environment and terminal | [`ambient`] |
+//!
+//! Deliberately not here: any rule of the language. Commands decide what to show; views show it.
+
+mod ambient;
+mod arguments;
+mod builtins;
+mod commands;
+mod dispatch;
+mod failure;
+mod project;
+mod tasks;
 mod view;
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let ambient = ambient::Ambient::read();
+    let outcome = if ambient.completes {
+        commands::completions::complete()
+    } else {
+        arguments::parse(&ambient.arguments).and_then(|typed| dispatch::run(&typed, &ambient))
+    };
+    view::finish(outcome, &ambient)
+}

@@ -1,3 +1,82 @@
-//! What commands show: a human view and a machine view each.
+//! What commands show: a human view and a machine view each. Nothing else prints.
 
+pub(crate) mod check;
 pub(crate) mod diagnostics;
+pub(crate) mod explain;
+pub(crate) mod fmt;
+pub(crate) mod list;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::ambient::Ambient;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+/// Writes to standard output. A reader that has gone away is no failure.
+pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::unwritable("standard output", &error))
+        }
+        _ => Ok(Exit::Done),
+    }
+}
+
+/// Writes opal's own words. Where not even that works, the exit code still speaks.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A JSON document on standard output.
+pub(crate) fn print_json(document: &serde_json::Value) -> Result<Exit, Failure> {
+    print(&format!("{document:#}\n"))
+}
+
+/// Help as clap wrote it.
+pub(crate) fn help(help: &clap::builder::StyledStr, context: &Context<'_>) -> Result<Exit, Failure> {
+    if context.ambient.stdout_colour(context.typed.colour) {
+        print(&help.ansi().to_string())
+    } else {
+        print(&help.to_string())
+    }
+}
+
+/// What clap has to say about arguments: help on standard output, mistakes on standard error.
+pub(crate) fn clap(error: &clap::Error, context: &Context<'_>) -> Result<Exit, Failure> {
+    let text = error.render();
+    if !error.use_stderr() {
+        return help(&text, context);
+    }
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    say(&if colour { text.ansi().to_string() } else { text.to_string() });
+    Ok(Exit::Usage)
+}
+
+/// The last words and the exit code.
+pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient) -> ExitCode {
+    let exit = match outcome {
+        Ok(exit) => exit,
+        Err(failure) => {
+            say(&failure_text(&failure, ambient.stderr_colour(Default::default())));
+            failure.exit
+        }
+    };
+    ExitCode::from(exit as u8)
+}
+
+/// `error: message`, then what to do.
+pub(crate) fn failure_text(failure: &Failure, colour: bool) -> String {
+    let (red, green, reset) = if colour { ("\x1b[1;31m", "\x1b[1;32m", "\x1b[0m") } else { ("", "", "") };
+    let mut text = format!("{red}error{reset}: {}\n", diagnostics::visible(&failure.message));
+    for help in &failure.help {
+        text.push_str(&format!("  {green}help{reset}: {}\n", diagnostics::visible(help)));
+    }
+    text
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -72,6 +72,7 @@ codes! {
     "E0209" UnterminatedComment Error "a comment without its end";
     "E0210" UnexpectedCharacter Error "a character that means nothing here";
     "E0211" TwoDotRange Error "a range with two dots";
+    "E0212" BadRegex Error "a regex that cannot be read";
 
     // Grammar.
     "E0301" Syntax Error "something else was expected here";

@@ -125,6 +125,20 @@ impl Type {
     }
 }
 
+impl Type {
+    /// The type with its article: `an Int`, `a String`.
+    #[must_use]
+    pub fn with_article(&self) -> String {
+        let article = match self {
+            Self::Int | Self::Array(_) => "an ",
+            Self::Any | Self::Null => "",
+            Self::OneOf(_) => "one of ",
+            _ => "a ",
+        };
+        format!("{article}{self}")
+    }
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -43,6 +43,11 @@ impl Context {
         Self(place as u16)
     }
 
+    /// The same at another place.
+    pub(crate) fn at(self, place: Place) -> Self {
+        Self(self.0 & !Self::PLACE | place as u16)
+    }
+
     pub(crate) fn with(self, flag: u16, on: bool) -> Self {
         Self(if on { self.0 | flag } else { self.0 })
     }

@@ -9,7 +9,8 @@ use crate::parser::Parse;
 /// One thing that the cursor meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A node begins. `data` is the context of a reference in shell text, and else 0.
+    /// A node begins. `data` is the context of a reference in shell text, for the heredoc of a chain
+    /// the place of its delimiter, and else 0.
     Start {
         kind: SyntaxKind,
         data: u32,
@@ -58,7 +59,7 @@ impl<'p> Cursor<'p> {
     }
 
     /// Passes over the node that begins here: in one go where it is a block.
-    pub fn skip(&mut self) {
+    pub fn skip_node(&mut self) {
         let block = match self.parse.events.get(self.at).map(|event| event.unpack()) {
             Some(Unpacked::Start { kind: SyntaxKind::Block, data, .. }) if data < MAX_DATA => data,
             _ => 0,
@@ -98,7 +99,12 @@ impl<'p> Cursor<'p> {
 
 /// Whether the number beside a node of this kind leads to its parent.
 pub(crate) fn links(kind: SyntaxKind) -> bool {
-    !matches!(kind, SyntaxKind::Block | SyntaxKind::TextRef)
+    kind != SyntaxKind::Block && !carries_data(kind)
+}
+
+/// Whether the number beside a node of this kind is for the reader.
+fn carries_data(kind: SyntaxKind) -> bool {
+    matches!(kind, SyntaxKind::TextRef | SyntaxKind::Heredoc)
 }
 
 impl Iterator for Cursor<'_> {
@@ -118,7 +124,7 @@ impl Iterator for Cursor<'_> {
                         self.unfolded = false;
                         self.at += 1;
                     }
-                    let data = if kind == SyntaxKind::TextRef { data } else { 0 };
+                    let data = if carries_data(kind) { data } else { 0 };
                     return Some(Item::Start { kind: next, data });
                 }
                 Unpacked::Token(index) => {

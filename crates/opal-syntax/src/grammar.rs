@@ -2,18 +2,23 @@
 //!
 //! | area | where |
 //! |---|---|
-//! | which construct a statement is, blocks | `statements` |
+//! | which construct a statement is | `statements` |
+//! | blocks, and what may stand around them | `blocks` |
 //! | `fun`, labels, parameters, types | `functions` |
 //! | `var`, assignment, `let` | `bindings` |
 //! | `if`, `when`, `for`, `while`, `try` | `control` |
 //! | shell steps, decorator calls, operators between them | `steps` |
 //! | references, arguments, fields and indices | `references` |
-//! | everything else that has a value | `expressions` |
+//! | operators, literals, strings | `expressions` |
+//! | arrays, maps, parentheses, and lists that went wrong | `brackets` |
+//! | what other languages write | `foreign` |
 //!
 //! A comment that begins with `test NAME` beside a rule is a test: its text is parsed, and its
 //! outline compared with `test_data/grammar/NAME.txt`.
 
 mod bindings;
+mod blocks;
+mod brackets;
 mod control;
 mod expressions;
 mod foreign;
@@ -39,6 +44,7 @@ pub(crate) fn file(p: &mut Parser<'_>) {
 
 pub(crate) fn shell_text(p: &mut Parser<'_>) {
     let marker = p.start();
+    p.lexer.whole = true;
     steps::shell_literal(p);
     let _ = p.complete(marker, File);
 }

@@ -35,7 +35,7 @@ kinds! {
     File, Fun, Label, ParamList, Param, TypeExpr,
     VarDecl, VarGroup, VarBinding, Assign,
     If, ElseClause, When, Arm, For, While, Try, CatchClause, FinallyClause, Block,
-    Let, ShellStep, Call, Chain, Redirect, Requirement,
+    Let, ShellStep, Call, Chain, Redirect, Heredoc, Requirement,
     Ref, TextRef, ArgList, Arg, Field, Index,
     Literal, Str, Array, Map, MapEntry, Paren, Unary, Binary, Name, FnCall, Access,
     Error,

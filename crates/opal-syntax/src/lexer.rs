@@ -3,24 +3,29 @@
 //! | lane | what it reads | where |
 //! |---|---|---|
 //! | language | one token of an expression or a construct's head | `language`, `strings` |
-//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `command`, `heredoc`, `place` |
+//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `operators`, `command`, `watch`, `heredoc`, `place`, `dollar` |
 //!
-//! Both share `trivia` (blanks, comments) and `at` (is this `@` a reference?). The lexer does not
-//! choose its lane: the grammar does, at each statement, by looking at the first word. It keeps a
-//! position and the row of tokens, and hands out no text.
+//! Both share `trivia` (blanks, comments), `at` (is this `@` a reference?) and what happens to text
+//! without an end (`unfinished`, `recovery`). The lexer does not choose its lane: the grammar does,
+//! at each statement, by looking at the first word. It keeps a position and the row of tokens, and
+//! hands out no text.
 
 mod at;
 mod brackets;
 mod command;
+mod dollar;
 mod frames;
 mod heredoc;
 mod inner;
 mod language;
+mod operators;
 mod place;
+mod recovery;
 mod shell;
 mod strings;
 mod trivia;
 mod unfinished;
+mod watch;
 
 use opal_core::{Code, Diagnostic, Span};
 
@@ -28,8 +33,8 @@ use crate::context::Context;
 use crate::kind::SyntaxKind;
 use crate::tokens::Tokens;
 use crate::vocabulary::Vocabulary;
-use frames::Frame;
-use heredoc::Pending;
+use frames::{Frame, FrameKind};
+use heredoc::{LastLines, Pending};
 
 pub(crate) use at::At;
 pub(crate) use shell::Stop;
@@ -37,27 +42,45 @@ pub(crate) use trivia::{is_blank, is_name_byte, is_name_start};
 
 pub(crate) struct Lexer<'s> {
     pub(crate) text: &'s str,
+    /// The bytes of the text, cut short while only a part of it may be read: see [`Lexer::within`].
     src: &'s [u8],
     pos: usize,
     pub(crate) tokens: Tokens,
     pub(crate) errors: Vec<Diagnostic>,
     vocabulary: &'s dyn Vocabulary,
-    /// Nesting of the arguments inside strings inside arguments: bounded, because it recurses.
+    /// Nesting of arguments in strings in arguments, and of heredocs: bounded, because it recurses.
     depth: u32,
+    /// Where the innermost open block of the language began.
+    pub(crate) block: Option<usize>,
+    /// The text is one command as a whole: no block is around it that a `}` could close.
+    pub(crate) whole: bool,
     /// Open brackets of the step being read.
     frames: Vec<Frame>,
     heredocs: Vec<Pending>,
+    /// How many of the pending heredocs an earlier part of the line announced.
+    carried: usize,
     /// The places of the references of the step being read, in order.
     pub(crate) contexts: Vec<Context>,
     /// The first `$1` of the step being read.
     positional: Option<Span>,
     /// The step gives itself positional parameters.
     sets_positional: bool,
-    /// Bytes that may still be read again after a bracket turned out to have no end.
-    rescan: usize,
+    /// What makes it pointless to read the step any further.
+    broken: Option<(FrameKind, u32)>,
+    /// Openers that are known to have no end, in order; filled when a step ran to the end of the
+    /// text in vain, so that the steps below it need not do so too.
+    endless: Vec<(u32, FrameKind)>,
+    /// Open brackets of the arguments being read.
+    parens: Vec<u32>,
+    /// From here on no block comment has an end.
+    endless_comments: usize,
+    /// What lines there are, known once a heredoc had no end.
+    last_lines: Option<LastLines<'s>>,
+    /// Bytes that may still be read in vain before steps are looked at through a window.
+    patience: usize,
 }
 
-/// How deep arguments may nest inside strings inside arguments.
+/// How deep arguments may nest inside strings inside arguments, and heredocs inside heredocs.
 const MAX_TEXT_DEPTH: u32 = 16;
 
 impl<'s> Lexer<'s> {
@@ -70,13 +93,30 @@ impl<'s> Lexer<'s> {
             errors: Vec::new(),
             vocabulary,
             depth: 0,
+            block: None,
+            whole: false,
             frames: Vec::new(),
             heredocs: Vec::new(),
+            carried: 0,
             contexts: Vec::new(),
             positional: None,
             sets_positional: false,
-            rescan: 4 * text.len(),
+            broken: None,
+            endless: Vec::new(),
+            parens: Vec::new(),
+            endless_comments: usize::MAX,
+            last_lines: None,
+            patience: 4 * text.len(),
         }
+    }
+
+    /// Does `work` as if the text ended at `end`.
+    fn within<T>(&mut self, end: usize, work: impl FnOnce(&mut Self) -> T) -> T {
+        let whole = self.src;
+        self.src = &whole[..end.min(whole.len())];
+        let result = work(self);
+        self.src = whole;
+        result
     }
 
     pub(crate) fn pos(&self) -> usize {

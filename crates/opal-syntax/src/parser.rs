@@ -3,13 +3,15 @@
 //! Parsing never fails. A rule that does not find what it needs says so once, passes over the rest
 //! of the line, and the next statement is read as if nothing had happened.
 
+mod echo;
+
 use opal_core::{Code, Diagnostic, Span, diagnostic};
 
 use crate::cursor::Cursor;
 use crate::event::{Event, MAX_DATA};
 use crate::grammar;
 use crate::kind::SyntaxKind::{self, *};
-use crate::lexer::{Lexer, is_blank};
+use crate::lexer::Lexer;
 use crate::tokens::Tokens;
 use crate::vocabulary::Vocabulary;
 
@@ -62,6 +64,8 @@ pub(crate) struct Parser<'s> {
     events: Vec<Event>,
     /// The next token that no rule has taken.
     next: usize,
+    /// One past the token that was put into the events last.
+    taken: usize,
     /// How many of the lexer's errors are older than that token.
     errors_before: usize,
     /// Open brackets of the language: line feeds mean nothing inside.
@@ -90,6 +94,7 @@ impl<'s> Parser<'s> {
             errors: Vec::new(),
             events: Vec::with_capacity(text.len() / 5 + 16),
             next: 0,
+            taken: 0,
             errors_before: 0,
             brackets: 0,
             head: false,
@@ -103,6 +108,7 @@ impl<'s> Parser<'s> {
         errors.append(&mut self.errors);
         diagnostic::sort(&mut errors);
         errors.dedup();
+        echo::silence(self.lexer.text, &mut errors);
         Parse { tokens: self.lexer.tokens, events: self.events, errors }
     }
 
@@ -206,8 +212,7 @@ impl<'s> Parser<'s> {
 
     /// The span of the token taken last.
     pub(crate) fn previous(&self) -> Span {
-        let taken = (0..self.next).rev().find(|i| !self.lexer.tokens.kind(*i).is_trivia());
-        taken.map_or(Span::at(0), |index| self.lexer.tokens.span(index))
+        self.taken.checked_sub(1).map_or(Span::at(0), |index| self.lexer.tokens.span(index))
     }
 
     pub(crate) fn token_text(&self) -> &'s str {
@@ -221,19 +226,27 @@ impl<'s> Parser<'s> {
 
     /// Whether a line feed stands between the last token taken and the next one.
     pub(crate) fn on_new_line(&mut self) -> bool {
-        self.peek();
-        (0..self.next)
-            .rev()
-            .map(|index| self.lexer.tokens.kind(index))
-            .take_while(|kind| kind.is_trivia())
-            .any(|kind| kind == Newline)
+        self.peek() == Newline
+            || (self.taken..self.next).any(|index| self.lexer.tokens.kind(index) == Newline)
+    }
+
+    /// Goes back to the end of the last token taken, before the line feeds behind it.
+    pub(crate) fn step_back(&mut self) {
+        self.next = self.taken;
+        self.settle();
+    }
+
+    /// Whether nothing follows the next token on its line.
+    pub(crate) fn is_last_on_line(&self) -> bool {
+        let rest = &self.lexer.text.as_bytes()[self.span().end as usize..];
+        let next = rest.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+        next.is_none_or(|byte| *byte == b'\n')
     }
 
     /// Whether `=` follows the next token, which is a name.
     pub(crate) fn is_named_argument(&mut self) -> bool {
-        let rest = &self.lexer.text[self.span().end as usize..];
-        let rest = rest.trim_start_matches([' ', '\t']);
-        rest.starts_with('=') && !rest.starts_with("==")
+        let rest = self.lexer.peek_past(self.span().end as usize, self.brackets > 0);
+        rest.first() == Some(&b'=') && rest.get(1) != Some(&b'=')
     }
 
     /// Takes the next token into the node being written.
@@ -241,6 +254,7 @@ impl<'s> Parser<'s> {
         if self.next < self.lexer.tokens.len() {
             self.events.push(Event::token(self.next));
             self.next += 1;
+            self.taken = self.next;
         }
     }
 
@@ -295,21 +309,35 @@ impl<'s> Parser<'s> {
         let found = self.peek();
         let span = self.span();
         let text = self.lexer.slice(span);
+        let unknown = found == Unknown;
         let found = match found {
             Newline | Eof | StringOpen | RawString => found.describe().to_owned(),
             _ => format!("`{}`", text.chars().take(40).collect::<String>()),
         };
         let span = if text.starts_with('\n') { Span::at(span.start) } else { span };
-        self.error(Code::Syntax, span, format!("expected {what}, found {found}"))
+        let code = if unknown { Code::UnexpectedCharacter } else { Code::Syntax };
+        self.error(code, span, format!("expected {what}, found {found}"))
     }
 
-    /// Passes over the rest of the line, up to a `{` that ends it.
+    /// Passes over the rest of the line; see [`Lexer::skip_line`] for where that ends.
     pub(crate) fn recover(&mut self) {
         self.settle();
+        self.error_node(Lexer::skip_line);
+    }
+
+    /// Passes over the rest of a construct's head.
+    pub(crate) fn recover_head(&mut self) {
+        self.settle();
+        self.error_node(Lexer::skip_head);
+    }
+
+    /// Makes what `skip` passes over a node of its own.
+    pub(crate) fn error_node(&mut self, skip: impl FnOnce(&mut Lexer<'s>)) {
+        self.lexer.blanks();
+        self.pass_tokens();
         let marker = self.start();
-        let before = self.lexer.tokens.len();
-        self.lexer.skip_line();
-        if self.lexer.tokens.len() == before {
+        skip(&mut self.lexer);
+        if self.next == self.lexer.tokens.len() {
             self.abandon(marker);
             return;
         }
@@ -328,9 +356,6 @@ impl<'s> Parser<'s> {
     /// Whether only a comment or nothing stands between here and the end of the line.
     pub(crate) fn at_line_end(&mut self) -> bool {
         self.settle();
-        match self.lexer.peek_past_blanks() {
-            [] | [b'\n' | b'#', ..] | [b'/', b'/' | b'*', ..] => true,
-            [byte, ..] => is_blank(*byte),
-        }
+        self.lexer.is_line_over()
     }
 }

@@ -18,6 +18,8 @@ mod visible;
 pub(crate) use github::github;
 pub(crate) use human::human;
 pub(crate) use json::json;
+/// Words for one line of a terminal.
+pub(crate) use visible::line as visible;
 
 use opal_core::Diagnostic;
 

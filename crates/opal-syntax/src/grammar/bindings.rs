@@ -7,6 +7,26 @@ use crate::kind::SyntaxKind::*;
 use crate::lexer::{is_blank, is_name_start};
 use crate::parser::Parser;
 
+// test var_errors
+// var
+// var = 1
+// var x
+// var x: Int = 1
+// var x == 1
+// var x = 1 2
+// var (
+//     A 1
+//     B = 2 3
+//     C = 4
+// )
+// var ( D = 1, E = 2 )
+// var (
+//     F = 1
+//     = 2
+//     G = 3
+// )
+// var (
+// echo good
 // test var_forms
 // var A = 1 + 2
 // var (
@@ -18,8 +38,9 @@ pub(crate) fn var(p: &mut Parser<'_>) {
     p.peek();
     p.bump();
     if p.peek() == LParen {
+        let open = p.span();
         p.bump();
-        group(p);
+        group(p, open);
         let _ = p.complete(marker, VarGroup);
     } else {
         binding(p);
@@ -27,7 +48,7 @@ pub(crate) fn var(p: &mut Parser<'_>) {
     }
 }
 
-fn group(p: &mut Parser<'_>) {
+fn group(p: &mut Parser<'_>, open: Span) {
     loop {
         p.pass_newlines();
         match p.peek() {
@@ -35,24 +56,41 @@ fn group(p: &mut Parser<'_>) {
                 p.bump();
                 return;
             }
-            Ident => {
+            Ident if belongs(p, open) => {
                 let marker = p.start();
                 binding(p);
                 let _ = p.complete(marker, VarBinding);
-                if !matches!(p.peek(), Newline | RParen) {
+                if !matches!(p.peek(), Newline | RParen | Eof) {
                     p.expected("the end of the line or `)`")
                         .help
                         .push("each variable of a group stands on a line of its own".into());
                     p.recover();
                 }
             }
-            _ => {
-                p.expected("a name or `)`").help.push("close the group with `)`".into());
+            Eof => return unclosed_group(p, open),
+            _ if p.lexer.is_deeper(p.span().start as usize, open.start as usize) => {
+                p.expected("a name or `)`")
+                    .help
+                    .push("a variable of a group is `NAME = value`".into());
                 p.recover();
-                return;
             }
+            _ => return unclosed_group(p, open),
         }
     }
+}
+
+/// Whether the name that comes next is one of the group's, and not the next statement.
+fn belongs(p: &mut Parser<'_>, open: Span) -> bool {
+    !p.on_new_line()
+        || p.is_named_argument()
+        || p.lexer.is_deeper(p.span().start as usize, open.start as usize)
+}
+
+fn unclosed_group(p: &mut Parser<'_>, open: Span) {
+    p.error(Code::UnterminatedBracket, open, "this group of variables has no `)`")
+        .help
+        .push("close the group with `)`".into());
+    p.step_back();
 }
 
 /// `NAME = expression`.
@@ -98,6 +136,14 @@ pub(crate) fn is_assignment(after: &[u8]) -> bool {
     blanks > 0 && (is_blank(next) || next == b'\n')
 }
 
+// test assignment_errors
+// n =
+// n += * 2
+// n = 1 2
+// n++ 2
+// n -= 1
+// n == 2
+// n =3
 // test assignment_forms
 // var n = 1
 // n = n + 1
@@ -116,6 +162,16 @@ pub(crate) fn assignment(p: &mut Parser<'_>) {
     let _ = p.complete(marker, Assign);
 }
 
+// test let_errors
+// let.x
+// let.x = 1
+// let.x = git rev-parse HEAD
+// let.x =
+// let.x == @shell("a")
+// let.x = @shell("a") && echo b
+// let x = 1
+// let y=1+2
+// echo good
 // test let_forms
 // let.head = @shell("git rev-parse HEAD")
 // let.id = @shell("make id").stdout
@@ -166,7 +222,8 @@ fn bad_source(p: &mut Parser<'_>, start: Span, name: &str) {
 
 /// ` NAME = …` behind `let`: neither the shell's `let` nor opal's.
 pub(crate) fn looks_like_let(after: &[u8]) -> bool {
-    let name = after.trim_ascii_start();
+    let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
+    let name = &after[blanks..];
     let length = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
     name.first().is_some_and(|byte| is_name_start(*byte)) && is_assignment(&name[length..])
 }
@@ -176,7 +233,7 @@ pub(crate) fn bare_let(p: &mut Parser<'_>) {
     let span = p.span();
     let line = p.lexer.rest();
     let name: String = line
-        .trim_start_matches(is_not_newline_blank)
+        .trim_start_matches([' ', '\t'])
         .chars()
         .take_while(|c| c.is_alphanumeric() || *c == '_')
         .collect();
@@ -184,8 +241,4 @@ pub(crate) fn bare_let(p: &mut Parser<'_>) {
     error.help.push(format!("a value known before anything runs: `var {name} = …`"));
     error.help.push(format!("the result of a decorator at run time: `let.{name} = @shell(\"…\")`"));
     p.recover();
-}
-
-fn is_not_newline_blank(c: char) -> bool {
-    c == ' ' || c == '\t'
 }

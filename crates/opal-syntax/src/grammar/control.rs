@@ -2,8 +2,9 @@
 
 use opal_core::{Code, Span};
 
-use super::statements::{self, Level, after_block, block};
-use super::{MAX_DEPTH, expressions};
+use super::blocks::{after_block, at_top_level_function, block, braces};
+use super::expressions;
+use super::statements::{self, Level};
 use crate::kind::SyntaxKind::*;
 use crate::lexer::is_name_byte;
 use crate::parser::Parser;
@@ -15,6 +16,17 @@ fn head(p: &mut Parser<'_>) {
     p.head = outer;
 }
 
+// test if_heads
+// if { echo a }
+// if == 1 { echo a }
+// if {a: 1} == x { echo a }
+// if ({a: 1}) == x { echo a }
+// if x == 1 &&
+//     y == 2 { echo good }
+// if(x) { echo good }
+// if x == "a { echo b }
+// if f(x { echo a }
+// if
 // test if_else
 // if @var.A == 1 { echo one } else if A > 2 {
 //     echo more
@@ -31,6 +43,16 @@ pub(crate) fn r#if(p: &mut Parser<'_>) {
     after_block(p, Code::ConstructAsOperand);
 }
 
+// test else_forms
+// if a { echo a } elif b { echo b } else { echo c }
+// if a { echo a }
+// // between
+// else if b { echo b }
+// if a { echo a } else b { echo b }
+// if a { echo a } else
+// {
+//     echo b
+// }
 /// Every `else if` and `else` that follows, also on the next line.
 pub(crate) fn clauses(p: &mut Parser<'_>) {
     while let Some(word) = clause_word(p, &["else", "elif", "elsif", "elseif"]) {
@@ -68,6 +90,12 @@ fn clause_word(p: &mut Parser<'_>, words: &[&'static str]) -> Option<&'static st
     words.iter().copied().find(|word| word.as_bytes() == &rest[..length] && ends)
 }
 
+// test when_heads
+// when x
+// when x y { 1 -> echo a }
+// when { 1 -> echo a }
+// when x { 1 -> echo a
+// fun f() = echo good
 // test when_arms
 // when @var.ENV {
 //     "prod" | "live" -> echo careful
@@ -81,28 +109,14 @@ pub(crate) fn when(p: &mut Parser<'_>) {
     p.bump();
     head(p);
     if p.peek() != LBrace {
-        block(p);
+        p.expected("`{`").help.push("the arms of a `when` stand in `{ … }`".into());
+        p.recover_head();
+    }
+    if p.peek() != LBrace {
         let _ = p.complete(marker, When);
         return;
     }
-    let open = p.span();
-    p.bump();
-    p.depth += 1;
-    if p.depth > MAX_DEPTH {
-        p.error(Code::TooDeep, open, format!("blocks nest deeper than {MAX_DEPTH} levels"))
-            .help
-            .push("move the inner part into a function of its own".into());
-        p.lexer.skip_braces();
-        p.pass_tokens();
-    } else {
-        arms(p);
-    }
-    p.depth -= 1;
-    if !p.eat(RBrace) {
-        p.error(Code::UnclosedBlock, open, "this `when` has no `}`")
-            .help
-            .push("close it behind its last arm".into());
-    }
+    braces(p, "`when`", arms);
     let _ = p.complete(marker, When);
     after_block(p, Code::ConstructAsOperand);
 }
@@ -112,34 +126,56 @@ fn arms(p: &mut Parser<'_>) {
         p.settle();
         p.lexer.between_statements();
         p.pass_tokens();
-        if matches!(p.peek(), RBrace | Eof) {
+        if at_top_level_function(p) || matches!(p.peek(), RBrace | Eof) {
             return;
         }
         let marker = p.start();
         if patterns(p) {
-            p.settle();
-            p.lexer.blanks();
-            p.pass_tokens();
-            if p.at_line_end() || p.byte_ahead() == b'}' {
-                p.expected("a step or a block behind `->`");
-            } else if p.byte_ahead() == b'{' {
-                block(p);
-                after_block(p, Code::RedirectedBlock);
-            } else {
-                statements::statement(p, Level::Block);
-            }
-            p.settle();
-            statements::end_of_statement(p);
+            arm_body(p);
         } else {
             p.recover();
             if p.byte_ahead() == b'{' {
                 block(p);
             }
         }
+        statements::end_of_statement(p);
         let _ = p.complete(marker, Arm);
     }
 }
 
+// test when_arm_bodies
+// when x {
+//     1 ->
+//     2 -> { echo a } > file
+//     3 -> var y = 1
+//     4 -> if y { echo b }
+//     5 -> }
+// echo good
+fn arm_body(p: &mut Parser<'_>) {
+    p.settle();
+    p.lexer.blanks();
+    p.pass_tokens();
+    if p.at_line_end() || p.byte_ahead() == b'}' {
+        p.expected("a step or a block behind `->`")
+            .help
+            .push("what does nothing is an empty block: `-> { }`".into());
+    } else {
+        statements::statement(p, Level::Block);
+    }
+}
+
+// test when_without_arrow
+// when x {
+//     "a" echo a
+//     "b": echo b
+//     "c" => echo c
+//     d) echo d ;;
+//     "e" {
+//         echo e
+//     }
+//     "f" | -> echo f
+//     "g" -> echo good
+// }
 /// `pattern | pattern ->`; false where the line is to be passed over.
 fn patterns(p: &mut Parser<'_>) -> bool {
     loop {
@@ -165,6 +201,19 @@ fn patterns(p: &mut Parser<'_>) -> bool {
     }
 }
 
+// test when_patterns
+// when x {
+//     true -> echo a
+//     null | -1 | 1.5 | 2s -> echo b
+//     'raw' |
+//         "next" -> echo c
+//     _ -> echo d
+//     default -> echo e
+//     name -> echo f
+//     * -> echo g
+//     [1] -> echo h
+//     1..3 -> echo i
+// }
 fn pattern(p: &mut Parser<'_>) {
     let outer = std::mem::replace(&mut p.head, true);
     match p.peek() {
@@ -201,6 +250,17 @@ fn pattern(p: &mut Parser<'_>) {
     p.head = outer;
 }
 
+// test for_heads
+// for f in a b { echo }
+// for f in a, b { echo }
+// for in xs { echo }
+// for x, in xs { echo }
+// for x of xs { echo }
+// for x in { echo }
+// for x {
+//     echo a
+// }
+// echo good
 // test for_forms
 // for x in [1, 2] { echo @var.x }
 // for k, v in {a: 1}.b {
@@ -210,16 +270,14 @@ pub(crate) fn r#for(p: &mut Parser<'_>) {
     let marker = p.start();
     p.peek();
     p.bump();
-    let good = loop_variables(p);
-    if good {
+    if loop_variables(p) {
         head(p);
-        let listed = matches!(p.peek(), Ident | Int | StringOpen | Comma);
-        if listed {
+        if matches!(p.peek(), Ident | Int | StringOpen | Comma) {
             p.expected("`{`").help.push("a list is written `[\"a\", \"b\"]`".into());
-            p.recover();
+            p.recover_head();
         }
     } else {
-        p.recover();
+        p.recover_head();
     }
     block(p);
     let _ = p.complete(marker, For);
@@ -256,6 +314,17 @@ pub(crate) fn r#while(p: &mut Parser<'_>) {
     after_block(p, Code::ConstructAsOperand);
 }
 
+// test try_clauses
+// try { echo a }
+// try { echo a } catch e { echo b }
+// try { echo a } catch (e) {
+//     echo b
+// }
+// try { echo a }
+// catch { echo b }
+// finally { echo c }
+// try echo a
+// try { echo a } finally { echo b } && echo c
 // test try_catch
 // try { false } catch {
 //     echo failed
@@ -281,7 +350,7 @@ pub(crate) fn r#try(p: &mut Parser<'_>) {
             p.expected("`{`")
                 .help
                 .push("`catch` takes no name: what failed is in the record".into());
-            p.recover();
+            p.recover_head();
         }
         block(p);
         let _ = p.complete(clause, kind);
@@ -295,6 +364,17 @@ pub(crate) fn r#try(p: &mut Parser<'_>) {
     after_block(p, Code::ConstructAsOperand);
 }
 
+// test stray_clauses
+// else { echo a }
+// else if x {
+//     echo b
+// }
+// catch { echo c }
+// finally {
+//     echo d
+// }
+// elif x
+// echo good
 /// `else`, `catch`, `finally` where nothing came before them.
 pub(crate) fn stray(p: &mut Parser<'_>, word: &[u8]) {
     let start = p.lexer.pos() as u32;
@@ -305,7 +385,7 @@ pub(crate) fn stray(p: &mut Parser<'_>, word: &[u8]) {
         .help
         .push(format!("it follows the `}}` of its `{construct}`, on the same or on the next line"));
     let marker = p.start();
-    p.recover();
+    p.recover_head();
     if p.byte_ahead() == b'{' {
         block(p);
     }

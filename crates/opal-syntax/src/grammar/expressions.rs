@@ -3,7 +3,8 @@
 use opal_core::duration::DurationError;
 use opal_core::{Code, Span};
 
-use super::{MAX_DEPTH, references};
+use super::brackets::{array, map, paren};
+use super::references;
 use crate::kind::SyntaxKind::{self, *};
 use crate::parser::{Completed, Parser};
 
@@ -21,12 +22,27 @@ fn strength(kind: SyntaxKind) -> u8 {
     }
 }
 
+// test values_missing
+// var a =
+// var b = 1 +
+//
+// var c = * 2
+// var d = !
+// var e = --1
+// var f = ;
+// var g = ^
+// test accesses
+// var a = m.k.0.*[1]["k"][i + 1]
+// var b = f(x).y
+// var c = m.
+// var d = m[
+// var e = m[1
+// var f = "s".length
 // test precedence
 // var x = 1 + 2 * 3 == 7 && !a || -b < 2
 // test ranges
 // var r = 1...5
-// test collections
-// var m = {a: 1, "b c": [1, 2,], d: {}}
+// var s = 1..5
 // test operator_at_line_end
 // var x = 1 +
 //     2
@@ -102,11 +118,12 @@ pub(crate) fn atom(p: &mut Parser<'_>) -> Option<Completed> {
         LBracket => array(p),
         LBrace if !(p.head && p.brackets == 0) => map(p),
         found => {
-            let brace = found == LBrace;
-            let error = p.expected("a value");
-            if brace {
-                error.help.push("a map in the head of a construct stands in parentheses".into());
-            }
+            let help = match found {
+                LBrace => "a map in the head of a construct stands in parentheses",
+                Newline | Eof => "a value goes on to the next line only inside brackets",
+                _ => "a value is a string in quotes, a number, a name, `[…]`, `{…}` or `@path`",
+            };
+            p.expected("a value").help.push(help.into());
             return None;
         }
     })
@@ -124,6 +141,15 @@ fn literal(p: &mut Parser<'_>, negative: bool) -> Completed {
     p.complete(marker, Literal)
 }
 
+// test numbers
+// var a = [0, 1.5, 1e9, 1.5e-3, -9223372036854775808, 1h30m, 0s]
+// var b = 9223372036854775808
+// var c = 1_000
+// var d = 0x1f
+// var e = 30m1h
+// var f = 1.5h
+// var g = 3 apples
+// var h = 3apples
 fn check_int(p: &mut Parser<'_>, span: Span, text: &str, negative: bool) {
     let limit = i64::MAX as u64 + u64::from(negative);
     if text.parse::<u64>().is_ok_and(|value| value <= limit) {
@@ -153,6 +179,8 @@ fn check_duration(p: &mut Parser<'_>, span: Span, text: &str) {
     });
 }
 
+// test names
+// var a = [true, false, null, x, split(s, ","), lines (s)]
 fn name(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
     let literal = matches!(p.token_text(), "true" | "false" | "null");
@@ -167,10 +195,32 @@ fn name(p: &mut Parser<'_>) -> Completed {
     p.complete(marker, Name)
 }
 
+// test strings
+// var a = "a @var.b\n\t\"\\\@ \u{1F600} @file.read("a b").length @file.json"
+// var b = 'raw @var.a \n'
+// var c = """
+//     two
+//       lines @var.a
+// """
+// var d = r"^a\"[0-9]+$"
+// var e = "a \q"
+// var f = "\u{110000}"
+// var g = "\u41"
+// var h = "open
+// var i = 'open
+// var j = r"open
+// var k = "@file.read("
+// var l = "@file.read(1 2)"
+// var m = "@file.read(1 2] x"
+// echo good
+// test string_over_lines_unclosed
+// var a = """
+// echo good
 /// Text, escapes and references up to the closing quote; the lexer has read all of it.
 fn string(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
     p.bump();
+    let outer = std::mem::replace(&mut p.fenced, true);
     loop {
         match p.raw() {
             Some(StringText | Escape | AtWord) => p.bump(),
@@ -185,141 +235,6 @@ fn string(p: &mut Parser<'_>) -> Completed {
             _ => break,
         }
     }
+    p.fenced = outer;
     p.complete(marker, Str)
-}
-
-fn paren(p: &mut Parser<'_>) -> Completed {
-    let marker = p.start();
-    p.bump();
-    if enter(p) {
-        expression(p);
-        leave(p);
-        if !p.eat(RParen) {
-            unclosed(p, "`)`");
-        }
-    }
-    p.complete(marker, Paren)
-}
-
-fn array(p: &mut Parser<'_>) -> Completed {
-    let marker = p.start();
-    p.bump();
-    if enter(p) {
-        while !matches!(p.peek(), RBracket | Eof) {
-            expression(p);
-            if !separator(p, RBracket) {
-                break;
-            }
-        }
-        leave(p);
-        if !p.eat(RBracket) {
-            unclosed(p, "`]`");
-        }
-    }
-    p.complete(marker, Array)
-}
-
-fn map(p: &mut Parser<'_>) -> Completed {
-    let marker = p.start();
-    p.bump();
-    if enter(p) {
-        while !matches!(p.peek(), RBrace | Eof) {
-            entry(p);
-            if !separator(p, RBrace) {
-                break;
-            }
-        }
-        leave(p);
-        if !p.eat(RBrace) {
-            unclosed(p, "`}`");
-        }
-    }
-    p.complete(marker, Map)
-}
-
-fn entry(p: &mut Parser<'_>) {
-    let marker = p.start();
-    match p.peek() {
-        Ident => p.bump(),
-        StringOpen | RawString => {
-            let _ = atom(p);
-        }
-        _ => {
-            p.expected("a key").help.push("an entry is `key: value` or `\"key\": value`".into());
-            let _ = p.complete(marker, MapEntry);
-            skip_to_comma(p);
-            return;
-        }
-    }
-    if p.eat(Colon) {
-        expression(p);
-    } else {
-        p.expected("`:` and a value").help.push("an entry is `key: value`".into());
-    }
-    let _ = p.complete(marker, MapEntry);
-}
-
-/// Steps into a bracket; false, with the bracket passed over, where it would be too deep.
-pub(crate) fn enter(p: &mut Parser<'_>) -> bool {
-    p.brackets += 1;
-    p.depth += 1;
-    if p.depth <= MAX_DEPTH {
-        return true;
-    }
-    let span = p.previous();
-    p.error(Code::TooDeep, span, format!("brackets nest deeper than {MAX_DEPTH} levels"))
-        .help
-        .push("give the inner part a name with `var`".into());
-    let mut open = 1u32;
-    while open > 0 {
-        match p.peek() {
-            Eof => break,
-            LParen | LBracket | LBrace => open += 1,
-            RParen | RBracket | RBrace => open -= 1,
-            _ => {}
-        }
-        p.bump();
-    }
-    leave(p);
-    false
-}
-
-pub(crate) fn leave(p: &mut Parser<'_>) {
-    p.brackets -= 1;
-    p.depth -= 1;
-}
-
-/// A comma between two elements; false where the list cannot go on.
-pub(crate) fn separator(p: &mut Parser<'_>, close: SyntaxKind) -> bool {
-    if p.eat(Comma) {
-        return true;
-    }
-    if p.peek() == close || p.peek() == Eof || p.on_new_line() {
-        return false;
-    }
-    p.expected(&format!("`,` or {}", close.describe()));
-    skip_to_comma(p) && p.eat(Comma)
-}
-
-/// Says that a bracket is open at the end of its list.
-pub(crate) fn unclosed(p: &mut Parser<'_>, closer: &str) {
-    p.expected(&format!("`,` or {closer}")).help.push(format!("close the bracket with {closer}"));
-    p.recover();
-}
-
-/// Passes over what cannot be read, up to a comma; false at a closing bracket or a new line.
-pub(crate) fn skip_to_comma(p: &mut Parser<'_>) -> bool {
-    let mut open = 0u32;
-    loop {
-        match p.peek() {
-            Eof => return false,
-            Comma if open == 0 => return true,
-            LParen | LBracket | LBrace => open += 1,
-            RParen | RBracket | RBrace if open == 0 => return false,
-            RParen | RBracket | RBrace => open -= 1,
-            _ if open == 0 && p.on_new_line() => return false,
-            _ => {}
-        }
-        p.bump();
-    }
 }

@@ -3,30 +3,99 @@
 use opal_core::{Code, Span};
 
 use super::steps;
-use crate::kind::SyntaxKind::Error;
-use crate::lexer::{is_blank, is_name_byte};
+use crate::kind::SyntaxKind::{Error, RBrace};
+use crate::lexer::{Lexer, is_blank, is_name_byte};
 use crate::parser::Parser;
 
 /// Whether `if`, `for` or `while` is followed by what the shell writes there.
 pub(crate) fn is_shell_spelling(word: &[u8], after: &[u8]) -> bool {
     let end = memchr::memchr(b'\n', after).unwrap_or(after.len());
     let line = after[..end].trim_ascii();
+    // A head that ends in its brace and holds nothing of the shell's is opal's: nearly all are.
+    if line.last() == Some(&b'{') && !line.iter().any(|byte| matches!(byte, b';' | b'[' | b'(')) {
+        return false;
+    }
     let opener = if word == b"if" { &b"then"[..] } else { &b"do"[..] };
-    let ends_in_opener = line.ends_with(opener)
-        && line.len() > opener.len()
-        && matches!(line[line.len() - opener.len() - 1], b' ' | b'\t' | b';');
-    let then_inside = memchr::memmem::find_iter(line, opener).any(|at| {
-        let before = line[..at].trim_ascii_end();
-        before.ends_with(b";") && line.get(at + opener.len()).is_none_or(|byte| is_blank(*byte))
-    });
-    let test = word != b"for" && (line.starts_with(b"[[") || line.starts_with(b"[ "));
-    let arithmetic = word != b"if" && line.starts_with(b"((");
-    let next_line = after[end..].trim_ascii_start();
-    let on_next_line = next_line.starts_with(opener)
-        && next_line.get(opener.len()).is_none_or(|byte| byte.is_ascii_whitespace());
-    ends_in_opener || then_inside || test || arithmetic || on_next_line
+    let counted = word == b"for" && line.starts_with(b"((");
+    if counted || (word != b"for" && is_shell_test(line)) || has_opener(line, opener) {
+        return true;
+    }
+    let below = after[end..].iter().position(|byte| !byte.is_ascii_whitespace());
+    below.is_some_and(|at| {
+        let rest = &after[end + at..];
+        rest.starts_with(opener) && rest.get(opener.len()).is_none_or(u8::is_ascii_whitespace)
+    })
 }
 
+/// `[ … ]` or `[[ … ]]` with an operator of the shell, a brace or nothing behind it.
+fn is_shell_test(line: &[u8]) -> bool {
+    let close: &[u8] = match line {
+        [b'[', b'[', b' ', ..] => b" ]]",
+        [b'[', b' ', ..] => b" ]",
+        _ => return false,
+    };
+    let Some(at) = memchr::memmem::find(line, close) else { return false };
+    let behind = line[at + close.len()..].trim_ascii_start();
+    matches!(behind, [] | [b';' | b'{' | b'&' | b'|', ..])
+}
+
+/// Whether `; then`, or `then` at the end of the line, stands outside quotes and before a block.
+fn has_opener(line: &[u8], opener: &[u8]) -> bool {
+    let mut at = 0;
+    let mut word_start = 0;
+    let mut after_semicolon = false;
+    while at <= line.len() {
+        let byte = line.get(at).copied().unwrap_or(b'\n');
+        match byte {
+            b'\'' | b'"' => {
+                let close = memchr::memchr(byte, &line[at + 1..]);
+                at += close.map_or(0, |length| length + 1);
+            }
+            b'#' if at > 0 && is_blank(line[at - 1]) => return false,
+            b'{' if at > 0 && is_blank(line[at - 1]) => return false,
+            b' ' | b'\t' | b'\r' | b'\n' | b';' => {
+                let found = &line[word_start..at] == opener;
+                if found && word_start > 0 && (after_semicolon || at >= line.len()) {
+                    return true;
+                }
+                if word_start < at {
+                    after_semicolon = false;
+                }
+                after_semicolon |= byte == b';';
+                word_start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+// test shell_control_flow
+// if [ -f x ]; then echo a; fi
+// if [[ -f x ]]
+// then
+//     echo a
+// fi
+// if [ -f x ] {
+//     echo a
+// } else { echo b }
+// if [ -f x ] { echo a }
+// for f in *.txt; do echo $f; done
+// for ((i = 0; i < 3; i++)); do
+//     echo $i
+// done
+// while read line; do echo $line; done < file
+// while true
+// do
+//     sleep 1
+// done
+// if grep -q a b; then
+// if [ 1, 2 ] == x { echo good }
+// if x == "a; then b" { echo good }
+// for x in xs { echo good } # what to do
+// while ((n + 1) * 2) < 10 { n++ }
+// echo good
 /// `if …; then`, `for …; do`, `while …; do`: one error, and the text up to the closing word.
 pub(crate) fn shell_control_flow(p: &mut Parser<'_>, word: &[u8]) {
     let start = p.lexer.pos() as u32;
@@ -40,15 +109,15 @@ pub(crate) fn shell_control_flow(p: &mut Parser<'_>, word: &[u8]) {
     let error = p.error(Code::ShellControlFlow, span, message);
     error.help.push(format!("opal decides at plan time and writes `{form}`"));
     error.help.push(format!("for the shell to decide at run time: `( {name} … {closer} )`"));
-    let marker = p.start();
-    let line_has_brace = p.lexer.rest().lines().next().is_some_and(|l| l.trim_end().ends_with('{'));
-    if line_has_brace {
-        p.abandon(marker);
-        p.recover();
-        super::statements::block(p);
+    let line = p.lexer.rest().lines().next().unwrap_or_default().as_bytes();
+    if !has_opener(line, b"then") && !has_opener(line, b"do") && line.contains(&b'{') {
+        // The shell's condition and opal's block.
+        p.recover_head();
+        super::blocks::block(p);
         super::control::clauses(p);
         return;
     }
+    let marker = p.start();
     steps::swallow_step(p);
     let _ = p.complete(marker, Error);
 }
@@ -56,13 +125,27 @@ pub(crate) fn shell_control_flow(p: &mut Parser<'_>, word: &[u8]) {
 /// `name() {`, `name () {` or `function name`.
 pub(crate) fn is_shell_function(word: &[u8], after: &[u8]) -> bool {
     if word == b"function" {
-        let name = after.trim_ascii_start();
-        return after.len() > name.len() && name.first().is_some_and(|byte| is_name_byte(*byte));
+        let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
+        return blanks > 0 && after.get(blanks).is_some_and(|byte| is_name_byte(*byte));
     }
     let dashes = after.iter().take_while(|byte| is_name_byte(**byte) || **byte == b'-').count();
-    let rest = after[dashes..].trim_ascii_start();
-    rest.strip_prefix(b"(").is_some_and(|rest| rest.trim_ascii_start().starts_with(b")"))
+    let mut rest = after[dashes..].iter().filter(|byte| !is_blank(**byte));
+    rest.next() == Some(&b'(') && rest.next() == Some(&b')')
 }
+
+// test shell_functions
+// greet() {
+//     if [ x ]; then echo a; fi
+// }
+// my-task () { echo b; }
+// function other { echo c; }
+// later()
+// {
+//     echo "it's"
+// }
+// function
+// greet a
+// echo good
 
 pub(crate) fn shell_function(p: &mut Parser<'_>) {
     let start = p.lexer.pos() as u32;
@@ -77,13 +160,29 @@ pub(crate) fn shell_function(p: &mut Parser<'_>) {
         .push(format!("write `fun {name}() {{ … }}` and call it with `@cmd.{name}()`"));
     let marker = p.start();
     steps::swallow_step(p);
+    if !line.contains('{') && p.lexer.peek_past_trivia().first() == Some(&b'{') {
+        p.lexer.between_statements();
+        p.pass_tokens();
+        p.peek();
+        p.bump();
+        p.error_node(Lexer::skip_braces);
+        p.eat(RBrace);
+    }
     let _ = p.complete(marker, Error);
 }
 
-/// A line that begins with `&&`, `||` or `|`.
+// test leading_operators
+// && echo a
+// | sort
+// || echo b
+// ; echo c
+// & echo "d
+// e"
+// echo good
+/// A line that begins with `&&`, `||`, `|` or `;`.
 pub(crate) fn leading_operator(p: &mut Parser<'_>) {
     let start = p.lexer.pos() as u32;
-    let width = p.lexer.rest().bytes().take_while(|b| matches!(b, b'&' | b'|')).count() as u32;
+    let width = p.lexer.rest().bytes().take_while(|b| matches!(b, b'&' | b'|' | b';')).count() as u32;
     let span = Span::new(start, start + width);
     let operator = p.lexer.slice(span).to_owned();
     p.error(Code::LeadingOperator, span, format!("a line cannot begin with `{operator}`"))

@@ -2,12 +2,29 @@
 
 use opal_core::{Code, Span};
 
+use super::blocks::{after_block, block};
+use super::brackets::{elements, enter, leave, skip_to_comma};
+use super::expressions;
 use super::statements::{self, Level};
-use super::{expressions, steps};
 use crate::kind::SyntaxKind::*;
 use crate::lexer::{is_blank, is_name_start};
 use crate::parser::Parser;
 
+// test fun_heads
+// fun a { echo a }
+// fun () { echo b }
+// fun 1() { echo c }
+// fun d.e() { echo d }
+// fun f() -> Int { echo f }
+// fun g() =
+// fun h()
+// fun i() { echo a } && echo b
+// fun j() echo j
+// fun
+// if x {
+//     fun k() { echo k }
+// }
+// fun l() = echo good
 // test fun_with_block
 // fun deploy(env: String, replicas = 3, tags...) {
 //     echo @var.env
@@ -35,7 +52,7 @@ pub(crate) fn fun(p: &mut Parser<'_>, level: Level) {
         error.help.push("a function has a parameter list, also an empty one".into());
         *error = error.clone().fix("add an empty parameter list", at, "()");
     } else {
-        p.recover();
+        p.recover_head();
     }
     body(p);
     let _ = p.complete(marker, Fun);
@@ -71,59 +88,56 @@ fn body(p: &mut Parser<'_>) {
                     .push("several steps stand in a block: `fun NAME() { … }`".into());
                 return;
             }
-            p.lexer.blanks();
-            p.pass_tokens();
-            if p.lexer.byte(0) == b'@' {
-                steps::decorator_statement(p);
-            } else {
-                steps::shell_step(p);
-            }
+            statements::body_step(p);
         }
         Arrow | Colon => {
             p.expected("`=` or `{`").help.push("a function has no result type".into());
-            p.recover();
+            p.recover_head();
             if p.byte_ahead() == b'{' {
-                statements::block(p);
+                block(p);
             }
         }
         _ => {
-            statements::block(p);
-            statements::after_block(p, Code::ConstructAsOperand);
+            block(p);
+            after_block(p, Code::ConstructAsOperand);
         }
     }
 }
 
+// test parameters
+// fun a(x, y: Int, z = 1, w: Array[Map] = [], rest...) = echo a
+// fun b(
+//     x: String,
+//     y = 2
+// ) = echo b
+// fun c(x y) = echo c
+// fun d(1) = echo d
+// fun e(x { echo e }
+// fun f(x
+// fun g(x:) = echo g
+// fun h(x: Array[String) = echo h
+// fun i(x: "a" | b) = echo i
+// fun j(x =) = echo j
+// fun k( = echo k
+// fun l() = echo good
 pub(crate) fn parameters(p: &mut Parser<'_>) {
     let marker = p.start();
+    let open = p.span();
+    let outer = std::mem::replace(&mut p.head, true);
     p.bump();
-    p.brackets += 1;
-    loop {
-        match p.peek() {
-            RParen | Eof => break,
-            Ident => parameter(p),
-            _ => {
-                p.expected("a parameter or `)`");
-                if !expressions::skip_to_comma(p) {
-                    break;
-                }
-            }
-        }
-        if !p.eat(Comma) && p.peek() != RParen {
-            p.expected("`,` or `)`");
-            if !expressions::skip_to_comma(p) {
-                break;
-            }
-            p.eat(Comma);
-        }
-    }
-    p.brackets -= 1;
-    if !p.eat(RParen) {
-        p.recover();
-    }
+    elements(p, open, RParen, parameter);
+    p.head = outer;
     let _ = p.complete(marker, ParamList);
 }
 
 fn parameter(p: &mut Parser<'_>) {
+    if p.peek() != Ident {
+        p.expected("a parameter or `)`")
+            .help
+            .push("a parameter is `name`, `name: Type` or `name = default`".into());
+        skip_to_comma(p);
+        return;
+    }
     let marker = p.start();
     p.bump();
     if p.peek() == Ellipsis {
@@ -143,10 +157,17 @@ fn type_expression(p: &mut Parser<'_>) {
     match p.peek() {
         Ident => {
             p.bump();
-            if p.eat(LBracket) {
-                type_expression(p);
-                if !p.eat(RBracket) {
-                    p.expected("`]`");
+            if p.peek() == LBracket {
+                let open = p.span();
+                p.bump();
+                if enter(p) {
+                    type_expression(p);
+                    leave(p);
+                    if !p.eat(RBracket) {
+                        let error = p.expected("`]`");
+                        *error = error.clone().also(open, "opened here");
+                        error.help.push("a list of strings is `Array[String]`".into());
+                    }
                 }
             }
         }
@@ -154,7 +175,9 @@ fn type_expression(p: &mut Parser<'_>) {
             if matches!(p.peek(), StringOpen | RawString) {
                 expressions::atom(p);
             } else {
-                p.expected("a string of the closed set");
+                p.expected("a string of the closed set")
+                    .help
+                    .push("a closed set is `\"a\" | \"b\"`".into());
                 break;
             }
             if !p.eat(Pipe) {
@@ -178,6 +201,10 @@ pub(crate) fn is_label(rest: &[u8]) -> bool {
         && rest.get(length + 1).is_none_or(|next| is_blank(*next) || matches!(next, b'\n' | b'{'))
 }
 
+// test label_without_body
+// build:
+// test: # nothing
+// good: echo a
 // test label_forms
 // build: cargo build
 // check-all: {
@@ -200,16 +227,10 @@ pub(crate) fn label(p: &mut Parser<'_>) {
         .help
         .push(format!("write `fun {name}() {{ … }}`, or `{name}: command` on one line"));
     } else if p.byte_ahead() == b'{' {
-        statements::block(p);
-        statements::after_block(p, Code::ConstructAsOperand);
+        block(p);
+        after_block(p, Code::ConstructAsOperand);
     } else {
-        p.lexer.blanks();
-        p.pass_tokens();
-        if p.lexer.byte(0) == b'@' {
-            steps::decorator_statement(p);
-        } else {
-            steps::shell_step(p);
-        }
+        statements::body_step(p);
     }
     let _ = p.complete(marker, Label);
 }

@@ -2,10 +2,18 @@
 
 use opal_core::Code;
 
+use super::brackets::{close, elements, enter, leave};
 use super::{expressions, steps};
 use crate::kind::SyntaxKind::*;
 use crate::parser::{Completed, Parser};
 
+// test references
+// var a = @var.b.c[0]["k"].*
+// var b = @env.HOME(default="x")
+// var c = @nope.really
+// var d = @
+// var e = @var.x.
+// echo @var.a.b[0] @file.read("x y").length @var.a()_b @var.a.
 /// A reference in an expression.
 pub(crate) fn reference(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
@@ -44,25 +52,30 @@ pub(crate) fn call(p: &mut Parser<'_>, access: bool) -> Completed {
     p.complete(marker, Call)
 }
 
+// test arguments
+// @retry(3, delay=2s,) { echo a }
+// @retry(
+//     3,
+//     delay = 2s
+// ) {
+//     echo a
+// }
+// @retry(delay=2s, 3) { echo a }
+// @retry(3 4) { echo a }
+// @retry(3 {
+//     echo a
+// }
+// @retry(3
+// @retry(x == 1) { echo a }
+// @cmd.build("a" "b")
+// echo good
 /// `( … )`: positional arguments, then named ones.
 pub(crate) fn arguments(p: &mut Parser<'_>) {
     let marker = p.start();
+    let open = p.span();
     p.bump();
-    if !expressions::enter(p) {
-        let _ = p.complete(marker, ArgList);
-        return;
-    }
     let mut named = false;
-    while !matches!(p.peek(), RParen | Eof) {
-        argument(p, &mut named);
-        if !expressions::separator(p, RParen) {
-            break;
-        }
-    }
-    expressions::leave(p);
-    if !p.eat(RParen) {
-        expressions::unclosed(p, "`)`");
-    }
+    elements(p, open, RParen, |p| argument(p, &mut named));
     let _ = p.complete(marker, ArgList);
 }
 
@@ -120,13 +133,12 @@ fn field(p: &mut Parser<'_>) {
 
 fn index(p: &mut Parser<'_>) {
     let marker = p.start();
+    let open = p.span();
     p.bump();
-    if expressions::enter(p) {
+    if enter(p) {
         expressions::expression(p);
-        expressions::leave(p);
-        if !p.eat(RBracket) {
-            expressions::unclosed(p, "`]`");
-        }
+        leave(p);
+        close(p, open, RBracket);
     }
     let _ = p.complete(marker, Index);
 }

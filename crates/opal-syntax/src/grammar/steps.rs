@@ -5,8 +5,8 @@
 
 use opal_core::{Code, Span};
 
-use super::{references, statements};
-use crate::kind::SyntaxKind::*;
+use super::{blocks, references};
+use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::{At, Stop};
 use crate::parser::{Completed, Parser};
 
@@ -14,6 +14,40 @@ use crate::parser::{Completed, Parser};
 // kubectl apply -f k8s/ --replicas=@var.n && echo "done @var.n" # comment
 // test shell_chain
 // echo a | grep a && @cmd.build() || echo "no" > @file.write("p")
+// test shell_unfinished
+// echo "a
+// echo good
+// test shell_brackets_unfinished
+// @retry(3) { echo 'a }
+// echo $(a
+// echo ${a
+// echo `a
+// (echo a
+// case x in
+// until true; do
+// [[ a == b
+// echo @file.read("a"
+// echo $'a
+// { echo 'b' } # good
+// echo a )
+// echo good
+// test shell_constructs_as_operands
+// a && when x {
+//     1 -> echo a
+// }
+// echo x && if y { echo z }
+// echo x; for y in z {
+//     echo a
+// }
+// echo x || try { echo a } catch { echo b }
+// echo x && if true; then { echo good; }; fi
+// @cmd.a() && while x { echo b }
+// test shell_dangling
+// if x { echo a && }
+// @cmd.a() |
+// test shell_dangling_at_the_end
+// echo a &&
+// # comment
 pub(crate) fn shell_step(p: &mut Parser<'_>) {
     p.settle();
     let marker = p.start();
@@ -22,9 +56,10 @@ pub(crate) fn shell_step(p: &mut Parser<'_>) {
             let refs = step_tokens(p);
             let kind = if refs == Refs::Alone { Requirement } else { ShellStep };
             let _ = p.complete(marker, kind);
+            p.lexer.check_end();
         }
         Stop::Broken => {
-            rest_of_row(p);
+            broken(p);
             let _ = p.complete(marker, Error);
         }
         stop => {
@@ -34,41 +69,62 @@ pub(crate) fn shell_step(p: &mut Parser<'_>) {
     }
 }
 
-/// The text of `@shell("…")`: all of it is one step.
+/// A step that was passed over, and the block that it may have led to.
+fn broken(p: &mut Parser<'_>) {
+    rest_of_row(p);
+    if p.byte_ahead() == b'{' {
+        blocks::block(p);
+    }
+}
+
+/// The text of `@shell("…")`: all of it is one command.
 pub(crate) fn shell_literal(p: &mut Parser<'_>) {
-    let mut first = true;
-    while !p.lexer.at_end() {
-        let marker = p.start();
-        if !first {
-            p.lexer.between_statements();
-            p.pass_tokens();
+    loop {
+        p.lexer.between_statements();
+        p.pass_tokens();
+        if p.lexer.at_end() {
+            return;
         }
-        first = false;
-        let before = p.lexer.pos();
+        let marker = p.start();
         let stop = p.lexer.step(true);
         step_tokens(p);
         let _ = p.complete(marker, ShellStep);
-        if !matches!(stop, Stop::End) || p.lexer.pos() == before {
-            // A decorator, or a `}` of no block: the rest stays text.
-            p.lexer.skip_line();
-            p.pass_tokens();
+        match stop {
+            Stop::End | Stop::Broken => p.lexer.check_end(),
+            Stop::Decorator | Stop::Target => {
+                p.peek();
+                let span = p.span();
+                let message = format!("`{}` cannot run inside the text of a command", p.token_text());
+                p.error(Code::MisplacedDecorator, span, message)
+                    .help
+                    .push("give it a line or an operand of its own".into());
+            }
         }
+        p.recover();
+        // No block begins inside a command.
+        if p.peek() == LBrace {
+            p.bump();
+        }
+        p.settle();
     }
 }
 
 /// Passes over a step that an error was reported for.
 pub(crate) fn swallow_step(p: &mut Parser<'_>) {
     p.settle();
+    let errors = p.lexer.errors.len();
     let stop = p.lexer.step(true);
     rest_of_row(p);
     if matches!(stop, Stop::Decorator | Stop::Target) {
         p.recover();
     }
+    p.lexer.check_end();
+    p.lexer.errors.truncate(errors);
 }
 
 fn rest_of_row(p: &mut Parser<'_>) {
-    while p.raw().is_some() {
-        p.bump();
+    while let Some(kind) = p.raw() {
+        if kind.is_trivia() { p.pass_trivia() } else { p.bump() }
     }
 }
 
@@ -93,7 +149,7 @@ fn step_tokens(p: &mut Parser<'_>) -> Refs {
                 references::in_text(p, context);
                 context += 1;
             }
-            Comment => {
+            kind if kind.is_trivia() => {
                 p.pass_trivia();
                 continue;
             }
@@ -138,12 +194,37 @@ fn call_tail(p: &mut Parser<'_>, call: Completed) {
     let _ = p.complete(marker, Chain);
 }
 
+// test chains
+// @cmd.a && @cmd.b; @cmd.c
+// cat < @file.read("a") >> @file.write("b")
+// echo a 2> @file.write("p") | @to.display() > log.txt
+// @cmd.a > out.txt 2>&1 && echo b
+// @cmd.a foo bar
+// @cmd.a & @cmd.b
+// ( @cmd.a )
+// @cmd.a {
+//     echo a
+// } || echo b
+// test chain_heredocs
+// cat <<EOF > @file.write("p")
+// a @var.b
+// EOF
+// cat <<A | @to.display() && cat <<'B' # comment
+// a
+// A
+// b @var.c
+// B
+// @cmd.a() && cat <<EOF
+// own
+// EOF
+// echo good
 /// Operands and operators up to the end of the line; the lexer has read up to `stop`.
 fn chain(p: &mut Parser<'_>, mut stop: Stop, mut after_call: bool) {
     loop {
         operands(p, after_call, stop == Stop::Target);
         match stop {
-            Stop::End | Stop::Broken => return,
+            Stop::End => break,
+            Stop::Broken => return broken(p),
             Stop::Decorator => {
                 let _ = references::call(p, false);
             }
@@ -156,10 +237,28 @@ fn chain(p: &mut Parser<'_>, mut stop: Stop, mut after_call: bool) {
         }
         after_call = true;
         if p.at_line_end() || p.byte_ahead() == b'}' {
-            return;
+            p.lexer.end_line();
+            break;
         }
         stop = p.lexer.step(false);
     }
+    while p.at_line_end() && p.lexer.owes_heredocs() && !p.lexer.at_end() {
+        heredoc(p);
+    }
+    p.lexer.check_end();
+}
+
+/// The body of a heredoc that an operand before a decorator announced.
+fn heredoc(p: &mut Parser<'_>) {
+    let Some(delimiter) = p.lexer.owed_heredoc() else { return };
+    while p.raw().is_some_and(SyntaxKind::is_trivia) {
+        p.pass_trivia();
+    }
+    p.fenced = true;
+    let marker = p.start();
+    operand(p, &mut 0);
+    p.complete_with(marker, Heredoc, delimiter);
+    p.fenced = false;
 }
 
 /// Takes the tokens that the lexer has read, an operand for each stretch between operators.
@@ -169,7 +268,7 @@ fn operands(p: &mut Parser<'_>, mut after_call: bool, target: bool) {
     while let Some(kind) = p.raw() {
         match kind {
             RedirOp if target => break,
-            Blank | Comment => p.pass_trivia(),
+            kind if kind.is_trivia() => p.pass_trivia(),
             ShellOp => {
                 operator(p);
                 after_call = false;
@@ -195,7 +294,7 @@ fn operand(p: &mut Parser<'_>, context: &mut usize) {
                 references::in_text(p, *context);
                 *context += 1;
             }
-            Blank | Comment => p.pass_trivia(),
+            kind if kind.is_trivia() => p.pass_trivia(),
             _ => p.bump(),
         }
     }
@@ -236,7 +335,7 @@ fn redirections(p: &mut Parser<'_>, context: &mut usize) {
 /// The block of a decorator, if one follows on the line.
 pub(crate) fn decorator_block(p: &mut Parser<'_>) {
     if p.byte_ahead() == b'{' {
-        statements::block(p);
+        blocks::block(p);
         p.settle();
     }
 }

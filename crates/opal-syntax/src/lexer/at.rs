@@ -7,6 +7,7 @@
 
 use opal_core::{Code, Span};
 
+use super::frames::FrameKind;
 use super::{Lexer, is_name_byte, is_name_start};
 use crate::kind::SyntaxKind::{self, *};
 use crate::vocabulary::PathKind;
@@ -34,20 +35,20 @@ impl Lexer<'_> {
         }
         let named = self.src.get(first) == Some(&b'.')
             && self.src.get(first + 1).is_some_and(|byte| is_name_start(*byte));
+        let after_word = in_text && self.is_after_word(at);
         match &self.src[at + 1..first] {
             b"var" | b"env" | b"let" if named => {
                 return At::Path { end: self.name_end(first + 1, false), kind: Some(VALUE) };
             }
-            b"cmd" if named => {
+            b"cmd" if named && !after_word => {
                 return At::Path { end: self.name_end(first + 1, true), kind: Some(ACTION) };
             }
             _ => {}
         }
-        self.registered(at, first, in_text)
+        self.registered(at, first, in_text, after_word)
     }
 
-    fn registered(&self, at: usize, first: usize, in_text: bool) -> At {
-        let after_word = in_text && at > 0 && is_name_byte(self.src[at - 1]);
+    fn registered(&self, at: usize, first: usize, in_text: bool, after_word: bool) -> At {
         let mut end = first;
         let mut parts = 1;
         let mut found = self.vocabulary.lookup(&self.text[at + 1..end]).map(|kind| (end, kind));
@@ -78,6 +79,15 @@ impl Lexer<'_> {
         if self.src.get(end) == Some(&b'/') { At::Literal } else { At::Word { end } }
     }
 
+    /// Whether a word character stands before `at`: an `@` there is text, as in an address.
+    fn is_after_word(&self, at: usize) -> bool {
+        match at.checked_sub(1).map(|before| self.src[before]) {
+            Some(byte) if byte.is_ascii() => is_name_byte(byte),
+            Some(_) => self.text[..at].chars().next_back().is_some_and(char::is_alphanumeric),
+            None => false,
+        }
+    }
+
     /// Where the name that begins at `from` ends. A function's name may hold `-`.
     fn name_end(&self, from: usize, dashes: bool) -> usize {
         if !self.src.get(from).is_some_and(|byte| is_name_start(*byte)) {
@@ -96,57 +106,63 @@ impl Lexer<'_> {
         end
     }
 
-    /// Reads a reference inside text: its path, its arguments, its fields and indices.
-    pub(super) fn text_reference(&mut self, path_end: usize) {
+    /// Reads a reference inside text: its path, its arguments, its fields and indices. Where the
+    /// arguments have no end, nothing of them is read and the place of their `(` is returned.
+    pub(super) fn text_reference(&mut self, path_end: usize) -> Result<(), usize> {
         self.pos = path_end;
         self.emit(RefPath);
         if self.byte(0) == b'(' {
             let empty = self.byte(1) == b')';
-            if !self.arguments() || empty {
-                return;
+            let read = self.arguments()?;
+            if !read || empty {
+                return Ok(());
             }
         }
         while self.text_access() {}
+        Ok(())
     }
 
-    /// `( … )` in the language lane; false where it has no end.
-    fn arguments(&mut self) -> bool {
-        let open_at = self.pos;
-        let span = Span::new(open_at as u32, open_at as u32 + 1);
+    /// `( … )` in the language lane; false where they are too deep to be read.
+    fn arguments(&mut self) -> Result<bool, usize> {
+        let open = self.pos;
         if self.depth >= super::MAX_TEXT_DEPTH {
+            let span = Span::new(open as u32, open as u32 + 1);
             self.error(Code::TooDeep, span, "references nest too deep inside strings")
                 .help
                 .push("give the inner value a name with `var` first".into());
-            return false;
+            return Ok(false);
         }
-        let (tokens, errors) = (self.tokens.len(), self.errors.len());
+        if self.is_endless(FrameKind::Arguments, open) {
+            return Err(open);
+        }
+        let (tokens, errors, base) = (self.tokens.len(), self.errors.len(), self.parens.len());
         self.depth += 1;
-        let mut open = 0u32;
-        let closed = loop {
-            match self.language_token() {
-                LParen | LBracket | LBrace => open += 1,
-                RParen | RBracket | RBrace => {
-                    open -= 1;
-                    if open == 0 {
-                        break true;
-                    }
-                }
-                Eof => break false,
-                _ => {}
-            }
-        };
+        let closed = self.within(self.window(), |lexer| lexer.close_arguments(base));
         self.depth -= 1;
         if !closed {
-            let read = self.pos - open_at;
-            if self.rescan >= read {
-                self.rescan -= read;
-                self.rewind(tokens, errors);
-            }
-            self.error(Code::UnterminatedBracket, span, "this `(` has no `)`")
-                .help
-                .push("close the arguments, or write `\\@` for a plain `@`".into());
+            self.remember_endless_arguments(open, base);
+            self.rewind(tokens, errors);
         }
-        closed
+        self.parens.truncate(base);
+        if closed { Ok(true) } else { Err(open) }
+    }
+
+    /// Reads up to the bracket that closes the one at the position.
+    fn close_arguments(&mut self, base: usize) -> bool {
+        loop {
+            let at = self.pos as u32;
+            match self.language_token() {
+                LParen | LBracket | LBrace => self.parens.push(at),
+                RParen | RBracket | RBrace => {
+                    self.parens.pop();
+                    if self.parens.len() == base {
+                        return true;
+                    }
+                }
+                Eof => return false,
+                _ => {}
+            }
+        }
     }
 
     /// One `.name`, `.0`, `.*`, `[0]` or `["k"]`, if one follows.
@@ -182,8 +198,9 @@ impl Lexer<'_> {
         let length = match inner.first() {
             Some(b'0'..=b'9') => inner.iter().take_while(|byte| byte.is_ascii_digit()).count(),
             Some(quote @ (b'"' | b'\'')) => {
+                // Nothing that would make it more than its own text.
                 let key = inner[1..].iter().take_while(|byte| {
-                    is_name_byte(**byte) || matches!(**byte, b'-' | b'.' | b' ' | b'/' | b':')
+                    !matches!(**byte, b'"' | b'\'' | b'\\' | b'@' | b'$' | b'`' | b'\r' | b'\n')
                 });
                 let key = key.count();
                 if inner.get(1 + key) != Some(quote) {

@@ -5,28 +5,39 @@ use super::command::NONE;
 use super::frames::FrameKind;
 use super::shell::{Scan, Stop};
 
+/// How far ahead of a construct's `{` the shell's `then` or `do` is looked for.
+const HEAD_BYTES: usize = 512;
+
 impl Lexer<'_> {
     pub(super) fn open_paren(&mut self) -> Scan {
-        let command = self.top().command;
-        let definition = command.word != NONE && !command.assigns && self.byte(1) == b')';
-        if command.at_command && command.word == NONE && self.byte(1) == b'(' {
+        let frame = *self.top();
+        let command = frame.command;
+        if command.patterns && command.word == NONE {
+            // `case x in (a) …`
+            self.pos += 1;
+            return Scan::Frame;
+        }
+        let new_word = command.word == NONE;
+        let counted = frame.kind == FrameKind::Loop && command.construct != NONE;
+        if (command.at_command || counted) && new_word && self.byte(1) == b'(' {
             self.begin_word();
             self.open(FrameKind::Arithmetic, 1);
             self.open(FrameKind::Arithmetic, 1);
             return Scan::Frame;
         }
-        if definition {
+        if !new_word && !command.assigns && self.byte(1) == b')' {
             // `name()`: a function of the step's own, with positional parameters of its own.
             self.sets_positional = true;
-            self.end_word();
+            if self.end_word() {
+                return Scan::Frame;
+            }
             self.pos += 2;
             self.top().command.next_command(false);
             return Scan::Frame;
         }
-        let list = command.assigns;
         self.begin_word();
         self.open(FrameKind::Paren, 1);
-        self.top().command.at_command = !list;
+        self.top().command.at_command = !command.assigns;
         Scan::Frame
     }
 
@@ -38,48 +49,49 @@ impl Lexer<'_> {
             FrameKind::Paren | FrameKind::Substitution => {
                 self.frames.pop();
                 self.pos += 1;
-                let frame = self.top();
-                if frame.kind == FrameKind::Case {
-                    frame.command.next_command(false);
-                }
-                Some(Scan::Frame)
+                return Some(Scan::Frame);
             }
-            FrameKind::Case => {
-                self.top().command.next_command(false);
-                self.pos += 1;
-                None
-            }
-            _ => {
-                self.pos += 1;
-                None
-            }
+            FrameKind::Case => self.top().command.next_command(false),
+            FrameKind::Step => self.stray_paren(),
+            _ => {}
         }
+        self.pos += 1;
+        None
     }
 
     pub(super) fn open_brace(&mut self) -> Option<Scan> {
-        let group = self.top().command.at_command
-            && self.top().command.word == NONE
-            && matches!(self.byte(1), b' ' | b'\t' | b'\r' | b'\n');
-        if group {
+        let command = self.top().command;
+        let alone = command.word == NONE && matches!(self.byte(1), 0 | b' ' | b'\t' | b'\r' | b'\n');
+        if alone && command.construct != NONE && self.opens_construct() {
+            self.give_up(FrameKind::Construct, command.construct as usize);
+            return Some(Scan::Limit);
+        }
+        if alone && command.at_command {
             self.open(FrameKind::Group, 1);
             return Some(Scan::Frame);
         }
         self.open_word(FrameKind::Brace, 1)
     }
 
+    /// Whether the `{` at the position opens the block of a construct: in the shell's spelling
+    /// `then` or `do` would follow on the line.
+    fn opens_construct(&self) -> bool {
+        let end = self.line_end(self.pos).min(self.pos + HEAD_BYTES);
+        let mut words = self.src[self.pos..end].split(|byte| matches!(byte, b' ' | b'\t' | b';'));
+        !words.any(|word| matches!(word, b"then" | b"do"))
+    }
+
     pub(super) fn close_brace(&mut self) -> Option<Scan> {
-        let changed = self.end_word();
-        if changed {
+        if self.end_word() {
             return Some(Scan::Frame);
         }
-        if self.frames.len() == 1 {
+        if self.frames.len() == 1 && !self.whole {
             self.end_step();
             return Some(Scan::Stop(Stop::End));
         }
         if self.top().kind == FrameKind::Group {
-            self.frames.pop();
-            self.top().command.at_command = false;
             self.pos += 1;
+            self.close_frame();
             return Some(Scan::Frame);
         }
         self.begin_word();

@@ -17,6 +17,8 @@ pub(super) struct Frame {
     pub(super) arithmetic: bool,
     /// Inside the body of a heredoc, with no commands in between.
     pub(super) heredoc: bool,
+    /// That heredoc is the input of a shell, which evaluates it.
+    pub(super) evaluated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +41,16 @@ pub(super) enum FrameKind {
     Expansion,
     /// `$(( … ))`: two frames, one for each closing parenthesis.
     Arithmetic,
+    /// `[[ … ]]`.
+    Test,
     /// `" … "`.
     Quote,
+    /// `' … '`: never a frame, only what a step may break on.
+    RawQuote,
+    /// `@path( … )`: likewise.
+    Arguments,
+    /// A construct of the language as an operand: likewise.
+    Construct,
     /// `case … esac`.
     Case,
     /// `for`, `while`, `until`, `select` … `done`.
@@ -51,6 +61,7 @@ pub(super) enum FrameKind {
 
 impl FrameKind {
     /// Whether commands stand inside, so that words, operators and comments mean something.
+    #[inline]
     pub(super) fn holds_commands(self) -> bool {
         matches!(
             self,
@@ -65,18 +76,29 @@ impl FrameKind {
         )
     }
 
+    /// Whether a word opened it.
+    pub(super) fn is_compound(self) -> bool {
+        matches!(self, Self::Case | Self::Loop | Self::If | Self::Test)
+    }
+
+    pub(super) fn is_quote(self) -> bool {
+        matches!(self, Self::Quote | Self::RawQuote)
+    }
+
     /// What would close it, for messages.
     pub(super) fn closer(self) -> &'static str {
         match self {
-            Self::Paren | Self::Substitution => ")",
+            Self::Paren | Self::Substitution | Self::Arguments => ")",
             Self::Arithmetic => "))",
             Self::Backtick => "`",
             Self::Group | Self::Brace | Self::Expansion => "}",
             Self::Quote => "\"",
+            Self::RawQuote => "'",
+            Self::Test => "]]",
             Self::Case => "esac",
             Self::Loop => "done",
             Self::If => "fi",
-            Self::Step | Self::Heredoc => "",
+            Self::Step | Self::Heredoc | Self::Construct => "",
         }
     }
 }
@@ -85,18 +107,26 @@ impl Frame {
     /// A frame of `kind` inside `frames`. What surrounds it is kept in it, so that looking up the
     /// place of a reference does not depend on how deep it stands.
     pub(super) fn inside(frames: &[Self], kind: FrameKind, open: usize) -> Self {
-        let outer = frames.last();
         let own = kind.holds_commands();
-        Self {
+        let mut frame = Self {
             kind,
             open: open as u32,
             command: Command::NEW,
-            commands: if own { frames.len() as u32 } else { outer.map_or(0, |o| o.commands) },
-            substitution: matches!(kind, FrameKind::Substitution | FrameKind::Backtick)
-                || outer.is_some_and(|o| o.substitution),
-            arithmetic: kind == FrameKind::Arithmetic
-                || (!own && outer.is_some_and(|o| o.arithmetic)),
-            heredoc: kind == FrameKind::Heredoc || (!own && outer.is_some_and(|o| o.heredoc)),
+            commands: frames.len() as u32,
+            substitution: matches!(kind, FrameKind::Substitution | FrameKind::Backtick),
+            arithmetic: kind == FrameKind::Arithmetic,
+            heredoc: kind == FrameKind::Heredoc,
+            evaluated: false,
+        };
+        if let Some(outer) = frames.last() {
+            frame.substitution |= outer.substitution;
+            if !own {
+                frame.commands = outer.commands;
+                frame.arithmetic |= outer.arithmetic;
+                frame.heredoc |= outer.heredoc;
+                frame.evaluated = outer.evaluated;
+            }
         }
+        frame
     }
 }

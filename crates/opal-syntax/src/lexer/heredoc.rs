@@ -1,13 +1,16 @@
 //! Heredocs: announced on one line, read after it.
 
+use std::collections::BTreeMap;
+
 use opal_core::{Code, Span};
 
 use super::frames::{Frame, FrameKind};
+use super::shell::Scan;
 use super::{Lexer, is_blank};
 use crate::kind::SyntaxKind;
 
 /// A heredoc whose body has not been read yet.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     /// Where its delimiter stands.
     delimiter: Span,
@@ -15,66 +18,218 @@ pub(super) struct Pending {
     literal: bool,
     /// `<<-`: leading tabs do not count.
     tabs: bool,
+    /// It is the input of a shell, which runs it.
+    evaluated: bool,
+}
+
+/// Where each line occurs last, without its blanks around it. Once a heredoc had no end, the next
+/// ones can be told so without reading to the end of the text again.
+#[derive(Debug, Default)]
+pub(super) struct LastLines<'s>(BTreeMap<&'s str, Last>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    exact: usize,
+    tabbed: usize,
+    indented: usize,
+}
+
+impl<'s> LastLines<'s> {
+    fn of(text: &'s str) -> Self {
+        let mut lines = Self::default();
+        let mut start = 0;
+        for line in text.split('\n') {
+            let key = line.trim();
+            let last = lines.0.entry(key).or_default();
+            last.indented = start;
+            let content = line.trim_end_matches('\r');
+            if content.len() == key.len() {
+                last.exact = start;
+            }
+            if content.trim_start_matches('\t').len() == key.len() {
+                last.tabbed = start;
+            }
+            start += line.len() + 1;
+        }
+        lines
+    }
+}
+
+/// Where a body ends: the start and the end of its last line.
+enum End {
+    At(usize, usize),
+    /// Nowhere, but this line would do if it were not indented.
+    Indented(usize, usize),
+    Nowhere,
 }
 
 impl Lexer<'_> {
     /// Reads `<<WORD`; the position is behind the `<<`.
     pub(super) fn heredoc_operator(&mut self) {
+        let operator = self.pos - 2;
         let tabs = self.byte(0) == b'-';
         self.pos += usize::from(tabs);
         while is_blank(self.byte(0)) {
             self.pos += 1;
         }
         let start = self.pos;
-        while let Some(byte) = self.src.get(self.pos) {
-            match byte {
-                b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' => {
-                    break;
+        let line = self.line_end(start);
+        while self.pos < line {
+            match self.src[self.pos] {
+                b' ' | b'\t' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b'`' => break,
+                quote @ (b'\'' | b'"') => {
+                    let close = memchr::memchr(quote, &self.src[self.pos + 1..line]);
+                    self.pos += close.map_or(1, |length| length + 2);
                 }
                 b'\\' => self.pos += 2,
                 _ => self.pos += 1,
             }
         }
-        self.pos = self.pos.min(self.src.len());
+        self.pos = self.pos.min(line);
         while !self.text.is_char_boundary(self.pos) {
             self.pos += 1;
         }
+        if self.pos == start {
+            let span = Span::new(operator as u32, operator as u32 + 2);
+            self.error(Code::UnterminatedHeredoc, span, "no word follows this `<<`")
+                .help
+                .push("a heredoc is `<<EOF`, its lines, and a line `EOF`".into());
+            return;
+        }
         let delimiter = Span::new(start as u32, self.pos as u32);
         let literal = self.slice(delimiter).contains(['\'', '"', '\\']);
-        self.heredocs.push(Pending { delimiter, literal, tabs });
+        let evaluated = self.top().command.watch.runs_input();
+        self.heredocs.push(Pending { delimiter, literal, tabs, evaluated });
     }
 
     /// Reads the bodies that were announced; the position is on the line feed before the first.
     pub(super) fn heredoc_bodies(&mut self) {
         for pending in std::mem::take(&mut self.heredocs) {
-            self.heredoc_body(&pending);
+            self.heredoc_body(pending);
         }
     }
 
-    fn heredoc_body(&mut self, pending: &Pending) {
+    /// Whether bodies follow this line that an operand before a decorator announced.
+    pub(crate) fn owes_heredocs(&self) -> bool {
+        !self.heredocs.is_empty()
+    }
+
+    /// Reads the next of those bodies, with the place of its delimiter; the position is at the end
+    /// of the line before it.
+    pub(crate) fn owed_heredoc(&mut self) -> Option<u32> {
+        if self.heredocs.is_empty() {
+            return None;
+        }
+        let pending = self.heredocs.remove(0);
+        self.frames.clear();
+        self.contexts.clear();
+        self.broken = None;
+        self.frames.push(Frame::inside(&[], FrameKind::Step, self.pos));
+        // What is left of the line, and the line feed: the body is a token of its own.
+        self.blanks();
+        self.line_comment();
+        let feed = memchr::memchr(b'\n', &self.src[self.pos..]);
+        self.pos += feed.map_or(self.src.len() - self.pos, |at| at + 1);
+        self.emit(SyntaxKind::Blank);
+        self.pos -= usize::from(feed.is_some());
+        self.heredoc_body(pending);
+        self.flush_text();
+        Some(pending.delimiter.start)
+    }
+
+    /// Says that heredocs were announced and no lines follow.
+    pub(super) fn say_no_heredocs(&mut self) {
+        let block = self.byte(0) == b'}' || is_blank(self.byte(0));
+        for pending in std::mem::take(&mut self.heredocs) {
+            let given = self.slice(pending.delimiter).to_owned();
+            let message = format!("no lines follow this heredoc `{given}`");
+            let error = self.error(Code::UnterminatedHeredoc, pending.delimiter, message);
+            error.help.push(if block {
+                "its lines follow the line it stands on: put the `}` below them".into()
+            } else {
+                "a heredoc is `<<EOF`, its lines, and a line `EOF`".into()
+            });
+        }
+    }
+
+    fn heredoc_body(&mut self, pending: Pending) {
         let given = self.slice(pending.delimiter);
         let delimiter: String = given.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
-        let mut line = (self.pos + 1).min(self.src.len());
-        let body = line;
-        let mut indented = None;
-        while line < self.src.len() {
+        let body = (self.pos + 1).min(self.src.len());
+        let (line, end) = match self.heredoc_end(pending, &delimiter, body) {
+            End::At(line, end) => (line, end),
+            End::Indented(line, end) => {
+                self.unterminated_heredoc(pending, &delimiter, Some((line, end)));
+                (line, end)
+            }
+            End::Nowhere => {
+                self.unterminated_heredoc(pending, &delimiter, None);
+                let end = self.probable_end(pending, body);
+                (end, end)
+            }
+        };
+        self.heredoc_text(pending, body.min(line), line);
+        self.pos = end;
+    }
+
+    fn heredoc_end(&mut self, pending: Pending, delimiter: &str, body: usize) -> End {
+        let known = self.last_lines.as_ref().map(|lines| lines.0.get(delimiter).copied());
+        if let Some(last) = known {
+            let last = last.unwrap_or_default();
+            if last.indented < body {
+                return End::Nowhere;
+            }
+            if (if pending.tabs { last.tabbed } else { last.exact }) < body {
+                return self.indented_end(delimiter, body);
+            }
+        }
+        let mut line = body;
+        let window = self.window();
+        while line < window {
             let end = self.line_end(line);
             let text = &self.text[line..end];
             let stripped = if pending.tabs { text.trim_start_matches('\t') } else { text };
             if stripped == delimiter {
-                self.heredoc_text(pending, body, line);
-                self.pos = end;
-                return;
-            }
-            if indented.is_none() && text.trim() == delimiter {
-                indented = Some((line, end));
+                return End::At(line, end);
             }
             line = self.next_line(end);
         }
-        self.unterminated_heredoc(pending, &delimiter, indented);
-        let (line, end) = indented.unwrap_or((self.src.len(), self.src.len()));
-        self.heredoc_text(pending, body.min(line), line);
-        self.pos = end;
+        self.patience = self.patience.saturating_sub(line - body);
+        if self.src.len() == self.text.len() && self.last_lines.is_none() {
+            self.last_lines = Some(LastLines::of(self.text));
+        }
+        self.indented_end(delimiter, body)
+    }
+
+    /// The first line that is the delimiter but for its indentation.
+    fn indented_end(&self, delimiter: &str, body: usize) -> End {
+        let mut line = body;
+        while line < self.src.len() {
+            let end = self.line_end(line);
+            if self.text[line..end].trim() == delimiter {
+                return End::Indented(line, end);
+            }
+            line = self.next_line(end);
+        }
+        End::Nowhere
+    }
+
+    /// Where a body without its last line is likely to end: before a line that is indented less
+    /// than the one that announced it, or that begins with `fun` or `var`; else with the text.
+    fn probable_end(&self, pending: Pending, body: usize) -> usize {
+        let indentation = self.indentation(pending.delimiter.start as usize);
+        let mut line = body;
+        while line < self.src.len() {
+            let text = &self.src[line..];
+            let first = text.iter().take_while(|byte| is_blank(**byte)).count();
+            let outside =
+                first < indentation && text.get(first).is_some_and(|byte| *byte != b'\n');
+            if outside || text.starts_with(b"fun ") || text.starts_with(b"var ") {
+                return line - 1;
+            }
+            line = self.next_line(line);
+        }
+        self.src.len()
     }
 
     fn next_line(&self, end: usize) -> usize {
@@ -83,15 +238,15 @@ impl Lexer<'_> {
 
     fn unterminated_heredoc(
         &mut self,
-        pending: &Pending,
+        pending: Pending,
         delimiter: &str,
         indented: Option<(usize, usize)>,
     ) {
         let message = format!("no line `{delimiter}` ends this heredoc");
         let error = self.error(Code::UnterminatedHeredoc, pending.delimiter, message);
         if let Some((start, end)) = indented {
-            *error =
-                error.clone().also(Span::new(start as u32, end as u32), "this line is indented");
+            let line = Span::new(start as u32, end as u32);
+            *error = error.clone().also(line, "this line has blanks around it");
             error.help.push(format!(
                 "the closing `{delimiter}` stands at the very start of its line; \
                  `<<-{delimiter}` also takes one that is indented with tabs"
@@ -102,38 +257,44 @@ impl Lexer<'_> {
     }
 
     /// Reads a body for references, unless it is literal.
-    fn heredoc_text(&mut self, pending: &Pending, start: usize, end: usize) {
+    fn heredoc_text(&mut self, pending: Pending, start: usize, end: usize) {
         self.pos = start;
         if pending.literal {
-            self.pos = end;
+            return;
+        }
+        if self.depth >= super::MAX_TEXT_DEPTH {
+            self.error(Code::TooDeep, pending.delimiter, "heredocs nest too deep")
+                .help
+                .push("give the inner text a name with `var` first".into());
             return;
         }
         let depth = self.frames.len();
+        let heredocs = std::mem::take(&mut self.heredocs);
+        let broken = self.broken.take();
+        self.depth += 1;
         self.frames.push(Frame::inside(&self.frames, FrameKind::Heredoc, start));
-        self.scan(depth + 1, end);
+        self.top().evaluated = pending.evaluated;
+        self.within(end, |lexer| lexer.scan(depth + 1));
+        self.depth -= 1;
+        // What the body opens it must close; the step around it is sound all the same.
+        let open = self.frames.get(depth + 1..).and_then(<[Frame]>::last);
+        let open = open.map(|frame| (frame.kind, frame.open));
+        if let Some((kind, open)) = self.broken.take().or(open) {
+            self.say_unfinished(kind, open);
+        }
         self.frames.truncate(depth);
-        // Arguments of a reference may have run past the end of the body.
-        self.pos = end.max(self.tokens.end() as usize);
+        self.heredocs = heredocs;
+        self.broken = broken;
     }
 
     /// One stretch of a heredoc's body.
-    pub(super) fn scan_heredoc(&mut self, limit: usize) {
-        while self.pos < limit {
-            match self.src[self.pos] {
-                b'\\' => self.backslash(),
-                b'@' => self.shell_at(),
-                b'$' => {
-                    if self.dollar() {
-                        return;
-                    }
-                }
-                b'`' => {
-                    self.open(FrameKind::Backtick, 1);
-                    return;
-                }
-                _ => self.pos += 1,
+    pub(super) fn scan_heredoc(&mut self) -> Scan {
+        while let Some(&byte) = self.src.get(self.pos) {
+            if self.expands(byte) {
+                return Scan::Frame;
             }
         }
+        Scan::Limit
     }
 
     pub(super) fn flush_text(&mut self) {

@@ -2,10 +2,10 @@
 
 use opal_core::{Code, Span};
 
-use super::command::NONE;
+use super::command::{Command, NONE};
 use super::frames::{Frame, FrameKind};
 use super::shell::{Scan, Stop};
-use super::{At, Lexer, is_name_byte};
+use super::{At, Lexer, is_blank, is_name_byte};
 use crate::context::{Context, Place};
 use crate::kind::SyntaxKind::AtWord;
 
@@ -53,26 +53,40 @@ impl Lexer<'_> {
             At::Path { end, .. } => {
                 let context = self.context(at);
                 self.flush_text();
-                self.text_reference(end);
-                let whole = context.is_word_start()
-                    && context.place() == Place::Word
-                    && matches!(
-                        self.byte(0),
-                        0 | b' '
-                            | b'\t'
-                            | b'\r'
-                            | b'\n'
-                            | b';'
-                            | b'&'
-                            | b'|'
-                            | b')'
-                            | b'<'
-                            | b'>'
-                            | b'}'
-                            | b'`'
-                    );
-                self.contexts.push(context.whole_word(whole));
+                if let Err(open) = self.text_reference(end) {
+                    self.give_up(FrameKind::Arguments, open);
+                    return;
+                }
+                let context = self.context_behind(context);
+                self.contexts.push(context);
             }
+        }
+    }
+
+    /// What the text behind a reference says about its place.
+    fn context_behind(&mut self, context: Context) -> Context {
+        let whole = context.is_word_start()
+            && context.place() == Place::Word
+            && matches!(
+                self.byte(0),
+                0 | b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>' | b'}' | b'`'
+            );
+        let compared = self.in_test() && {
+            let quote = usize::from(self.byte(0) == b'"');
+            let rest = &self.src[(self.pos + quote).min(self.src.len())..];
+            rest.first().is_some_and(|byte| is_blank(*byte)) && begins_as_sum(rest.trim_ascii_start())
+        };
+        if compared { context.at(Place::Arithmetic) } else { context.whole_word(whole) }
+    }
+
+    /// Whether the position is in `[[ … ]]`, in or outside of quotes.
+    fn in_test(&self) -> bool {
+        match self.frames.as_slice() {
+            [.., outer, top] => {
+                top.kind == FrameKind::Test
+                    || (top.kind == FrameKind::Quote && outer.kind == FrameKind::Test)
+            }
+            _ => false,
         }
     }
 
@@ -82,34 +96,75 @@ impl Lexer<'_> {
         let index = top.commands as usize;
         let commands = &self.frames[index];
         let (command, word) = (&commands.command, commands.command.word);
-        let place = match top.kind {
-            _ if top.arithmetic => Place::Arithmetic,
-            FrameKind::Expansion => self.expansion_place(top, at),
-            FrameKind::Quote => Place::Quoted,
-            FrameKind::Heredoc => Place::Heredoc,
-            FrameKind::Brace => Place::Word,
-            _ if command.redirect => Place::Redirection,
-            _ if command.may_assign() && self.in_subscript(word, at) => Place::Subscript,
-            _ if command.assigns => Place::Assignment,
-            _ => Place::Word,
-        };
         let inside = self.frames.len() - 1 - index;
+        let place = self.place(top, command, at);
         let bare = inside == 0 && word == at as u32;
         let quoted = top.kind == FrameKind::Quote
             && inside == 1
             && top.open == word
             && at as u32 == word + 1;
         let own = !top.heredoc;
+        let inline = own && word != NONE && command.evaluates_inside(&self.src[word as usize..at]);
         Context::new(place)
             .substitution(top.substitution)
-            .reevaluated(own && command.reevaluates)
+            .reevaluated(top.evaluated || inline || (own && command.reevaluates))
             .starts_word(bare || quoted)
             .after_dashes(own && command.dashes)
             .command(own && command.at_command && !command.assigns && !command.redirect)
     }
 
+    fn place(&self, top: &Frame, command: &Command, at: usize) -> Place {
+        let word = command.word;
+        match top.kind {
+            _ if top.arithmetic => Place::Arithmetic,
+            FrameKind::Expansion => self.expansion_place(top, at),
+            FrameKind::Test | FrameKind::Quote if self.in_test() => {
+                self.test_place(top.kind == FrameKind::Quote, at)
+            }
+            FrameKind::Heredoc => Place::Heredoc,
+            FrameKind::Brace => Place::Word,
+            FrameKind::Quote if top.heredoc => Place::Quoted,
+            _ if word == NONE => Place::Word,
+            _ if command.may_assign() && self.in_subscript(word, at) => Place::Subscript,
+            kind => {
+                let option = self.src[word as usize] == b'-';
+                match command.place(option) {
+                    place @ (Place::Arithmetic | Place::Subscript) => place,
+                    _ if kind == FrameKind::Quote => Place::Quoted,
+                    place => place,
+                }
+            }
+        }
+    }
+
+    /// `${NAME:@…}` is computed, `${NAME:-@…}` is not.
     fn expansion_place(&self, top: &Frame, at: usize) -> Place {
-        if self.in_subscript(top.open + 1, at) { Place::Subscript } else { Place::Expansion }
+        let inner = top.open + 1;
+        if self.in_subscript(inner, at) {
+            return Place::Subscript;
+        }
+        let before = &self.src[(inner as usize).min(at)..at];
+        let name = before.iter().take_while(|byte| is_name_byte(**byte)).count();
+        match &before[name..] {
+            [b':', b'-' | b'=' | b'?' | b'+', ..] => Place::Expansion,
+            [b':', ..] => Place::Arithmetic,
+            _ => Place::Expansion,
+        }
+    }
+
+    /// In `[[ … ]]` bash computes what `-eq` and its like compare, and the subscript behind `-v`.
+    fn test_place(&self, quoted: bool, at: usize) -> Place {
+        let before = self.src[..at - usize::from(quoted)].trim_ascii_end();
+        let start = before.len().saturating_sub(3);
+        if begins_as_sum(&before[start..]) {
+            Place::Arithmetic
+        } else if before.ends_with(b" -v") {
+            Place::Subscript
+        } else if quoted {
+            Place::Quoted
+        } else {
+            Place::Word
+        }
     }
 
     /// Whether `NAME[` stands between `from` and `at` without its `]`.
@@ -123,4 +178,9 @@ impl Lexer<'_> {
         let name = before.iter().take_while(|byte| is_name_byte(**byte)).count();
         name > 0 && before.get(name) == Some(&b'[') && !before[name..].contains(&b']')
     }
+}
+
+/// Whether `text` begins with an operator of `[[ … ]]` that compares numbers.
+fn begins_as_sum(text: &[u8]) -> bool {
+    matches!(text.get(..3), Some(b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge"))
 }

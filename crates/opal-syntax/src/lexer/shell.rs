@@ -8,8 +8,7 @@
 
 use super::command::{NONE, Word};
 use super::frames::{Frame, FrameKind};
-use super::{At, Lexer, is_blank, is_name_byte};
-use crate::kind::SyntaxKind::*;
+use super::{Lexer, is_blank, is_name_byte};
 
 /// Why the shell lane stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub(crate) enum Stop {
     Decorator,
     /// The position is on an `@` where the target of a redirection stands.
     Target,
-    /// A bracket has no end; the step's first line was passed over.
+    /// A bracket has no end, or the like; the lines up to it were passed over.
     Broken,
 }
 
@@ -31,8 +30,6 @@ pub(super) enum Scan {
     /// The end of the text, or of the part to be read.
     Limit,
     Stop(Stop),
-    /// The quote at this place has no end.
-    Quote(usize),
 }
 
 /// What a byte means where commands stand.
@@ -63,48 +60,50 @@ impl Lexer<'_> {
     /// `operand` is false directly behind a decorator, where an operator must follow.
     pub(crate) fn step(&mut self, operand: bool) -> Stop {
         let (tokens, errors) = (self.tokens.len(), self.errors.len());
+        self.carried = self.heredocs.len();
+        let scan = self.within(self.window(), |lexer| lexer.fresh_scan(operand));
+        match scan {
+            Scan::Stop(stop) if self.broken.is_none() => {
+                self.say_positional();
+                stop
+            }
+            _ if self.broken.is_some() || self.frames.len() > 1 => {
+                self.unfinished(tokens, errors, operand);
+                Stop::Broken
+            }
+            _ => {
+                self.end_step();
+                self.say_positional();
+                Stop::End
+            }
+        }
+    }
+
+    /// Scans from the position on with nothing open.
+    pub(super) fn fresh_scan(&mut self, operand: bool) -> Scan {
         self.frames.clear();
         self.contexts.clear();
         self.positional = None;
         self.sets_positional = false;
+        self.broken = None;
         let mut frame = Frame::inside(&[], FrameKind::Step, self.pos);
         frame.command.at_command = operand;
         self.frames.push(frame);
-        let stop = match self.scan(1, self.src.len()) {
-            Scan::Stop(stop) => stop,
-            Scan::Quote(at) => {
-                self.unfinished(tokens, errors, Some(at));
-                Stop::Broken
-            }
-            Scan::Limit | Scan::Frame if self.frames.len() > 1 => {
-                self.unfinished(tokens, errors, None);
-                Stop::Broken
-            }
-            Scan::Limit | Scan::Frame => {
-                self.end_step();
-                Stop::End
-            }
-        };
-        self.say_positional();
-        stop
+        self.scan(1)
     }
 
-    /// Reads until the frame below `base` would be on top, or `limit`.
-    pub(super) fn scan(&mut self, base: usize, limit: usize) -> Scan {
-        debug_assert!(self.frames.len() >= base);
+    /// Reads until the frame below `base` would be on top, or to the end of what may be read.
+    pub(super) fn scan(&mut self, base: usize) -> Scan {
         loop {
-            let Some(frame) = self.frames.last() else { return Scan::Frame };
             if self.frames.len() < base {
                 return Scan::Frame;
             }
-            let scan = match frame.kind {
-                kind if kind.holds_commands() => self.scan_commands(limit),
-                FrameKind::Heredoc => {
-                    self.scan_heredoc(limit);
-                    if self.pos >= limit { Scan::Limit } else { Scan::Frame }
-                }
-                FrameKind::Quote => self.scan_quote(limit),
-                _ => self.scan_inner(limit),
+            let scan = match self.top().kind {
+                kind if kind.holds_commands() => self.scan_commands(),
+                FrameKind::Heredoc => self.scan_heredoc(),
+                FrameKind::Quote => self.scan_quote(),
+                FrameKind::Test => self.scan_test(),
+                _ => self.scan_inner(),
             };
             match scan {
                 Scan::Frame => {}
@@ -114,15 +113,28 @@ impl Lexer<'_> {
     }
 
     pub(super) fn open(&mut self, kind: FrameKind, width: usize) {
-        self.frames.push(Frame::inside(&self.frames, kind, self.pos));
+        let open = self.pos;
+        self.frames.push(Frame::inside(&self.frames, kind, open));
         self.pos += width;
+        if !self.endless.is_empty() && self.is_endless(kind, open) {
+            self.give_up(kind, open);
+        }
     }
 
+    /// Stops reading the step: what `kind` began at `open` makes it pointless. The position goes to
+    /// the end, where every loop stops; it is set back when the fault is reported.
+    pub(super) fn give_up(&mut self, kind: FrameKind, open: usize) {
+        self.broken.get_or_insert((kind, open as u32));
+        self.pos = self.src.len();
+    }
+
+    #[inline]
     pub(super) fn top(&mut self) -> &mut Frame {
         let last = self.frames.len() - 1;
         &mut self.frames[last]
     }
 
+    #[inline]
     pub(super) fn begin_word(&mut self) {
         let at = self.pos;
         let command = &mut self.top().command;
@@ -132,52 +144,75 @@ impl Lexer<'_> {
     }
 
     /// Ends the word before the position; true where a frame opened or closed.
+    #[inline]
     pub(super) fn end_word(&mut self) -> bool {
         let (pos, src) = (self.pos, self.src);
         let frame = self.top();
         if frame.command.word == NONE {
             return false;
         }
-        let start = frame.command.word as usize;
-        let (kind, word) = (frame.kind, &src[start..pos]);
+        let word = &src[frame.command.word as usize..pos];
         match frame.command.end_word(word) {
-            Word::Plain if kind == FrameKind::Case && word == b"in" => {
-                self.top().command.next_command(false);
-                false
-            }
             Word::Plain => {
-                if word == b"set" {
-                    self.sets_positional = true;
-                }
+                self.plain_word(word);
                 false
             }
-            Word::Opens(kind) => {
-                let mut frame = Frame::inside(&self.frames, kind, start);
-                frame.command.at_command = matches!(word, b"if" | b"while" | b"until");
-                self.frames.push(frame);
-                true
-            }
-            Word::Closes(closed) if closed == kind => {
-                self.frames.pop();
-                let command = &mut self.top().command;
-                command.at_command = false;
-                true
-            }
-            Word::Closes(_) => false,
+            changed => self.compound_word(word, changed),
         }
     }
 
-    /// A stretch of commands, words and operators.
-    fn scan_commands(&mut self, limit: usize) -> Scan {
-        loop {
-            if self.pos >= limit {
-                return if self.end_word() { Scan::Frame } else { Scan::Limit };
+    #[inline]
+    fn plain_word(&mut self, word: &[u8]) {
+        match word {
+            b"in" if self.top().kind == FrameKind::Case && !self.top().command.patterns => {
+                self.top().command.next_pattern();
             }
-            let byte = self.src[self.pos];
+            b"set" => self.sets_positional = true,
+            _ => {}
+        }
+    }
+
+    /// A word that opens or closes a compound command ends at the position.
+    fn compound_word(&mut self, word: &[u8], change: Word) -> bool {
+        let start = self.pos - word.len();
+        match change {
+            Word::Opens(kind) => {
+                let mut frame = Frame::inside(&self.frames, kind, start);
+                frame.command.at_command = matches!(word, b"if" | b"while" | b"until");
+                if matches!(word, b"if" | b"for" | b"while") {
+                    frame.command.construct = start as u32;
+                }
+                self.frames.push(frame);
+                if !self.endless.is_empty() && self.is_endless(kind, start) {
+                    self.give_up(kind, start);
+                }
+                true
+            }
+            Word::Closes(closed) if closed == self.top().kind => {
+                self.close_frame();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Closes the compound command on top; what follows it are redirections and operators.
+    pub(super) fn close_frame(&mut self) {
+        self.frames.pop();
+        self.top().command.at_command = false;
+    }
+
+    /// A stretch of commands, words and operators.
+    fn scan_commands(&mut self) -> Scan {
+        let src = self.src;
+        loop {
+            let Some(&byte) = src.get(self.pos) else {
+                return if self.end_word() { Scan::Frame } else { Scan::Limit };
+            };
             match CLASS[byte as usize] {
                 Class::Ordinary => {
                     self.begin_word();
-                    let run = self.src[self.pos..limit]
+                    let run = src[self.pos..]
                         .iter()
                         .take_while(|byte| CLASS[**byte as usize] == Class::Ordinary);
                     self.pos += run.count();
@@ -211,11 +246,7 @@ impl Lexer<'_> {
             }
             b'\'' => {
                 self.begin_word();
-                let open = self.pos;
-                match memchr::memchr(b'\'', &self.src[open + 1..]) {
-                    Some(length) => self.pos += length + 2,
-                    None => return Some(Scan::Quote(open)),
-                }
+                self.raw_quote();
             }
             b'"' => return self.open_word(FrameKind::Quote, 1),
             b'$' => {
@@ -242,6 +273,15 @@ impl Lexer<'_> {
         Some(Scan::Frame)
     }
 
+    /// `' … '`; the position is on the first quote.
+    pub(super) fn raw_quote(&mut self) {
+        let open = self.pos;
+        match memchr::memchr(b'\'', &self.src[open + 1..]) {
+            Some(length) => self.pos += length + 2,
+            None => self.give_up(FrameKind::RawQuote, open),
+        }
+    }
+
     fn backtick(&mut self) -> Scan {
         if self.top().kind == FrameKind::Backtick {
             if !self.end_word() {
@@ -259,137 +299,13 @@ impl Lexer<'_> {
         self.begin_word();
         let (pos, src) = (self.pos, self.src);
         let command = &mut self.top().command;
-        if command.may_assign() && !command.assigns {
+        if command.may_assign() && !command.assigns && !command.redirect {
             let name = &src[command.word as usize..pos];
             let name = name.strip_suffix(b"+").unwrap_or(name);
-            let name = name.split(|byte| *byte == b'[').next().unwrap_or(name);
-            command.assigns = !name.is_empty() && name.iter().all(|byte| is_name_byte(*byte));
+            let length = name.iter().take_while(|byte| is_name_byte(**byte)).count();
+            command.assigns = length > 0 && matches!(name.get(length), None | Some(b'['));
         }
         self.pos += 1;
-    }
-
-    fn maybe_comment(&mut self, byte: u8) -> Option<Scan> {
-        let before = self.pos.checked_sub(1).map_or(b'\n', |at| self.src[at]);
-        let comment = if byte == b'#' {
-            matches!(before, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')')
-        } else {
-            matches!(before, b' ' | b'\t' | b'\n' | b'\r')
-                && self.byte(1) == b'/'
-                && matches!(self.byte(2), 0 | b' ' | b'\t' | b'\r' | b'\n')
-        };
-        if !comment {
-            self.begin_word();
-            self.pos += 1;
-            return None;
-        }
-        let step = self.frames.len() == 1 && !self.top().command.continues;
-        if step {
-            self.end_word();
-            // A heredoc that was announced before the comment still follows it.
-            if self.frames.len() == 1 && self.heredocs.is_empty() {
-                self.end_step();
-                return Some(Scan::Stop(Stop::End));
-            }
-        }
-        self.flush_text();
-        self.line_comment();
-        None
-    }
-
-    fn line_feed(&mut self) -> Option<Scan> {
-        if self.end_word() {
-            return Some(Scan::Frame);
-        }
-        let step = self.frames.len() == 1;
-        if !self.heredocs.is_empty() {
-            self.heredoc_bodies();
-            if step && !self.top().command.continues {
-                self.flush_text();
-                return Some(Scan::Stop(Stop::End));
-            }
-            return None;
-        }
-        if step && !self.top().command.continues {
-            self.end_step();
-            return Some(Scan::Stop(Stop::End));
-        }
-        let continues = step;
-        self.top().command.next_command(continues);
-        self.pos += 1;
-        None
-    }
-
-    fn operator(&mut self, byte: u8) -> Option<Scan> {
-        if self.end_word() {
-            return Some(Scan::Frame);
-        }
-        let next = self.byte(1);
-        let width = match (byte, next) {
-            (b'&', b'>') => {
-                self.pos += 1;
-                return self.redirection();
-            }
-            (b'&', b'&') | (b'|', b'|' | b'&') | (b';', b';' | b'&') => 2,
-            _ => 1,
-        };
-        let continues = byte == b'|' || (byte == b'&' && next == b'&');
-        if self.frames.len() == 1 {
-            self.flush_text();
-            self.advance(width, ShellOp);
-        } else {
-            self.pos += width;
-        }
-        self.top().command.next_command(continues);
-        None
-    }
-
-    fn redirection(&mut self) -> Option<Scan> {
-        let start = self.redirection_start();
-        let first = self.byte(0);
-        if self.byte(1) == b'(' {
-            self.begin_word();
-            self.open(FrameKind::Substitution, 2);
-            return Some(Scan::Frame);
-        }
-        if first == b'<' && self.byte(1) == b'<' && self.byte(2) != b'<' {
-            self.pos += 2;
-            self.heredoc_operator();
-            return None;
-        }
-        while matches!(self.byte(0), b'<' | b'>' | b'|' | b'&') {
-            self.pos += 1;
-        }
-        let operator_end = self.pos;
-        self.top().command.redirect = true;
-        while is_blank(self.byte(0)) {
-            self.pos += 1;
-        }
-        if self.frames.len() == 1
-            && self.byte(0) == b'@'
-            && let At::Path { kind: Some(kind), .. } = self.at(self.pos, true)
-            && (kind.endpoint || !kind.value)
-        {
-            self.pos = start;
-            self.flush_text();
-            self.pos = operator_end;
-            self.emit(RedirOp);
-            self.blanks();
-            return Some(Scan::Stop(Stop::Target));
-        }
-        None
-    }
-
-    /// Ends the word before `<` or `>`; a word of digits belongs to the operator.
-    fn redirection_start(&mut self) -> usize {
-        let (pos, src) = (self.pos, self.src);
-        let command = &mut self.top().command;
-        let start = if command.word == NONE { pos } else { command.word as usize };
-        if start < pos && src[start..pos].iter().all(u8::is_ascii_digit) {
-            command.word = NONE;
-            return start;
-        }
-        self.end_word();
-        pos
     }
 
     /// Ends the step at the last thing before the position that is no blank.

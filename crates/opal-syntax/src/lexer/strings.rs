@@ -2,6 +2,7 @@
 
 use opal_core::{Code, Span};
 
+use super::frames::FrameKind;
 use super::{At, Lexer};
 use crate::kind::SyntaxKind::{self, *};
 
@@ -10,15 +11,29 @@ impl Lexer<'_> {
     pub(super) fn string(&mut self) -> SyntaxKind {
         let open = self.pos;
         let triple = self.src[self.pos..].starts_with(b"\"\"\"");
+        if triple && memchr::memmem::find(&self.src[open + 3..], b"\"\"\"").is_none() {
+            self.advance(3, StringOpen);
+            return self.unclosed(open, StringOpen);
+        }
+        if !triple {
+            // What stands in a string on one line ends with the line, arguments included.
+            let end = self.line_end(open);
+            return self.within(end, |lexer| lexer.string_parts(open, false));
+        }
+        self.string_parts(open, triple)
+    }
+
+    fn string_parts(&mut self, open: usize, triple: bool) -> SyntaxKind {
         self.advance(if triple { 3 } else { 1 }, StringOpen);
         loop {
+            let ordinary = |byte: &&u8| !matches!(**byte, b'"' | b'\\' | b'@');
+            self.pos += self.src[self.pos..].iter().take_while(ordinary).count();
             match self.byte(0) {
                 b'"' if !triple || self.src[self.pos..].starts_with(b"\"\"\"") => {
                     self.emit(StringText);
                     self.advance(if triple { 3 } else { 1 }, StringClose);
                     break;
                 }
-                b'\n' if !triple => return self.unclosed(open, StringOpen),
                 _ if self.at_end() => return self.unclosed(open, StringOpen),
                 b'\\' => self.escape(),
                 b'@' => self.string_at(),
@@ -38,7 +53,9 @@ impl Lexer<'_> {
             }
             At::Path { end, .. } => {
                 self.emit(StringText);
-                self.text_reference(end);
+                if let Err(open) = self.text_reference(end) {
+                    self.say_unfinished(FrameKind::Arguments, open as u32);
+                }
             }
         }
     }
@@ -80,14 +97,13 @@ impl Lexer<'_> {
 
     /// `\u{1F600}`: one to six hexadecimal digits of a character that exists.
     fn unicode_escape(&mut self) -> bool {
-        let rest = &self.text[self.pos + 2..];
-        let Some(digits) = rest.strip_prefix('{').and_then(|rest| rest.split('}').next()) else {
-            self.pos += 2;
-            return false;
-        };
+        let rest = &self.src[self.pos + 2..];
+        let digits = rest.iter().skip(1).take_while(|byte| byte.is_ascii_hexdigit()).count();
+        let braces = rest.first() == Some(&b'{') && rest.get(1 + digits) == Some(&b'}');
+        let digits = &self.text[self.pos + 3..self.pos + 3 + if braces { digits } else { 0 }];
         let valid = (1..=6).contains(&digits.len())
             && u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some();
-        self.pos += if valid { 2 + digits.len() + 2 } else { 2 };
+        self.pos += if valid { digits.len() + 4 } else { 2 };
         valid
     }
 
@@ -119,8 +135,7 @@ impl Lexer<'_> {
     /// Says that the quote at `open` has no partner; the rest of its line becomes text.
     fn unclosed(&mut self, open: usize, kind: SyntaxKind) -> SyntaxKind {
         let multiline = self.src[open..].starts_with(b"\"\"\"");
-        let end = if multiline { self.src.len() } else { self.line_end(open) };
-        self.pos = end.max(self.tokens.end() as usize);
+        self.pos = self.line_end(open).max(self.tokens.end() as usize);
         self.emit(if kind == StringOpen { StringText } else { kind });
         let span = Span::new(open as u32, open as u32 + 1);
         let error = self.error(Code::UnterminatedString, span, "this string has no closing quote");

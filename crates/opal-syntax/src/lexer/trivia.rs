@@ -32,13 +32,10 @@ impl Lexer<'_> {
     /// Everything between two statements: blanks, line feeds, comments.
     pub(crate) fn between_statements(&mut self) {
         loop {
-            let byte = self.byte(0);
-            if is_blank(byte) || byte == b'\n' {
-                self.pos += 1;
-                continue;
-            }
+            let space = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r' | b'\n');
+            self.pos += self.src[self.pos..].iter().take_while(space).count();
             self.emit(SyntaxKind::Blank);
-            match (byte, self.byte(1)) {
+            match (self.byte(0), self.byte(1)) {
                 (b'#', _) | (b'/', b'/') => self.line_comment(),
                 (b'/', b'*') => self.block_comment(),
                 _ => return,
@@ -61,13 +58,13 @@ impl Lexer<'_> {
         self.emit(SyntaxKind::Comment);
     }
 
-    /// `/* … */`; the position is on its first byte.
+    /// `/* … */`; the position is on its first byte. Without an end it is its line.
     pub(super) fn block_comment(&mut self) {
         let start = self.pos as u32;
-        match memchr::memmem::find(&self.src[self.pos + 2..], b"*/") {
-            Some(length) => self.pos += length + 4,
+        match self.block_comment_end(self.pos) {
+            Some(end) => self.pos = end,
             None => {
-                self.pos = self.src.len();
+                self.pos = self.line_end(self.pos);
                 self.error(
                     Code::UnterminatedComment,
                     Span::new(start, start + 2),
@@ -80,6 +77,17 @@ impl Lexer<'_> {
         self.emit(SyntaxKind::Comment);
     }
 
+    fn block_comment_end(&mut self, at: usize) -> Option<usize> {
+        if at >= self.endless_comments {
+            return None;
+        }
+        let length = memchr::memmem::find(&self.src[at + 2..], b"*/");
+        if length.is_none() && self.src.len() == self.text.len() {
+            self.endless_comments = at;
+        }
+        length.map(|length| at + length + 4)
+    }
+
     /// The end of the line that holds `from`, before its line feed and carriage return.
     pub(super) fn line_end(&self, from: usize) -> usize {
         let end = memchr::memchr(b'\n', &self.src[from..]).map_or(self.src.len(), |at| from + at);
@@ -87,18 +95,36 @@ impl Lexer<'_> {
     }
 
     /// What follows blanks, line feeds and comments; nothing is consumed.
-    pub(crate) fn peek_past_trivia(&self) -> &[u8] {
+    pub(crate) fn peek_past_trivia(&mut self) -> &[u8] {
+        self.peek_past(self.pos, true)
+    }
+
+    /// What follows blanks and comments from `at` on, and line feeds if `lines`.
+    pub(crate) fn peek_past(&mut self, mut at: usize, lines: bool) -> &[u8] {
+        loop {
+            match &self.src[at..] {
+                [byte, ..] if is_blank(*byte) || (lines && *byte == b'\n') => at += 1,
+                [b'#', ..] | [b'/', b'/', ..] => at = self.line_end(at),
+                [b'/', b'*', ..] => {
+                    at = self.block_comment_end(at).unwrap_or_else(|| self.line_end(at));
+                }
+                rest => return rest,
+            }
+        }
+    }
+
+    /// Whether only blanks and comments stand between the position and the end of the line.
+    pub(crate) fn is_line_over(&mut self) -> bool {
         let mut at = self.pos;
         loop {
-            let rest = &self.src[at..];
-            match rest {
-                [byte, ..] if is_blank(*byte) || *byte == b'\n' => at += 1,
-                [b'#', ..] | [b'/', b'/', ..] => at = self.line_end(at),
-                [b'/', b'*', ..] => match memchr::memmem::find(&rest[2..], b"*/") {
-                    Some(length) => at += length + 4,
-                    None => return rest,
+            match &self.src[at..] {
+                [byte, ..] if is_blank(*byte) => at += 1,
+                [] | [b'\n' | b'#', ..] | [b'/', b'/', ..] => return true,
+                [b'/', b'*', ..] => match self.block_comment_end(at) {
+                    Some(end) if !self.src[at..end].contains(&b'\n') => at = end,
+                    _ => return true,
                 },
-                _ => return rest,
+                _ => return false,
             }
         }
     }
@@ -109,16 +135,6 @@ impl Lexer<'_> {
         &self.src[self.pos + blanks..]
     }
 
-    /// Passes over the rest of the line, but leaves a `{` that ends it: a block may open there.
-    pub(crate) fn skip_line(&mut self) {
-        self.emit(SyntaxKind::ErrorText);
-        let end = self.line_end(self.pos);
-        let line = self.src[self.pos..end].trim_ascii_end();
-        let opens = line.last() == Some(&b'{');
-        self.pos += if opens { line.len() - 1 } else { line.len() };
-        self.emit(SyntaxKind::ErrorText);
-    }
-
     /// The name of a function, which may hold `-` and `.`.
     pub(crate) fn function_name(&mut self) {
         let length = self.src[self.pos..]
@@ -126,22 +142,5 @@ impl Lexer<'_> {
             .take_while(|byte| is_name_byte(**byte) || matches!(**byte, b'-' | b'.'))
             .count();
         self.advance(length, SyntaxKind::Ident);
-    }
-
-    /// Passes over text up to the `}` that closes the block it stands in.
-    pub(crate) fn skip_braces(&mut self) {
-        let mut open = 1u32;
-        while let Some(byte) = self.src.get(self.pos) {
-            match byte {
-                b'{' => open += 1,
-                b'}' => open -= 1,
-                _ => {}
-            }
-            if open == 0 {
-                break;
-            }
-            self.pos += 1;
-        }
-        self.emit(SyntaxKind::ErrorText);
     }
 }

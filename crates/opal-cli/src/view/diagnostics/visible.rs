@@ -28,7 +28,7 @@ const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 const LONGEST_WORDS_CHARS: usize = 1000;
 
 /// Words for one line of a terminal.
-pub(super) fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     cut(text, LONGEST_WORDS_CHARS, visible)
 }
 

@@ -1,0 +1,109 @@
+//! What was typed: opal's own options, then a word, then the rest.
+//!
+//! Options of opal stand before the word. What follows belongs to the task or the built-in that the
+//! word names, and only that one's options are looked at: a file of a thousand tasks costs nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use crate::ambient::Colour;
+use crate::failure::Failure;
+
+#[derive(Debug, Default)]
+pub(crate) struct Typed {
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) colour: Colour,
+    pub(crate) help: bool,
+    pub(crate) version: bool,
+    /// The first word that is no option.
+    pub(crate) word: Option<String>,
+    pub(crate) rest: Vec<OsString>,
+}
+
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {
+    let mut typed = Typed::default();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let text = argument.to_str().ok_or_else(|| {
+            Failure::usage("an argument is not UTF-8", "give names and paths in UTF-8")
+        })?;
+        let (name, attached) = split(text);
+        let mut value = || match attached {
+            Some(value) => Ok(OsStr::new(value).to_owned()),
+            None => arguments.next().cloned().ok_or_else(|| {
+                Failure::usage(format!("`{name}` needs a value"), "see `opal --help`")
+            }),
+        };
+        match name {
+            "-f" | "--file" => typed.file = Some(PathBuf::from(value()?)),
+            "--color" | "--colour" => typed.colour = colour(&value()?)?,
+            "-h" | "--help" => typed.help = true,
+            "-V" | "--version" => typed.version = true,
+            "-" | "--" => return Err(unknown(text)),
+            _ if text.starts_with('-') => return Err(unknown(text)),
+            _ => {
+                typed.word = Some(text.to_owned());
+                typed.rest = arguments.cloned().collect();
+                break;
+            }
+        }
+    }
+    Ok(typed)
+}
+
+/// `--file=x` and `-fx` in two parts.
+fn split(text: &str) -> (&str, Option<&str>) {
+    if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
+        return (name, Some(value));
+    }
+    match text.strip_prefix("-f") {
+        Some(value) if !value.is_empty() => ("-f", Some(value)),
+        _ => (text, None),
+    }
+}
+
+fn colour(value: &OsStr) -> Result<Colour, Failure> {
+    match value.to_str() {
+        Some("auto") => Ok(Colour::Auto),
+        Some("always") => Ok(Colour::Always),
+        Some("never") => Ok(Colour::Never),
+        _ => Err(Failure::usage(
+            format!("`{}` is no value of `--color`", value.display()),
+            "known are auto, always and never",
+        )),
+    }
+}
+
+fn unknown(text: &str) -> Failure {
+    let known = ["--file", "--color", "--help", "--version"];
+    let help = match opal_core::suggest::nearest(text, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "options of a task or a command stand behind its name; see `opal --help`".into(),
+    };
+    Failure::usage(format!("`{text}` is no option of opal"), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(words: &[&str]) -> Typed {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        parse(&words).unwrap()
+    }
+
+    #[test]
+    fn options_behind_the_word_belong_to_the_word() {
+        let typed = typed(&["-f", "x.opl", "deploy", "-f", "y"]);
+        assert_eq!(typed.file, Some(PathBuf::from("x.opl")));
+        assert_eq!(typed.word.as_deref(), Some("deploy"));
+        assert_eq!(typed.rest, ["-f", "y"]);
+    }
+
+    #[test]
+    fn values_may_be_attached() {
+        assert_eq!(typed(&["-fx.opl"]).file, Some(PathBuf::from("x.opl")));
+        assert_eq!(typed(&["--file=x.opl"]).file, Some(PathBuf::from("x.opl")));
+        assert_eq!(typed(&["--color=never"]).colour, Colour::Never);
+    }
+}

@@ -1,0 +1,78 @@
+//! `opal check`: every mistake, in one go.
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use opal_core::{Diagnostic, Severity};
+use opal_runtime::check;
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::project;
+use crate::view::check as view;
+
+/// One file, checked.
+#[derive(Debug)]
+pub(crate) struct CheckedFile {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The file could not be read at all.
+    pub(crate) failure: Option<Failure>,
+}
+
+impl CheckedFile {
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|found| found.severity() == severity).count()
+    }
+}
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let files = files(context, matches)?;
+    let checked: Vec<CheckedFile> = files.iter().map(|path| file(context, path)).collect();
+    let format = if matches.get_flag("json") {
+        "json"
+    } else {
+        matches.get_one::<String>("format").map_or("human", String::as_str)
+    };
+    view::show(&checked, format, context)?;
+    Ok(exit(&checked))
+}
+
+/// The files that were named, or the project's.
+pub(crate) fn files(context: &Context<'_>, matches: &ArgMatches) -> Result<Vec<PathBuf>, Failure> {
+    let named: Vec<PathBuf> =
+        matches.get_many::<PathBuf>("files").map(|all| all.cloned().collect()).unwrap_or_default();
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    Ok(vec![project::file_or_project(context.file(matches))?])
+}
+
+pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile {
+    let name = path.display().to_string();
+    let source = match project::read(path) {
+        Ok(source) => source,
+        Err(failure) => {
+            return CheckedFile { name, text: String::new(), diagnostics: vec![], failure: Some(failure) };
+        }
+    };
+    let (text, diagnostics) = match source.text {
+        Ok(text) => {
+            let diagnostics = check::check(&text, &context.registry).diagnostics;
+            (text, diagnostics)
+        }
+        Err(diagnostic) => (String::new(), vec![*diagnostic]),
+    };
+    CheckedFile { name: source.name, text, diagnostics, failure: None }
+}
+
+fn exit(checked: &[CheckedFile]) -> Exit {
+    if checked.iter().any(|file| file.failure.is_some()) {
+        Exit::NoFile
+    } else if checked.iter().any(|file| file.count(Severity::Error) > 0) {
+        Exit::Source
+    } else {
+        Exit::Done
+    }
+}

@@ -1,0 +1,46 @@
+//! Completion: the shell asks opal itself, so that tasks and their flags are always today's.
+
+use clap::ArgMatches;
+use clap_complete::env::{CompleteEnv, Shells};
+
+use crate::dispatch::tasks_of;
+use crate::failure::{Exit, Failure};
+use crate::{builtins, tasks, view};
+
+/// `opal completions SHELL`: what the shell must be told once.
+pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
+    let shell = matches.get_one::<String>("shell").map_or("", String::as_str);
+    let mut script = Vec::new();
+    let shells = Shells::builtins();
+    let Some(completer) = shells.completer(shell) else {
+        return Err(Failure::usage(format!("`{shell}` is not known"), "see `opal completions --help`"));
+    };
+    completer
+        .write_registration("COMPLETE", "opal", "opal", "opal", &mut script)
+        .map_err(|error| Failure::unwritable("the script", &error))?;
+    view::print(&String::from_utf8_lossy(&script))
+}
+
+/// What the shell asks each time, with the tasks of the project as commands.
+pub(crate) fn complete() -> Result<Exit, Failure> {
+    let factory = || {
+        let mut opal = builtins::opal();
+        let registry = opal_runtime::decorators::registry();
+        let found = tasks_of(None, &registry);
+        for task in found.map(|(_, tasks)| tasks).unwrap_or_default() {
+            if task.is_private() {
+                continue;
+            }
+            // A task wins over a built-in of its name.
+            let command = tasks::command(&task);
+            opal = if task.hides_builtin() {
+                opal.mut_subcommand(&task.name, |_| command)
+            } else {
+                opal.subcommand(command)
+            };
+        }
+        opal
+    };
+    CompleteEnv::with_factory(factory).complete();
+    Ok(Exit::Done)
+}

@@ -1,0 +1,68 @@
+//! `opal explain`: error codes and decorators.
+
+use clap::ArgMatches;
+use opal_core::{Code, suggest};
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::view;
+
+/// The pages of `docs/errors`, by code.
+const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let json = matches.get_flag("json");
+    let Some(topic) = matches.get_one::<String>("topic") else {
+        return view::explain::index(&context.registry, json);
+    };
+    if let Some(path) = topic.strip_prefix('@') {
+        return decorator(context, path, json);
+    }
+    let Some(code) = Code::parse(topic) else {
+        let near = suggest::nearest(&topic.to_uppercase(), Code::ALL.iter().map(|code| code.as_str()));
+        let help = match near {
+            Some(near) => format!("did you mean `opal explain {near}`?"),
+            None => "`opal explain` lists the codes and the decorators".into(),
+        };
+        return Err(Failure::usage(format!("there is no error code `{topic}`"), help));
+    };
+    view::explain::code(code, page(code), json)
+}
+
+fn page(code: Code) -> &'static str {
+    let found = PAGES.iter().find(|(id, _)| *id == code.as_str());
+    found.map_or("", |(_, page)| page)
+}
+
+fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Failure> {
+    // `@env.HOME` is asked as well as `@env`.
+    let mut found = context.registry.get(path);
+    let mut rest = path;
+    while let (None, Some((shorter, _))) = (found, rest.rsplit_once('.')) {
+        rest = shorter;
+        found = context.registry.get(shorter).filter(|d| d.subject != opal_core::decorator::Subject::None);
+    }
+    match found {
+        Some(descriptor) => view::explain::decorator(descriptor, json),
+        None => {
+            let help = match context.registry.nearest(path) {
+                Some(near) => format!("did you mean `opal explain @{near}`?"),
+                None => "`opal explain` lists the codes and the decorators".into(),
+            };
+            Err(Failure::usage(format!("there is no decorator `@{path}`"), help))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page_that_begins_with_its_title() {
+        for code in Code::ALL {
+            let heading = format!("# {}: {}\n", code.as_str(), code.title());
+            assert!(page(*code).starts_with(&heading), "docs/errors/{}.md: {heading}", code.as_str());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `opal fmt`: sources in their one form.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use opal_core::Diagnostic;
+use opal_runtime::Words;
+use opal_syntax::Style;
+
+use super::check::{CheckedFile, files};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::{project, view};
+
+/// What became of one file.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It is in form already; its text.
+    Unchanged(String),
+    /// The text before and after.
+    Changed { before: String, after: String },
+    /// Errors keep it from being formatted; it is as it was.
+    Broken(CheckedFile),
+    Failed(Failure),
+}
+
+#[derive(Debug)]
+pub(crate) struct Formatted {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+}
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let style = Style { migrate: matches.get_flag("migrate") };
+    let (check, diff, json) =
+        (matches.get_flag("check"), matches.get_flag("diff"), matches.get_flag("json"));
+    let files = files(context, matches)?;
+    let from_stdin = files.iter().any(|path| path == Path::new("-"));
+    if from_stdin && files.len() > 1 {
+        return Err(Failure::usage("`-` stands for one text", "format it apart from the files"));
+    }
+    let mut all: Vec<Formatted> = files.iter().map(|path| format(context, path, style)).collect();
+    let writes = !check && !diff;
+    if writes && !from_stdin {
+        for formatted in &mut all {
+            write_back(formatted);
+        }
+    }
+    view::fmt::show(&all, &view::fmt::Mode { check, diff, json, from_stdin }, context)?;
+    Ok(exit(&all, check))
+}
+
+fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
+    let source = match project::read(path) {
+        Ok(source) => source,
+        Err(failure) => {
+            let name = path.display().to_string();
+            return Formatted { path: path.into(), name, outcome: Outcome::Failed(failure) };
+        }
+    };
+    let name = source.name;
+    let broken = |text: String, diagnostics: Vec<Diagnostic>| {
+        Outcome::Broken(CheckedFile { name: name.clone(), text, diagnostics, failure: None })
+    };
+    let outcome = match source.text {
+        Err(diagnostic) => broken(String::new(), vec![*diagnostic]),
+        Ok(text) => {
+            let words = Words(&context.registry);
+            let mut errors = opal_syntax::source::characters(&text);
+            errors.retain(Diagnostic::is_error);
+            match opal_syntax::format(&text, &words, style) {
+                Some(after) if errors.is_empty() => {
+                    if after == text { Outcome::Unchanged(text) } else { Outcome::Changed { before: text, after } }
+                }
+                _ => {
+                    errors.extend(opal_syntax::parse(&text, &words).errors);
+                    errors.retain(Diagnostic::is_error);
+                    broken(text, errors)
+                }
+            }
+        }
+    };
+    Formatted { path: path.into(), name, outcome }
+}
+
+fn write_back(formatted: &mut Formatted) {
+    let Outcome::Changed { after, .. } = &formatted.outcome else { return };
+    if let Err(error) = replace(&formatted.path, after) {
+        let what = format!("`{}`", formatted.name);
+        formatted.outcome = Outcome::Failed(Failure::unwritable(&what, &error));
+    }
+}
+
+/// Puts `text` into the place of a file in one go: a reader sees the old or the new one.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link keeps pointing where it points.
+    let path = path.canonicalize()?;
+    let permissions = fs::metadata(&path)?.permissions();
+    if permissions.readonly() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}.opal-fmt", std::process::id()));
+    let written = (|| {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        file.set_permissions(permissions)?;
+        file.sync_all()?;
+        fs::rename(&temporary, &path)
+    })();
+    if written.is_err() {
+        // The error that counts is the one above; what is left over may not even exist.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn exit(all: &[Formatted], check: bool) -> Exit {
+    let mut exit = Exit::Done;
+    for formatted in all {
+        match &formatted.outcome {
+            Outcome::Failed(failure) => return failure.exit,
+            Outcome::Broken(_) => exit = Exit::Source,
+            Outcome::Changed { .. } if check && exit == Exit::Done => exit = Exit::Differs,
+            _ => {}
+        }
+    }
+    exit
+}

@@ -1,0 +1,74 @@
+//! Failures: wording, hints and exit codes, decided in one place.
+
+use std::io;
+use std::path::Path;
+
+/// Exit codes, as `docs/language/10-errors.md` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    Done = 0,
+    /// Something would change: `fmt --check`.
+    Differs = 1,
+    Usage = 2,
+    /// Source or plan error.
+    Source = 65,
+    NoFile = 66,
+    /// Asked for something that this version does not have.
+    Unavailable = 69,
+    /// An output or a file could not be written.
+    Write = 74,
+}
+
+/// What went wrong outside of any source text.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    /// Lower case, without a full stop.
+    pub(crate) message: String,
+    /// What to type next, one suggestion a line.
+    pub(crate) help: Vec<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), help: vec![help.into()] }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message, help)
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let shown = path.display();
+        let (message, help) = match error.kind() {
+            io::ErrorKind::NotFound => {
+                (format!("there is no file `{shown}`"), "check the path; `-f FILE` names another".to_owned())
+            }
+            io::ErrorKind::PermissionDenied => {
+                (format!("`{shown}` may not be read"), format!("look at `ls -l {shown}`"))
+            }
+            io::ErrorKind::IsADirectory => (
+                format!("`{shown}` is a directory"),
+                format!("name its files, as in `{}`", path.join("*.opl").display()),
+            ),
+            _ => (format!("`{shown}` cannot be read: {error}"), "check the path".to_owned()),
+        };
+        Self::new(Exit::NoFile, message, help)
+    }
+
+    pub(crate) fn unwritable(what: &str, error: &io::Error) -> Self {
+        let help = match error.kind() {
+            io::ErrorKind::StorageFull => "free some space and try again",
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "the file is as it was; check who may write there"
+            }
+            _ => "nothing was lost: what could not be written is as it was",
+        };
+        Self::new(Exit::Write, format!("{what} cannot be written: {error}"), help)
+    }
+}

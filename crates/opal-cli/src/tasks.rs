@@ -1,0 +1,143 @@
+//! The tasks of a file: what `list`, help and completion know about them.
+
+use opal_core::{LineIndex, Registry};
+use opal_runtime::unit::{Function, Param, Unit};
+use opal_runtime::{Words, lower};
+
+use crate::builtins;
+
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) name: String,
+    pub(crate) docs: String,
+    pub(crate) params: Vec<TaskParam>,
+    pub(crate) line: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct TaskParam {
+    pub(crate) name: String,
+    /// As it was written, or as the default has it.
+    pub(crate) ty: String,
+    /// The members of a closed set.
+    pub(crate) choices: Vec<String>,
+    /// As it was written.
+    pub(crate) default: Option<String>,
+    pub(crate) rest: bool,
+    pub(crate) is_bool: bool,
+}
+
+impl Task {
+    /// The first line of the documentation.
+    pub(crate) fn summary(&self) -> &str {
+        self.docs.lines().next().unwrap_or_default()
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.name.starts_with('_')
+    }
+
+    pub(crate) fn hides_builtin(&self) -> bool {
+        builtins::NAMES.contains(&self.name.as_str())
+    }
+
+    /// The part of the name before its first `-`, which related tasks share.
+    pub(crate) fn prefix(&self) -> &str {
+        self.name.split('-').next().unwrap_or(&self.name)
+    }
+}
+
+/// The tasks of `text`, in source order; a name that stands twice counts once.
+pub(crate) fn of(text: &str, registry: &Registry) -> Vec<Task> {
+    let parse = opal_syntax::parse(text, &Words(registry));
+    let unit = lower::outline(&parse, text);
+    from_unit(&unit, text)
+}
+
+fn from_unit(unit: &Unit, text: &str) -> Vec<Task> {
+    let lines = LineIndex::new(text);
+    let mut seen = std::collections::BTreeSet::new();
+    let functions = unit.functions.iter().filter(|f| seen.insert(f.name.text.as_str()));
+    functions.map(|function| task(function, text, &lines)).collect()
+}
+
+fn task(function: &Function, text: &str, lines: &LineIndex) -> Task {
+    Task {
+        name: function.name.text.clone(),
+        docs: function.docs.clone(),
+        params: function.params.iter().map(|param| task_param(param, text)).collect(),
+        line: lines.line(function.name.span.start),
+    }
+}
+
+fn task_param(param: &Param, text: &str) -> TaskParam {
+    use opal_core::Type;
+    use opal_runtime::unit::ExprKind;
+    let literal = param.default.as_ref().and_then(|default| match &default.kind {
+        ExprKind::Literal(value) => Some(value.type_of()),
+        ExprKind::Str(_) => Some(Type::String),
+        ExprKind::Array(_) => Type::named("Array"),
+        ExprKind::Map(_) => Type::named("Map"),
+        _ => None,
+    });
+    let ty = param.ty.as_ref().and_then(|written| written.ty.clone()).or(literal);
+    let choices = match &ty {
+        Some(Type::OneOf(choices)) => choices.iter().map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    TaskParam {
+        name: param.name.text.clone(),
+        ty: match &ty {
+            _ if param.rest => "Array[String]".into(),
+            Some(ty) => ty.to_string(),
+            None => "String".into(),
+        },
+        choices,
+        default: param.default.as_ref().map(|default| text[default.span.range()].to_owned()),
+        rest: param.rest,
+        is_bool: ty == Some(Type::Bool),
+    }
+}
+
+/// The command line of a task: parameters without a default are positional, the others flags.
+pub(crate) fn command(task: &Task) -> clap::Command {
+    let mut command = clap::Command::new(task.name.clone())
+        .bin_name(format!("opal {}", task.name))
+        .disable_help_subcommand(true);
+    if !task.docs.is_empty() {
+        command = command.about(task.summary().to_owned()).long_about(task.docs.clone());
+    }
+    for param in &task.params {
+        command = command.arg(argument(param));
+        if param.is_bool && param.default.is_some() {
+            let no = format!("no-{}", param.name.replace('_', "-"));
+            let arg = clap::Arg::new(no.clone())
+                .long(no)
+                .action(clap::ArgAction::SetTrue)
+                .help(format!("Sets {} to false", param.name));
+            command = command.arg(arg);
+        }
+    }
+    command
+}
+
+fn argument(param: &TaskParam) -> clap::Arg {
+    let mut arg = clap::Arg::new(param.name.clone());
+    let mut about = param.ty.clone();
+    if param.rest {
+        return arg.num_args(0..).value_name(param.name.to_uppercase()).help(about);
+    }
+    if !param.choices.is_empty() {
+        let choices = clap::builder::PossibleValuesParser::new(param.choices.clone());
+        arg = arg.value_parser(choices).hide_possible_values(true);
+    }
+    let Some(default) = &param.default else {
+        return arg.required(true).value_name(param.name.to_uppercase()).help(about);
+    };
+    about = format!("{about} [default: {default}]");
+    arg = arg.long(param.name.replace('_', "-")).help(about);
+    if param.is_bool {
+        return arg.action(clap::ArgAction::SetTrue);
+    }
+    arg.value_name(param.name.to_uppercase())
+}

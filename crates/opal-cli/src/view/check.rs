@@ -1,0 +1,84 @@
+//! What `opal check` shows.
+
+use opal_core::Severity;
+use serde_json::json;
+
+use super::diagnostics::{self, Report, Source};
+use super::{counted, failure_text, print, print_json, say};
+use crate::commands::check::CheckedFile;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+fn report(file: &CheckedFile) -> Report<'_> {
+    Report {
+        source: Source { name: &file.name, text: &file.text },
+        diagnostics: &file.diagnostics,
+    }
+}
+
+pub(crate) fn show(files: &[CheckedFile], format: &str, context: &Context<'_>) -> Result<Exit, Failure> {
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    if format == "json" {
+        return show_json(files);
+    }
+    for file in files {
+        if let Some(failure) = &file.failure {
+            say(&failure_text(failure, colour));
+        }
+    }
+    let mut out = String::new();
+    for file in files {
+        if format == "github" {
+            diagnostics::github(&report(file), &mut out);
+        } else {
+            diagnostics::human(&report(file), context.ambient.stdout_colour(context.typed.colour), &mut out);
+        }
+    }
+    print(&out)?;
+    if format == "human" {
+        print(&summary(files))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Diagnostics of a file that cannot run.
+pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exit, Failure> {
+    let mut out = String::new();
+    diagnostics::human(&report(file), context.ambient.stderr_colour(context.typed.colour), &mut out);
+    out.push_str(&summary(std::slice::from_ref(file)));
+    say(&out);
+    Ok(Exit::Done)
+}
+
+fn summary(files: &[CheckedFile]) -> String {
+    let read = files.iter().filter(|file| file.failure.is_none());
+    let count = |severity| read.clone().map(|file| file.count(severity)).sum::<usize>();
+    let found: Vec<String> = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")]
+        .into_iter()
+        .map(|(severity, what)| (count(severity), what))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| counted(count, what))
+        .collect();
+    let checked = counted(read.count(), "file");
+    if found.is_empty() {
+        return format!("{checked} checked, nothing to complain about\n");
+    }
+    let mut text = format!("{checked} checked: {}\n", found.join(", "));
+    let codes = files.iter().flat_map(|file| &file.diagnostics);
+    if let Some(first) = codes.min_by_key(|found| found.severity()) {
+        text.push_str(&format!("more on a code: `opal explain {}`\n", first.code.as_str()));
+    }
+    text
+}
+
+fn show_json(files: &[CheckedFile]) -> Result<Exit, Failure> {
+    let reports: Vec<Report<'_>> = files.iter().map(report).collect();
+    let mut document = diagnostics::json(&reports);
+    for (index, file) in files.iter().enumerate() {
+        if let Some(failure) = &file.failure {
+            document["files"][index]["failure"] =
+                json!({"message": failure.message, "help": failure.help});
+        }
+    }
+    print_json(&document)
+}

@@ -1,0 +1,193 @@
+//! What `opal explain` shows.
+
+use std::fmt::Write as _;
+
+use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Presence, Role, Subject};
+use opal_core::{Code, Registry, Type};
+use serde_json::json;
+
+use super::{print, print_json};
+use crate::failure::{Exit, Failure};
+
+pub(crate) fn code(code: Code, page: &str, json: bool) -> Result<Exit, Failure> {
+    if !json {
+        return print(page);
+    }
+    print_json(&json!({
+        "code": code.as_str(),
+        "title": code.title(),
+        "severity": code.severity().name(),
+        "page": page,
+    }))
+}
+
+pub(crate) fn index(registry: &Registry, json: bool) -> Result<Exit, Failure> {
+    if json {
+        let codes = Code::ALL.iter().map(|code| {
+            json!({"code": code.as_str(), "title": code.title(), "severity": code.severity().name()})
+        });
+        let decorators = registry.iter().map(|descriptor| {
+            json!({"path": descriptor.path, "summary": descriptor.summary, "roles": roles(descriptor)})
+        });
+        return print_json(&json!({
+            "version": 1,
+            "codes": codes.collect::<Vec<_>>(),
+            "decorators": decorators.collect::<Vec<_>>(),
+        }));
+    }
+    let mut out = String::from("Codes: opal explain CODE\n\n");
+    for code in Code::ALL {
+        let _ = writeln!(out, "  {}  {}", code.as_str(), code.title());
+    }
+    out.push_str("\nDecorators: opal explain @PATH\n\n");
+    for descriptor in registry.iter() {
+        let _ = writeln!(out, "  @{:<20} {}", descriptor.path, descriptor.summary);
+    }
+    print(&out)
+}
+
+fn roles(descriptor: &Descriptor) -> Vec<&'static str> {
+    descriptor.roles().into_iter().map(Role::name).collect()
+}
+
+pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Failure> {
+    if json {
+        return print_json(&document(descriptor));
+    }
+    let mut out = format!("@{}: {}\n\n    {}\n\n", descriptor.path, descriptor.summary, usage(descriptor));
+    let _ = writeln!(out, "{}\n", descriptor.docs.trim());
+    if !descriptor.params.is_empty() {
+        out.push_str("Parameters:\n\n");
+        for param in descriptor.params {
+            let alias = param.alias.map_or(String::new(), |alias| format!(" (also `{alias}`)"));
+            let _ = writeln!(out, "  {}: {}{alias}{}", param.name, param.ty, presence(param));
+            let _ = writeln!(out, "      {}", param.docs);
+        }
+        out.push('\n');
+    }
+    if let Some(returns) = &descriptor.returns {
+        let _ = writeln!(out, "Returns (schema {}): {}", returns.version, returned(&returns.ty));
+    }
+    for line in facts(descriptor) {
+        let _ = writeln!(out, "{line}");
+    }
+    for example in descriptor.examples {
+        let _ = writeln!(out, "\nExample, {}:\n", example.title);
+        for line in example.source.lines() {
+            let _ = writeln!(out, "{}", format!("    {line}").trim_end());
+        }
+    }
+    print(&out)
+}
+
+fn presence(param: &Param) -> String {
+    let mut text = match &param.presence {
+        Presence::Required => ", required".to_owned(),
+        Presence::Optional => String::new(),
+        Presence::Default(value) => format!(" = {value}"),
+    };
+    if let Some((low, high)) = param.range {
+        let _ = write!(text, ", {low} to {high}");
+    }
+    if let Some(pattern) = param.pattern {
+        let _ = write!(text, ", matches {pattern}");
+    }
+    if let Some(instead) = param.deprecated {
+        let _ = write!(text, ", goes away: {instead}");
+    }
+    text
+}
+
+fn returned(ty: &Type) -> String {
+    match ty {
+        Type::Object(fields) => {
+            let fields: Vec<String> =
+                fields.iter().map(|field| format!("{}: {}", field.name, field.ty)).collect();
+            format!("{{{}}}", fields.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn usage(descriptor: &Descriptor) -> String {
+    let name = match descriptor.subject {
+        Subject::None => String::new(),
+        Subject::Required(_) | Subject::OrParam(_) => ".NAME".to_owned(),
+    };
+    let required: Vec<&str> = descriptor
+        .params
+        .iter()
+        .filter(|param| matches!(param.presence, Presence::Required))
+        .filter(|param| descriptor.subject != Subject::OrParam(param.name))
+        .map(|param| param.name)
+        .collect();
+    let more = descriptor.params.len() > required.len() || descriptor.open_params.is_some();
+    let mut inside = required.join(", ");
+    if more {
+        inside.push_str(if inside.is_empty() { "…" } else { ", …" });
+    }
+    let arguments = if inside.is_empty() { String::new() } else { format!("({inside})") };
+    let block = match descriptor.block {
+        Block::Forbidden => "",
+        Block::Optional => " [{ … }]",
+        Block::Required => " { … }",
+    };
+    format!("@{}{name}{arguments}{block}", descriptor.path)
+}
+
+fn facts(descriptor: &Descriptor) -> Vec<String> {
+    let mut facts = Vec::new();
+    let roles = roles(descriptor);
+    if !roles.is_empty() {
+        facts.push(format!("Roles: {}", roles.join(", ")));
+    }
+    if descriptor.is_value() {
+        facts.push(match descriptor.cost {
+            Cost::Cheap => "Resolved in quick plans too".into(),
+            Cost::Expensive => "Deferred in quick plans".into(),
+        });
+        facts.push(match descriptor.exposure {
+            Exposure::Secret => "A secret: shown as a placeholder everywhere".into(),
+            Exposure::Resolved => "Shown as a placeholder".into(),
+            Exposure::Public => "Shown in clear".into(),
+        });
+    }
+    if !descriptor.repeatable {
+        facts.push("Refused in contracts: it is another value at every look".into());
+    }
+    if let Some(resource) = &descriptor.resource {
+        facts.push(format!("Step type in YAML: {}; one thing is one {}", resource.yaml, resource.key.join(" + ")));
+    }
+    facts
+}
+
+fn document(descriptor: &Descriptor) -> serde_json::Value {
+    let params = descriptor.params.iter().map(|param| {
+        let mut document = json!({
+            "name": param.name,
+            "type": param.ty.to_string(),
+            "required": matches!(param.presence, Presence::Required),
+            "docs": param.docs,
+        });
+        if let Presence::Default(value) = &param.presence {
+            document["default"] = json!(value.to_string());
+        }
+        if let Some(alias) = param.alias {
+            document["alias"] = json!(alias);
+        }
+        if let Some((low, high)) = param.range {
+            document["range"] = json!([low, high]);
+        }
+        document
+    });
+    json!({
+        "version": 1,
+        "path": descriptor.path,
+        "summary": descriptor.summary,
+        "docs": descriptor.docs,
+        "roles": roles(descriptor),
+        "params": params.collect::<Vec<_>>(),
+        "returns": descriptor.returns.as_ref().map(|r| json!({"version": r.version, "type": returned(&r.ty)})),
+        "examples": descriptor.examples.iter().map(|e| json!({"title": e.title, "source": e.source})).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,94 @@
+//! What `opal fmt` shows.
+
+use serde_json::json;
+use similar::TextDiff;
+
+use super::{counted, failure_text, print, print_json, say};
+use crate::commands::fmt::{Formatted, Outcome};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+#[derive(Debug)]
+pub(crate) struct Mode {
+    pub(crate) check: bool,
+    pub(crate) diff: bool,
+    pub(crate) json: bool,
+    pub(crate) from_stdin: bool,
+}
+
+pub(crate) fn show(all: &[Formatted], mode: &Mode, context: &Context<'_>) -> Result<Exit, Failure> {
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    for formatted in all {
+        match &formatted.outcome {
+            Outcome::Failed(failure) => say(&failure_text(failure, colour)),
+            Outcome::Broken(file) => {
+                super::check::to_stderr(file, context)?;
+            }
+            _ => {}
+        }
+    }
+    if mode.json {
+        return show_json(all, mode);
+    }
+    if mode.diff {
+        let diffs: String = all.iter().map(unified).collect();
+        return print(&diffs);
+    }
+    if mode.from_stdin && !mode.check {
+        return all.iter().try_fold(Exit::Done, |_, formatted| match &formatted.outcome {
+            Outcome::Changed { after: text, .. } | Outcome::Unchanged(text) => print(text),
+            _ => Ok(Exit::Done),
+        });
+    }
+    human(all, mode)
+}
+
+fn human(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {
+    let changed = all.iter().filter(|f| matches!(f.outcome, Outcome::Changed { .. }));
+    let verb = if mode.check { "would change" } else { "formatted" };
+    let mut out = String::new();
+    for formatted in changed.clone() {
+        out.push_str(&format!("{verb}: {}\n", formatted.name));
+    }
+    print(&out)?;
+    let unchanged = all.iter().filter(|f| matches!(f.outcome, Outcome::Unchanged(_))).count();
+    if mode.check && changed.count() > 0 {
+        say("to change them: `opal fmt`; to see how: `opal fmt --diff`\n");
+    } else if unchanged == all.len() {
+        say(&format!("{} in form already\n", counted(unchanged, "file")));
+    }
+    Ok(Exit::Done)
+}
+
+fn unified(formatted: &Formatted) -> String {
+    let Outcome::Changed { before, after } = &formatted.outcome else { return String::new() };
+    let name = formatted.name.trim_start_matches('/');
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .header(&format!("a/{name}"), &format!("b/{name}"))
+        .to_string()
+}
+
+fn show_json(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {
+    let files: Vec<serde_json::Value> = all
+        .iter()
+        .map(|formatted| {
+            let status = match &formatted.outcome {
+                Outcome::Unchanged(_) => "unchanged",
+                Outcome::Changed { .. } if mode.check || mode.diff => "would_change",
+                Outcome::Changed { .. } => "formatted",
+                Outcome::Broken(_) => "broken",
+                Outcome::Failed(_) => "failed",
+            };
+            let mut document = json!({"file": formatted.name, "status": status});
+            match &formatted.outcome {
+                Outcome::Changed { .. } if mode.diff => document["diff"] = json!(unified(formatted)),
+                Outcome::Changed { after, .. } if mode.from_stdin => document["text"] = json!(after),
+                Outcome::Failed(failure) => document["message"] = json!(failure.message),
+                _ => {}
+            }
+            document
+        })
+        .collect();
+    print_json(&json!({"version": 1, "files": files}))
+}

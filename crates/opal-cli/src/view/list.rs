@@ -1,0 +1,148 @@
+//! What `opal list` and bare `opal` show.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::{print, print_json};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::project::DEFAULT_FILE;
+use crate::tasks::{Task, TaskParam};
+
+pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result<Exit, Failure> {
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    if tasks.is_empty() {
+        return print(&format!(
+            "{file} has no tasks yet. A task is a function:\n\n    fun hello() = echo hello\n"
+        ));
+    }
+    let forms: Vec<String> = tasks.iter().map(form).collect();
+    let width = forms.iter().map(|form| form.chars().count()).filter(|w| *w <= 40).max().unwrap_or(0);
+    let mut out = format!("{bold}Tasks{reset} in {file}\n");
+    for (group, members) in groups(tasks) {
+        out.push('\n');
+        if !group.is_empty() {
+            let _ = writeln!(out, "  {bold}{group}{reset}");
+        }
+        for index in members {
+            let (task, form) = (&tasks[index], &forms[index]);
+            let pad = width.saturating_sub(form.chars().count());
+            let rest = form.strip_prefix(task.name.as_str()).unwrap_or_default();
+            let mut line = format!("    {bold}{}{reset}{rest}{:pad$}", task.name, "");
+            if !task.summary().is_empty() {
+                let _ = write!(line, "  {dim}# {}{reset}", task.summary());
+            }
+            if task.hides_builtin() {
+                let _ = write!(line, "  {dim}(hides the built-in: opal self {}){reset}", task.name);
+            }
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
+    let _ = writeln!(out, "\n{dim}opal TASK --help shows what a task takes.{reset}");
+    print(&out)
+}
+
+/// Tasks that share the part before their first `-` stand together, the others before them.
+fn groups(tasks: &[Task]) -> Vec<(&str, Vec<usize>)> {
+    let mut by_prefix: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, task) in tasks.iter().enumerate() {
+        by_prefix.entry(task.prefix()).or_default().push(index);
+    }
+    let mut groups: Vec<(&str, Vec<usize>)> = vec![("", Vec::new())];
+    for (index, task) in tasks.iter().enumerate() {
+        let members = &by_prefix[task.prefix()];
+        if members.len() == 1 {
+            groups[0].1.push(index);
+        } else if members[0] == index {
+            groups.push((task.prefix(), members.clone()));
+        }
+    }
+    groups.retain(|(_, members)| !members.is_empty());
+    groups
+}
+
+/// `deploy ENV [TAGS...] [--replicas=3]`.
+fn form(task: &Task) -> String {
+    let mut form = task.name.clone();
+    for param in &task.params {
+        form.push(' ');
+        form.push_str(&param_form(param));
+    }
+    form
+}
+
+fn param_form(param: &TaskParam) -> String {
+    let upper = param.name.to_uppercase();
+    let flag = param.name.replace('_', "-");
+    match &param.default {
+        _ if param.rest => format!("[{upper}...]"),
+        None => upper,
+        Some(default) if param.is_bool && default == "true" => format!("[--no-{flag}]"),
+        Some(_) if param.is_bool => format!("[--{flag}]"),
+        Some(default) if default.chars().count() <= 20 && !default.contains('\n') => {
+            format!("[--{flag}={default}]")
+        }
+        Some(_) => format!("[--{flag}=…]"),
+    }
+}
+
+pub(crate) fn json(file: &str, tasks: &[Task]) -> Result<Exit, Failure> {
+    let all = groups(tasks);
+    let group_of = |index: usize| {
+        all.iter().find(|(_, members)| members.contains(&index)).map_or("", |(group, _)| group)
+    };
+    let tasks: Vec<serde_json::Value> = tasks
+        .iter()
+        .enumerate()
+        .map(|(index, task)| {
+            json!({
+                "name": task.name,
+                "summary": task.summary(),
+                "docs": task.docs,
+                "group": group_of(index),
+                "line": task.line,
+                "private": task.is_private(),
+                "hides_builtin": task.hides_builtin(),
+                "params": task.params.iter().map(param_json).collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    print_json(&json!({"version": 1, "file": file, "tasks": tasks}))
+}
+
+fn param_json(param: &TaskParam) -> serde_json::Value {
+    let mut document = json!({
+        "name": param.name,
+        "type": param.ty,
+        "required": param.default.is_none() && !param.rest,
+        "rest": param.rest,
+    });
+    if let Some(default) = &param.default {
+        document["default"] = json!(default);
+    }
+    if !param.choices.is_empty() {
+        document["choices"] = json!(param.choices);
+    }
+    document
+}
+
+pub(crate) fn how_to_start(context: &Context<'_>) -> Result<Exit, Failure> {
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    let (bold, reset) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    print(&format!(
+        "There is no {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n\
+         To start, put this into {bold}{DEFAULT_FILE}{reset}:\n\n    \
+         // Says hello.\n    \
+         fun hello(name = \"world\") {{\n        \
+         echo \"hello, @var.name\"\n    \
+         }}\n\n\
+         then\n\n    \
+         opal                 lists the tasks\n    \
+         opal hello --help    shows what a task takes\n    \
+         opal check           looks for mistakes\n    \
+         opal --help          shows everything else\n"
+    ))
+}

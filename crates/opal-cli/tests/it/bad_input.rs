@@ -1,0 +1,110 @@
+//! Files that are no source, and outputs that cannot be written.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use crate::support::Opal;
+
+#[test]
+fn a_missing_file_exits_with_66() {
+    Opal::new().args(["check", "gone.opl"]).run().code(66).says("there is no file `gone.opl`");
+}
+
+#[test]
+fn a_directory_exits_with_66_and_shows_what_to_write() {
+    let opal = Opal::new().file("tasks/a.opl", "");
+    opal.args(["check", "tasks"]).run().code(66).says("is a directory").says("tasks/*.opl");
+}
+
+#[test]
+fn an_unreadable_file_exits_with_66() {
+    let opal = Opal::new().file("secret.opl", "echo x\n");
+    let path = opal.path().join("secret.opl");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::File::open(&path).is_ok() {
+        // Root reads everything: the permission cannot be tested as root.
+        return;
+    }
+    opal.args(["check", "secret.opl"]).run().code(66).says("may not be read");
+}
+
+#[test]
+fn one_unreadable_file_does_not_hide_the_others() {
+    let opal = Opal::new().file("a.opl", "echo @var.X\n").args(["check", "gone.opl", "a.opl"]);
+    opal.run().code(66).says("gone.opl").says("E0401");
+}
+
+#[test]
+fn bytes_that_are_no_utf8_are_named_by_their_offset() {
+    let opal = Opal::new().file("a.opl", b"echo ok\necho caf\xe9\n");
+    opal.args(["check", "a.opl"]).run().code(65).says("E0101").says("offset 16").says("line 2");
+}
+
+#[test]
+fn a_file_over_16_mib_is_refused() {
+    let opal = Opal::new().file("big.opl", vec![b'#'; 16 * 1024 * 1024 + 1]);
+    opal.args(["check", "big.opl"]).run().code(65).says("E0102");
+    let opal = Opal::new().file("big.opl", vec![b'#'; 16 * 1024 * 1024]);
+    opal.args(["check", "big.opl"]).run().code(0);
+}
+
+#[test]
+fn an_endless_input_is_read_up_to_the_limit_only() {
+    Opal::new().args(["check", "/dev/zero"]).run().code(65).says("E0102");
+}
+
+#[test]
+fn nul_bytes_and_lone_carriage_returns_are_errors() {
+    Opal::project("echo a\0b\n").args(["check"]).run().code(65).says("E0103");
+    Opal::project("echo a\recho b\r").args(["check"]).run().code(65).says("E0104");
+}
+
+#[test]
+fn bidirectional_controls_are_warned_about_and_never_printed() {
+    let ran = Opal::project("echo \u{202e}gpj.exe\n").args(["check"]).run();
+    ran.code(0).says("W0105");
+    assert!(!ran.stdout.contains('\u{202e}'), "{}", ran.stdout);
+}
+
+#[test]
+fn control_characters_of_a_source_do_not_reach_the_terminal() {
+    let ran = Opal::project("echo \u{1b}[31m @var.X\n").args(["check"]).run();
+    ran.code(65);
+    assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
+fn crlf_files_and_byte_order_marks_are_fine() {
+    Opal::project("\u{feff}var a = 1\r\nfun f() {\r\n    echo @var.a\r\n}\r\n")
+        .args(["check"])
+        .run()
+        .code(0)
+        .says("nothing to complain about");
+}
+
+#[test]
+fn a_full_disk_is_said_and_exits_with_74() {
+    let opal = Opal::project("fun a() = echo a\n").args(["list"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = opal.command().stdout(Stdio::from(full)).output().unwrap();
+    assert_eq!(output.status.code(), Some(74), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let project: String = (0..20_000).map(|i| format!("fun t{i}() = echo {i}\n")).collect();
+    let opal = Opal::project(&project).args(["list"]);
+    let mut child = opal.command().spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn a_hundred_thousand_errors_are_all_reported() {
+    let text = "echo @var.X\n".repeat(100_000);
+    let document = Opal::project(&text).args(["check", "--json"]).run().code(65).json();
+    assert_eq!(document["summary"]["errors"], 100_000);
+}

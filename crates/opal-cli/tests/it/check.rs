@@ -1,0 +1,107 @@
+//! `opal check`.
+
+use crate::support::Opal;
+
+#[test]
+fn a_correct_file_exits_with_0_and_says_so() {
+    let ran = Opal::project("fun a() = echo hi\n").args(["check"]).run();
+    ran.code(0).stderr("").stdout("1 file checked, nothing to complain about\n");
+}
+
+#[test]
+fn an_error_shows_code_place_excerpt_and_hint() {
+    let ran = Opal::project("var NAME = \"x\"\necho @var.NAEM @var.NAME\n").args(["check"]).run();
+    ran.code(65).stderr("").stdout(
+        "error[E0401]: the variable `NAEM` is not declared\n \
+         --> commands.opl:2:6\n  \
+         |\n\
+         2 | echo @var.NAEM @var.NAME\n  \
+         |      ^^^^^^^^^\n  \
+         |\n  \
+         = help: did you mean `NAME`?\n\
+         help: write `NAME`\n  \
+         |\n\
+         2 - echo @var.NAEM @var.NAME\n\
+         2 + echo @var.NAME @var.NAME\n  \
+         |\n\n\
+         1 file checked: 1 error\n\
+         more on a code: `opal explain E0401`\n",
+    );
+}
+
+#[test]
+fn all_errors_of_all_files_are_reported_in_one_go() {
+    let ran = Opal::new()
+        .file("a.opl", "echo @var.A\nif x {\n}}\necho @var.B\n")
+        .file("b.opl", "@retyr(3) { true }\n")
+        .args(["check", "a.opl", "b.opl"])
+        .run();
+    ran.code(65).says("`A`").says("`x`").says("E0303").says("`B`").says("@retry");
+}
+
+#[test]
+fn warnings_alone_do_not_fail() {
+    Opal::project("var unused = 1\n").args(["check"]).run().code(0).says("warning[W0410]");
+}
+
+#[test]
+fn json_is_one_document_on_stdout() {
+    let opal = Opal::project("echo @var.X\n").args(["check", "--json"]);
+    let document = opal.run().code(65).stderr("").json();
+    let found = &document["files"][0]["diagnostics"][0];
+    assert_eq!(document["version"], 1);
+    assert_eq!(document["summary"]["errors"], 1);
+    assert_eq!(found["code"], "E0401");
+    assert_eq!(found["severity"], "error");
+    assert_eq!(found["span"]["start"]["line"], 1);
+    assert_eq!(found["span"]["start"]["column"], 6);
+    assert_eq!(found["span"]["start"]["offset"], 5);
+}
+
+#[test]
+fn format_json_and_json_are_the_same() {
+    let one = Opal::project("echo @var.X\n").args(["check", "--format", "json"]).run();
+    let two = Opal::project("echo @var.X\n").args(["check", "--json"]).run();
+    assert_eq!(one.stdout, two.stdout);
+}
+
+#[test]
+fn github_gets_one_annotation_a_diagnostic() {
+    let ran = Opal::project("echo @var.X\n").args(["check", "--format", "github"]).run();
+    ran.code(65);
+    assert!(ran.stdout.starts_with("::error file=commands.opl,line=1,"), "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().count(), 1);
+}
+
+#[test]
+fn standard_input_is_checked_as_a_file() {
+    let ran = Opal::new().args(["check", "-"]).stdin("echo @var.X\n").run();
+    ran.code(65).says("<stdin>:1:6");
+}
+
+#[test]
+fn colours_are_used_only_where_they_are_wanted() {
+    let project = || Opal::project("echo @var.X\n");
+    assert!(!project().args(["check"]).run().stdout.contains('\x1b'), "a pipe is no terminal");
+    assert!(project().args(["--color=always", "check"]).run().stdout.contains('\x1b'));
+    let forced = project().args(["check"]).env("CLICOLOR_FORCE", "1");
+    assert!(forced.run().stdout.contains('\x1b'));
+    let never = project().args(["check"]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    assert!(!never.run().stdout.contains('\x1b'), "NO_COLOR wins");
+}
+
+#[test]
+fn a_task_of_its_name_wins_and_self_reaches_the_built_in() {
+    let project = "fun check() = echo mine\n";
+    Opal::project(project).args(["check"]).run().code(69).says("the task `check`");
+    Opal::project(project).args(["self", "check"]).run().code(0).says("nothing to complain");
+    Opal::project(project).args(["run", "check"]).run().code(69).says("the task `check`");
+}
+
+#[test]
+fn checking_twice_gives_the_same_bytes() {
+    let text = "var a = 1\nvar a = 2\nfun x() = @cmd.y()\nfun y() = @cmd.x()\necho @var.b @var.c\n";
+    let one = Opal::project(text).args(["check", "--json"]).run();
+    let two = Opal::project(text).args(["check", "--json"]).run();
+    assert_eq!(one.stdout, two.stdout);
+}

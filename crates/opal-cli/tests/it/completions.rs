@@ -1,0 +1,48 @@
+//! Completion: the shell asks opal.
+
+use crate::support::Opal;
+
+#[test]
+fn each_shell_gets_its_script() {
+    for shell in ["bash", "zsh", "fish"] {
+        Opal::new().args(["completions", shell]).run().code(0).says("COMPLETE");
+    }
+    Opal::new().args(["completions", "tcsh"]).run().code(2).says("possible values");
+}
+
+/// What bash would offer for the words, the last of which is being typed.
+fn offered(project: &str, words: &[&str]) -> Vec<String> {
+    let index = (words.len() - 1).to_string();
+    let mut args = vec!["--"];
+    args.extend(words);
+    let ran = Opal::project(project)
+        .args(args)
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", &index)
+        .env("_CLAP_COMPLETE_COMP_TYPE", "9")
+        .env("_CLAP_IFS", "\n")
+        .run();
+    ran.code(0).stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn tasks_and_built_ins_are_completed() {
+    let project = "fun deploy(env: \"dev\" | \"prod\", replicas = 3) = echo @var.env @var.replicas\n";
+    assert!(offered(project, &["opal", "dep"]).contains(&"deploy".into()));
+    assert!(offered(project, &["opal", "che"]).contains(&"check".into()));
+    let flags = offered(project, &["opal", "deploy", "--rep"]);
+    assert!(flags.iter().any(|flag| flag.starts_with("--replicas")), "{flags:?}");
+    let values = offered(project, &["opal", "deploy", "p"]);
+    assert!(values.contains(&"prod".into()), "{values:?}");
+}
+
+#[test]
+fn outside_a_project_built_ins_are_still_completed() {
+    let ran = Opal::new()
+        .args(["--", "opal", "exp"])
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", "1")
+        .env("_CLAP_IFS", "\n")
+        .run();
+    ran.code(0).says("explain");
+}

@@ -1,0 +1,113 @@
+//! `opal list` and `opal` alone.
+
+use crate::support::Opal;
+
+const PROJECT: &str = r#"// Deploys the app.
+// To one environment.
+fun deploy(env: "dev" | "prod", replicas: Int = 3, wait = true, dry_run = false, tags...) {
+    echo @var.env @var.replicas @var.tags
+    if wait && !dry_run { echo waiting }
+}
+
+# Migrates the database.
+fun db-migrate() = echo migrate
+
+/* Fills it. */
+fun db-seed(rows = 10) = echo @var.rows
+
+fun _helper() = echo helper
+
+check: echo mine
+"#;
+
+#[test]
+fn bare_opal_lists_tasks_with_docs_and_parameters_grouped() {
+    Opal::project(PROJECT).run().code(0).stderr("").stdout(
+        "Tasks in commands.opl\n\
+         \n    deploy ENV [--replicas=3] [--no-wait] [--dry-run] [TAGS...]  # Deploys the app.\n    \
+         check                (hides the built-in: opal self check)\n\
+         \n  db\n    \
+         db-migrate           # Migrates the database.\n    \
+         db-seed [--rows=10]  # Fills it.\n\
+         \nopal TASK --help shows what a task takes.\n",
+    );
+}
+
+#[test]
+fn list_and_bare_opal_say_the_same() {
+    let bare = Opal::project(PROJECT).run();
+    let list = Opal::project(PROJECT).args(["list"]).run();
+    assert_eq!(bare.stdout, list.stdout);
+}
+
+#[test]
+fn private_tasks_are_listed_only_on_request() {
+    let ran = Opal::project(PROJECT).args(["list", "--all"]).run();
+    ran.code(0).says("_helper");
+    assert!(!Opal::project(PROJECT).run().stdout.contains("_helper"));
+}
+
+#[test]
+fn json_holds_everything_a_program_needs() {
+    let document = Opal::project(PROJECT).args(["list", "--json"]).run().code(0).json();
+    let deploy = &document["tasks"][0];
+    assert_eq!(deploy["name"], "deploy");
+    assert_eq!(deploy["docs"], "Deploys the app.\nTo one environment.");
+    assert_eq!(deploy["params"][0]["choices"], serde_json::json!(["dev", "prod"]));
+    assert_eq!(deploy["params"][0]["required"], true);
+    assert_eq!(deploy["params"][1]["type"], "Int");
+    assert_eq!(deploy["params"][1]["default"], "3");
+    assert_eq!(deploy["params"][4]["rest"], true);
+    assert_eq!(document["tasks"][1]["group"], "db");
+    let check = document["tasks"].as_array().unwrap().iter().find(|t| t["name"] == "check");
+    assert_eq!(check.unwrap()["hides_builtin"], true);
+}
+
+#[test]
+fn the_file_is_found_in_a_parent_directory() {
+    let opal = Opal::project("fun up() = echo up\n").file("a/b/c.txt", "");
+    let output = opal.command().current_dir(opal.path().join("a/b")).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("up"), "{output:?}");
+}
+
+#[test]
+fn another_file_is_named_with_f() {
+    let opal = Opal::project("fun one() = echo 1\n").file("other.opl", "fun two() = echo 2\n");
+    let ran = opal.args(["-f", "other.opl", "list"]).run();
+    ran.code(0).says("two");
+    assert!(!ran.stdout.contains("one"));
+    let opal = Opal::new().file("other.opl", "fun two() = echo 2\n");
+    opal.args(["list", "-f", "other.opl"]).run().code(0).says("two");
+    let opal = Opal::new().file("other.opl", "fun two() = echo @var.x\n");
+    opal.args(["check", "-f", "other.opl"]).run().code(65);
+}
+
+#[test]
+fn outside_a_project_opal_says_how_to_start() {
+    let ran = Opal::new().run();
+    ran.code(0).says("There is no commands.opl").says("fun hello(").says("opal check");
+    Opal::new().args(["list"]).run().code(66).says("there is no `commands.opl`");
+}
+
+#[test]
+fn what_it_shows_to_start_with_is_a_correct_file() {
+    let shown = Opal::new().run().stdout;
+    let source: String = shown
+        .lines()
+        .skip_while(|line| !line.contains("// Says hello"))
+        .take_while(|line| !line.starts_with("then"))
+        .map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)))
+        .collect();
+    assert_eq!(Opal::codes(source.trim()), [""; 0], "{source}");
+}
+
+#[test]
+fn a_broken_file_still_lists_what_can_be_read() {
+    let ran = Opal::project("fun a() = echo a\nvar x = [1,\nfun b() = echo b\n").run();
+    ran.code(0).says("a").says("b");
+}
+
+#[test]
+fn an_empty_project_says_what_a_task_is() {
+    Opal::project("").run().code(0).says("has no tasks yet");
+}

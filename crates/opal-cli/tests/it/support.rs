@@ -1,0 +1,149 @@
+//! A small builder: files in, arguments in, what the binary did out.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A project in a directory of its own, and one call of the binary in it.
+pub(crate) struct Opal {
+    folder: TempDir,
+    args: Vec<OsString>,
+    stdin: Option<Vec<u8>>,
+    env: Vec<(String, String)>,
+}
+
+/// What the binary did.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Opal {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder, args: Vec::new(), stdin: None, env: Vec::new() }
+    }
+
+    /// A project whose `commands.opl` is `text`.
+    pub(crate) fn project(text: &str) -> Self {
+        Self::new().file("commands.opl", text)
+    }
+
+    pub(crate) fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        self
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().to_path_buf()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+
+    pub(crate) fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(text.into());
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the binary under test is started here")]
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(binary());
+        command.current_dir(self.folder.path()).args(&self.args).env_clear();
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C.UTF-8");
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self) -> Ran {
+        let mut command = self.command();
+        if let Some(text) = &self.stdin {
+            use std::io::Write;
+            let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(text).unwrap();
+            return Ran::from(child.wait_with_output().unwrap());
+        }
+        Ran::from(command.output().unwrap())
+    }
+
+    /// Runs `opal check --json` on `commands.opl` and lists the codes it reports, each once.
+    pub(crate) fn codes(text: &str) -> Vec<String> {
+        let ran = Self::project(text).args(["self", "check", "--json"]).run();
+        let document = ran.json();
+        let found = document["files"][0]["diagnostics"].as_array().unwrap();
+        let mut codes: Vec<String> =
+            found.iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect();
+        codes.sort();
+        codes.dedup();
+        codes
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ran {
+    #[track_caller]
+    pub(crate) fn code(&self, code: i32) -> &Self {
+        assert_eq!(self.code, code, "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stdout(&self, text: &str) -> &Self {
+        assert_eq!(self.stdout, text, "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn stderr(&self, text: &str) -> &Self {
+        assert_eq!(self.stderr, text, "{self:#?}");
+        self
+    }
+
+    /// Standard output and standard error hold `text` somewhere.
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        assert!(self.stdout.contains(text) || self.stderr.contains(text), "{text:?} in {self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
+    }
+}
+
+pub(crate) fn binary() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_opal"))
+}
+
+/// The root of the repository.
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}

@@ -1,0 +1,170 @@
+//! All that can be said about a program without any value.
+//!
+//! One walk over the unit, in source order, with a stack of scopes:
+//!
+//! | what | where |
+//! |---|---|
+//! | statements, blocks, which scope is open | `walk` |
+//! | variables: declared, visible, used | `names` |
+//! | `let`: bound once, before it is read, where the plan does not depend on it | `lets` |
+//! | decorator calls and their arguments, against the registry | `calls`, `arguments` |
+//! | references inside expressions and text | `references`, `text` |
+//! | types, where they are known | `types`, `operators` |
+//! | functions: unique, acyclic, called with what they take | `functions` |
+//!
+//! A type or a fact that is not known is given the benefit of the doubt; the planner looks again
+//! when it has the value. So nothing reported here can turn out to have been fine.
+
+mod arguments;
+mod calls;
+mod functions;
+mod lets;
+mod names;
+mod operators;
+mod references;
+mod text;
+mod types;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
+use opal_syntax::{Parse, SyntaxKind};
+
+use crate::lower;
+use crate::unit::Unit;
+use crate::words::Words;
+
+/// A source text that has been read, with everything wrong with it.
+#[derive(Debug)]
+pub struct Checked {
+    pub unit: Unit,
+    /// In the order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads and checks `text`.
+#[must_use]
+pub fn check(text: &str, registry: &Registry) -> Checked {
+    let parse = opal_syntax::parse(text, &Words(registry));
+    let unit = lower::unit(&parse, text);
+    let mut diagnostics = Checker::new(text, registry, &parse, &unit).run();
+    diagnostics.extend(parse.errors);
+    diagnostics.extend(opal_syntax::source::characters(text));
+    diagnostic::sort(&mut diagnostics);
+    diagnostics.dedup();
+    Checked { unit, diagnostics }
+}
+
+struct Checker<'a> {
+    text: &'a str,
+    registry: &'a Registry,
+    parse: &'a Parse,
+    unit: &'a Unit,
+    out: Vec<Diagnostic>,
+    functions: functions::Functions<'a>,
+    names: names::Names,
+    lets: lets::Lets,
+    /// The function being walked; none in the script.
+    function: Option<usize>,
+    /// Blocks that are open inside the function or the script.
+    depth: u32,
+    lines: LineIndex,
+    /// Comparing a wrong name with every name that exists is done for this many more errors.
+    suggestions: u32,
+}
+
+/// Nobody reads more suggestions, and a file full of wrong names stays linear.
+const MAX_SUGGESTIONS: u32 = 1000;
+
+impl<'a> Checker<'a> {
+    fn new(text: &'a str, registry: &'a Registry, parse: &'a Parse, unit: &'a Unit) -> Self {
+        Self {
+            text,
+            registry,
+            parse,
+            unit,
+            out: Vec::new(),
+            functions: functions::Functions::new(unit),
+            names: names::Names::default(),
+            lets: lets::Lets::default(),
+            function: None,
+            depth: 0,
+            lines: LineIndex::new(text),
+            suggestions: MAX_SUGGESTIONS,
+        }
+    }
+
+    fn run(mut self) -> Vec<Diagnostic> {
+        self.declare_functions();
+        self.walk_script();
+        for index in 0..self.unit.functions.len() {
+            self.walk_function(index);
+        }
+        self.check_globals();
+        self.check_cycles();
+        self.check_run_time_parameters();
+        self.say_unused();
+        if self.parse.is_broken() {
+            self.forgive();
+        }
+        self.out
+    }
+
+    /// Drops what a syntax error may have caused: text that was passed over may declare or use
+    /// any name that stands in it.
+    fn forgive(&mut self) {
+        let (tokens, text) = (self.parse.tokens(), self.text);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let lost: BTreeSet<&str> = (0..tokens.len())
+            .filter(|index| tokens.kind(*index) == SyntaxKind::ErrorText)
+            .flat_map(|index| text[tokens.span(index).range()].split(|c| !is_name(c)))
+            .collect();
+        // A line that could not be read in full has had its error.
+        let errors = self.parse.errors.iter().filter(|error| error.is_error());
+        let broken: BTreeSet<u32> = errors.map(|e| self.lines.line(e.primary.span.start)).collect();
+        let lines = &self.lines;
+        self.out.retain(|found| !broken.contains(&lines.line(found.primary.span.start)));
+        self.out.retain(|diagnostic| match diagnostic.code {
+            Code::UnusedVariable | Code::UnusedParameter | Code::UnusedLet => false,
+            Code::UndeclaredVariable
+            | Code::UsedBeforeDeclaration
+            | Code::UnknownFunction
+            | Code::LetUnbound
+            | Code::LetOutOfScope
+            | Code::LetUndeclared => {
+                let name = &text[diagnostic.primary.span.range()];
+                let name = name.rsplit('.').next().unwrap_or(name);
+                !lost.contains(name)
+            }
+            _ => true,
+        });
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.out.push(diagnostic);
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.out.push(Diagnostic::new(code, span, message).help(help));
+    }
+
+    fn line(&self, offset: u32) -> u32 {
+        self.lines.line(offset)
+    }
+
+    fn may_suggest(&mut self) -> bool {
+        self.suggestions = self.suggestions.saturating_sub(1);
+        self.suggestions > 0
+    }
+}
+
+/// `a`, `b` and `c`, each in backticks.
+fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.as_slice() {
+        [] => "none".into(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}

@@ -1,0 +1,266 @@
+//! Arguments against the parameters of a decorator.
+
+use opal_core::decorator::{Descriptor, Param, Presence, Subject};
+use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
+
+use super::lets::Site;
+use super::{Checker, listed};
+use crate::lower;
+use crate::unit::{Argument, Expr, ExprKind};
+
+impl Checker<'_> {
+    /// Checks arguments that nothing is known about.
+    pub(super) fn argument_values(&mut self, args: &[Argument], site: Site) {
+        for arg in args {
+            self.expression(&arg.value, site);
+        }
+    }
+
+    /// Checks `args` against `descriptor`; `subject` where the name it needs is in the path.
+    pub(super) fn arguments(
+        &mut self,
+        descriptor: &'static Descriptor,
+        args: &[Argument],
+        span: Span,
+        subject: bool,
+        site: Site,
+    ) {
+        let mut given: Vec<Option<Span>> = vec![None; descriptor.params.len()];
+        if let (Subject::OrParam(name), true) = (descriptor.subject, subject)
+            && let Some(index) = descriptor.params.iter().position(|param| param.name == name)
+        {
+            given[index] = Some(span);
+        }
+        let mut position = 0;
+        let mut lost = false;
+        for arg in args {
+            while given.get(position).is_some_and(Option::is_some) && arg.name.is_none() {
+                position += 1;
+            }
+            let Some(index) = self.parameter_of(descriptor, arg, position) else {
+                lost |= descriptor.open_params.is_none();
+                continue;
+            };
+            let param = &descriptor.params[index];
+            if let Some(first) = given[index].replace(arg.span) {
+                let message = format!("`{}` is given twice", param.name);
+                let error = Diagnostic::new(Code::RepeatedArgument, arg.span, message);
+                self.report(error.also(first, "first here").help("remove one of them"));
+            }
+            self.argument(param, arg, site);
+        }
+        // An argument with a wrong name may well be the one that is missing.
+        if !lost {
+            self.missing(descriptor, &given, span);
+        }
+    }
+
+    /// Which parameter an argument is for; says so where there is none.
+    fn parameter_of(
+        &mut self,
+        descriptor: &'static Descriptor,
+        arg: &Argument,
+        position: usize,
+    ) -> Option<usize> {
+        let path = descriptor.path;
+        let Some(name) = &arg.name else {
+            if position < descriptor.params.len() {
+                return Some(position);
+            }
+            self.expression(&arg.value, Site::Run);
+            let takes = match descriptor.params.len() {
+                0 if descriptor.open_params.is_some() => "takes only named arguments".to_owned(),
+                0 => "takes no arguments".to_owned(),
+                1 => "takes one argument".to_owned(),
+                count => format!("takes {count} arguments"),
+            };
+            let help = match path {
+                "var" | "let" => format!("to follow it with text in parentheses: `@{path}.NAME()(…)`"),
+                "environ" => "write `@environ(NAME=\"value\") { … }`".to_owned(),
+                _ => form(descriptor),
+            };
+            self.error(Code::TooManyArguments, arg.span, format!("`@{path}` {takes}"), help);
+            return None;
+        };
+        let known = |param: &Param| param.name == name.text || param.alias == Some(name.text.as_str());
+        if let Some(index) = descriptor.params.iter().position(known) {
+            return Some(index);
+        }
+        let ty = self.expression(&arg.value, Site::Run);
+        if let Some(open) = &descriptor.open_params {
+            if !open.accepts(&ty) {
+                let message = format!(
+                    "`{}` is {}, and `@{path}` takes {}",
+                    name.text,
+                    ty.with_article(),
+                    open.with_article()
+                );
+                self.error(Code::WrongType, arg.value.span, message, "quote it, or convert it with `str(…)`");
+            }
+            return None;
+        }
+        let names = descriptor.params.iter().map(|param| param.name);
+        let near = suggest::nearest(&name.text, names.clone());
+        let mut error = Diagnostic::new(
+            Code::UnknownArgument,
+            name.span,
+            format!("`@{path}` has no argument `{}`", name.text),
+        )
+        .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+        .help(format!("known are {}", listed(names)));
+        if let Some(near) = near {
+            error = error.fix(format!("write `{near}`"), name.span, near);
+        }
+        self.report(error);
+        None
+    }
+
+    fn argument(&mut self, param: &'static Param, arg: &Argument, site: Site) {
+        if let Some(instead) = param.deprecated {
+            let message = format!("`{}` goes away", param.name);
+            self.error(Code::DeprecatedParameter, arg.span, message, instead);
+        }
+        if self.unquoted_choice(&param.ty, &arg.value) {
+            return;
+        }
+        if param.shell && self.shell_argument(&arg.value, site) {
+            return;
+        }
+        let given = self.expression(&arg.value, site);
+        self.fits(param.name, &param.ty, &given, &arg.value);
+        self.in_bounds(param, &arg.value);
+    }
+
+    /// `strategy=linear` where `"linear"` is meant.
+    pub(super) fn unquoted_choice(&mut self, ty: &Type, value: &Expr) -> bool {
+        let (Type::OneOf(choices), ExprKind::Name(name)) = (ty, &value.kind) else { return false };
+        if !choices.contains(name) || self.is_visible(name) {
+            return false;
+        }
+        let message = format!("`{name}` is a variable that is not declared");
+        self.report(
+            Diagnostic::new(Code::UndeclaredVariable, value.span, message)
+                .help(format!("for the text, write `\"{name}\"`"))
+                .fix("quote it", value.span, format!("\"{name}\"")),
+        );
+        true
+    }
+
+    /// Whether a value of type `given` may be given to a parameter of type `wanted`.
+    pub(super) fn fits(&mut self, name: &str, wanted: &Type, given: &Type, value: &Expr) -> bool {
+        if !wanted.accepts(given) {
+            let message = format!(
+                "`{name}` is {}, and {} is wanted",
+                given.with_article(),
+                wanted.with_article()
+            );
+            let help = match (wanted, given) {
+                (Type::Duration, Type::Int) => "give it a unit, as in `5s` or `1m30s`".to_owned(),
+                (Type::Duration, Type::String) => "write it without quotes, as in `5s`".to_owned(),
+                (Type::Int, Type::String) => "write it without quotes, or convert it with `int(…)`".to_owned(),
+                (Type::Bool, Type::String) => "write `true` or `false` without quotes".to_owned(),
+                (Type::String, Type::Int | Type::Float) => "quote it, or convert it with `str(…)`".to_owned(),
+                (Type::Array(_), _) => "write a list: `[value]`".to_owned(),
+                _ => format!("give it {}", wanted.with_article()),
+            };
+            self.error(Code::WrongType, value.span, message, help);
+            return false;
+        }
+        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) = (wanted, &value.kind)
+            && !choices.contains(text)
+        {
+            let near = suggest::nearest(text, choices.iter());
+            let error = Diagnostic::new(
+                Code::NotAChoice,
+                value.span,
+                format!("`{text}` is not among the values of `{name}`"),
+            )
+            .maybe_help(near.map(|near| format!("did you mean \"{near}\"?")))
+            .help(format!("known are {}", listed(choices.iter())));
+            self.report(error);
+            return false;
+        }
+        true
+    }
+
+    fn in_bounds(&mut self, param: &Param, value: &Expr) {
+        if let (Some((low, high)), Some(given)) = (param.range, int_literal(value))
+            && !(low..=high).contains(&given)
+        {
+            let message = format!("`{}` is {given}, which is out of its range", param.name);
+            let help = format!("it goes from {low} to {high}");
+            self.error(Code::OutOfRange, value.span, message, help);
+        }
+        if let (Some(pattern), ExprKind::Literal(Value::String(text))) = (param.pattern, &value.kind) {
+            let whole = regex::Regex::new(&format!("^(?:{pattern})$"));
+            if whole.is_ok_and(|regex| !regex.is_match(text)) {
+                let message = format!("`{text}` is not of the form that `{}` has", param.name);
+                self.error(Code::PatternMismatch, value.span, message, format!("it matches `{pattern}`"));
+            }
+        }
+    }
+
+    /// A command given as a string: checked like a shell step. True where that was done.
+    fn shell_argument(&mut self, value: &Expr, site: Site) -> bool {
+        let string = matches!(value.kind, ExprKind::Str(_) | ExprKind::Literal(Value::String(_)));
+        if string && let Some(literal) = lower::string_literal(self.parse, self.text, value.span) {
+            let (text, errors) = lower::shell_literal(&literal, self.registry);
+            self.out.extend(errors);
+            self.shell_argument_text(&text, site);
+            return true;
+        }
+        if let ExprKind::Binary { first, rest } = &value.kind {
+            let parts = std::iter::once(&**first).chain(rest.iter().map(|(_, _, right)| right));
+            for part in parts {
+                self.computed_command(part);
+            }
+        }
+        false
+    }
+
+    fn computed_command(&mut self, part: &Expr) {
+        let ExprKind::Reference(reference) = &part.kind else { return };
+        let path = &reference.path.text;
+        if path.starts_with("var.") || matches!(path.as_str(), "raw" | "args") {
+            return;
+        }
+        let message = format!("`@{path}` would become code: this command is put together from values");
+        let error = Diagnostic::new(Code::ReevaluatedText, part.span, message)
+            .help(format!("write it into the command itself: `\"… @{path} …\"`"))
+            .help(format!("to paste it unprotected, write `@raw(@{path})`"));
+        self.report(error);
+    }
+
+    fn missing(&mut self, descriptor: &'static Descriptor, given: &[Option<Span>], span: Span) {
+        for (param, given) in descriptor.params.iter().zip(given) {
+            if given.is_none() && matches!(param.presence, Presence::Required) {
+                let message = format!("`@{}` needs `{}`", descriptor.path, param.name);
+                self.error(Code::MissingArgument, span, message, form(descriptor));
+            }
+        }
+    }
+}
+
+fn int_literal(value: &Expr) -> Option<i64> {
+    match &value.kind {
+        ExprKind::Literal(Value::Int(given)) => Some(*given),
+        ExprKind::Unary { ops, operand } if ops.len() == 1 => int_literal(operand)?.checked_neg(),
+        _ => None,
+    }
+}
+
+/// How a decorator is written, with what it must be given.
+fn form(descriptor: &Descriptor) -> String {
+    let params: Vec<String> = descriptor
+        .params
+        .iter()
+        .take(4)
+        .map(|param| match &param.presence {
+            Presence::Required => param.name.to_owned(),
+            Presence::Optional => format!("{}=…", param.name),
+            Presence::Default(value) => format!("{}={value}", param.name),
+        })
+        .collect();
+    let more = if descriptor.params.len() > 4 { ", …" } else { "" };
+    format!("write `@{}({}{more})`", descriptor.path, params.join(", "))
+}

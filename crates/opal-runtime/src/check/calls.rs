@@ -1,0 +1,184 @@
+//! Steps: decorators where commands stand, and the redirections between them.
+
+use opal_core::decorator::{Block as BlockPolicy, Descriptor};
+use opal_core::{Code, Diagnostic, Span, Type, suggest};
+
+use super::Checker;
+use super::lets::Site;
+use crate::unit::{Access, Call, Name, Operand, Redirect, Step, Target, Work};
+
+impl Checker<'_> {
+    pub(super) fn step(&mut self, step: &Step) {
+        self.operand(&step.first);
+        for (_, operand) in &step.rest {
+            self.operand(operand);
+        }
+    }
+
+    fn operand(&mut self, operand: &Operand) {
+        match &operand.work {
+            Work::Shell(text) => self.shell_text(text),
+            Work::Call(call) => {
+                self.call(call);
+            }
+        }
+        for redirect in &operand.redirects {
+            self.redirect(redirect);
+        }
+    }
+
+    fn redirect(&mut self, redirect: &Redirect) {
+        let call = match &redirect.target {
+            Target::Text(text) => return self.shell_text(text),
+            Target::Decorator(call) => call,
+        };
+        let Some(descriptor) = self.registry.get(&call.path.text) else {
+            self.unknown_path(&call.path, call.span, true, true);
+            return;
+        };
+        let reads = redirect.operator.contains('<');
+        let fits = if reads { descriptor.reads } else { descriptor.writes };
+        if !fits {
+            let message = format!("`@{}` cannot stand behind `{}`", call.path.text, redirect.operator);
+            let help = if reads {
+                "read from a file or from `@file.read(\"path\")`"
+            } else {
+                "write to a file or to `@file.write(\"path\")`"
+            };
+            self.error(Code::NotAnEndpoint, call.span, message, help);
+        }
+        self.arguments(descriptor, &call.args, call.span, false, Site::Run);
+    }
+
+    /// A decorator as a command; says what it returns.
+    fn call(&mut self, call: &Call) -> Option<&'static Descriptor> {
+        let descriptor = match call.function() {
+            Some(function) => {
+                self.function_call_site(function, call);
+                self.registry.get("cmd")
+            }
+            None => self.registry.get(&call.path.text),
+        };
+        let span = Span::new(call.path.span.start.saturating_sub(1), call.path.span.end);
+        let Some(descriptor) = descriptor else {
+            self.unknown_call(&call.path, span);
+            self.argument_values(&call.args, Site::Run);
+            if let Some(block) = &call.block {
+                self.block(block, false);
+            }
+            return None;
+        };
+        if call.path.text == "cmd" {
+            let help = "name the function: `@cmd.NAME()`";
+            self.error(Code::UnknownFunction, span, "`@cmd` calls no function", help);
+        } else if call.function().is_none() {
+            self.arguments(descriptor, &call.args, call.span, false, Site::Run);
+        }
+        self.block_policy(descriptor, call, span);
+        Some(descriptor)
+    }
+
+    fn unknown_call(&mut self, path: &Name, span: Span) {
+        // At the start of a line Make writes `@` to keep a command quiet.
+        let word = !path.text.contains('.');
+        let near = self.registry.nearest(&path.text);
+        if word && near.is_none() {
+            let message = format!("nothing provides `@{}`", path.text);
+            let error = Diagnostic::new(Code::UnknownDecorator, span, message)
+                .help(format!("a command has no `@` in front: `{} …`", path.text));
+            self.report(error);
+            return;
+        }
+        self.unknown_path(path, span, false, true);
+    }
+
+    fn block_policy(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {
+        let path = descriptor.path;
+        match (&call.block, descriptor.block) {
+            (None, BlockPolicy::Required) => self.error(
+                Code::BlockMissing,
+                span,
+                format!("`@{path}` needs a block"),
+                format!("write `@{path}(…) {{ … }}`, with the `{{` on the same line"),
+            ),
+            (Some(block), BlockPolicy::Forbidden) => {
+                let open = Span::new(block.span.start, block.span.start + 1);
+                let message = format!("`@{path}` takes no block");
+                let help = "put the steps of the block below it";
+                self.error(Code::BlockNotAllowed, open, message, help);
+            }
+            _ => {}
+        }
+        if let Some(block) = &call.block {
+            self.block(block, path == "parallel");
+        }
+    }
+
+    pub(super) fn r#let(&mut self, name: &Name, source: &Call, access: &[Access]) {
+        let span = Span::new(source.path.span.start.saturating_sub(1), source.path.span.end);
+        if let Some(space @ ("var" | "env" | "let")) =
+            source.path.text.split_once('.').map(|(space, _)| space)
+        {
+            let path = &source.path.text;
+            let help = format!("a value that is known before anything runs: `var {} = @{path}`", name.text);
+            let message = format!("`@{space}` is no decorator that runs");
+            self.error(Code::LetWithoutResult, span, message, help);
+            self.bind_let(name, Type::Any);
+            return;
+        }
+        let registered = self.registry.get(&source.path.text);
+        if let Some(descriptor) = registered.filter(|descriptor| descriptor.is_value()) {
+            let path = descriptor.path;
+            self.argument_values(&source.args, Site::Run);
+            let message = format!("`@{path}` is resolved before anything runs");
+            let help = format!("use a variable: `var {} = @{path}(…)`", name.text);
+            self.error(Code::LetWithoutResult, span, message, help);
+            self.bind_let(name, Type::Any);
+            return;
+        }
+        let descriptor = self.call(source);
+        let mut ty = Type::Any;
+        if let Some(descriptor) = descriptor {
+            match &descriptor.returns {
+                Some(returns) => ty = returns.ty.clone(),
+                None => {
+                    let message = format!("`@{}` returns nothing", descriptor.path);
+                    let help = "capture a command: `let.NAME = @shell(\"…\")`";
+                    self.error(Code::LetWithoutResult, span, message, help);
+                }
+            }
+        }
+        for step in access {
+            ty = match step {
+                Access::All(_) => ty,
+                Access::Field(field) => self.field(ty, field, None),
+                Access::Index(index) => {
+                    let given = self.expression(index, Site::Run);
+                    self.index(ty, &given, index)
+                }
+            };
+        }
+        self.bind_let(name, ty);
+    }
+
+    /// Says that no function has this name.
+    pub(super) fn unknown_function_call(&mut self, function: &str, span: Span) {
+        let near = if self.may_suggest() {
+            suggest::nearest(function, self.functions.names()).map(str::to_owned)
+        } else {
+            None
+        };
+        let mut error = Diagnostic::new(
+            Code::UnknownFunction,
+            span,
+            format!("there is no function `{function}`"),
+        );
+        error = match near {
+            Some(near) => error
+                .help(format!("did you mean `@cmd.{near}`?"))
+                .fix(format!("write `@cmd.{near}`"), span, format!("@cmd.{near}")),
+            None => error.help(format!("declare it at top level: `fun {function}() {{ … }}`")),
+        };
+        self.report(error);
+    }
+}

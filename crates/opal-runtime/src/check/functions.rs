@@ -1,0 +1,404 @@
+//! Functions: unique, acyclic, called with what they take.
+
+use std::collections::BTreeMap;
+
+use opal_core::{Code, Diagnostic, Span, Type, suggest};
+
+use super::lets::Site;
+use super::{Checker, listed};
+use crate::unit::{Argument, Call, Expr, ExprKind, Function, Param, Piece, StatementKind, StrPiece, Unit, Work};
+
+#[derive(Debug)]
+pub(super) struct Functions<'u> {
+    by_name: BTreeMap<&'u str, usize>,
+    /// Calls from one function to another, in source order.
+    calls: Vec<(usize, usize, Span)>,
+    /// The first place where a parameter shapes the plan.
+    shapes: BTreeMap<(usize, usize), (Span, Site)>,
+    /// A parameter of one function handed on to a parameter of another.
+    hands_on: BTreeMap<(usize, usize), Vec<(usize, usize)>>,
+    /// Run-time values given to a parameter.
+    run_time: Vec<((usize, usize), Span)>,
+}
+
+impl<'u> Functions<'u> {
+    pub(super) fn new(unit: &'u Unit) -> Self {
+        let mut by_name = BTreeMap::new();
+        for (index, function) in unit.functions.iter().enumerate() {
+            by_name.entry(function.name.text.as_str()).or_insert(index);
+        }
+        Self {
+            by_name,
+            calls: Vec::new(),
+            shapes: BTreeMap::new(),
+            hands_on: BTreeMap::new(),
+            run_time: Vec::new(),
+        }
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &'u str> {
+        self.by_name.keys().copied()
+    }
+}
+
+impl Checker<'_> {
+    /// Signatures: names that stand twice, types that do not exist, defaults that do not fit.
+    pub(super) fn declare_functions(&mut self) {
+        let unit = self.unit;
+        for (index, function) in unit.functions.iter().enumerate() {
+            if let Some(first) = self.functions.find(&function.name.text)
+                && first != index
+            {
+                let message = format!("the function `{}` exists already", function.name.text);
+                let error = Diagnostic::new(Code::DuplicateFunction, function.name.span, message);
+                let first = unit.functions[first].name.span;
+                self.report(error.also(first, "first here").help("give one of them another name"));
+            }
+            self.parameters(function);
+            self.makefile_label(function);
+        }
+    }
+
+    fn parameters(&mut self, function: &Function) {
+        let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+        for (index, param) in function.params.iter().enumerate() {
+            if let Some(first) = seen.insert(&param.name.text, param.name.span) {
+                let message = format!("the parameter `{}` stands here twice", param.name.text);
+                let error = Diagnostic::new(Code::BadParameters, param.name.span, message);
+                self.report(error.also(first, "first here").help("rename one of them"));
+            }
+            if param.rest && index + 1 != function.params.len() {
+                let message = format!("`{}...` takes the rest, so it comes last", param.name.text);
+                let help = "move it to the end of the list";
+                self.error(Code::BadParameters, param.name.span, message, help);
+            }
+            if param.rest && param.default.is_some() {
+                let message = format!("`{}...` is empty when nothing is given", param.name.text);
+                self.error(Code::BadParameters, param.name.span, message, "remove the default");
+            }
+            self.parameter_declaration(param);
+        }
+    }
+
+    fn parameter_declaration(&mut self, param: &Param) {
+        if let Some(written) = &param.ty
+            && written.ty.is_none()
+        {
+            let name = &written.written;
+            let near = suggest::nearest(name, Type::NAMES).or(match name.as_str() {
+                "Integer" | "Number" | "number" | "integer" => Some("Int"),
+                "Boolean" | "boolean" => Some("Bool"),
+                "List" | "list" => Some("Array"),
+                "Object" | "Dict" | "dict" => Some("Map"),
+                "Text" | "Str" | "str" => Some("String"),
+                _ => None,
+            });
+            let mut error =
+                Diagnostic::new(Code::UnknownType, written.span, format!("there is no type `{name}`"))
+                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+                    .help(format!("known are {}, and closed sets: `\"a\" | \"b\"`", listed(Type::NAMES)));
+            if let Some(near) = near {
+                error = error.fix(format!("write `{near}`"), written.span, near);
+            }
+            self.report(error);
+        }
+        if let Some(default) = &param.default {
+            let wanted = param.ty.as_ref().and_then(|written| written.ty.clone());
+            let wanted = wanted.unwrap_or(Type::Any);
+            if !self.unquoted_choice(&wanted, default) {
+                let given = self.expression(default, Site::Default);
+                self.fits(&param.name.text, &wanted, &given, default);
+            }
+        }
+    }
+
+    pub(super) fn parameter_type(&mut self, param: &Param) -> Type {
+        if param.rest {
+            return Type::array(Type::String);
+        }
+        match (&param.ty, &param.default) {
+            (Some(written), _) => written.ty.clone().unwrap_or(Type::Any),
+            (None, Some(default)) => literal_type(default),
+            (None, None) => Type::Any,
+        }
+    }
+
+    /// `test: build lint`, as a Makefile says that one task needs others.
+    fn makefile_label(&mut self, function: &Function) {
+        let [statement] = function.body.statements.as_slice() else { return };
+        let StatementKind::Step(step) = &statement.kind else { return };
+        let Work::Shell(text) = &step.first.work else { return };
+        let Some(text) = text.literal().filter(|_| function.label && step.rest.is_empty()) else {
+            return;
+        };
+        if text.split_whitespace().all(|word| self.functions.find(word).is_some()) {
+            let name = &function.name.text;
+            let calls: Vec<String> =
+                text.split_whitespace().map(|word| format!("@cmd.{word}()")).collect();
+            let message = format!("`{text}` would run as a command, and is only names of functions");
+            let help = format!("call them: `fun {name}() {{ {} }}`, one a line", calls.join("; "));
+            self.error(Code::LabelWithoutBody, statement.span, message, help);
+        }
+    }
+
+    /// `@cmd.NAME(…)` against the function's parameters.
+    pub(super) fn function_call_site(&mut self, name: &str, call: &Call) {
+        let span = Span::new(call.path.span.start.saturating_sub(1), call.path.span.end);
+        let Some(callee) = self.functions.find(name) else {
+            self.unknown_function_call(name, span);
+            self.argument_values(&call.args, Site::Run);
+            return;
+        };
+        if let Some(caller) = self.function {
+            self.functions.calls.push((caller, callee, span));
+        }
+        let function = &self.unit.functions[callee];
+        let mut given: Vec<Option<Span>> = vec![None; function.params.len()];
+        let mut position = 0;
+        let mut lost = false;
+        for arg in &call.args {
+            let Some(index) = self.callee_parameter(function, arg, &mut position) else {
+                lost = true;
+                continue;
+            };
+            let param = &function.params[index];
+            if let Some(first) = given[index].replace(arg.span)
+                && !param.rest
+            {
+                let message = format!("`{}` is given twice", param.name.text);
+                let error = Diagnostic::new(Code::RepeatedArgument, arg.span, message);
+                self.report(error.also(first, "first here").help("remove one of them"));
+            }
+            self.callee_argument(callee, index, arg);
+        }
+        for (param, given) in function.params.iter().zip(&given) {
+            if !lost && given.is_none() && param.default.is_none() && !param.rest {
+                let message = format!("`@cmd.{name}` needs `{}`", param.name.text);
+                let error = Diagnostic::new(Code::MissingArgument, call.span, message)
+                    .also(param.name.span, "declared here")
+                    .help(signature(function));
+                self.report(error);
+            }
+        }
+    }
+
+    fn callee_parameter(
+        &mut self,
+        function: &Function,
+        arg: &Argument,
+        position: &mut usize,
+    ) -> Option<usize> {
+        if let Some(name) = &arg.name {
+            let found = function.params.iter().position(|param| param.name.text == name.text);
+            if found.is_none() {
+                self.expression(&arg.value, Site::Run);
+                let names = function.params.iter().map(|param| param.name.text.as_str());
+                let near = suggest::nearest(&name.text, names);
+                let message = format!("`{}` has no parameter `{}`", function.name.text, name.text);
+                let error = Diagnostic::new(Code::UnknownArgument, name.span, message)
+                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+                    .help(signature(function));
+                self.report(error);
+            }
+            return found;
+        }
+        let index = *position;
+        match function.params.get(index) {
+            Some(param) => {
+                *position += usize::from(!param.rest);
+                Some(index)
+            }
+            None => {
+                self.expression(&arg.value, Site::Run);
+                let message = format!("`@cmd.{}` is given too much", function.name.text);
+                self.error(Code::TooManyArguments, arg.span, message, signature(function));
+                None
+            }
+        }
+    }
+
+    fn callee_argument(&mut self, callee: usize, index: usize, arg: &Argument) {
+        let param = &self.unit.functions[callee].params[index];
+        let written = param.ty.as_ref().and_then(|written| written.ty.clone());
+        let wanted = match (&written, &param.default) {
+            (Some(ty), _) => ty.clone(),
+            (None, Some(default)) => literal_type(default),
+            (None, None) => Type::Any,
+        };
+        if self.unquoted_choice(&wanted, &arg.value) {
+            return;
+        }
+        let given = self.expression(&arg.value, Site::Run);
+        if param.rest {
+            return;
+        }
+        self.fits(&param.name.text, &wanted, &given, &arg.value);
+        let key = (callee, index);
+        let mut names = Vec::new();
+        collect_names(&arg.value, &mut names);
+        for (space, name) in names {
+            if space == "let" {
+                self.functions.run_time.push((key, arg.span));
+            } else if let (Some(caller), Some(param)) = (self.function, self.parameter(&name)) {
+                self.functions.hands_on.entry((caller, param)).or_default().push(key);
+            }
+        }
+    }
+
+    /// Notes that a parameter stands where the plan is made.
+    pub(super) fn note_parameter_use(&mut self, name: &str, span: Span, site: Site) {
+        if site == Site::Run {
+            return;
+        }
+        if let (Some(function), Some(param)) = (self.function, self.parameter(name)) {
+            self.functions.shapes.entry((function, param)).or_insert((span, site));
+        }
+    }
+
+    /// A run-time value may be handed from function to function, but never shape the plan.
+    pub(super) fn check_run_time_parameters(&mut self) {
+        let given = std::mem::take(&mut self.functions.run_time);
+        for (key, span) in given {
+            let Some((parameter, (at, site))) = self.shaping(key) else { continue };
+            let name = &self.unit.functions[parameter.0].params[parameter.1].name.text;
+            let message = format!(
+                "a run-time value is given to `{name}`, which is used in {}",
+                site.describe()
+            );
+            let error = Diagnostic::new(Code::LetParameterAtPlanTime, span, message)
+                .also(at, "the plan depends on it here")
+                .help("give it a value that is known before anything runs");
+            self.report(error);
+        }
+    }
+
+    /// The first parameter on the way from `start` that shapes the plan.
+    fn shaping(&self, start: (usize, usize)) -> Option<((usize, usize), (Span, Site))> {
+        let mut seen = std::collections::BTreeSet::from([start]);
+        let mut queue = vec![start];
+        while let Some(key) = queue.pop() {
+            if let Some(found) = self.functions.shapes.get(&key) {
+                return Some((key, *found));
+            }
+            for next in self.functions.hands_on.get(&key).into_iter().flatten() {
+                if seen.insert(*next) {
+                    queue.push(*next);
+                }
+            }
+        }
+        None
+    }
+
+    /// Calls must end: a function that reaches itself never would.
+    pub(super) fn check_cycles(&mut self) {
+        let mut edges: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
+        for (caller, callee, span) in &self.functions.calls {
+            edges.entry(*caller).or_default().push((*callee, *span));
+        }
+        let mut done = vec![false; self.unit.functions.len()];
+        let mut open = vec![false; self.unit.functions.len()];
+        for start in 0..self.unit.functions.len() {
+            let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+            while let Some((node, next)) = path.last_mut() {
+                open[*node] = true;
+                let calls = edges.get(node).map_or(&[][..], Vec::as_slice);
+                let Some((callee, span)) = calls.get(*next).copied().filter(|_| !done[*node]) else {
+                    (done[*node], open[*node]) = (true, false);
+                    path.pop();
+                    continue;
+                };
+                *next += 1;
+                if open[callee] {
+                    let nodes = path.iter().map(|(node, _)| *node);
+                    let cycle: Vec<usize> = nodes.skip_while(|node| *node != callee).collect();
+                    self.say_cycle(&cycle, span);
+                } else {
+                    path.push((callee, 0));
+                }
+            }
+        }
+    }
+
+    fn say_cycle(&mut self, cycle: &[usize], span: Span) {
+        let names = cycle.iter().chain(cycle.first());
+        let names: Vec<&str> =
+            names.map(|index| self.unit.functions[*index].name.text.as_str()).collect();
+        let message = format!("these functions call each other without end: {}", names.join(" -> "));
+        let help = "calls are expanded before anything runs: break the circle";
+        self.error(Code::CallCycle, span, message, help);
+    }
+}
+
+/// The type of a default that is a plain literal.
+fn literal_type(default: &Expr) -> Type {
+    match &default.kind {
+        ExprKind::Literal(value) => value.type_of(),
+        ExprKind::Str(_) => Type::String,
+        ExprKind::Array(_) => Type::array(Type::Any),
+        ExprKind::Map(_) => Type::named("Map").unwrap_or(Type::Any),
+        _ => Type::Any,
+    }
+}
+
+fn signature(function: &Function) -> String {
+    let params: Vec<String> = function
+        .params
+        .iter()
+        .map(|param| match (&param.default, param.rest) {
+            (_, true) => format!("{}...", param.name.text),
+            (Some(_), _) => format!("{}=…", param.name.text),
+            (None, _) => param.name.text.clone(),
+        })
+        .collect();
+    format!("it is called as `@cmd.{}({})`", function.name.text, params.join(", "))
+}
+
+/// The variables and bindings that an argument is made of.
+fn collect_names(expr: &Expr, into: &mut Vec<(&'static str, String)>) {
+    let mut reference = |reference: &crate::unit::Reference| match reference.named() {
+        Some(("let", name)) => into.push(("let", name.to_owned())),
+        Some(("var", name)) => into.push(("var", name.to_owned())),
+        _ => {}
+    };
+    match &expr.kind {
+        ExprKind::Reference(found) => reference(found),
+        ExprKind::Name(name) => into.push(("var", name.clone())),
+        ExprKind::Str(pieces) => {
+            for piece in pieces {
+                if let StrPiece::Reference(found) = piece {
+                    reference(found);
+                }
+            }
+        }
+        ExprKind::Array(elements) => elements.iter().for_each(|e| collect_names(e, into)),
+        ExprKind::Map(entries) => entries.iter().for_each(|(_, e)| collect_names(e, into)),
+        ExprKind::Function { args, .. } => args.iter().for_each(|a| collect_names(&a.value, into)),
+        ExprKind::Access { base, .. } => collect_names(base, into),
+        ExprKind::Unary { operand, .. } => collect_names(operand, into),
+        ExprKind::Binary { first, rest } => {
+            collect_names(first, into);
+            rest.iter().for_each(|(_, _, e)| collect_names(e, into));
+        }
+        ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) => {}
+    }
+}
+
+impl Checker<'_> {
+    /// The text of a command argument: a value decorator's argument may hold no run-time values.
+    pub(super) fn shell_argument_text(&mut self, text: &crate::unit::ShellText, site: Site) {
+        if site != Site::Run {
+            for piece in &text.pieces {
+                if let Piece::Reference(reference, _) = piece
+                    && let Some(("let", name)) = reference.named()
+                {
+                    self.read_let(name, reference.span, site);
+                }
+            }
+        }
+        self.shell_text(text);
+    }
+}

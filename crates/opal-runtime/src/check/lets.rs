@@ -1,0 +1,238 @@
+//! `let`: every rule that can be seen in the text.
+//!
+//! A binding is made once, unconditionally, and is read after it in its block and the blocks inside.
+//! It never shapes the plan: not as a condition, a list, a default, nor an argument of a value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use opal_core::{Code, Diagnostic, Span, Type, suggest};
+
+use super::Checker;
+use crate::unit::{Block, Name, StatementKind};
+
+#[derive(Debug, Default)]
+pub(super) struct Lets {
+    bindings: Vec<Binding>,
+    scopes: Vec<Scope>,
+    /// Enclosing constructs that may not run: their word and place.
+    conditional: Vec<(&'static str, Span)>,
+    /// What each name is bound to in the open scopes.
+    visible: BTreeMap<String, Vec<usize>>,
+    /// The first binding of each name of the function being walked, for messages.
+    all: BTreeMap<String, Span>,
+    /// Bindings that are read where they cannot be.
+    misread: BTreeSet<Span>,
+}
+
+#[derive(Debug)]
+struct Binding {
+    name: String,
+    span: Span,
+    ty: Type,
+    used: bool,
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    bound: Vec<usize>,
+    /// Names that this block binds, later than here or not.
+    binds: BTreeMap<String, Span>,
+    /// Each statement of the block is a branch of its own.
+    parallel: bool,
+}
+
+/// Where an expression stands, for the question whether a run-time value may be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Site {
+    Condition,
+    LoopSource,
+    WhenSubject,
+    Pattern,
+    Default,
+    Var,
+    ValueArgument,
+    /// An argument of something that runs, or shell text: the one place for run-time values.
+    Run,
+}
+
+impl Site {
+    pub(super) fn describe(self) -> &'static str {
+        match self {
+            Self::Condition => "a condition",
+            Self::LoopSource => "the list of a loop",
+            Self::WhenSubject => "the subject of a `when`",
+            Self::Pattern => "a pattern",
+            Self::Default => "the default of a parameter",
+            Self::Var => "a variable",
+            Self::ValueArgument => "an argument of a value decorator",
+            Self::Run => "a step",
+        }
+    }
+}
+
+impl Lets {
+    pub(super) fn begin(&mut self, block: &Block) {
+        debug_assert!(self.scopes.is_empty(), "every scope was left");
+        self.conditional.clear();
+        self.all.clear();
+        collect(block, &mut self.all);
+    }
+
+    pub(super) fn enter(&mut self, block: &Block, parallel: bool) {
+        let binds = block.statements.iter().filter_map(|statement| match &statement.kind {
+            StatementKind::Let { name, .. } => Some((name.text.clone(), name.span)),
+            _ => None,
+        });
+        self.scopes.push(Scope { bound: Vec::new(), binds: binds.collect(), parallel });
+    }
+
+    /// One branch of a parallel block.
+    pub(super) fn enter_branch(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    pub(super) fn leave(&mut self) {
+        for index in self.scopes.pop().unwrap_or_default().bound {
+            if let Some(meanings) = self.visible.get_mut(&self.bindings[index].name) {
+                meanings.pop();
+            }
+        }
+    }
+
+    pub(super) fn enter_conditional(&mut self, word: &'static str, span: Span) {
+        self.conditional.push((word, span));
+    }
+
+    pub(super) fn leave_conditional(&mut self) {
+        self.conditional.pop();
+    }
+
+    fn visible(&self, name: &str) -> Option<usize> {
+        self.visible.get(name).and_then(|meanings| meanings.last()).copied()
+    }
+}
+
+/// Every `let` in a block and the blocks inside it.
+fn collect(block: &Block, into: &mut BTreeMap<String, Span>) {
+    for statement in &block.statements {
+        if let StatementKind::Let { name, .. } = &statement.kind {
+            into.entry(name.text.clone()).or_insert(name.span);
+        }
+        super::walk::blocks(&statement.kind, &mut |inner| collect(inner, into));
+    }
+}
+
+impl Checker<'_> {
+    pub(super) fn bind_let(&mut self, name: &Name, ty: Type) {
+        if let Some((word, span)) = self.lets.conditional.last().copied() {
+            self.report(
+                Diagnostic::new(
+                    Code::LetConditional,
+                    name.span,
+                    format!("`let.{}` would be bound only sometimes", name.text),
+                )
+                .also(span, format!("this `{word}` may not run"))
+                .help("bind it before, and use it inside"),
+            );
+        }
+        if let Some(index) = self.lets.visible(&name.text) {
+            let same = self.lets.scopes.last().is_some_and(|scope| scope.bound.contains(&index));
+            let (code, message) = if same {
+                (Code::LetRebound, format!("`let.{}` is already bound", name.text))
+            } else {
+                (Code::LetShadowed, format!("`let.{}` hides a binding of the same name", name.text))
+            };
+            let first = self.lets.bindings[index].span;
+            let error = Diagnostic::new(code, name.span, message).also(first, "bound here");
+            self.report(error.help("a binding never changes: use another name"));
+            return;
+        }
+        let index = self.lets.bindings.len();
+        let (text, span) = (name.text.clone(), name.span);
+        self.lets.visible.entry(text.clone()).or_default().push(index);
+        self.lets.bindings.push(Binding { name: text, span, ty, used: false });
+        if let Some(scope) = self.lets.scopes.last_mut() {
+            scope.bound.push(index);
+        }
+    }
+
+    /// The type of a binding that is read; says so where it cannot be.
+    pub(super) fn read_let(&mut self, name: &str, span: Span, site: Site) -> Type {
+        if site != Site::Run {
+            let message = format!(
+                "`@let.{name}` is known only at run time, and {} is decided before",
+                site.describe()
+            );
+            self.error(
+                Code::LetAtPlanTime,
+                span,
+                message,
+                "use a `var` with a value decorator such as `@env.NAME` or `@shell.output(\"…\")`",
+            );
+        }
+        if let Some(index) = self.lets.visible(name) {
+            self.lets.bindings[index].used = true;
+            return self.lets.bindings[index].ty.clone();
+        }
+        self.unbound(name, span);
+        Type::Any
+    }
+
+    fn unbound(&mut self, name: &str, span: Span) {
+        let scopes = self.lets.scopes.iter().rev();
+        let pending = scopes.clone().find_map(|scope| {
+            scope.binds.get(name).map(|at| (*at, scope.parallel))
+        });
+        let elsewhere = self.lets.all.get(name).copied();
+        self.lets.misread.extend(pending.map(|(at, _)| at).or(elsewhere));
+        if let Some((at, parallel)) = pending {
+            let line = self.line(at.start);
+            let (code, message, help) = if parallel {
+                (
+                    Code::LetOutOfScope,
+                    format!("`@let.{name}` belongs to another branch of `@parallel`"),
+                    "put both into one branch: `{ … }`, or bind it before `@parallel`".to_owned(),
+                )
+            } else {
+                (
+                    Code::LetUnbound,
+                    format!("UnboundLetError: `@let.{name}` is read before it is bound"),
+                    format!("the binding is on line {line}: move it above this"),
+                )
+            };
+            let error = Diagnostic::new(code, span, message).also(at, "bound here");
+            self.report(error.help(help));
+            return;
+        }
+        if let Some(at) = elsewhere {
+            let message = format!("`@let.{name}` ends with the block that binds it");
+            let error = Diagnostic::new(Code::LetOutOfScope, span, message).also(at, "bound here");
+            self.report(error.help("bind it in a block around both"));
+            return;
+        }
+        let near = if self.may_suggest() {
+            suggest::nearest(name, self.lets.all.keys().map(String::as_str))
+        } else {
+            None
+        };
+        let help = match near {
+            Some(near) => format!("did you mean `@let.{near}`?"),
+            None if self.is_visible(name) => format!("`{name}` is a variable: `@var.{name}`"),
+            None => format!("bind it first: `let.{name} = @shell(\"…\")`"),
+        };
+        self.error(Code::LetUndeclared, span, format!("`let.{name}` is bound nowhere"), help);
+    }
+
+    pub(super) fn say_unused_lets(&mut self) {
+        for binding in &self.lets.bindings {
+            let used = binding.used || self.lets.misread.contains(&binding.span);
+            if !used && !binding.name.starts_with('_') {
+                let message = format!("`let.{}` is never read", binding.name);
+                self.out.push(
+                    Diagnostic::new(Code::UnusedLet, binding.span, message)
+                        .help("leave out the `let` and keep the decorator, or read it"),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! References in expressions: what they mean, and what type that has.
+
+use opal_core::decorator::{Descriptor, Subject};
+use opal_core::types::TypeRef;
+use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
+
+use super::lets::Site;
+use super::{Checker, listed};
+use crate::unit::{Access, ExprKind, Name, Reference};
+
+impl Checker<'_> {
+    /// Checks a reference that stands where a value is wanted, and says what type it has.
+    pub(super) fn reference(&mut self, reference: &Reference, site: Site) -> Type {
+        let path_span = Span::new(reference.path.span.start.saturating_sub(1), reference.path.span.end);
+        let base = match reference.named() {
+            Some(("var", name)) => {
+                let ty = self.read_variable(name, path_span);
+                self.note_parameter_use(name, path_span, site);
+                self.space_arguments("var", reference, site);
+                ty
+            }
+            Some(("let", name)) => {
+                let ty = self.read_let(name, path_span, site);
+                self.space_arguments("let", reference, site);
+                ty
+            }
+            Some((space, _)) => {
+                self.space_arguments(space, reference, site);
+                Type::String
+            }
+            None => match self.value_decorator(reference, path_span, site) {
+                Some(ty) => return ty,
+                None => Type::Any,
+            },
+        };
+        match self.accesses(base, &reference.access, reference, site) {
+            // What a `let` captured as a whole has fields and also a text of its own.
+            Type::Object(_) => Type::Any,
+            ty => ty,
+        }
+    }
+
+    /// The arguments of `@var.X(…)` and its like.
+    fn space_arguments(&mut self, space: &str, reference: &Reference, site: Site) {
+        let site = if site == Site::Run { Site::ValueArgument } else { site };
+        match self.registry.get(space) {
+            Some(descriptor) => {
+                self.arguments(descriptor, &reference.args, reference.span, true, site);
+            }
+            None => self.argument_values(&reference.args, site),
+        }
+    }
+
+    /// A registered path; none where the accesses are still to be followed from Any.
+    fn value_decorator(&mut self, reference: &Reference, span: Span, site: Site) -> Option<Type> {
+        if let Some(function) = reference.path.text.strip_prefix("cmd.") {
+            let message = format!("`@cmd.{function}` runs a function and gives no value");
+            let help = "give it a line or an operand of its own; for plain text write `\\@cmd`";
+            self.error(Code::NotAValue, span, message, help);
+            self.argument_values(&reference.args, Site::Run);
+            return Some(Type::Any);
+        }
+        let Some(descriptor) = self.registry.get(&reference.path.text) else {
+            self.unknown_path(&reference.path, span, reference.called, true);
+            self.argument_values(&reference.args, Site::ValueArgument);
+            return Some(Type::Any);
+        };
+        if !descriptor.is_value() {
+            let message = format!("`@{}` gives no value", descriptor.path);
+            let help = self.no_value_help(descriptor);
+            self.error(Code::NotAValue, span, message, help);
+            self.argument_values(&reference.args, Site::Run);
+            return Some(Type::Any);
+        }
+        if descriptor.path == "args" && self.function.is_some() {
+            self.error(
+                Code::ScriptArgumentsInFunction,
+                span,
+                "`@args` is empty when the function runs by its name",
+                "take the arguments as a parameter: `fun NAME(rest...)`",
+            );
+        }
+        let (subject, access) = subject(descriptor, &reference.access);
+        let inner = if descriptor.path == "raw" { site } else { Site::ValueArgument };
+        self.arguments(descriptor, &reference.args, reference.span, subject.is_some(), inner);
+        let ty = descriptor.returns.as_ref().map_or(Type::Any, |returns| returns.ty.clone());
+        Some(self.accesses(ty, access, reference, site))
+    }
+
+    fn no_value_help(&self, descriptor: &Descriptor) -> String {
+        match &descriptor.returns {
+            Some(_) => format!(
+                "it runs later: capture it with `let.NAME = @{}(…)` and read `@let.NAME`",
+                descriptor.path
+            ),
+            None => format!("for plain text write `\\@{}`", descriptor.path),
+        }
+    }
+
+    /// Says that nothing provides a path. `is_reference` is false for what may stay text.
+    pub(super) fn unknown_path(&mut self, path: &Name, span: Span, called: bool, is_reference: bool) {
+        let given = path.text.as_str();
+        let first = given.split('.').next().unwrap_or(given);
+        let spaces = ["var", "env", "let", "cmd"];
+        let space = spaces.into_iter().find(|space| {
+            given.contains('.') && first != *space && suggest::distance(first, space) == 1
+        });
+        let slip = match space {
+            Some(space) => Some(format!("{space}{}", &given[first.len()..])),
+            None => self.registry.slip(given).map(str::to_owned),
+        };
+        if slip.is_none() && !is_reference {
+            return self.literal_at(given, span);
+        }
+        let message = format!("nothing provides `@{given}`");
+        let mut error = Diagnostic::new(Code::UnknownDecorator, span, message);
+        if spaces.contains(&given) && called {
+            error = error.help(format!("the name belongs to the path: `@{given}.NAME`"));
+        }
+        let near = slip.clone().or_else(|| {
+            self.may_suggest().then(|| self.registry.nearest(given).map(str::to_owned)).flatten()
+        });
+        if let Some(near) = near {
+            error = error.help(format!("did you mean `@{near}`?"));
+        }
+        if let Some(near) = slip {
+            error = error.fix(format!("write `@{near}`"), span, format!("@{near}"));
+        }
+        self.report(error.help(format!("for plain text write `\\@{given}`")));
+    }
+
+    fn literal_at(&mut self, given: &str, span: Span) {
+        self.error(
+            Code::LiteralAt,
+            span,
+            format!("`@{given}` stays plain text"),
+            format!("to say so yourself, write `\\@{given}`"),
+        );
+    }
+
+    /// Follows fields and indices from a value of type `ty`.
+    pub(super) fn accesses(
+        &mut self,
+        mut ty: Type,
+        access: &[Access],
+        reference: &Reference,
+        site: Site,
+    ) -> Type {
+        for step in access {
+            ty = match step {
+                Access::All(_) => ty,
+                Access::Field(name) => self.field(ty, name, Some(reference)),
+                Access::Index(index) => {
+                    let given = self.expression(index, site);
+                    self.index(ty, &given, index)
+                }
+            };
+        }
+        ty
+    }
+
+    pub(super) fn field(&mut self, ty: Type, name: &Name, reference: Option<&Reference>) -> Type {
+        let number = name.text.bytes().all(|byte| byte.is_ascii_digit());
+        match &ty {
+            Type::Any | Type::Null => Type::Any,
+            Type::String | Type::OneOf(_) | Type::Array(_) | Type::Map(_) | Type::Object(_)
+                if name.text == "length" =>
+            {
+                Type::Int
+            }
+            Type::Array(element) if number => TypeRef::get(element).clone(),
+            Type::Map(element) => TypeRef::get(element).clone(),
+            Type::Object(fields) => match fields.iter().find(|field| field.name == name.text) {
+                Some(field) => field.ty.clone(),
+                None => {
+                    let names = fields.iter().map(|field| field.name);
+                    let near = suggest::nearest(&name.text, names.clone());
+                    let error = Diagnostic::new(
+                        Code::UnknownField,
+                        name.span,
+                        format!("there is no field `{}`", name.text),
+                    )
+                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+                    .help(format!("known are {}", listed(names)));
+                    self.report(error);
+                    Type::Any
+                }
+            },
+            _ => {
+                self.no_fields(&ty, name, reference);
+                Type::Any
+            }
+        }
+    }
+
+    fn no_fields(&mut self, ty: &Type, name: &Name, reference: Option<&Reference>) {
+        let field = &name.text;
+        let message = format!("{} has no field `{field}`", ty.with_article());
+        let error = Diagnostic::new(Code::UnknownField, name.span, message);
+        let path = reference.map(|reference| reference.path.text.as_str());
+        self.report(match path {
+            Some(path) => error.help(format!(
+                "for the value followed by the text `.{field}`, write `@{path}().{field}`"
+            )),
+            None => error.help("`.length` is what a String, an Array and a Map have"),
+        });
+    }
+
+    pub(super) fn index(&mut self, ty: Type, given: &Type, index: &crate::unit::Expr) -> Type {
+        let (wanted, element) = match &ty {
+            Type::Array(element) => (Type::Int, element.get().clone()),
+            Type::Map(element) => (Type::String, element.get().clone()),
+            Type::Object(_) => {
+                if let ExprKind::Literal(Value::String(key)) = &index.kind {
+                    let name = Name { text: key.clone().into_owned(), span: index.span };
+                    return self.field(ty, &name, None);
+                }
+                (Type::String, Type::Any)
+            }
+            Type::Any => return Type::Any,
+            other => {
+                let message = format!("{} has no elements to index", other.with_article());
+                self.error(Code::UnknownField, index.span, message, "index an Array or a Map");
+                return Type::Any;
+            }
+        };
+        if !wanted.accepts(given) {
+            let message = format!(
+                "this index is {}, and {} takes {}",
+                given.with_article(),
+                ty.with_article(),
+                wanted.with_article()
+            );
+            let help = if wanted == Type::Int { "count from 0: `[0]`" } else { "name a key: `[\"k\"]`" };
+            self.error(Code::WrongType, index.span, message, help);
+        }
+        element
+    }
+}
+
+/// The name that belongs to a path such as `@secret.env.NAME`, and the accesses behind it.
+fn subject<'a>(descriptor: &Descriptor, access: &'a [Access]) -> (Option<&'a Name>, &'a [Access]) {
+    match (descriptor.subject, access) {
+        (Subject::OrParam(_) | Subject::Required(_), [Access::Field(name), rest @ ..]) => {
+            (Some(name), rest)
+        }
+        _ => (None, access),
+    }
+}

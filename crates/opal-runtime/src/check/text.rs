@@ -1,0 +1,164 @@
+//! References inside shell text: each is data, and its place must allow that.
+
+use opal_core::{Code, Diagnostic, Span, Type};
+use opal_syntax::context::{Context, Place};
+
+use super::Checker;
+use super::lets::Site;
+use crate::unit::{Access, Name, Piece, Reference, ShellText};
+
+impl Checker<'_> {
+    pub(super) fn shell_text(&mut self, text: &ShellText) {
+        for piece in &text.pieces {
+            match piece {
+                Piece::Text(_) => {}
+                Piece::AtWord(path) => self.at_word(path),
+                Piece::Reference(reference, context) => self.text_reference(reference, *context),
+            }
+        }
+        self.value_with_block(text);
+        self.lost_assignment(text);
+    }
+
+    /// `@name.ext`: text, unless it is a slip.
+    pub(super) fn at_word(&mut self, path: &Name) {
+        let span = Span::new(path.span.start.saturating_sub(1), path.span.end);
+        self.unknown_path(path, span, false, false);
+    }
+
+    fn text_reference(&mut self, reference: &Reference, context: Context) {
+        let path = &reference.path.text;
+        let runs = path.starts_with("cmd.") || self.registry.get(path).is_some_and(|d| !d.is_value());
+        if runs && context.is_command() {
+            // The shell's brackets around it have been reported.
+            return self.argument_values(&reference.args, Site::Run);
+        }
+        let ty = self.reference(reference, Site::Run);
+        if reference.path.text == "raw" {
+            return;
+        }
+        if context.is_reevaluated() {
+            let error = Diagnostic::new(
+                Code::ReevaluatedText,
+                reference.span,
+                format!("`@{path}` would become code: this text is evaluated once more"),
+            )
+            .help("pass it as an argument instead: `bash -c 'echo \"$1\"' _ @var.NAME`")
+            .help(format!("to paste it unprotected, write `@raw(@{path})`"));
+            self.report(error);
+            return;
+        }
+        match context.place() {
+            Place::Arithmetic if !Type::Int.accepts(&ty) => {
+                let message = format!(
+                    "shell arithmetic evaluates `@{path}` as code, and it is {}",
+                    ty.with_article()
+                );
+                let help = format!("compute with opal: `var n = int(@{path}) + 1`, then `@var.n`");
+                self.error(Code::ArithmeticNotInt, reference.span, message, help);
+            }
+            Place::Subscript => {
+                let message = format!("the shell evaluates `@{path}` as code in an array's index");
+                let help = "assign it to a shell variable first, and use that as the index";
+                self.error(Code::ArithmeticNotInt, reference.span, message, help);
+            }
+            Place::Word if context.is_whole_word() && matches!(ty, Type::Array(_)) => {}
+            _ => self.not_a_collection(&ty, reference, "inside text"),
+        }
+    }
+
+    /// An array or a map has no one text.
+    pub(super) fn not_a_collection(&mut self, ty: &Type, reference: &Reference, place: &str) {
+        let all = matches!(reference.access.last(), Some(Access::All(_)));
+        let what = match ty {
+            Type::Array(_) => "an array",
+            Type::Map(_) => "a map",
+            _ if all && *ty != Type::Any => "all elements of a value",
+            _ => return,
+        };
+        let path = &reference.path.text;
+        let message = format!("`@{path}` is {what}, which has no one form {place}");
+        let help = match ty {
+            Type::Array(_) => format!(
+                "join it: `var text = join(@{path}, \",\")`; as a bare word of its own it gives one \
+                 word an element"
+            ),
+            Type::Map(_) => format!("take one of its fields: `@{path}.KEY`, or `join` its parts"),
+            _ => format!("use the value itself, `@{path}`, or `join` its parts"),
+        };
+        self.error(Code::CollectionInText, reference.span, message, help);
+    }
+
+    /// `@env.NAME { … }`.
+    fn value_with_block(&mut self, text: &ShellText) {
+        if let [Piece::Reference(reference, context), Piece::Text(after), ..] = text.pieces.as_slice()
+            && context.is_command()
+            && after.trim_start().starts_with('{')
+            && after.starts_with(' ')
+        {
+            let message = format!("`@{}` gives a value and takes no block", reference.path.text);
+            let help = "put the steps of the block below it";
+            self.error(Code::BlockNotAllowed, reference.span, message, help);
+        }
+    }
+
+    /// A step that only changes its own shell.
+    fn lost_assignment(&mut self, text: &ShellText) {
+        let leading = text.leading();
+        let mut words = leading.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let more = text.pieces.iter().any(|piece| match piece {
+            Piece::Text(text) => text.contains(['&', '|', ';', '\n', '(']),
+            _ => false,
+        });
+        if more {
+            return;
+        }
+        if first == "exit" && self.depth > 0 && text.pieces.len() == 1 {
+            self.error(
+                Code::ExitInBlock,
+                text.span,
+                "`exit` ends its own step, not the block or the function",
+                "a step that fails ends the block: write `false`; to stop early, use `if … { }`",
+            );
+        }
+        let lost = match first {
+            "export" | "source" | "." => words.next().is_some() || text.pieces.len() > 1,
+            _ => is_assignment(text),
+        };
+        let first = first.split('=').next().unwrap_or(first);
+        if lost {
+            self.error(
+                Code::LostAssignment,
+                text.span,
+                format!("`{first}` ends with its step: the next step does not see it"),
+                "use `var NAME = …`, `@environ(NAME=…) { … }` around the steps, `let`, or \
+                 `--env-file FILE`",
+            );
+        }
+    }
+}
+
+/// Whether a step is `NAME=value` and nothing else.
+fn is_assignment(text: &ShellText) -> bool {
+    let is_name = |name: &str| {
+        !name.starts_with(|c: char| c.is_ascii_digit())
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let name = text.leading().split_once('=').map(|(name, _)| name.trim_end_matches('+'));
+    let mut quote = None;
+    let mut characters = text.pieces.iter().flat_map(|piece| match piece {
+        Piece::Text(text) => text.chars(),
+        _ => "".chars(),
+    });
+    let one_word = characters.all(|c| {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            _ => {}
+        }
+        quote.is_some() || !c.is_whitespace()
+    });
+    name.is_some_and(is_name) && one_word
+}

@@ -1,0 +1,269 @@
+//! The walk: statements in source order, scopes opened and closed around them.
+
+use opal_core::types::TypeRef;
+use opal_core::{Code, Diagnostic, Span, Type};
+
+use super::Checker;
+use super::lets::Site;
+use super::names::VarKind;
+use crate::unit::{Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind, Step, Work};
+
+/// Every block that stands directly in a statement, decorators' blocks included.
+pub(super) fn blocks<'u>(kind: &'u StatementKind, visit: &mut dyn FnMut(&'u Block)) {
+    match kind {
+        StatementKind::If(branches) => branches.iter().for_each(|branch| visit(&branch.body)),
+        StatementKind::When { arms, .. } => arms.iter().for_each(|arm| visit(&arm.body)),
+        StatementKind::For { body, .. }
+        | StatementKind::While { body, .. }
+        | StatementKind::Block(body) => visit(body),
+        StatementKind::Try { body, catch, finally } => {
+            visit(body);
+            catch.iter().chain(finally).for_each(visit);
+        }
+        StatementKind::Let { source, .. } => source.block.iter().for_each(visit),
+        StatementKind::Step(Step { first, rest }) => {
+            for operand in std::iter::once(first).chain(rest.iter().map(|(_, operand)| operand)) {
+                if let Work::Call(call) = &operand.work {
+                    call.block.iter().for_each(&mut *visit);
+                }
+            }
+        }
+        StatementKind::Var { .. } | StatementKind::Assign { .. } | StatementKind::Require(_) => {}
+    }
+}
+
+/// Every `var` in a block and the blocks inside it.
+fn declarations(block: &Block, into: &mut Vec<(String, Span)>) {
+    for statement in &block.statements {
+        if let StatementKind::Var { name, .. } = &statement.kind {
+            into.push((name.text.clone(), name.span));
+        }
+        blocks(&statement.kind, &mut |inner| declarations(inner, into));
+    }
+}
+
+/// Names that are assigned anywhere in a block: their types are not the first value's for sure.
+fn assigned(block: &Block, into: &mut Vec<String>) {
+    for statement in &block.statements {
+        if let StatementKind::Assign { name, op: AssignOp::Set, .. } = &statement.kind {
+            into.push(name.text.clone());
+        }
+        blocks(&statement.kind, &mut |inner| assigned(inner, into));
+    }
+}
+
+impl Checker<'_> {
+    pub(super) fn walk_script(&mut self) {
+        let unit = self.unit;
+        self.begin(None, &unit.script);
+        self.names.enter();
+        self.lets.enter(&unit.script, false);
+        self.statements(&unit.script);
+        self.lets.leave();
+        // Functions look up the script's variables by name: nothing is left open.
+        self.names.leave();
+    }
+
+    pub(super) fn walk_function(&mut self, index: usize) {
+        let function = &self.unit.functions[index];
+        self.begin(Some(index), &function.body);
+        self.names.enter();
+        let mut seen = std::collections::BTreeSet::new();
+        for param in function.params.iter().filter(|param| seen.insert(&param.name.text)) {
+            let ty = self.parameter_type(param);
+            self.names.declare(&param.name, ty, VarKind::Param);
+        }
+        self.block(&function.body, false);
+        self.names.leave();
+    }
+
+    fn begin(&mut self, function: Option<usize>, block: &Block) {
+        self.function = function;
+        self.depth = 0;
+        let mut declared = Vec::new();
+        declarations(block, &mut declared);
+        self.names.begin(function.is_none(), declared);
+        self.lets.begin(block);
+    }
+
+    pub(super) fn block(&mut self, block: &Block, parallel: bool) {
+        self.names.enter();
+        self.lets.enter(block, parallel);
+        self.depth += 1;
+        if parallel {
+            for statement in &block.statements {
+                self.lets.enter_branch();
+                self.statement(statement);
+                self.lets.leave();
+            }
+        } else {
+            self.statements(block);
+        }
+        self.depth -= 1;
+        self.lets.leave();
+        self.names.leave();
+    }
+
+    fn statements(&mut self, block: &Block) {
+        let mut changed = Vec::new();
+        assigned(block, &mut changed);
+        for statement in &block.statements {
+            self.statement(statement);
+            if let StatementKind::Var { name, .. } = &statement.kind
+                && changed.contains(&name.text)
+            {
+                self.names.loosen(&name.text);
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match &statement.kind {
+            StatementKind::Var { name, value } => {
+                let ty = self.expression(value, Site::Var);
+                self.names.declare(name, ty, VarKind::Var);
+            }
+            StatementKind::Assign { name, op, value } => self.assign(name, *op, value.as_ref()),
+            StatementKind::If(branches) => self.branches(branches, statement.span),
+            StatementKind::When { subject, arms } => self.when(subject, arms, statement.span),
+            StatementKind::For { names, over, body } => self.r#for(names, over, body),
+            StatementKind::While { condition, body } => {
+                self.condition(condition);
+                self.block(body, false);
+            }
+            StatementKind::Try { body, catch, finally } => {
+                let words = ["try", "catch", "finally"];
+                let all = [Some(body), catch.as_ref(), finally.as_ref()];
+                for (word, block) in words.into_iter().zip(all) {
+                    if let Some(block) = block {
+                        self.conditional(word, statement.span, block);
+                    }
+                }
+            }
+            StatementKind::Block(block) => self.block(block, false),
+            StatementKind::Let { name, source, access } => self.r#let(name, source, access),
+            StatementKind::Require(reference) => {
+                self.reference(reference, Site::Var);
+            }
+            StatementKind::Step(step) => self.step(step),
+        }
+    }
+
+    fn assign(&mut self, name: &Name, op: AssignOp, value: Option<&Expr>) {
+        let given = value.map(|value| self.expression(value, Site::Var));
+        let Some(ty) = self.assigned_type(name) else { return };
+        self.note_assignment(name);
+        let binary = match op {
+            AssignOp::Set => return,
+            AssignOp::Add => BinaryOp::Add,
+            AssignOp::Subtract => BinaryOp::Subtract,
+            AssignOp::Multiply => BinaryOp::Multiply,
+            AssignOp::Divide => BinaryOp::Divide,
+            AssignOp::Remainder => BinaryOp::Remainder,
+            AssignOp::Increment | AssignOp::Decrement => {
+                if !Type::Int.accepts(&ty) {
+                    let message = format!("`{}` is {}, and only an Int is counted", name.text, ty.with_article());
+                    self.error(Code::OperandTypes, name.span, message, "use `NAME = …`");
+                }
+                return;
+            }
+        };
+        if let (Some(value), Some(given)) = (value, given) {
+            self.combine(binary, value.span, (&ty, name.span), (&given, value.span));
+        }
+    }
+
+    fn condition(&mut self, condition: &Expr) {
+        let ty = self.expression(condition, Site::Condition);
+        self.require_bool(&ty, condition);
+    }
+
+    fn conditional(&mut self, word: &'static str, span: Span, block: &Block) {
+        let keyword = Span::new(span.start, span.start + 2.min(span.end - span.start));
+        self.lets.enter_conditional(word, keyword);
+        self.block(block, false);
+        self.lets.leave_conditional();
+    }
+
+    fn branches(&mut self, branches: &[Branch], span: Span) {
+        for branch in branches {
+            if let Some(condition) = &branch.condition {
+                self.condition(condition);
+            }
+            self.conditional("if", span, &branch.body);
+        }
+    }
+
+    fn when(&mut self, subject: &Expr, arms: &[Arm], span: Span) {
+        let ty = self.expression(subject, Site::WhenSubject);
+        for arm in arms {
+            for pattern in &arm.patterns {
+                let given = self.expression(pattern, Site::Pattern);
+                self.pattern(&ty, pattern, &given);
+            }
+            self.conditional("when", span, &arm.body);
+        }
+    }
+
+    fn pattern(&mut self, subject: &Type, pattern: &Expr, given: &Type) {
+        let literal = matches!(
+            pattern.kind,
+            ExprKind::Literal(_) | ExprKind::Regex(_) | ExprKind::Unary { .. } | ExprKind::Missing
+        ) || matches!(&pattern.kind, ExprKind::Binary { rest, .. }
+            if rest.iter().all(|(op, ..)| *op == BinaryOp::Range));
+        if !literal {
+            self.error(
+                Code::Syntax,
+                pattern.span,
+                "the patterns of a `when` are literals",
+                "compare with other values in an `if … { } else if … { }`",
+            );
+            return;
+        }
+        let wanted = match (&pattern.kind, given) {
+            (ExprKind::Regex(_), _) => Type::String,
+            (ExprKind::Binary { .. }, Type::Array(element)) => element.get().clone(),
+            (_, given) => given.clone(),
+        };
+        let number = matches!((subject, &wanted), (Type::Float, Type::Int) | (Type::Int, Type::Float));
+        if wanted != Type::Null && *subject != Type::Null && !number && !subject.accepts(&wanted) {
+            let message = format!("{} never matches {}", subject.with_article(), wanted.with_article());
+            let error = Diagnostic::new(Code::OperandTypes, pattern.span, message);
+            self.report(error.help("convert the subject, as in `when int(x) { … }`"));
+        }
+    }
+
+    fn r#for(&mut self, names: &[Name], over: &Expr, body: &Block) {
+        let ty = self.expression(over, Site::LoopSource);
+        let map = matches!(ty, Type::Map(_) | Type::Object(_));
+        let iterable = map || matches!(ty, Type::Array(_) | Type::Any);
+        if !iterable {
+            let error = Diagnostic::new(Code::NotIterable, over.span, format!("{} has no elements", ty.with_article()))
+                .help(match ty {
+                    Type::String | Type::OneOf(_) => "split it first: `split(text, \",\")` or `lines(text)`".to_owned(),
+                    Type::Int => "count with a range: `1...n`".to_owned(),
+                    _ => "loop over an Array, a Map or a range".to_owned(),
+                });
+            self.report(error);
+        } else if (names.len() == 2 && matches!(ty, Type::Array(_))) || (names.len() == 1 && map) {
+            let (has, form) = if map {
+                ("a Map has keys and values", "for KEY, VALUE in MAP { … }")
+            } else {
+                ("an Array has no keys", "for ITEM in LIST { … }")
+            };
+            let error = Diagnostic::new(Code::NotIterable, over.span, has);
+            self.report(error.help(format!("write `{form}`")));
+        }
+        self.names.enter();
+        for (index, name) in names.iter().enumerate() {
+            let element = match &ty {
+                Type::Array(element) => TypeRef::get(element).clone(),
+                _ if names.len() == 2 && index == 0 => Type::String,
+                _ => Type::Any,
+            };
+            self.names.declare(name, element, VarKind::Loop);
+        }
+        self.block(body, false);
+        self.names.leave();
+    }
+}

@@ -1,0 +1,143 @@
+//! From the events of a source text to a [`Unit`].
+//!
+//! Errors have been reported by then; what they left behind is passed over, so that a file with a
+//! syntax error still gets its other errors.
+
+mod expressions;
+mod literals;
+mod statements;
+mod steps;
+
+use opal_core::{Diagnostic, Registry, Span};
+use opal_syntax::cursor::{Cursor, Item};
+use opal_syntax::{Parse, SyntaxKind};
+
+use crate::unit::{Block, Function, Name, ShellText, Unit};
+use crate::words::Words;
+
+pub use literals::{Literal, string_literal};
+
+/// The functions without their bodies, and the script. Enough for a list of tasks.
+#[must_use]
+pub fn outline(parse: &Parse, text: &str) -> Unit {
+    Lower::new(parse, text).file()
+}
+
+/// Everything.
+#[must_use]
+pub fn unit(parse: &Parse, text: &str) -> Unit {
+    let mut unit = outline(parse, text);
+    for function in &mut unit.functions {
+        function.body = body(parse, text, function);
+    }
+    unit
+}
+
+/// The body of one function of an outline.
+#[must_use]
+pub fn body(parse: &Parse, text: &str, function: &Function) -> Block {
+    let mut lower = Lower::new(parse, text);
+    lower.cursor.jump(function.mark);
+    lower.function_body()
+}
+
+/// The text of a command given as a string: compiled exactly like a shell step.
+///
+/// Places and errors are those of the source that `literal` came from.
+#[must_use]
+pub fn shell_literal(literal: &Literal, registry: &Registry) -> (ShellText, Vec<Diagnostic>) {
+    let parse = opal_syntax::parse_shell(&literal.text, &Words(registry));
+    let mut lower = Lower::new(&parse, &literal.text);
+    lower.places = Some(literal);
+    let text = lower.whole_shell_text();
+    let mut errors = Vec::new();
+    for mut error in parse.errors.iter().cloned() {
+        error.primary.span = literal.place(error.primary.span);
+        for label in &mut error.secondary {
+            label.span = literal.place(label.span);
+        }
+        error.fix = None;
+        errors.push(error);
+    }
+    (text, errors)
+}
+
+pub(crate) struct Lower<'p> {
+    cursor: Cursor<'p>,
+    parse: &'p Parse,
+    text: &'p str,
+    /// Where the text came from, if it is no file of its own.
+    places: Option<&'p Literal>,
+    /// The end of the last token read.
+    end: u32,
+}
+
+impl<'p> Lower<'p> {
+    fn new(parse: &'p Parse, text: &'p str) -> Self {
+        Self { cursor: parse.cursor(), parse, text, places: None, end: 0 }
+    }
+
+    fn next(&mut self) -> Option<Item> {
+        let item = self.cursor.next();
+        if let Some(Item::Token { span, .. }) = item {
+            self.end = span.end;
+        }
+        item
+    }
+
+    /// A place in the source that people see.
+    fn place(&self, span: Span) -> Span {
+        self.places.map_or(span, |literal| literal.place(span))
+    }
+
+    fn slice(&self, span: Span) -> &'p str {
+        &self.text[span.range()]
+    }
+
+    fn name(&self, span: Span) -> Name {
+        Name { text: self.slice(span).to_owned(), span: self.place(span) }
+    }
+
+    /// From `start` to the last token read.
+    fn since(&self, start: u32) -> Span {
+        self.place(Span::new(start, self.end.max(start)))
+    }
+
+    /// Where the next token begins.
+    fn start(&self) -> u32 {
+        let mut cursor = self.cursor.clone();
+        let token = cursor.find_map(|item| match item {
+            Item::Token { span, .. } => Some(span.start),
+            _ => None,
+        });
+        token.unwrap_or(self.end)
+    }
+
+    /// Passes over the rest of the node that has begun.
+    fn finish(&mut self) {
+        let mut depth = 1usize;
+        while depth > 0 {
+            match self.next() {
+                Some(Item::Start { .. }) => depth += 1,
+                Some(Item::Finish) => depth -= 1,
+                Some(Item::Token { .. }) => {}
+                None => return,
+            }
+        }
+    }
+
+    /// The next child of the node that has begun; none at its end, which is then consumed.
+    fn child(&mut self) -> Option<Child> {
+        match self.next()? {
+            Item::Start { kind, data } => Some(Child::Node { kind, data }),
+            Item::Token { kind, index, span } => Some(Child::Token { kind, index, span }),
+            Item::Finish => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Child {
+    Node { kind: SyntaxKind, data: u32 },
+    Token { kind: SyntaxKind, index: usize, span: Span },
+}

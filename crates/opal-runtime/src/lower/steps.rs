@@ -1,0 +1,166 @@
+//! Shell steps, calls, and chains of both.
+
+use opal_core::Span;
+use opal_syntax::SyntaxKind::{self, *};
+use opal_syntax::context::Context;
+
+use super::{Child, Lower};
+use crate::unit::{Access, Call, Name, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work};
+
+impl Lower<'_> {
+    /// The step whose node of `kind` has just begun.
+    pub(super) fn step(&mut self, kind: SyntaxKind) -> Option<Step> {
+        match kind {
+            ShellStep => Some(single(Work::Shell(self.shell_text()))),
+            SyntaxKind::Call => Some(single(Work::Call(self.call(&mut Vec::new())))),
+            _ => self.chain(),
+        }
+    }
+
+    fn chain(&mut self) -> Option<Step> {
+        let mut operands: Vec<(Operator, Operand)> = Vec::new();
+        let mut operator = Operator::Then;
+        while let Some(child) = self.child() {
+            match child {
+                Child::Token { kind: ShellOp, span, .. } => {
+                    operator = match self.slice(span) {
+                        "&&" => Operator::And,
+                        "||" => Operator::Or,
+                        "|" => Operator::Pipe,
+                        _ => Operator::Then,
+                    };
+                }
+                Child::Token { .. } => {}
+                Child::Node { kind: SyntaxKind::Redirect, .. } => {
+                    let redirect = self.redirect();
+                    if let Some((_, operand)) = operands.last_mut() {
+                        operand.redirects.extend(redirect);
+                    }
+                }
+                Child::Node { kind: ShellStep, .. } => {
+                    let work = Work::Shell(self.shell_text());
+                    operands.push((operator, Operand { work, redirects: Vec::new() }));
+                }
+                Child::Node { kind: SyntaxKind::Call, .. } => {
+                    let work = Work::Call(self.call(&mut Vec::new()));
+                    operands.push((operator, Operand { work, redirects: Vec::new() }));
+                }
+                Child::Node { .. } => self.finish(),
+            }
+        }
+        let mut operands = operands.into_iter();
+        let (_, first) = operands.next()?;
+        Some(Step { first, rest: operands.collect() })
+    }
+
+    fn redirect(&mut self) -> Option<Redirect> {
+        let start = self.start();
+        let mut operator = String::new();
+        let mut target = None;
+        let mut text = ShellText { pieces: Vec::new(), span: Span::at(start) };
+        while let Some(child) = self.child() {
+            match child {
+                Child::Token { kind: RedirOp, span, .. } => operator = self.slice(span).to_owned(),
+                Child::Token { kind, span, .. } => self.piece(kind, span, &mut text.pieces),
+                Child::Node { kind: SyntaxKind::Call, .. } => {
+                    target = Some(Target::Decorator(self.call(&mut Vec::new())));
+                }
+                Child::Node { data, .. } => {
+                    let reference = self.reference();
+                    text.pieces.push(Piece::Reference(reference, Context::from_bits(data)));
+                }
+            }
+        }
+        text.span = self.since(start);
+        let target = target.unwrap_or(Target::Text(text));
+        Some(Redirect { operator, target, span: self.since(start) })
+    }
+
+    /// The text of the step whose node has just begun.
+    pub(super) fn shell_text(&mut self) -> ShellText {
+        let start = self.start();
+        let mut pieces = Vec::new();
+        while let Some(child) = self.child() {
+            match child {
+                Child::Token { kind, span, .. } => self.piece(kind, span, &mut pieces),
+                Child::Node { kind: TextRef, data } => {
+                    let reference = self.reference();
+                    pieces.push(Piece::Reference(reference, Context::from_bits(data)));
+                }
+                Child::Node { .. } => self.finish(),
+            }
+        }
+        if let Some(Piece::Text(first)) = pieces.first_mut() {
+            *first = first.trim_start().to_owned();
+        }
+        if let Some(Piece::Text(last)) = pieces.last_mut() {
+            last.truncate(last.trim_end().len());
+        }
+        ShellText { pieces, span: self.since(start) }
+    }
+
+    /// All steps of a text that is one command.
+    pub(super) fn whole_shell_text(&mut self) -> ShellText {
+        let mut pieces = Vec::new();
+        self.next();
+        while let Some(child) = self.child() {
+            if let Child::Node { kind: ShellStep, .. } = child {
+                if !pieces.is_empty() {
+                    pieces.push(Piece::Text("\n".into()));
+                }
+                pieces.extend(self.shell_text().pieces);
+            }
+        }
+        ShellText { pieces, span: self.since(0) }
+    }
+
+    fn piece(&self, kind: SyntaxKind, span: Span, pieces: &mut Vec<Piece>) {
+        let text = match kind {
+            AtWord => {
+                let name = self.name(Span::new(span.start + 1, span.end));
+                pieces.push(Piece::AtWord(name));
+                return;
+            }
+            ShellEscape => "@".to_owned(),
+            _ => self.slice(span).replace("\r\n", "\n"),
+        };
+        match pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(&text),
+            _ => pieces.push(Piece::Text(text)),
+        }
+    }
+
+    /// The call whose node has just begun; fields behind it go into `access`.
+    pub(super) fn call(&mut self, access: &mut Vec<Access>) -> Call {
+        let start = self.start();
+        let mut call = Call {
+            path: Name { text: String::new(), span: Span::at(start) },
+            args: Vec::new(),
+            block: None,
+            span: Span::at(start),
+        };
+        loop {
+            let here = self.start();
+            let Some(child) = self.child() else { break };
+            match child {
+                Child::Token { kind: RefPath, span, .. } => {
+                    call.path = self.name(Span::new(span.start + 1, span.end));
+                    call.span = self.since(start);
+                }
+                Child::Token { .. } => {}
+                Child::Node { kind: ArgList, .. } => {
+                    call.args = self.arguments();
+                    call.span = self.since(start);
+                }
+                Child::Node { kind: kind @ (Field | Index), .. } => access.extend(self.access(kind)),
+                Child::Node { kind: SyntaxKind::Block, .. } => call.block = Some(self.block(here)),
+                Child::Node { .. } => self.finish(),
+            }
+        }
+        call
+    }
+}
+
+fn single(work: Work) -> Step {
+    Step { first: Operand { work, redirects: Vec::new() }, rest: Vec::new() }
+}

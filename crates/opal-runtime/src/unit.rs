@@ -1,0 +1,123 @@
+//! The program, in the form that every front end lowers to.
+//!
+//! Nothing here knows tokens or trees: a unit could as well come from YAML. Every part carries the
+//! place it came from, for messages only. Lists are flat where sources can be long (`a + b + c`,
+//! `else if` chains), so that walking and dropping a unit never recurses deeper than its blocks
+//! and brackets, which the grammar bounds.
+
+pub mod expr;
+pub mod step;
+
+use opal_core::{Span, Type};
+
+pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
+pub use step::{Call, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work};
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub struct Unit {
+    pub functions: Vec<Function>,
+    /// The statements at top level, in order.
+    pub script: Block,
+}
+
+#[derive(Debug)]
+pub struct Function {
+    pub name: Name,
+    /// The comment block directly above, without its markers.
+    pub docs: String,
+    pub params: Vec<Param>,
+    /// Empty until [`crate::lower::bodies`] fills it: a run needs only what its target reaches.
+    pub body: Block,
+    /// Written in the label form.
+    pub label: bool,
+    pub span: Span,
+    /// Where in the events the body begins.
+    pub(crate) mark: usize,
+}
+
+#[derive(Debug)]
+pub struct Param {
+    pub name: Name,
+    pub ty: Option<TypeName>,
+    pub default: Option<Expr>,
+    /// `name...`: takes the rest of the arguments.
+    pub rest: bool,
+}
+
+/// A type as it was written.
+#[derive(Debug)]
+pub struct TypeName {
+    /// None where no such type exists.
+    pub ty: Option<Type>,
+    /// What was written, for messages.
+    pub written: String,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub struct Block {
+    pub statements: Vec<Statement>,
+    pub span: Span,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self { statements: Vec::new(), span: Span::at(0) }
+    }
+}
+
+#[derive(Debug)]
+pub struct Statement {
+    pub kind: StatementKind,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub enum StatementKind {
+    Var { name: Name, value: Expr },
+    Assign { name: Name, op: AssignOp, value: Option<Expr> },
+    /// The last arm has no condition where it is an `else`.
+    If(Vec<Branch>),
+    When { subject: Expr, arms: Vec<Arm> },
+    For { names: Vec<Name>, over: Expr, body: Block },
+    While { condition: Expr, body: Block },
+    Try { body: Block, catch: Option<Block>, finally: Option<Block> },
+    Block(Block),
+    Let { name: Name, source: Call, access: Vec<Access> },
+    /// A value decorator alone on its line.
+    Require(Reference),
+    Step(Step),
+}
+
+#[derive(Debug)]
+pub struct Branch {
+    pub condition: Option<Expr>,
+    pub body: Block,
+}
+
+#[derive(Debug)]
+pub struct Arm {
+    /// Empty for `else`.
+    pub patterns: Vec<Expr>,
+    pub body: Block,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssignOp {
+    Set,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    Increment,
+    Decrement,
+}

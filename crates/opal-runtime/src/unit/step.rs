@@ -1,0 +1,101 @@
+//! Steps: what runs.
+
+use opal_core::Span;
+use opal_syntax::context::Context;
+
+use super::{Argument, Block, Name, Reference};
+
+/// Operands and the operators that opal runs between them; mostly one operand and no operator.
+#[derive(Debug)]
+pub struct Step {
+    pub first: Operand,
+    pub rest: Vec<(Operator, Operand)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    And,
+    Or,
+    Pipe,
+    Then,
+}
+
+#[derive(Debug)]
+pub struct Operand {
+    pub work: Work,
+    pub redirects: Vec<Redirect>,
+}
+
+#[derive(Debug)]
+pub enum Work {
+    Shell(ShellText),
+    Call(Call),
+}
+
+#[derive(Debug)]
+pub struct Redirect {
+    /// `>`, `>>`, `<`, also with a descriptor in front.
+    pub operator: String,
+    pub target: Target,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub enum Target {
+    Decorator(Call),
+    /// Redirections as the shell writes them, behind a decorator: `> log 2>&1`.
+    Text(ShellText),
+}
+
+/// Verbatim text with references in it.
+#[derive(Debug)]
+pub struct ShellText {
+    pub pieces: Vec<Piece>,
+    pub span: Span,
+}
+
+#[derive(Debug)]
+pub enum Piece {
+    Text(String),
+    /// `@name.ext`: text, unless it is a slip.
+    AtWord(Name),
+    Reference(Reference, Context),
+}
+
+impl ShellText {
+    /// The text up to the first reference.
+    #[must_use]
+    pub fn leading(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// The text, where no reference stands in it.
+    #[must_use]
+    pub fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A decorator where a command stands.
+#[derive(Debug)]
+pub struct Call {
+    /// All that stands behind the `@`: `retry`, `cmd.build-all`.
+    pub path: Name,
+    pub args: Vec<Argument>,
+    pub block: Option<Block>,
+    pub span: Span,
+}
+
+impl Call {
+    /// The function called, where this is `@cmd.NAME`.
+    #[must_use]
+    pub fn function(&self) -> Option<&str> {
+        self.path.text.strip_prefix("cmd.")
+    }
+}

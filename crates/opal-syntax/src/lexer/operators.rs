@@ -1,0 +1,206 @@
+//! What stands between commands: operators, redirections, line feeds, comments.
+
+use opal_core::{Code, Span};
+
+use super::command::NONE;
+use super::frames::FrameKind;
+use super::shell::{Scan, Stop};
+use super::{At, Lexer, is_blank};
+use crate::kind::SyntaxKind::*;
+
+impl Lexer<'_> {
+    pub(super) fn maybe_comment(&mut self, byte: u8) -> Option<Scan> {
+        let before = self.pos.checked_sub(1).map_or(b'\n', |at| self.src[at]);
+        // A blank may be escaped, and then the word goes on.
+        let new_word = self.top().command.word == NONE;
+        let comment = if byte == b'#' {
+            new_word && matches!(before, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(')
+                || before == b')'
+        } else {
+            new_word
+                && matches!(before, b' ' | b'\t' | b'\n' | b'\r')
+                && self.byte(1) == b'/'
+                && matches!(self.byte(2), 0 | b' ' | b'\t' | b'\r' | b'\n')
+        };
+        if !comment {
+            self.begin_word();
+            self.pos += 1;
+            return None;
+        }
+        if self.end_word() {
+            return Some(Scan::Frame);
+        }
+        // A heredoc that was announced before the comment still follows it.
+        let last = self.frames.len() == 1 && !self.top().command.continues;
+        if last && self.heredocs.is_empty() {
+            self.end_step();
+            return Some(Scan::Stop(Stop::End));
+        }
+        self.flush_text();
+        if self.top().kind == FrameKind::Backtick {
+            // The shell looks for the closing backtick first.
+            let end = self.line_end(self.pos);
+            let close = memchr::memchr(b'`', &self.src[self.pos..end]);
+            self.pos = close.map_or(end, |at| self.pos + at);
+            self.emit(Comment);
+        } else {
+            self.line_comment();
+        }
+        None
+    }
+
+    pub(super) fn line_feed(&mut self) -> Option<Scan> {
+        if self.end_word() {
+            return Some(Scan::Frame);
+        }
+        let step = self.frames.len() == 1;
+        let ends = step && !self.top().command.continues;
+        if !self.heredocs.is_empty() {
+            if ends && self.carried > 0 {
+                // An operand before a decorator announced them: they are no part of this one.
+                self.end_step();
+                return Some(Scan::Stop(Stop::End));
+            }
+            self.heredoc_bodies();
+            if ends {
+                self.flush_text();
+                return Some(Scan::Stop(Stop::End));
+            }
+            return None;
+        }
+        if ends {
+            self.end_step();
+            return Some(Scan::Stop(Stop::End));
+        }
+        if self.top().command.patterns {
+            self.pos += 1;
+            return None;
+        }
+        self.top().command.next_command(step);
+        self.pos += 1;
+        None
+    }
+
+    pub(super) fn operator(&mut self, byte: u8) -> Option<Scan> {
+        if byte == b'&' && self.byte(1) == b'>' {
+            return self.redirection();
+        }
+        if self.end_word() {
+            return Some(Scan::Frame);
+        }
+        let next = self.byte(1);
+        let width = match (byte, next) {
+            (b';', b';') if self.byte(2) == b'&' => 3,
+            (b'&', b'&') | (b'|', b'|' | b'&') | (b';', b';' | b'&') => 2,
+            _ => 1,
+        };
+        let continues = byte == b'|' || (byte == b'&' && next == b'&');
+        if self.frames.len() == 1 {
+            self.flush_text();
+            self.advance(width, ShellOp);
+        } else {
+            self.pos += width;
+        }
+        let frame = self.top();
+        if frame.kind == FrameKind::Case
+            && (frame.command.patterns || (byte == b';' && width > 1))
+        {
+            frame.command.next_pattern();
+        } else {
+            frame.command.next_command(continues);
+        }
+        None
+    }
+
+    pub(super) fn redirection(&mut self) -> Option<Scan> {
+        let start = self.redirection_start();
+        if self.byte(1) == b'(' {
+            self.begin_word();
+            self.open(FrameKind::Substitution, 2);
+            return Some(Scan::Frame);
+        }
+        let rest = &self.src[self.pos..];
+        if rest.starts_with(b"<<") && !rest.starts_with(b"<<<") {
+            self.pos += 2;
+            self.heredoc_operator();
+            return None;
+        }
+        let here_string = rest.starts_with(b"<<<");
+        self.pos += match rest {
+            [b'&', b'>', b'>', ..] | [b'<', b'<', b'<', ..] => 3,
+            [b'&', b'>', ..] | [b'<', b'>' | b'&', ..] | [b'>', b'>' | b'|' | b'&', ..] => 2,
+            _ => 1,
+        };
+        let operator_end = self.pos;
+        let command = &mut self.top().command;
+        command.redirect = true;
+        while is_blank(self.byte(0)) {
+            self.pos += 1;
+        }
+        if here_string {
+            // A here-string is a word like any other, unless a shell runs what it says.
+            self.begin_word();
+            let command = &mut self.top().command;
+            command.reevaluates = command.watch.runs_input();
+            return None;
+        }
+        if self.frames.len() == 1
+            && self.byte(0) == b'@'
+            && let At::Path { kind: Some(kind), .. } = self.at(self.pos, true)
+            && (kind.endpoint || !kind.value)
+        {
+            self.pos = start;
+            self.flush_text();
+            self.pos = operator_end;
+            self.emit(RedirOp);
+            self.blanks();
+            return Some(Scan::Stop(Stop::Target));
+        }
+        None
+    }
+
+    /// Ends the word before `<` or `>`; a word of digits, or `{name}`, belongs to the operator.
+    fn redirection_start(&mut self) -> usize {
+        let (pos, src) = (self.pos, self.src);
+        let command = &mut self.top().command;
+        let start = if command.word == NONE { pos } else { command.word as usize };
+        if start < pos && src[start..pos].iter().all(u8::is_ascii_digit) {
+            command.word = NONE;
+            return start;
+        }
+        self.end_word();
+        pos
+    }
+
+    /// Forgets the operand before a decorator that ends the line.
+    pub(crate) fn end_line(&mut self) {
+        self.frames.clear();
+    }
+
+    /// Says what is missing at the end of a step that was read.
+    pub(crate) fn check_end(&mut self) {
+        if self.frames.first().is_some_and(|frame| frame.command.continues) {
+            self.say_dangling();
+        }
+        if !self.heredocs.is_empty() {
+            self.say_no_heredocs();
+        }
+    }
+
+    /// Says that nothing follows the `&&`, `||` or `|` before the position.
+    fn say_dangling(&mut self) {
+        let operator = (0..self.tokens.len()).rev().find(|i| self.tokens.kind(*i) == ShellOp);
+        let Some(span) = operator.map(|index| self.tokens.span(index)) else { return };
+        let operator = self.slice(span).to_owned();
+        self.error(Code::Syntax, span, format!("no command follows this `{operator}`"))
+            .help
+            .push(format!("add one, or delete the `{operator}`"));
+    }
+
+    pub(super) fn stray_paren(&mut self) {
+        let span = Span::new(self.pos as u32, self.pos as u32 + 1);
+        self.error(Code::Syntax, span, "this `)` closes nothing")
+            .help
+            .push("delete it, or quote it where it is text: `')'`".into());
+    }
+}
