@@ -66,6 +66,12 @@ impl Context<'_> {
 
     /// A built-in command with its arguments.
     pub(crate) fn builtin(&self, word: &str, rest: &[OsString]) -> Result<Exit, Failure> {
+        if let ("run", Some(target)) = (word, rest.first().and_then(|first| first.to_str()))
+            && !target.starts_with('-')
+        {
+            // What follows the target is the target's, `--help` included.
+            return commands::task::run_target(self, target, self.typed.file.as_ref(), &rest[1..]);
+        }
         let mut command = builtins::opal();
         let Some(command) = command.find_subcommand_mut(word) else {
             let near = suggest::nearest(word, builtins::NAMES);

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use opal_core::Diagnostic;
 use opal_core::text::MAX_SOURCE_BYTES;
-use opal_syntax::source;
+use opal_syntax::source::{self, NoText};
 
 use crate::failure::{Exit, Failure};
 
@@ -18,7 +17,7 @@ pub(crate) const DEFAULT_FILE: &str = "commands.opl";
 pub(crate) struct SourceFile {
     /// As the user knows it.
     pub(crate) name: String,
-    pub(crate) text: Result<String, Box<Diagnostic>>,
+    pub(crate) text: Result<String, Box<NoText>>,
 }
 
 /// `commands.opl` here or in a parent.

@@ -121,11 +121,28 @@ pub(crate) fn command(task: &Task) -> clap::Command {
     command
 }
 
+/// How a value of a type is read from the command line.
+fn value_parser(ty: &str) -> Option<clap::builder::ValueParser> {
+    match ty {
+        "Int" => Some(clap::value_parser!(i64).into()),
+        "Float" => Some(clap::value_parser!(f64).into()),
+        "Bool" => Some(clap::value_parser!(bool).into()),
+        "Duration" => {
+            let parse = |text: &str| opal_core::Duration::parse(text).map_err(|e| e.to_string());
+            Some(clap::builder::ValueParser::new(parse))
+        }
+        _ => None,
+    }
+}
+
 fn argument(param: &TaskParam) -> clap::Arg {
     let mut arg = clap::Arg::new(param.name.clone());
     let mut about = param.ty.clone();
     if param.rest {
         return arg.num_args(0..).value_name(param.name.to_uppercase()).help(about);
+    }
+    if let Some(parser) = value_parser(&param.ty) {
+        arg = arg.value_parser(parser);
     }
     if !param.choices.is_empty() {
         let choices = clap::builder::PossibleValuesParser::new(param.choices.clone());
@@ -135,9 +152,14 @@ fn argument(param: &TaskParam) -> clap::Arg {
         return arg.required(true).value_name(param.name.to_uppercase()).help(about);
     };
     about = format!("{about} [default: {default}]");
-    arg = arg.long(param.name.replace('_', "-")).help(about);
+    let long = param.name.replace('_', "-");
+    if long != param.name {
+        arg = arg.alias(param.name.clone());
+    }
+    arg = arg.long(long).help(about);
     if param.is_bool {
-        return arg.action(clap::ArgAction::SetTrue);
+        // `--x` and `--no-x` take no value.
+        return arg.value_parser(clap::value_parser!(bool)).action(clap::ArgAction::SetTrue);
     }
     arg.value_name(param.name.to_uppercase())
 }

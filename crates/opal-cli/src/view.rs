@@ -59,6 +59,11 @@ pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient) -> ExitC
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) => {
+            if ambient.arguments.iter().any(|argument| argument == "--json") {
+                // Where JSON is asked for, a failure is JSON too.
+                let error = serde_json::json!({"message": failure.message, "help": failure.help});
+                let _ = print_json(&serde_json::json!({"version": 1, "error": error}));
+            }
             say(&failure_text(&failure, ambient.stderr_colour(Default::default())));
             failure.exit
         }

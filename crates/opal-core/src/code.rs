@@ -108,6 +108,7 @@ codes! {
     "W0411" UnusedParameter Warning "a parameter that nothing uses";
     "N0412" LiteralAt Note "an `@` that stays plain text";
     "W0413" ScriptArgumentsInFunction Warning "`@args` inside a function";
+    "W0414" FunctionAsCommand Warning "a step that is the name of a function";
 
     // Arguments and types.
     "E0501" MissingArgument Error "an argument is missing";
@@ -146,7 +147,7 @@ codes! {
     "E0702" ArithmeticNotInt Error "a value in shell arithmetic that is no Int";
     "W0703" PositionalParameter Warning "the shell's `$1` in a step";
     "W0704" LostAssignment Warning "a shell variable that ends with its step";
-    "W0705" ExitInBlock Warning "`exit` inside a block";
+    "W0705" ExitInBlock Warning "`exit`, `return`, `break` or `continue` as a step";
 }
 
 impl Code {

@@ -3,7 +3,12 @@
 /// The distance at which a name still counts as a slip of `name`. A swap of neighbours is one edit.
 #[must_use]
 pub fn reach(name: &str) -> usize {
-    if name.chars().count() >= 5 { 2 } else { 1 }
+    match name.chars().count() {
+        // One edit makes any short name out of any other.
+        0..=2 => 0,
+        3..=4 => 1,
+        _ => 2,
+    }
 }
 
 /// Edits from `a` to `b`: insertions, deletions, replacements, swaps of neighbours.

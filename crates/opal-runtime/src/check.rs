@@ -11,6 +11,7 @@
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions` |
+//! | what Make, just and bash would do with a line, and opal does not | `habits` |
 //!
 //! A type or a fact that is not known is given the benefit of the doubt; the planner looks again
 //! when it has the value. So nothing reported here can turn out to have been fine.
@@ -18,6 +19,7 @@
 mod arguments;
 mod calls;
 mod functions;
+mod habits;
 mod lets;
 mod names;
 mod operators;
@@ -116,7 +118,7 @@ impl<'a> Checker<'a> {
     fn forgive(&mut self) {
         let (tokens, text) = (self.parse.tokens(), self.text);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let lost: BTreeSet<&str> = (0..tokens.len())
+        let mut lost: BTreeSet<&str> = (0..tokens.len())
             .filter(|index| tokens.kind(*index) == SyntaxKind::ErrorText)
             .flat_map(|index| text[tokens.span(index).range()].split(|c| !is_name(c)))
             .collect();
@@ -124,6 +126,9 @@ impl<'a> Checker<'a> {
         let errors = self.parse.errors.iter().filter(|error| error.is_error());
         let broken: BTreeSet<u32> = errors.map(|e| self.lines.line(e.primary.span.start)).collect();
         let lines = &self.lines;
+        for line in &broken {
+            lost.extend(text[lines.line_range(text, *line)].split(|c| !is_name(c)));
+        }
         self.out.retain(|found| !broken.contains(&lines.line(found.primary.span.start)));
         self.out.retain(|diagnostic| match diagnostic.code {
             Code::UnusedVariable | Code::UnusedParameter | Code::UnusedLet => false,

@@ -15,9 +15,9 @@
 //! formatter decides indentation and blanks, and never looks into a shell step: its text is what
 //! the plan shows and hashes.
 //!
-//! It reads the row of events, as the planner does, and builds no tree: a tree of an expression with
-//! a hundred thousand operators is as deep as that, and is taken down by recursion. Nothing here
-//! recurses, and every token is looked at a fixed number of times.
+//! It reads the row of events, as the planner does, and builds no tree: one for an expression with a
+//! hundred thousand operators is as deep as that, and the library builds it by recursion and in
+//! quadratic time. Nothing here recurses, and every token is looked at a fixed number of times.
 
 mod collect;
 mod piece;

@@ -27,6 +27,8 @@ mod trivia;
 mod unfinished;
 mod watch;
 
+use std::cell::Cell;
+
 use opal_core::{Code, Diagnostic, Span};
 
 use crate::context::Context;
@@ -76,9 +78,14 @@ pub(crate) struct Lexer<'s> {
     endless_comments: usize,
     /// What lines there are, known once a heredoc had no end.
     last_lines: Option<LastLines<'s>>,
+    /// The last question for a line feed, and its answer.
+    line_feed: Cell<(usize, usize)>,
     /// Bytes that may still be read in vain before steps are looked at through a window.
     patience: usize,
 }
+
+/// What may be read in vain in any text, however short.
+const PATIENCE_BYTES: usize = 256 * 1024;
 
 /// How deep arguments may nest inside strings inside arguments, and heredocs inside heredocs.
 const MAX_TEXT_DEPTH: u32 = 16;
@@ -106,7 +113,8 @@ impl<'s> Lexer<'s> {
             parens: Vec::new(),
             endless_comments: usize::MAX,
             last_lines: None,
-            patience: 4 * text.len(),
+            line_feed: Cell::new((usize::MAX, 0)),
+            patience: PATIENCE_BYTES + 4 * text.len(),
         }
     }
 

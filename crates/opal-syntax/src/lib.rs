@@ -1,8 +1,9 @@
 //! Text ⇄ structure.
 //!
 //! ```text
-//! source ──lexer──▶ tokens ──grammar──▶ events ─┬─▶ tree ──▶ format
-//!                                               └─▶ cursor ──▶ the planner (another crate)
+//! source ──lexer──▶ tokens ──grammar──▶ events ─┬─▶ cursor ──▶ format
+//!                                               ├─▶ cursor ──▶ the planner (another crate)
+//!                                               └─▶ tree ──▶ editors (another crate)
 //! ```
 //!
 //! | what | where |

@@ -3,25 +3,32 @@
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
 
+/// Why bytes are no source, and what can be shown of them.
+#[derive(Debug)]
+pub struct NoText {
+    pub diagnostic: Diagnostic,
+    /// The bytes with a mark for what is no text; the diagnostic's place is in here.
+    pub shown: String,
+}
+
 /// The text of `bytes`, or the one reason why there is none.
-///
-/// The reason has no place inside a text, so it carries the byte offset in its message.
-pub fn decode(bytes: Vec<u8>) -> Result<String, Box<Diagnostic>> {
+pub fn decode(bytes: Vec<u8>) -> Result<String, Box<NoText>> {
     if bytes.len() > MAX_SOURCE_BYTES {
-        let message = format!("the file has {} bytes, the limit is 16 MiB", bytes.len());
-        return Err(Box::new(
-            Diagnostic::new(Code::TooLarge, Span::at(0), message)
-                .help("move data out of the source, into a file that a step reads"),
-        ));
+        let message = format!("the file is larger than 16 MiB ({MAX_SOURCE_BYTES} bytes)");
+        let diagnostic = Diagnostic::new(Code::TooLarge, Span::at(0), message)
+            .help("move data out of the source, into a file that a step reads");
+        return Err(Box::new(NoText { diagnostic, shown: String::new() }));
     }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..offset].iter().filter(|byte| **byte == b'\n').count();
         let message = format!("the byte at offset {offset} (line {line}) is not UTF-8");
-        Box::new(
-            Diagnostic::new(Code::NotUtf8, Span::at(0), message)
-                .help("save the file as UTF-8, for example with `iconv -f latin1 -t utf-8`"),
-        )
+        let mark = char::REPLACEMENT_CHARACTER.len_utf8();
+        let span = Span::new(offset as u32, (offset + mark) as u32);
+        let diagnostic = Diagnostic::new(Code::NotUtf8, span, message)
+            .help("save the file as UTF-8, for example with `iconv -f latin1 -t utf-8`");
+        let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        Box::new(NoText { diagnostic, shown })
     })
 }
 
@@ -79,8 +86,8 @@ mod tests {
     #[test]
     fn the_offset_of_the_first_bad_byte_is_named() {
         let error = decode(b"echo ok\necho \xff\n".to_vec()).unwrap_err();
-        assert_eq!(error.code, Code::NotUtf8);
-        assert_eq!(error.message, "the byte at offset 13 (line 2) is not UTF-8");
+        assert_eq!(error.diagnostic.code, Code::NotUtf8);
+        assert_eq!(error.diagnostic.message, "the byte at offset 13 (line 2) is not UTF-8");
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile
             let diagnostics = check::check(&text, &context.registry).diagnostics;
             (text, diagnostics)
         }
-        Err(diagnostic) => (String::new(), vec![*diagnostic]),
+        Err(no_text) => (no_text.shown, vec![no_text.diagnostic]),
     };
     CheckedFile { name: source.name, text, diagnostics, failure: None }
 }

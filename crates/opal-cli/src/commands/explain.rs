@@ -21,6 +21,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let Some(code) = Code::parse(topic) else {
         let near = suggest::nearest(&topic.to_uppercase(), Code::ALL.iter().map(|code| code.as_str()));
         let help = match near {
+            _ if context.registry.nearest(topic).is_some() || context.registry.get(topic).is_some() => {
+                let path = context.registry.nearest(topic).unwrap_or(topic);
+                format!("a decorator is asked for with its `@`: `opal explain @{path}`")
+            }
             Some(near) => format!("did you mean `opal explain {near}`?"),
             None => "`opal explain` lists the codes and the decorators".into(),
         };
@@ -45,7 +49,11 @@ fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Fail
     match found {
         Some(descriptor) => view::explain::decorator(descriptor, json),
         None => {
+            let family = context.registry.iter().map(|descriptor| descriptor.path);
+            let prefix = format!("{path}.");
+            let family: Vec<&str> = family.filter(|known| known.starts_with(&prefix)).collect();
             let help = match context.registry.nearest(path) {
+                _ if !family.is_empty() => format!("there are @{}", family.join(", @")),
                 Some(near) => format!("did you mean `opal explain @{near}`?"),
                 None => "`opal explain` lists the codes and the decorators".into(),
             };

@@ -66,7 +66,7 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
         Outcome::Broken(CheckedFile { name: name.clone(), text, diagnostics, failure: None })
     };
     let outcome = match source.text {
-        Err(diagnostic) => broken(String::new(), vec![*diagnostic]),
+        Err(no_text) => broken(no_text.shown, vec![no_text.diagnostic]),
         Ok(text) => {
             let words = Words(&context.registry);
             let mut errors = opal_syntax::source::characters(&text);

@@ -36,8 +36,14 @@ fn tasks(
 ) -> Result<(String, Vec<Task>), Failure> {
     let path = project::file_or_project(file)?;
     let source = project::read(&path)?;
-    let text = source.text.map_err(|diagnostic| {
+    let text = source.text.map_err(|no_text| {
+        let diagnostic = no_text.diagnostic;
         Failure::new(Exit::Source, format!("{}: {}", source.name, diagnostic.message), diagnostic.help.join("; "))
     })?;
+    let parse = opal_syntax::parse(&text, &opal_runtime::Words(&context.registry));
+    let errors = parse.errors.iter().filter(|error| error.is_error()).count();
+    if errors > 0 {
+        view::list::broken(&source.name, errors);
+    }
     Ok((source.name, tasks::of(&text, &context.registry)))
 }

@@ -1,7 +1,7 @@
 //! `opal NAME`, `opal run`, `opal FILE.opl`: running is not part of this version, checking is.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::Severity;
@@ -20,13 +20,23 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let before_end = rest.iter().take_while(|argument| *argument != "--");
     let own_h = task.params.iter().any(|param| param.name == "h");
-    let wants_help =
-        before_end.clone().any(|argument| argument == "--help" || (argument == "-h" && !own_h));
+    let mut before_end = before_end;
+    let wants_help = before_end.any(|argument| argument == "--help" || (argument == "-h" && !own_h));
     if wants_help {
         let help = tasks::command(task).render_long_help();
         return view::help(&help, context);
     }
-    checked(context, path, &format!("the task `{}`", task.name))
+    let command = tasks::command(task).no_binary_name(true);
+    if let Err(error) = command.try_get_matches_from(rest) {
+        return view::clap(&error, context);
+    }
+    let outcome = checked(context, path, &format!("the task `{}`", task.name));
+    outcome.map_err(|failure| {
+        if task.hides_builtin() {
+            return failure.help(format!("for the built-in, write `opal self {}`", task.name));
+        }
+        failure
+    })
 }
 
 pub(crate) fn script(context: &Context<'_>, path: &Path, _rest: &[OsString]) -> Result<Exit, Failure> {
@@ -39,14 +49,23 @@ pub(crate) fn run_command(context: &Context<'_>, matches: &ArgMatches) -> Result
         .get_many::<String>("arguments")
         .map(|all| all.map(OsString::from).collect())
         .unwrap_or_default();
+    run_target(context, target, context.file(matches), &rest)
+}
+
+pub(crate) fn run_target(
+    context: &Context<'_>,
+    target: &str,
+    file: Option<&PathBuf>,
+    rest: &[OsString],
+) -> Result<Exit, Failure> {
     if is_file(target) {
-        return script(context, Path::new(target), &rest);
+        return script(context, Path::new(target), rest);
     }
-    let path = crate::project::file_or_project(context.file(matches))?;
+    let path = crate::project::file_or_project(file)?;
     let found = tasks_of(Some(path.clone()), &context.registry);
     let tasks = found.map(|(_, tasks)| tasks).unwrap_or_default();
     match tasks.iter().find(|task| same_name(&task.name, target)) {
-        Some(task) => run(context, &path, task, &rest),
+        Some(task) => run(context, &path, task, rest),
         None => {
             let names = tasks.iter().map(|task| task.name.as_str());
             let help = match opal_core::suggest::nearest(target, names) {

@@ -59,7 +59,11 @@ fn summary(files: &[CheckedFile]) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| counted(count, what))
         .collect();
-    let checked = counted(read.count(), "file");
+    let count = read.count();
+    if count == 0 {
+        return String::new();
+    }
+    let checked = counted(count, "file");
     if found.is_empty() {
         return format!("{checked} checked, nothing to complain about\n");
     }

@@ -156,7 +156,7 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
         facts.push("Refused in contracts: it is another value at every look".into());
     }
     if let Some(resource) = &descriptor.resource {
-        facts.push(format!("Step type in YAML: {}; one thing is one {}", resource.yaml, resource.key.join(" + ")));
+        facts.push(format!("Step type in YAML: {}; told apart by {}", resource.yaml, resource.key.join(" + ")));
     }
     facts
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{print, print_json};
+use super::{counted, print, print_json, say};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
@@ -127,6 +127,12 @@ fn param_json(param: &TaskParam) -> serde_json::Value {
         document["choices"] = json!(param.choices);
     }
     document
+}
+
+/// What is listed may not be all.
+pub(crate) fn broken(file: &str, errors: usize) {
+    let errors = counted(errors, "syntax error");
+    say(&format!("warning: {file} has {errors}, so tasks may be missing: see `opal check`\n"));
 }
 
 pub(crate) fn how_to_start(context: &Context<'_>) -> Result<Exit, Failure> {

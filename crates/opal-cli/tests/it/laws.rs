@@ -140,6 +140,10 @@ fn values_are_data() {
         ("text in arithmetic", "echo $(( @env.N + 1 ))\n", &["E0702"]),
         ("an Int in arithmetic", "var n = 2\necho $(( @var.n + 1 ))\n", &[]),
         ("an index of a shell array", "var i = 1\necho ${a[@var.i]}\n", &["E0702"]),
+        ("a captured text in arithmetic", "let.a = @shell(\"x\")\necho $((@let.a + 1))\n", &["E0702"]),
+        ("a captured text as a command", "let.a = @shell(\"x\")\n@shell(@let.a)\n", &["E0701"]),
+        ("a variable from the world as a command", "var X = @env.X\n@shell(\"ls \" + X)\n@shell(X)\n", &["E0701"]),
+        ("a constant as a command", "var X = \"ls\"\n@shell(X)\n", &[]),
         ("a computed command", "@shell(\"ls \" + @env.X)\n", &["E0701"]),
     ]);
 }
@@ -182,6 +186,21 @@ fn statements_and_blocks() {
         ("export alone", "export A=1\nsource .env\n. venv/bin/activate\n", &["W0704"]),
         ("a shell variable alone", "VERSION=1.2\nNAME=\"a b\"\n", &["W0704"]),
         ("a shell variable for a command", "A=1 make\n", &[]),
+        ("what a command prints", "fun f() {\n    VERSION=$(git describe)\n    echo $VERSION\n}\n", &["W0704"]),
+        ("other lost state", "set -x\n", &["W0704"]),
+        ("several at once", "export A=1; export B=2\n", &["W0704"]),
+        ("break", "for x in [1, 2] {\n    echo @var.x\n    break\n}\n", &["W0705"]),
+        ("exit behind a test", "fun f() {\n    [ -f x ] && exit 0\n    make\n}\n", &["W0705"]),
+        ("break in a shell's own loop", "until false; do break; done\n", &[]),
+        ("a function as a command", "fun build() = make\nfun all() {\n    build\n}\n", &["W0414"]),
+        ("other tools' constructs", "task build {\n    make\n}\n", &["E0301"]),
+        ("other tools' choices", "switch x {\n  a\n}\n", &["E0301"]),
+        ("phony", ".PHONY: all\n", &["E0310"]),
+        ("a recipe with parameters", "build target:\n    make\n", &["E0310"]),
+        ("assigning through a reference", "var A = 1\n@var.A = 2\n", &["E0301"]),
+        ("a name that is missing", "echo @env(\"HOME\")\n", &["E0406"]),
+        ("a name that is missing in an expression", "var X = @env(\"HOME\")\necho @var.X\n", &["E0406"]),
+        ("an endpoint as a command", "@file.write(\"p\")\n", &["E0314"]),
         ("export with more", "export A=1 && make\n", &[]),
         ("exit in a block", "fun a() {\n    exit 1\n}\n", &["W0705"]),
         ("comments everywhere", "/* a */ echo b\n// c\n# d\nvar x = 1 /* e */ + 2 // f\necho @var.x\n", &[]),
@@ -222,6 +241,10 @@ fn declarations_and_calls() {
         ("counting", "var n = 0\nn++\nn--\necho @var.n\n", &[]),
         ("a changed global", "var X = 1\nX = 2\nfun a() = echo @var.X\n", &["E0408"]),
         ("a redeclared global that no function reads", "var X = 1\necho @var.X\nvar X = 2\necho @var.X\n", &[]),
+        ("a global changed in a block", "var X = 1\nif true {\n    X = 2\n}\nfun a() = echo @var.X\n", &["E0408"]),
+        ("a default that reads a global", "fun a(b = D) = echo @var.b\nvar D = 3\n", &[]),
+        ("a default that reads a parameter", "fun a(b = 1, c = b) = echo @var.b @var.c\n", &[]),
+        ("a default that reads nothing", "fun a(b = nope) = echo @var.b\n", &["E0401"]),
         ("an unused variable", "var X = 1\n", &["W0410"]),
         ("an unused parameter", "fun a(x) = true\n", &["W0411"]),
         ("on purpose", "fun a(_x) = true\n", &[]),
@@ -258,7 +281,7 @@ fn decorators_and_their_arguments() {
 
 #[test]
 fn expressions_and_types() {
-    let value = |expr: &str| Opal::codes(&format!("var x = {expr}\nvar y = x\necho a @raw(str(y))\n"));
+    let value = |expr: &str| Opal::codes(&format!("var x = {expr}\nvar y = x\nif y != null {{ echo a }}\n"));
     for good in [
         "1 + 2 * 3", "1.5 + 2", "\"a\" + \"b\"", "1h30m + 5m", "2s * 3", "1...5", "[1, \"a\", true,]",
         "{a: 1, \"b c\": 2,}", "!true && false || 1 < 2", "int(\"3\") + 1", "split(\"a,b\", \",\")",
@@ -331,6 +354,9 @@ fn run_time_bindings() {
         ("outside", "@retry(3) {\n    let.r = @shell(\"a\")\n    echo @let.r\n}\necho @let.r\n", &["E0606"]),
         ("another branch", "@parallel {\n    let.r = @shell(\"a\")\n    echo @let.r\n}\n", &["E0606"]),
         ("one branch", "@parallel {\n    {\n        let.r = @shell(\"a\")\n        echo @let.r\n    }\n    echo b\n}\n", &[]),
+        ("a captured text for a number", "fun g(n: Int) = echo @var.n\nlet.x = @shell(\"x\")\n@cmd.g(@let.x)\n", &["E0505"]),
+        ("a question", "let.x = @shell(\"x\")\n@confirm(\"ok @let.x?\")\n", &["E0601"]),
+        ("a broken binding is one mistake", "let.c = git rev-parse HEAD\necho @let.c\necho @let.c\n", &["E0317"]),
         ("nowhere", "echo @let.r\n", &["E0607"]),
         ("nothing returned", "let.r = @log(\"a\")\necho @let.r\n", &["E0608"]),
         ("a value decorator", "let.r = @env.HOME\necho @let.r\n", &["E0608"]),

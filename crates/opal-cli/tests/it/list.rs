@@ -12,7 +12,7 @@ fun deploy(env: "dev" | "prod", replicas: Int = 3, wait = true, dry_run = false,
 # Migrates the database.
 fun db-migrate() = echo migrate
 
-/* Fills it. */
+// Fills it.
 fun db-seed(rows = 10) = echo @var.rows
 
 fun _helper() = echo helper

@@ -6,7 +6,7 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 use super::lets::Site;
 use super::{Checker, listed};
 use crate::lower;
-use crate::unit::{Argument, Expr, ExprKind};
+use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece};
 
 impl Checker<'_> {
     /// Checks arguments that nothing is known about.
@@ -160,6 +160,7 @@ impl Checker<'_> {
                 (Type::Int, Type::String) => "write it without quotes, or convert it with `int(…)`".to_owned(),
                 (Type::Bool, Type::String) => "write `true` or `false` without quotes".to_owned(),
                 (Type::String, Type::Int | Type::Float) => "quote it, or convert it with `str(…)`".to_owned(),
+                (Type::Float, Type::Int) => "write it with a point, as in `1.0`".to_owned(),
                 (Type::Array(_), _) => "write a list: `[value]`".to_owned(),
                 _ => format!("give it {}", wanted.with_article()),
             };
@@ -209,26 +210,56 @@ impl Checker<'_> {
             self.shell_argument_text(&text, site);
             return true;
         }
-        if let ExprKind::Binary { first, rest } = &value.kind {
-            let parts = std::iter::once(&**first).chain(rest.iter().map(|(_, _, right)| right));
-            for part in parts {
-                self.computed_command(part);
+        match &value.kind {
+            ExprKind::Binary { first, rest } => {
+                let rest = rest.iter().map(|(_, _, right)| right);
+                std::iter::once(&**first).chain(rest).for_each(|part| self.computed_command(part));
             }
+            _ => self.computed_command(value),
         }
         false
     }
 
     fn computed_command(&mut self, part: &Expr) {
-        let ExprKind::Reference(reference) = &part.kind else { return };
-        let path = &reference.path.text;
-        if path.starts_with("var.") || matches!(path.as_str(), "raw" | "args") {
+        if !self.is_resolved(part) {
             return;
         }
+        let path = match &part.kind {
+            ExprKind::Reference(reference) => &reference.path.text,
+            ExprKind::Name(name) => &format!("var.{name}"),
+            _ => return,
+        };
         let message = format!("`@{path}` would become code: this command is put together from values");
         let error = Diagnostic::new(Code::ReevaluatedText, part.span, message)
             .help(format!("write it into the command itself: `\"… @{path} …\"`"))
             .help(format!("to paste it unprotected, write `@raw(@{path})`"));
         self.report(error);
+    }
+
+    /// Whether a value comes from the world: it must never become code.
+    pub(super) fn is_resolved(&self, expr: &Expr) -> bool {
+        let reference = |reference: &Reference| match reference.named() {
+            Some(("var", name)) => self.names.is_resolved(name),
+            Some(_) => true,
+            None => !matches!(reference.path.text.as_str(), "raw" | "args"),
+        };
+        match &expr.kind {
+            ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) => false,
+            ExprKind::Name(name) => self.names.is_resolved(name),
+            ExprKind::Reference(found) => reference(found),
+            ExprKind::Str(pieces) => pieces.iter().any(|piece| match piece {
+                StrPiece::Reference(found) => reference(found),
+                _ => false,
+            }),
+            ExprKind::Array(elements) => elements.iter().any(|e| self.is_resolved(e)),
+            ExprKind::Map(entries) => entries.iter().any(|(_, e)| self.is_resolved(e)),
+            ExprKind::Function { args, .. } => args.iter().any(|a| self.is_resolved(&a.value)),
+            ExprKind::Access { base, .. } => self.is_resolved(base),
+            ExprKind::Unary { operand, .. } => self.is_resolved(operand),
+            ExprKind::Binary { first, rest } => {
+                self.is_resolved(first) || rest.iter().any(|(_, _, e)| self.is_resolved(e))
+            }
+        }
     }
 
     fn missing(&mut self, descriptor: &'static Descriptor, given: &[Option<Span>], span: Span) {

@@ -32,8 +32,9 @@ impl Checker<'_> {
             Target::Text(text) => return self.shell_text(text),
             Target::Decorator(call) => call,
         };
-        let Some(descriptor) = self.registry.get(&call.path.text) else {
-            self.unknown_path(&call.path, call.span, true, true);
+        let path = if call.function().is_some() { "cmd" } else { call.path.text.as_str() };
+        let Some(descriptor) = self.registry.get(path) else {
+            self.unknown_path(&call.path, call.span, true);
             return;
         };
         let reads = redirect.operator.contains('<');
@@ -47,7 +48,9 @@ impl Checker<'_> {
             };
             self.error(Code::NotAnEndpoint, call.span, message, help);
         }
-        self.arguments(descriptor, &call.args, call.span, false, Site::Run);
+        if call.function().is_none() {
+            self.arguments(descriptor, &call.args, call.span, false, Site::Run);
+        }
     }
 
     /// A decorator as a command; says what it returns.
@@ -68,14 +71,29 @@ impl Checker<'_> {
             }
             return None;
         };
-        if call.path.text == "cmd" {
+        if matches!(call.path.text.as_str(), "var" | "env" | "let") {
+            self.nameless(&call.path.text, span, &call.args);
+        } else if call.path.text == "cmd" {
             let help = "name the function: `@cmd.NAME()`";
             self.error(Code::UnknownFunction, span, "`@cmd` calls no function", help);
         } else if call.function().is_none() {
-            self.arguments(descriptor, &call.args, call.span, false, Site::Run);
+            // Every question is asked before the first step, so it cannot hold what a step gave.
+            let site = if descriptor.path == "confirm" { Site::Question } else { Site::Run };
+            self.arguments(descriptor, &call.args, call.span, false, site);
+            self.only_endpoint(descriptor, span);
         }
         self.block_policy(descriptor, call, span);
         Some(descriptor)
+    }
+
+    /// What can only stand behind a redirection does nothing as a command.
+    fn only_endpoint(&mut self, descriptor: &Descriptor, span: Span) {
+        if descriptor.writes && !descriptor.is_value() {
+            let path = descriptor.path;
+            let message = format!("`@{path}` is the target of a redirection, not a command");
+            let help = format!("write `command > @{path}(…)`");
+            self.error(Code::MisplacedDecorator, span, message, help);
+        }
     }
 
     fn unknown_call(&mut self, path: &Name, span: Span) {
@@ -89,7 +107,7 @@ impl Checker<'_> {
             self.report(error);
             return;
         }
-        self.unknown_path(path, span, false, true);
+        self.unknown_path(path, span, true);
     }
 
     fn block_policy(&mut self, descriptor: &Descriptor, call: &Call, span: Span) {

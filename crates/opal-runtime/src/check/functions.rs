@@ -101,11 +101,15 @@ impl Checker<'_> {
                 Diagnostic::new(Code::UnknownType, written.span, format!("there is no type `{name}`"))
                     .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
                     .help(format!("known are {}, and closed sets: `\"a\" | \"b\"`", listed(Type::NAMES)));
-            if let Some(near) = near {
+            if let Some(near) = near.filter(|near| near.eq_ignore_ascii_case(name)) {
                 error = error.fix(format!("write `{near}`"), written.span, near);
             }
             self.report(error);
         }
+    }
+
+    /// A default may read the variables of the top and the parameters before it.
+    pub(super) fn parameter_default(&mut self, param: &Param) {
         if let Some(default) = &param.default {
             let wanted = param.ty.as_ref().and_then(|written| written.ty.clone());
             let wanted = wanted.unwrap_or(Type::Any);
@@ -140,7 +144,7 @@ impl Checker<'_> {
             let calls: Vec<String> =
                 text.split_whitespace().map(|word| format!("@cmd.{word}()")).collect();
             let message = format!("`{text}` would run as a command, and is only names of functions");
-            let help = format!("call them: `fun {name}() {{ {} }}`, one a line", calls.join("; "));
+            let help = format!("call them, one a line: `fun {name}() {{ {} }}`", calls.join(" ⏎ "));
             self.error(Code::LabelWithoutBody, statement.span, message, help);
         }
     }

@@ -51,6 +51,8 @@ pub(super) enum Site {
     Default,
     Var,
     ValueArgument,
+    /// What is asked before the first step.
+    Question,
     /// An argument of something that runs, or shell text: the one place for run-time values.
     Run,
 }
@@ -65,6 +67,7 @@ impl Site {
             Self::Default => "the default of a parameter",
             Self::Var => "a variable",
             Self::ValueArgument => "an argument of a value decorator",
+            Self::Question => "a question",
             Self::Run => "a step",
         }
     }
@@ -174,7 +177,9 @@ impl Checker<'_> {
             self.lets.bindings[index].used = true;
             return self.lets.bindings[index].ty.clone();
         }
-        self.unbound(name, span);
+        if site == Site::Run {
+            self.unbound(name, span);
+        }
         Type::Any
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Names {
     declared: BTreeMap<String, Vec<Span>>,
     /// Declarations that stand below a use: used, only too late.
     read_early: BTreeSet<Span>,
+    /// The declaration whose value is being walked.
+    pub(super) declaring: Option<Span>,
     /// The script is being walked.
     script: bool,
 }
@@ -33,6 +35,8 @@ pub(super) struct Var {
     pub(super) ty: Type,
     kind: VarKind,
     used: bool,
+    /// Its value comes from the world, so it must never become code.
+    resolved: bool,
     /// A function reads it.
     read_by: Option<Span>,
 }
@@ -74,7 +78,7 @@ impl Names {
             self.globals.entry(text.clone()).or_default().push(index);
         }
         self.visible.entry(text.clone()).or_default().push(index);
-        self.vars.push(Var { name: text, span, ty, kind, used: false, read_by: None });
+        self.vars.push(Var { name: text, span, ty, kind, used: false, resolved: false, read_by: None });
         if let Some(scope) = self.scopes.last_mut() {
             scope.push(index);
         }
@@ -97,6 +101,17 @@ impl Names {
         scoped.chain(globals)
     }
 
+    /// Notes that the value of `name` comes from the world.
+    pub(super) fn resolve(&mut self, name: &str) {
+        if let Some(index) = self.visible(name) {
+            self.vars[index].resolved = true;
+        }
+    }
+
+    pub(super) fn is_resolved(&self, name: &str) -> bool {
+        self.visible(name).is_some_and(|index| self.vars[index].resolved)
+    }
+
     /// Whether assignments anywhere make the type of `name` unsure.
     pub(super) fn loosen(&mut self, name: &str) {
         if let Some(index) = self.visible(name) {
@@ -108,7 +123,9 @@ impl Names {
 impl Checker<'_> {
     /// Notes that the script assigns to a variable of its own at top level.
     pub(super) fn note_assignment(&mut self, name: &Name) {
-        if self.names.script && self.names.scopes.len() == 1 {
+        let all = self.names.globals.get(&name.text);
+        let means = self.names.local(&name.text);
+        if self.names.script && means.is_some_and(|i| all.is_some_and(|all| all.contains(&i))) {
             self.names.assigned.entry(name.text.clone()).or_default().push(name.span);
         }
     }
@@ -160,7 +177,8 @@ impl Checker<'_> {
 
     fn undeclared(&mut self, name: &str, span: Span, help: &str) {
         let all = self.names.declared.get(name).map_or(&[][..], Vec::as_slice);
-        let inner = all.first().copied().filter(|at| at.start < span.start);
+        let inner = all.iter().copied().filter(|at| Some(*at) != self.names.declaring);
+        let inner = inner.take(1).find(|at| at.start < span.start);
         let later = all.iter().copied().find(|at| at.start > span.start);
         if let Some(at) = later {
             self.names.read_early.insert(at);
@@ -179,6 +197,7 @@ impl Checker<'_> {
         let message = format!("the variable `{name}` is not declared");
         let mut error = Diagnostic::new(Code::UndeclaredVariable, span, message);
         if let Some(at) = inner {
+            self.names.read_early.insert(at);
             error = error.also(at, "this one ends with its block").help(
                 "declare it before the block and assign to it inside: `NAME = value`",
             );
@@ -188,11 +207,17 @@ impl Checker<'_> {
             let given = &self.text[span.range()];
             let fixed = given.replace(name, near);
             error = error.help(format!("did you mean `{near}`?"));
-            if given.ends_with(name) {
+            let certain = near.len() >= 4 && suggest::distance(name, near) == 1;
+            if given.ends_with(name) && certain {
                 error = error.fix(format!("write `{near}`"), span, fixed);
             }
         } else if !help.is_empty() {
             error = error.help(help);
+        } else if !self.text[span.range()].starts_with('@') {
+            error = error.help(match name {
+                "env" => "the environment is read with `@env.NAME`".to_owned(),
+                _ => format!("for the text, write `\"{name}\"`; for a variable, declare it first"),
+            });
         } else if !name.chars().any(char::is_lowercase) {
             error = error.help(format!(
                 "declare it with `var {name} = …`; the environment is read with `@env.{name}`"

@@ -6,7 +6,7 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::lets::Site;
 use super::{Checker, listed};
-use crate::unit::{Access, ExprKind, Name, Reference};
+use crate::unit::{Access, Argument, ExprKind, Name, Reference};
 
 impl Checker<'_> {
     /// Checks a reference that stands where a value is wanted, and says what type it has.
@@ -34,8 +34,8 @@ impl Checker<'_> {
             },
         };
         match self.accesses(base, &reference.access, reference, site) {
-            // What a `let` captured as a whole has fields and also a text of its own.
-            Type::Object(_) => Type::Any,
+            // What a `let` captured has fields; as a whole it is its text.
+            Type::Object(_) => Type::String,
             ty => ty,
         }
     }
@@ -55,13 +55,21 @@ impl Checker<'_> {
     fn value_decorator(&mut self, reference: &Reference, span: Span, site: Site) -> Option<Type> {
         if let Some(function) = reference.path.text.strip_prefix("cmd.") {
             let message = format!("`@cmd.{function}` runs a function and gives no value");
-            let help = "give it a line or an operand of its own; for plain text write `\\@cmd`";
+            let help = if site == Site::Run {
+                "give it a line or an operand of its own; for plain text write `\\@cmd`"
+            } else {
+                "the output of a command is `@shell.output(\"…\")`"
+            };
             self.error(Code::NotAValue, span, message, help);
             self.argument_values(&reference.args, Site::Run);
             return Some(Type::Any);
         }
+        if matches!(reference.path.text.as_str(), "var" | "env" | "let") {
+            self.nameless(&reference.path.text, span, &reference.args);
+            return Some(Type::Any);
+        }
         let Some(descriptor) = self.registry.get(&reference.path.text) else {
-            self.unknown_path(&reference.path, span, reference.called, true);
+            self.unknown_path(&reference.path, span, true);
             self.argument_values(&reference.args, Site::ValueArgument);
             return Some(Type::Any);
         };
@@ -87,10 +95,22 @@ impl Checker<'_> {
         Some(self.accesses(ty, access, reference, site))
     }
 
+    /// `@env` without the name that belongs to it.
+    pub(super) fn nameless(&mut self, space: &str, span: Span, args: &[Argument]) {
+        let name = args.first().and_then(|arg| match &arg.value.kind {
+            ExprKind::Literal(Value::String(name)) => Some(name.to_string()),
+            _ => None,
+        });
+        let name = name.unwrap_or_else(|| "NAME".into());
+        let help = format!("the name belongs to the path: `@{space}.{name}`");
+        self.error(Code::UnknownDecorator, span, format!("`@{space}` needs a name"), help);
+    }
+
     fn no_value_help(&self, descriptor: &Descriptor) -> String {
         match &descriptor.returns {
             Some(_) => format!(
-                "it runs later: capture it with `let.NAME = @{}(…)` and read `@let.NAME`",
+                "it runs later: capture it with `let.NAME = @{}(…)` and read `@let.NAME`; \
+                 for the plan itself use `@shell.output(\"…\")`",
                 descriptor.path
             ),
             None => format!("for plain text write `\\@{}`", descriptor.path),
@@ -98,7 +118,7 @@ impl Checker<'_> {
     }
 
     /// Says that nothing provides a path. `is_reference` is false for what may stay text.
-    pub(super) fn unknown_path(&mut self, path: &Name, span: Span, called: bool, is_reference: bool) {
+    pub(super) fn unknown_path(&mut self, path: &Name, span: Span, is_reference: bool) {
         let given = path.text.as_str();
         let first = given.split('.').next().unwrap_or(given);
         let spaces = ["var", "env", "let", "cmd"];
@@ -114,14 +134,17 @@ impl Checker<'_> {
         }
         let message = format!("nothing provides `@{given}`");
         let mut error = Diagnostic::new(Code::UnknownDecorator, span, message);
-        if spaces.contains(&given) && called {
-            error = error.help(format!("the name belongs to the path: `@{given}.NAME`"));
-        }
+        let family = self.registry.iter().map(|d| d.path).filter(|path| {
+            given.contains('.') && path.split('.').next() == Some(first) && path.contains('.')
+        });
+        let family: Vec<String> = family.map(|path| format!("@{path}")).collect();
         let near = slip.clone().or_else(|| {
             self.may_suggest().then(|| self.registry.nearest(given).map(str::to_owned)).flatten()
         });
         if let Some(near) = near {
             error = error.help(format!("did you mean `@{near}`?"));
+        } else if !family.is_empty() {
+            error = error.help(format!("known are {}", listed(family.iter().map(String::as_str))));
         }
         if let Some(near) = slip {
             error = error.fix(format!("write `@{near}`"), span, format!("@{near}"));

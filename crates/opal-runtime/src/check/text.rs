@@ -17,13 +17,14 @@ impl Checker<'_> {
             }
         }
         self.value_with_block(text);
-        self.lost_assignment(text);
+        self.assigned_reference(text);
+        self.habits(text);
     }
 
     /// `@name.ext`: text, unless it is a slip.
     pub(super) fn at_word(&mut self, path: &Name) {
         let span = Span::new(path.span.start.saturating_sub(1), path.span.end);
-        self.unknown_path(path, span, false, false);
+        self.unknown_path(path, span, false);
     }
 
     fn text_reference(&mut self, reference: &Reference, context: Context) {
@@ -43,7 +44,10 @@ impl Checker<'_> {
                 reference.span,
                 format!("`@{path}` would become code: this text is evaluated once more"),
             )
-            .help("pass it as an argument instead: `bash -c 'echo \"$1\"' _ @var.NAME`")
+            .help(
+                "pass it as data: as an argument, `bash -c 'echo \"$1\"' _ @var.NAME`, or on \
+                 standard input, `printf %s @var.NAME | ssh HOST 'cat > file'`",
+            )
             .help(format!("to paste it unprotected, write `@raw(@{path})`"));
             self.report(error);
             return;
@@ -89,6 +93,25 @@ impl Checker<'_> {
         self.error(Code::CollectionInText, reference.span, message, help);
     }
 
+    /// `@var.NAME = value`.
+    fn assigned_reference(&mut self, text: &ShellText) {
+        let [Piece::Reference(reference, context), Piece::Text(after), ..] = text.pieces.as_slice()
+        else {
+            return;
+        };
+        let Some((space, name)) = reference.named().filter(|_| context.is_command()) else { return };
+        if !after.starts_with(" = ") && after != " =" {
+            return;
+        }
+        let help = match space {
+            "var" => format!("an assignment has no `@`: `{name} = …`"),
+            "let" => format!("a binding has no `@`: `let.{name} = @shell(\"…\")`"),
+            _ => format!("set it for some steps: `@environ({name}=\"…\") {{ … }}`"),
+        };
+        let message = format!("`@{space}.{name}` reads a value and cannot be assigned to");
+        self.error(Code::Syntax, reference.span, message, help);
+    }
+
     /// `@env.NAME { … }`.
     fn value_with_block(&mut self, text: &ShellText) {
         if let [Piece::Reference(reference, context), Piece::Text(after), ..] = text.pieces.as_slice()
@@ -101,64 +124,4 @@ impl Checker<'_> {
             self.error(Code::BlockNotAllowed, reference.span, message, help);
         }
     }
-
-    /// A step that only changes its own shell.
-    fn lost_assignment(&mut self, text: &ShellText) {
-        let leading = text.leading();
-        let mut words = leading.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let more = text.pieces.iter().any(|piece| match piece {
-            Piece::Text(text) => text.contains(['&', '|', ';', '\n', '(']),
-            _ => false,
-        });
-        if more {
-            return;
-        }
-        if first == "exit" && self.depth > 0 && text.pieces.len() == 1 {
-            self.error(
-                Code::ExitInBlock,
-                text.span,
-                "`exit` ends its own step, not the block or the function",
-                "a step that fails ends the block: write `false`; to stop early, use `if … { }`",
-            );
-        }
-        let lost = match first {
-            "export" | "source" | "." => words.next().is_some() || text.pieces.len() > 1,
-            _ => is_assignment(text),
-        };
-        let first = first.split('=').next().unwrap_or(first);
-        if lost {
-            self.error(
-                Code::LostAssignment,
-                text.span,
-                format!("`{first}` ends with its step: the next step does not see it"),
-                "use `var NAME = …`, `@environ(NAME=…) { … }` around the steps, `let`, or \
-                 `--env-file FILE`",
-            );
-        }
-    }
-}
-
-/// Whether a step is `NAME=value` and nothing else.
-fn is_assignment(text: &ShellText) -> bool {
-    let is_name = |name: &str| {
-        !name.starts_with(|c: char| c.is_ascii_digit())
-            && !name.is_empty()
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    let name = text.leading().split_once('=').map(|(name, _)| name.trim_end_matches('+'));
-    let mut quote = None;
-    let mut characters = text.pieces.iter().flat_map(|piece| match piece {
-        Piece::Text(text) => text.chars(),
-        _ => "".chars(),
-    });
-    let one_word = characters.all(|c| {
-        match (quote, c) {
-            (Some(open), c) if open == c => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            _ => {}
-        }
-        quote.is_some() || !c.is_whitespace()
-    });
-    name.is_some_and(is_name) && one_word
 }

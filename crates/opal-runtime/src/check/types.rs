@@ -1,17 +1,19 @@
 //! The type of an expression, where it is known.
 
-use opal_core::{Code, Diagnostic, Type};
+use std::collections::BTreeMap;
+
+use opal_core::types::TypeRef;
+use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::lets::Site;
 use super::{Checker, listed};
 use crate::unit::{Access, Argument, Expr, ExprKind, Name, StrPiece, UnaryOp};
-use opal_core::suggest;
 
 /// The functions of expressions: name, types taken, type given.
 const FUNCTIONS: [(&str, &[&[Type]], Type); 7] = [
     ("int", &[&[Type::String, Type::Float, Type::Int]], Type::Int),
     ("float", &[&[Type::String, Type::Int, Type::Float]], Type::Float),
-    ("str", &[&[]], Type::String),
+    ("str", &[&[Type::String, Type::Int, Type::Float, Type::Bool, Type::Duration]], Type::String),
     ("split", &[&[Type::String], &[Type::String]], Type::Any),
     ("join", &[&[], &[Type::String]], Type::String),
     ("lines", &[&[Type::String]], Type::Any),
@@ -58,7 +60,9 @@ impl Checker<'_> {
 
     fn regex(&mut self, pattern: &str, expr: &Expr) -> Type {
         if let Err(error) = regex::Regex::new(pattern) {
-            let message = format!("this regex cannot be read: {error}");
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or(&error).trim_start_matches("error: ");
+            let message = format!("this regex cannot be read: {reason}");
             let help = "a bracket or another special character is matched with a `\\` before it";
             self.error(Code::BadRegex, expr.span, message, help);
         }
@@ -89,20 +93,24 @@ impl Checker<'_> {
     }
 
     fn map(&mut self, entries: &[(crate::unit::Key, Expr)], site: Site) -> Type {
-        let mut seen: Vec<&Name> = Vec::new();
+        let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+        let mut types = Vec::new();
         for (key, value) in entries {
-            self.expression(value, site);
-            if let Some(first) = seen.iter().find(|name| name.text == key.name.text) {
+            types.push(self.expression(value, site));
+            if let Some(first) = seen.insert(&key.name.text, key.name.span) {
                 let message = format!("the key `{}` stands here twice", key.name.text);
                 let error = Diagnostic::new(Code::RepeatedArgument, key.name.span, message)
-                    .also(first.span, "first here")
+                    .also(first, "first here")
                     .help("remove one of them");
                 self.report(error);
-            } else if seen.len() < 1000 {
-                seen.push(&key.name);
             }
         }
-        Type::named("Map").unwrap_or(Type::Any)
+        match types.split_first() {
+            Some((first, rest)) if rest.iter().all(|ty| ty == first) => {
+                Type::Map(TypeRef::Shared(std::sync::Arc::new(first.clone())))
+            }
+            _ => Type::Map(TypeRef::Static(&Type::Any)),
+        }
     }
 
     fn unary(&mut self, ops: &[UnaryOp], ty: Type, operand: &Expr) -> Type {

@@ -1,7 +1,7 @@
 //! The walk: statements in source order, scopes opened and closed around them.
 
 use opal_core::types::TypeRef;
-use opal_core::{Code, Diagnostic, Span, Type};
+use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::Checker;
 use super::lets::Site;
@@ -70,6 +70,7 @@ impl Checker<'_> {
         self.names.enter();
         let mut seen = std::collections::BTreeSet::new();
         for param in function.params.iter().filter(|param| seen.insert(&param.name.text)) {
+            self.parameter_default(param);
             let ty = self.parameter_type(param);
             self.names.declare(&param.name, ty, VarKind::Param);
         }
@@ -120,8 +121,13 @@ impl Checker<'_> {
     fn statement(&mut self, statement: &Statement) {
         match &statement.kind {
             StatementKind::Var { name, value } => {
+                self.names.declaring = Some(name.span);
                 let ty = self.expression(value, Site::Var);
+                self.names.declaring = None;
                 self.names.declare(name, ty, VarKind::Var);
+                if self.is_resolved(value) {
+                    self.names.resolve(&name.text);
+                }
             }
             StatementKind::Assign { name, op, value } => self.assign(name, *op, value.as_ref()),
             StatementKind::If(branches) => self.branches(branches, statement.span),
@@ -225,6 +231,14 @@ impl Checker<'_> {
             (ExprKind::Binary { .. }, Type::Array(element)) => element.get().clone(),
             (_, given) => given.clone(),
         };
+        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) = (subject, &pattern.kind)
+            && !choices.contains(text)
+        {
+            let message = format!("the subject is never `{text}`");
+            let help = format!("it is one of {}", super::listed(choices.iter()));
+            self.error(Code::NotAChoice, pattern.span, message, help);
+            return;
+        }
         let number = matches!((subject, &wanted), (Type::Float, Type::Int) | (Type::Int, Type::Float));
         if wanted != Type::Null && *subject != Type::Null && !number && !subject.accepts(&wanted) {
             let message = format!("{} never matches {}", subject.with_article(), wanted.with_article());

@@ -82,16 +82,16 @@ impl Lower<'_> {
             let text = self.slice(tokens.span(at));
             match tokens.kind(at) {
                 Blank if text.bytes().filter(|byte| *byte == b'\n').count() <= 1 => {}
-                Comment if self.begins_line(tokens.start(at)) => lines.push(text),
+                Comment if !text.starts_with("/*") && self.begins_line(tokens.start(at)) => {
+                    lines.push(text);
+                }
                 _ => break,
             }
         }
         lines.reverse();
         let lines = lines.iter().flat_map(|comment| comment.lines()).map(|line| {
             let line = line.trim();
-            let line = line.strip_prefix("/*").unwrap_or(line);
-            let line = line.strip_suffix("*/").unwrap_or(line);
-            let line = line.trim_start_matches(['/', '#', '*', '!']);
+            let line = line.trim_start_matches(['/', '#']);
             line.strip_prefix(' ').unwrap_or(line).trim_end()
         });
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()

@@ -122,9 +122,7 @@ impl<'t> Collector<'t> {
 
     fn leave(&mut self) {
         let Some(verbatim) = &mut self.verbatim else {
-            if self.nodes.pop() == Some(Chain) {
-                self.trim_last();
-            }
+            self.nodes.pop();
             return;
         };
         verbatim.depth -= 1;
@@ -136,9 +134,6 @@ impl<'t> Collector<'t> {
         let end = self.parse.tokens().start(self.next) as usize;
         self.push(&self.text[start..end], space, Role::Plain);
         self.behind = Space::Blank;
-        if !matches!(self.parent(), Chain | Redirect) {
-            self.trim_last();
-        }
     }
 
     fn token(&mut self, kind: SyntaxKind, index: usize) {
@@ -205,18 +200,16 @@ impl<'t> Collector<'t> {
         for index in self.next..end {
             let text = &self.text[tokens.span(index).range()];
             match tokens.kind(index) {
-                Comment | Shebang => self.comment(text),
-                Blank | Newline => self.line_feeds(text),
+                SyntaxKind::Comment | Shebang => self.comment(text),
+                Blank | Newline => {
+                    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).take(2).count() as u8;
+                    self.newlines = (self.newlines + lines).min(2);
+                    self.broken |= lines > 0;
+                }
                 _ => {}
             }
         }
         self.next = end;
-    }
-
-    fn line_feeds(&mut self, between: &str) {
-        let lines = memchr::memchr_iter(b'\n', between.as_bytes()).take(2).count() as u8;
-        self.newlines = (self.newlines + lines).min(2);
-        self.broken |= lines > 0;
     }
 
     fn comment(&mut self, text: &'t str) {
@@ -273,7 +266,8 @@ impl<'t> Collector<'t> {
             return;
         }
         self.last_comma(last.map_or(Role::Plain, |piece| piece.role));
-        self.push(text, space, Role::Close);
+        let touching = !self.broken && last.is_some_and(|piece| ends_in_slashes(piece.text));
+        self.push(text, if touching { Space::Exact } else { space }, Role::Close);
         let Some(open) = self.open.pop() else { return };
         let several_lines = self.lines.at(start) > open.line;
         if let Role::Open(brackets) = &mut self.out.row[open.piece].role {
@@ -300,23 +294,10 @@ impl<'t> Collector<'t> {
             _ => {}
         }
     }
-
-    /// Line feeds at the end of a step, as behind an `&&` that nothing follows, are between pieces.
-    /// A blank or a line feed that a backslash protects is text.
-    fn trim_last(&mut self) {
-        let Some(last) = self.out.row.last_mut() else { return };
-        let trimmed = last.text.trim_end_matches([' ', '\t', '\n']);
-        if !last.text[trimmed.len()..].contains('\n') {
-            return;
-        }
-        let protected = usize::from(ends_in_backslash(trimmed));
-        let (text, between) = last.text.split_at(trimmed.len() + protected);
-        last.text = text;
-        self.line_feeds(between);
-    }
 }
 
-/// Whether a backslash that no other one protects ends `text`.
-pub(super) fn ends_in_backslash(text: &str) -> bool {
-    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+/// Whether `text` is a step that ends in ` //`: only a `}` directly behind it keeps that from being
+/// a comment.
+fn ends_in_slashes(text: &str) -> bool {
+    text.strip_suffix("//").is_some_and(|rest| rest.ends_with([' ', '\t', '\n']))
 }

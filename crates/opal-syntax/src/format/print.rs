@@ -1,6 +1,5 @@
 //! Pieces in, text out: indentation, line feeds, blank lines, comments.
 
-use super::collect::ends_in_backslash;
 use super::piece::{Brackets, Comment, Layout, Piece, Pieces, Role, Space};
 
 const INDENT: usize = 4;
@@ -137,6 +136,10 @@ impl Printer {
         breaks.clear();
         breaks.extend(comments.iter().map(|comment| comment.newlines));
         breaks.push(piece.newlines);
+        if self.out.is_empty() {
+            // Whatever begins the file begins a line.
+            breaks[0] = breaks[0].max(1);
+        }
         let close = piece.role == Role::Close;
         let last = comments.len();
         match gap {
@@ -215,4 +218,9 @@ fn documentation(breaks: &[u8], comments: &[Comment<'_>]) -> usize {
         }
     }
     first
+}
+
+/// Whether a backslash that no other one protects ends `text`.
+fn ends_in_backslash(text: &str) -> bool {
+    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

@@ -2,6 +2,7 @@
 
 use opal_core::{Code, Span};
 
+use super::blocks::recover;
 use super::{expressions, references};
 use crate::kind::SyntaxKind::*;
 use crate::lexer::{is_blank, is_name_start};
@@ -52,27 +53,30 @@ fn group(p: &mut Parser<'_>, open: Span) {
     loop {
         p.pass_newlines();
         match p.peek() {
-            RParen => {
-                p.bump();
-                return;
-            }
-            Ident if belongs(p, open) => {
+            RParen => return p.bump(),
+            Ident if belongs(p, open) && !expressions::statement_begins(p) => {
                 let marker = p.start();
                 binding(p);
                 let _ = p.complete(marker, VarBinding);
-                if !matches!(p.peek(), Newline | RParen | Eof) {
+                if !matches!(p.peek(), Newline | RParen | Eof | Comma) {
                     p.expected("the end of the line or `)`")
                         .help
                         .push("each variable of a group stands on a line of its own".into());
-                    p.recover();
+                    recover(p);
                 }
             }
-            Eof => return unclosed_group(p, open),
+            Comma => {
+                p.expected("a line feed")
+                    .help
+                    .push("each variable of a group stands on a line of its own".into());
+                p.bump();
+            }
+            Eof | RBrace => return unclosed_group(p, open),
             _ if p.lexer.is_deeper(p.span().start as usize, open.start as usize) => {
                 p.expected("a name or `)`")
                     .help
                     .push("a variable of a group is `NAME = value`".into());
-                p.recover();
+                recover(p);
             }
             _ => return unclosed_group(p, open),
         }
@@ -87,9 +91,10 @@ fn belongs(p: &mut Parser<'_>, open: Span) -> bool {
 }
 
 fn unclosed_group(p: &mut Parser<'_>, open: Span) {
-    p.error(Code::UnterminatedBracket, open, "this group of variables has no `)`")
-        .help
-        .push("close the group with `)`".into());
+    let end = Span::at(p.previous().end);
+    let error = p.error(Code::Syntax, end, "expected `)`, found the end of the group");
+    *error = error.clone().also(open, "opened here");
+    error.help.push("close the group of variables with `)`".into());
     p.step_back();
 }
 

@@ -39,6 +39,14 @@ pub(crate) fn block(p: &mut Parser<'_>) {
     let _ = p.complete(marker, Block);
 }
 
+/// Passes over the rest of the line, and over the block that it may lead to.
+pub(crate) fn recover(p: &mut Parser<'_>) {
+    p.recover();
+    if p.byte_ahead() == b'{' {
+        block(p);
+    }
+}
+
 /// A brace, what `inside` reads, and the brace that closes it.
 pub(crate) fn braces(p: &mut Parser<'_>, what: &str, inside: impl FnOnce(&mut Parser<'_>)) {
     let open = p.span();

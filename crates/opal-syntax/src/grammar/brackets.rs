@@ -7,7 +7,7 @@
 use opal_core::{Code, Span};
 
 use super::MAX_DEPTH;
-use super::expressions::{atom, expression};
+use super::expressions::{atom, expression, statement_begins};
 use crate::kind::SyntaxKind::{self, *};
 use crate::parser::{Completed, Parser};
 
@@ -114,12 +114,17 @@ pub(crate) fn elements<'s>(
             break;
         }
         element(p);
-        if !separator(p, open, closer) {
-            break;
-        }
         if p.previous() == before {
             // Nothing that could be an element: it was said, and the list goes on behind it.
-            p.bump();
+            if p.on_new_line() && belongs(p, open) && !is_closing(p.peek()) {
+                p.bump();
+            }
+            if skip_to_comma(p) && p.eat(Comma) {
+                continue;
+            }
+        }
+        if !separator(p, open, closer) {
+            break;
         }
     }
     leave(p);
@@ -184,7 +189,7 @@ fn separator(p: &mut Parser<'_>, open: Span, close: SyntaxKind) -> bool {
             return false;
         }
     }
-    let belongs = p.lexer.is_deeper(p.span().start as usize, open.start as usize);
+    let belongs = belongs(p, open) && !is_closing(p.peek());
     if belongs {
         let end = Span::at(p.previous().end);
         let message = format!("expected `,` or {}, found the end of the line", close.describe());
@@ -193,6 +198,16 @@ fn separator(p: &mut Parser<'_>, open: Span, close: SyntaxKind) -> bool {
         error.help.push("a comma stands between two elements, also at the end of a line".into());
     }
     belongs
+}
+
+/// Whether the line that the next token begins is still one of the list's.
+fn belongs(p: &mut Parser<'_>, open: Span) -> bool {
+    p.lexer.is_deeper(p.span().start as usize, open.start as usize)
+        && !(p.peek() == Ident && statement_begins(p))
+}
+
+fn is_closing(kind: SyntaxKind) -> bool {
+    matches!(kind, RParen | RBracket | RBrace)
 }
 
 /// The bracket that closes the one at `open`; says so where there is none, and recovers.
@@ -209,7 +224,7 @@ pub(crate) fn close(p: &mut Parser<'_>, open: Span, close: SyntaxKind) {
         *error = error.clone().also(open, "opened here");
         error.help.push(format!("close the bracket with {closer}"));
     } else {
-        let error = p.expected(&format!("`,` or {closer}"));
+        let error = p.expected(closer);
         *error = error.clone().also(open, "opened here");
         error.help.push(format!("close the bracket with {closer}"));
     }

@@ -2,7 +2,7 @@
 
 use opal_core::{Code, Span};
 
-use super::blocks::{after_block, at_top_level_function, block, braces};
+use super::blocks::{after_block, at_top_level_function, block, braces, recover};
 use super::expressions;
 use super::statements::{self, Level};
 use crate::kind::SyntaxKind::*;
@@ -133,10 +133,7 @@ fn arms(p: &mut Parser<'_>) {
         if patterns(p) {
             arm_body(p);
         } else {
-            p.recover();
-            if p.byte_ahead() == b'{' {
-                block(p);
-            }
+            recover(p);
         }
         statements::end_of_statement(p);
         let _ = p.complete(marker, Arm);
@@ -263,7 +260,7 @@ fn pattern(p: &mut Parser<'_>) {
 // echo good
 // test for_forms
 // for x in [1, 2] { echo @var.x }
-// for k, v in {a: 1}.b {
+// for k, v in ({a: 1}) {
 //     echo @var.k
 // }
 pub(crate) fn r#for(p: &mut Parser<'_>) {
@@ -334,8 +331,9 @@ pub(crate) fn r#try(p: &mut Parser<'_>) {
     p.peek();
     let keyword = p.span();
     p.bump();
+    // Without its block, the rest says nothing.
+    let mut clauses = u32::from(p.peek() != LBrace);
     block(p);
-    let mut clauses = 0;
     for (word, kind) in [("catch", CatchClause), ("finally", FinallyClause)] {
         if clause_word(p, &[word]).is_none() {
             continue;

@@ -6,6 +6,7 @@ use opal_core::{Code, Span};
 use super::brackets::{array, map, paren};
 use super::references;
 use crate::kind::SyntaxKind::{self, *};
+use crate::lexer::{is_blank, is_name_start};
 use crate::parser::{Completed, Parser};
 
 /// Binding strength; higher binds tighter. The range stands above the comparisons.
@@ -112,14 +113,15 @@ pub(crate) fn atom(p: &mut Parser<'_>) -> Option<Completed> {
     Some(match p.peek() {
         Int | Float | Duration | RawString | Regex => literal(p, false),
         StringOpen => string(p),
-        Ident => name(p),
+        Ident if !statement_begins(p) => name(p),
         RefPath => references::reference(p),
         LParen => paren(p),
         LBracket => array(p),
         LBrace if !(p.head && p.brackets == 0) => map(p),
         found => {
             let help = match found {
-                LBrace => "a map in the head of a construct stands in parentheses",
+                Ident => return no_value_on_line(p),
+                LBrace => "it stands before the `{`; a map there stands in parentheses",
                 Newline | Eof => "a value goes on to the next line only inside brackets",
                 _ => "a value is a string in quotes, a number, a name, `[…]`, `{…}` or `@path`",
             };
@@ -127,6 +129,31 @@ pub(crate) fn atom(p: &mut Parser<'_>) -> Option<Completed> {
             return None;
         }
     })
+}
+
+/// Whether the next line begins a statement: a keyword and its first word are never an expression.
+pub(crate) fn statement_begins(p: &mut Parser<'_>) -> bool {
+    let keyword = matches!(
+        p.token_text(),
+        "var" | "fun" | "if" | "for" | "while" | "when" | "try" | "else" | "catch" | "finally"
+    );
+    if !keyword || !p.on_new_line() {
+        return false;
+    }
+    let rest = &p.lexer.text.as_bytes()[p.span().end as usize..];
+    let blanks = rest.iter().take_while(|byte| is_blank(**byte)).count();
+    let next = rest.get(blanks).copied().unwrap_or(0);
+    blanks > 0 && (is_name_start(next) || matches!(next, b'@' | b'"' | b'{' | b'('))
+}
+
+/// A statement begins where a value should: what is missing is missing on the line before.
+fn no_value_on_line(p: &mut Parser<'_>) -> Option<Completed> {
+    let end = Span::at(p.previous().end);
+    p.error(Code::Syntax, end, "expected a value, found the end of the line")
+        .help
+        .push("add the value, or delete what leads to it".into());
+    p.step_back();
+    None
 }
 
 fn literal(p: &mut Parser<'_>, negative: bool) -> Completed {

@@ -185,9 +185,15 @@ pub(crate) fn leading_operator(p: &mut Parser<'_>) {
     let width = p.lexer.rest().bytes().take_while(|b| matches!(b, b'&' | b'|' | b';')).count() as u32;
     let span = Span::new(start, start + width);
     let operator = p.lexer.slice(span).to_owned();
+    let help = match operator.as_str() {
+        "&&" | "||" | "|" => {
+            format!("end the line before with `{operator}`, or with `\\`, to go on here")
+        }
+        _ => format!("delete the `{operator}`, or put it at the end of the line before"),
+    };
     p.error(Code::LeadingOperator, span, format!("a line cannot begin with `{operator}`"))
         .help
-        .push(format!("end the line before with `{operator}`, or with `\\`, to go on here"));
+        .push(help);
     let marker = p.start();
     steps::swallow_step(p);
     let _ = p.complete(marker, Error);

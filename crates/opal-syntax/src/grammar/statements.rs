@@ -2,7 +2,7 @@
 
 use opal_core::{Code, Span};
 
-use super::blocks::{after_block, at_top_level_function, block};
+use super::blocks::{after_block, at_top_level_function, block, recover};
 use super::{bindings, control, foreign, functions, steps};
 use crate::kind::SyntaxKind::*;
 use crate::lexer::{is_blank, is_name_byte, is_name_start};
@@ -63,6 +63,10 @@ fn unmatched_brace(p: &mut Parser<'_>) {
 // echo good
 pub(crate) fn end_of_statement(p: &mut Parser<'_>) {
     p.settle();
+    if at_top_level_function(p) {
+        // A block without its end stopped here.
+        return;
+    }
     let mut said = false;
     while !p.at_line_end() && p.byte_ahead() != b'}' {
         p.lexer.blanks();
@@ -71,11 +75,8 @@ pub(crate) fn end_of_statement(p: &mut Parser<'_>) {
             say_text_after_statement(p);
             said = true;
         }
-        p.recover();
-        if p.byte_ahead() == b'{' {
-            block(p);
-            p.settle();
-        }
+        recover(p);
+        p.settle();
     }
 }
 

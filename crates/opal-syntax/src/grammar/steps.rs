@@ -17,20 +17,38 @@ use crate::parser::{Completed, Parser};
 // test shell_unfinished
 // echo "a
 // echo good
-// test shell_brackets_unfinished
+// test shell_quote_unfinished_in_a_block
 // @retry(3) { echo 'a }
+// echo good
+// test shell_ansi_quote_unfinished
+// echo $'a\'
+// echo good
+// test shell_brackets_unfinished
 // echo $(a
 // echo ${a
-// echo `a
 // (echo a
+// echo {a,b
+// a=(b c
+// echo $((1 + 2)
+// (( 1 + 2 )
+// diff <(a
+// echo @file.read("a"
+// echo good
+// test shell_backtick_unfinished
+// echo `a
+// echo good
+// test shell_compounds_unfinished
 // case x in
 // until true; do
+// select x in a b; do
 // [[ a == b
-// echo @file.read("a"
-// echo $'a
-// { echo 'b' } # good
-// echo a )
+// echo a | while read x; do
+// echo a && if true; then
 // echo good
+// test shell_paren_unmatched
+// echo a )
+// (echo a))
+// case x in a) echo good ;; esac
 // test shell_constructs_as_operands
 // a && when x {
 //     1 -> echo a

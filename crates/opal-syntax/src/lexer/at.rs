@@ -137,7 +137,12 @@ impl Lexer<'_> {
         }
         let (tokens, errors, base) = (self.tokens.len(), self.errors.len(), self.parens.len());
         self.depth += 1;
-        let closed = self.within(self.window(), |lexer| lexer.close_arguments(base));
+        // In quotes and heredocs the arguments end with their line: there, a `(` without its `)` is
+        // more likely than arguments over several lines.
+        let top = self.frames.last();
+        let quoted = top.is_some_and(|top| top.kind == FrameKind::Quote || top.heredoc);
+        let end = if quoted { self.line_end(open) } else { self.window() };
+        let closed = self.within(end, |lexer| lexer.close_arguments(base));
         self.depth -= 1;
         if !closed {
             self.remember_endless_arguments(open, base);

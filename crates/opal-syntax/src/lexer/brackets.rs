@@ -21,6 +21,7 @@ impl Lexer<'_> {
         let counted = frame.kind == FrameKind::Loop && command.construct != NONE;
         if (command.at_command || counted) && new_word && self.byte(1) == b'(' {
             self.begin_word();
+            self.top().command.at_command = false;
             self.open(FrameKind::Arithmetic, 1);
             self.open(FrameKind::Arithmetic, 1);
             return Scan::Frame;
@@ -36,7 +37,8 @@ impl Lexer<'_> {
             return Scan::Frame;
         }
         self.begin_word();
-        self.open(FrameKind::Paren, 1);
+        let kind = if command.assigns { FrameKind::List } else { FrameKind::Paren };
+        self.open(kind, 1);
         self.top().command.at_command = !command.assigns;
         Scan::Frame
     }
@@ -46,7 +48,7 @@ impl Lexer<'_> {
             return Some(Scan::Frame);
         }
         match self.top().kind {
-            FrameKind::Paren | FrameKind::Substitution => {
+            FrameKind::Paren | FrameKind::List | FrameKind::Substitution => {
                 self.frames.pop();
                 self.pos += 1;
                 return Some(Scan::Frame);
@@ -67,6 +69,7 @@ impl Lexer<'_> {
             return Some(Scan::Limit);
         }
         if alone && command.at_command {
+            self.top().command.continues = false;
             self.open(FrameKind::Group, 1);
             return Some(Scan::Frame);
         }

@@ -74,7 +74,7 @@ impl Command {
     pub(super) fn begin_word(&mut self, at: usize) {
         self.word = at as u32;
         self.continues = false;
-        self.reevaluates = !self.redirect && self.watch.reevaluates();
+        self.reevaluates = !self.redirect && !self.skip && self.watch.reevaluates();
     }
 
     /// Whether `NAME=` at the start of this word is an assignment.

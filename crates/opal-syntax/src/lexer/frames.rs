@@ -27,8 +27,10 @@ pub(super) enum FrameKind {
     Step,
     /// The body of a heredoc.
     Heredoc,
-    /// `( … )`, also `name=( … )`.
+    /// `( … )`.
     Paren,
+    /// `name=( … )`: words, and no commands.
+    List,
     /// `$( … )`, `<( … )`.
     Substitution,
     /// `` ` … ` ``.
@@ -67,6 +69,7 @@ impl FrameKind {
             self,
             Self::Step
                 | Self::Paren
+                | Self::List
                 | Self::Substitution
                 | Self::Backtick
                 | Self::Group
@@ -88,7 +91,7 @@ impl FrameKind {
     /// What would close it, for messages.
     pub(super) fn closer(self) -> &'static str {
         match self {
-            Self::Paren | Self::Substitution | Self::Arguments => ")",
+            Self::Paren | Self::List | Self::Substitution | Self::Arguments => ")",
             Self::Arithmetic => "))",
             Self::Backtick => "`",
             Self::Group | Self::Brace | Self::Expansion => "}",

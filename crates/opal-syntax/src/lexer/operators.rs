@@ -76,7 +76,9 @@ impl Lexer<'_> {
             self.pos += 1;
             return None;
         }
-        self.top().command.next_command(step);
+        let frame = self.top();
+        frame.command.next_command(step);
+        frame.command.at_command = frame.kind != FrameKind::List;
         self.pos += 1;
         None
     }

@@ -53,12 +53,16 @@ impl Lexer<'_> {
             At::Path { end, .. } => {
                 let context = self.context(at);
                 self.flush_text();
-                if let Err(open) = self.text_reference(end) {
-                    self.give_up(FrameKind::Arguments, open);
-                    return;
+                match self.text_reference(end) {
+                    Ok(()) => {
+                        let context = self.context_behind(context);
+                        self.contexts.push(context);
+                    }
+                    Err(open) => {
+                        self.contexts.push(context);
+                        self.give_up(FrameKind::Arguments, open);
+                    }
                 }
-                let context = self.context_behind(context);
-                self.contexts.push(context);
             }
         }
     }
@@ -104,13 +108,16 @@ impl Lexer<'_> {
             && top.open == word
             && at as u32 == word + 1;
         let own = !top.heredoc;
+        let is_plain = matches!(place, Place::Word | Place::Quoted)
+            && !command.assigns
+            && !command.redirect;
         let inline = own && word != NONE && command.evaluates_inside(&self.src[word as usize..at]);
         Context::new(place)
             .substitution(top.substitution)
             .reevaluated(top.evaluated || inline || (own && command.reevaluates))
-            .starts_word(bare || quoted)
+            .starts_word((bare || quoted) && !command.redirect)
             .after_dashes(own && command.dashes)
-            .command(own && command.at_command && !command.assigns && !command.redirect)
+            .command(own && command.at_command && !command.patterns && is_plain)
     }
 
     fn place(&self, top: &Frame, command: &Command, at: usize) -> Place {

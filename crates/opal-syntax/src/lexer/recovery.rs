@@ -5,6 +5,8 @@ use crate::kind::SyntaxKind::ErrorText;
 
 /// How far ahead the end of something broken is looked for.
 const REACH_BYTES: usize = 4096;
+/// How far a step is read once too much was read in vain.
+const WINDOW_BYTES: usize = 1024;
 
 impl Lexer<'_> {
     /// Passes over the rest of the line. It stops before a comment, before a `{` that the line does
@@ -37,7 +39,9 @@ impl Lexer<'_> {
                 }
                 b'#' if at == self.pos || is_blank(self.src[at - 1]) => break,
                 b'{' => {
-                    let block = at == self.pos || matches!(self.src[at - 1], b' ' | b'\t' | b')');
+                    let before = at == self.pos || matches!(self.src[at - 1], b' ' | b'\t' | b')');
+                    let behind = self.src.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+                    let block = before && behind;
                     if head && block {
                         return self.blanks_before(at);
                     }
@@ -121,7 +125,7 @@ impl Lexer<'_> {
         if self.patience > 0 {
             return self.src.len();
         }
-        let from = self.src.len().min(self.pos + REACH_BYTES);
+        let from = self.src.len().min(self.pos + WINDOW_BYTES);
         memchr::memchr(b'\n', &self.src[from..]).map_or(self.src.len(), |at| from + at + 1)
     }
 }

@@ -182,6 +182,7 @@ impl Lexer<'_> {
                 if matches!(word, b"if" | b"for" | b"while") {
                     frame.command.construct = start as u32;
                 }
+                self.top().command.at_command = false;
                 self.frames.push(frame);
                 if !self.endless.is_empty() && self.is_endless(kind, start) {
                     self.give_up(kind, start);

@@ -90,8 +90,21 @@ impl Lexer<'_> {
 
     /// The end of the line that holds `from`, before its line feed and carriage return.
     pub(super) fn line_end(&self, from: usize) -> usize {
-        let end = memchr::memchr(b'\n', &self.src[from..]).map_or(self.src.len(), |at| from + at);
+        let end = self.line_feed_behind(from).min(self.src.len());
         if end > from && self.src[end - 1] == b'\r' { end - 1 } else { end }
+    }
+
+    /// Where the next line feed stands. A line of a megabyte may ask for each of its strings, so the
+    /// last answer is kept.
+    fn line_feed_behind(&self, from: usize) -> usize {
+        let (asked, answer) = self.line_feed.get();
+        if asked <= from && from <= answer {
+            return answer;
+        }
+        let rest = &self.text.as_bytes()[from..];
+        let answer = memchr::memchr(b'\n', rest).map_or(self.text.len(), |at| from + at);
+        self.line_feed.set((from, answer));
+        answer
     }
 
     /// What follows blanks, line feeds and comments; nothing is consumed.

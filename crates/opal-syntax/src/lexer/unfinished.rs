@@ -21,6 +21,7 @@ impl Lexer<'_> {
         self.heredocs.clear();
         let culprit = self.culprit(start, tokens, errors, operand);
         self.rewind(tokens, errors);
+        self.frames.clear();
         self.contexts.clear();
         self.positional = None;
         if let Some((kind, open)) = culprit {
@@ -94,15 +95,7 @@ impl Lexer<'_> {
     }
 
     pub(super) fn say_unfinished(&mut self, kind: FrameKind, open: u32) {
-        let width = match kind {
-            FrameKind::Test => 2,
-            FrameKind::Construct | FrameKind::Case | FrameKind::Loop | FrameKind::If => {
-                let word = self.text.as_bytes()[open as usize..].iter();
-                word.take_while(|byte| byte.is_ascii_alphabetic()).count() as u32
-            }
-            _ => 1,
-        };
-        let span = Span::new(open, open + width);
+        let span = self.opener_span(kind, open as usize);
         let opener = self.slice(span).to_owned();
         let closer = kind.closer();
         let (code, help) = match kind {
@@ -118,11 +111,42 @@ impl Lexer<'_> {
             kind if kind.is_compound() => {
                 (Code::UnterminatedCompound, format!("a step goes on until its `{closer}`"))
             }
+            FrameKind::Backtick => {
+                (Code::UnterminatedBracket, "close it, or write `$( … )` instead".to_owned())
+            }
             _ => (Code::UnterminatedBracket, format!("close it, or quote it: `'{opener}'`")),
         };
-        let error = self.error(code, span, format!("no `{closer}` ends this `{opener}`"));
+        let message = match kind {
+            FrameKind::Backtick => "no second backtick ends this one".to_owned(),
+            _ => format!("no `{closer}` ends this `{opener}`"),
+        };
+        let error = self.error(code, span, message);
         error.primary.text = "opened here".into();
         error.help.push(help);
+    }
+
+    /// All of what opens at `open`: the word, or the bracket with the `$` before it.
+    fn opener_span(&self, kind: FrameKind, open: usize) -> Span {
+        let bytes = self.text.as_bytes();
+        let is_before = |at: usize, byte: u8| at > 0 && bytes[at - 1] == byte;
+        let (mut start, mut end) = (open, open + 1);
+        match kind {
+            FrameKind::Test => end += 1,
+            FrameKind::Construct | FrameKind::Case | FrameKind::Loop | FrameKind::If => {
+                let word = bytes[open..].iter().take_while(|byte| byte.is_ascii_alphabetic());
+                end = open + word.count();
+            }
+            FrameKind::Substitution if bytes[open] != b'(' => end += 1,
+            FrameKind::Arithmetic if is_before(open, b'(') => start -= 1,
+            FrameKind::Arithmetic if bytes.get(end) == Some(&b'(') => end += 1,
+            _ => {}
+        }
+        let dollar = matches!(
+            kind,
+            FrameKind::Substitution | FrameKind::Arithmetic | FrameKind::Expansion
+        );
+        start -= usize::from(dollar && is_before(start, b'$'));
+        Span::new(start as u32, end as u32)
     }
 
     fn say_construct(&mut self, span: Span, keyword: &str) {
@@ -131,7 +155,8 @@ impl Lexer<'_> {
         error.help.push("give it a line of its own: the steps of a block run in order".into());
         let form = match keyword {
             "if" => "if …; then …; fi",
-            "for" | "while" => "do …; done",
+            "for" => "for NAME in …; do …; done",
+            "while" => "while …; do …; done",
             _ => return,
         };
         error.help.push(format!("for the shell's own `{keyword}`, write `{form}`"));

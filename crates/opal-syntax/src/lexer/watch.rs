@@ -106,7 +106,7 @@ impl Watch {
     }
 
     pub(super) fn reevaluates(self) -> bool {
-        matches!(self, Self::Everything | Self::NextWord | Self::Remote)
+        matches!(self, Self::Everything | Self::NextWord | Self::Remote | Self::Repeats)
     }
 
     pub(super) fn declares(self) -> bool {
@@ -184,10 +184,17 @@ impl Command {
 
 /// The name that a word calls: without its folder, and without quotes around it.
 fn name(word: &[u8]) -> &[u8] {
+    // No name that matters is longer, and a word of a megabyte must not be searched for its folder.
+    const LONGEST: usize = 16;
+    let tail = &word[word.len().saturating_sub(LONGEST)..];
+    if tail.len() < word.len() && memchr::memrchr(b'/', tail).is_none() {
+        return b"";
+    }
     let bare = match word {
         [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] | [b'\\', inner @ ..] => inner,
         _ => word,
     };
+    let bare = &bare[bare.len().saturating_sub(LONGEST)..];
     match memchr::memrchr(b'/', bare) {
         Some(slash) => &bare[slash + 1..],
         None => bare,

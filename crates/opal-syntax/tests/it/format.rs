@@ -89,6 +89,7 @@ fn check(text: &str, style: Style) {
         assert_eq!(structure(&once), structure(text), "the structure of {text:?} in {once:?}");
     }
     assert_eq!(comments(&once), comments(text), "the comments of {text:?} in {once:?}");
+    assert_eq!(documentation(&once), documentation(text), "of {text:?} in {once:?}");
     assert!(once.is_empty() || once.ends_with('\n') || once.ends_with('\\'));
     assert!(!once.contains('\r'));
 }
@@ -114,6 +115,29 @@ fn structure(text: &str) -> Vec<String> {
         }
     }
     out
+}
+
+/// The comment lines directly above each function.
+fn documentation(text: &str) -> Vec<Vec<String>> {
+    let text = text.replace("\r\n", "\n");
+    let parsed = parse(&text, &Words);
+    let mut above = Vec::new();
+    let mut function = false;
+    for item in parsed.cursor() {
+        match item {
+            Item::Start { kind: SyntaxKind::Fun | SyntaxKind::Label, .. } => function = true,
+            Item::Token { span, .. } if std::mem::take(&mut function) => {
+                let line = text[..span.start as usize].rfind('\n').unwrap_or(0);
+                let lines = text[..line].rsplit('\n').map(str::trim);
+                let comments = lines.take_while(|line| {
+                    (line.starts_with('#') && !line.starts_with("#!")) || line.starts_with("//")
+                });
+                above.push(comments.map(str::to_owned).collect());
+            }
+            _ => {}
+        }
+    }
+    above
 }
 
 fn comments(text: &str) -> Vec<String> {
@@ -195,6 +219,21 @@ fn a_second_byte_order_mark_is_text() {
 fn a_comment_that_becomes_the_first_line_documents_nothing() {
     assert_eq!(formatted("\n#!x\nfun f() = ls\n"), "#!x\n\nfun f() = ls\n");
     check("\n#!x\nfun f() = ls\n", KEEP);
+}
+
+#[test]
+fn what_is_directly_above_a_function_stays_there() {
+    let first = "# Builds.\nfun build() = make\n";
+    assert_eq!(formatted(first), first);
+    assert_eq!(formatted(&format!("\n{first}")), first);
+    assert_eq!(formatted("ls # no\n// yes\na: ls\n"), "ls # no\n\n// yes\na: ls\n");
+}
+
+#[test]
+fn slashes_before_a_brace_do_not_become_a_comment() {
+    check("@retry(3) { ls //}\n", KEEP);
+    check("@retry(3) {\nls //}\n", KEEP);
+    check("@retry(3) { ls // }\n}\n", KEEP);
 }
 
 #[test]

@@ -91,7 +91,6 @@ fn check_errors(text: &str, parsed: &Parse) {
 }
 
 fn check_twice(text: &str) {
-    std::fs::write("/tmp/last.txt", text).unwrap();
     let parsed = parse(text, &Words);
     check(text, &parsed);
     let again = parse(text, &Words);

@@ -8,7 +8,6 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            bytes flow untouched; this puts the filter where you want it.\n\n\
            Redirect it to keep a copy that can be handed on: in a bug report, as a file of a CI \
            job.",
-    writes: true,
     capabilities: &[Capability::Terminal],
     examples: &[
         Example {

@@ -1,0 +1,224 @@
+//! Steps that would do something else than their writer expects, out of habit from another tool.
+
+use opal_core::{Code, Diagnostic};
+
+use super::Checker;
+use crate::unit::{Piece, ShellText};
+
+/// Stands for a reference in the text that is looked at.
+const VALUE: char = '\u{fffc}';
+
+impl Checker<'_> {
+    pub(super) fn habits(&mut self, text: &ShellText) {
+        let flat: String = text
+            .pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => text.clone(),
+                _ => VALUE.to_string(),
+            })
+            .collect();
+        if self.unknown_construct(&flat, text) || self.recipe(&flat, text) {
+            return;
+        }
+        let commands = commands(&flat);
+        let compound = ["if", "for", "while", "until", "select", "case", "do", "then"];
+        if commands.iter().any(|words| words.first().is_some_and(|word| compound.contains(word))) {
+            return;
+        }
+        self.lost_state(&commands, text);
+        self.lost_jump(&commands, text);
+        self.function_as_command(&commands, text);
+    }
+
+    /// State of a shell that ends with its step.
+    fn lost_state(&mut self, commands: &[Vec<&str>], text: &ShellText) {
+        if commands.is_empty() || !commands.iter().all(|words| is_state(words)) {
+            return;
+        }
+        let first = commands[0].first().copied().unwrap_or_default();
+        let (name, value) = first.split_once('=').unwrap_or((first, ""));
+        let message = format!("`{name}` ends with its step: the next step does not see it");
+        let variable = (first.contains('=') && !value.contains(['$', '`', VALUE]))
+            .then(|| format!("for the steps that follow: `var {name} = …`, read as `@var.{name}`"));
+        let captured = (first.contains('=') && value.contains("$("))
+            .then(|| format!("to keep what a command prints: `var {name} = @shell.output(\"…\")`"));
+        self.report(
+            Diagnostic::new(Code::LostAssignment, text.span, message)
+                .maybe_help(variable)
+                .maybe_help(captured)
+                .help(
+                    "steps share values through `var`, `let`, `@environ(NAME=…) { … }` and \
+                     `--env-file FILE`; or put everything on one line with `&&`",
+                ),
+        );
+    }
+
+    /// `exit`, `return`, `break`, `continue`: they leave the step, and nothing else.
+    fn lost_jump(&mut self, commands: &[Vec<&str>], text: &ShellText) {
+        let jump = commands.iter().find_map(|words| match words.first().copied() {
+            Some(word @ ("break" | "continue")) => Some(word),
+            Some(word @ ("exit" | "return")) if self.depth > 0 => Some(word),
+            _ => None,
+        });
+        let Some(word) = jump else { return };
+        let help = match word {
+            "break" | "continue" => "loops are unrolled in the plan: choose with `if … { }` inside",
+            _ => "a step that fails ends the block: write `false`; to stop early, use `if … { }`",
+        };
+        let message = format!("`{word}` ends its own step, not the block around it");
+        self.error(Code::ExitInBlock, text.span, message, help);
+    }
+
+    /// A step that is nothing but the name of a function.
+    fn function_as_command(&mut self, commands: &[Vec<&str>], text: &ShellText) {
+        let [words] = commands else { return };
+        let [word] = words.as_slice() else { return };
+        let Some(function) = self.functions.find(word) else { return };
+        // A label whose body is only names has had its error.
+        let label = self.function.is_some_and(|own| self.unit.functions[own].label);
+        if self.function == Some(function) || text.literal().is_none() || label {
+            return;
+        }
+        let message = format!("`{word}` runs a program of that name, not the function");
+        let error = Diagnostic::new(Code::FunctionAsCommand, text.span, message)
+            .help(format!("call the function with `@cmd.{word}()`"))
+            .help(format!("for the program, say so: `command {word}`"));
+        self.report(error);
+    }
+
+    /// `build { … }` over several lines: no shell and no opal would read it as a block.
+    fn unknown_construct(&mut self, flat: &str, text: &ShellText) -> bool {
+        let Some((head, _)) = flat.split_once('\n') else { return false };
+        let head = head.trim_end();
+        let block = head.ends_with(" {") && !head.starts_with(VALUE) && !head.contains(['|', '&', ';', '"', '\'', '`', '<']);
+        if !block {
+            return false;
+        }
+        let mut words = head.trim_end_matches('{').split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let name = words.next().unwrap_or("NAME").trim_end_matches("()");
+        let help = match first {
+            "switch" | "match" | "case" => "a choice is `when VALUE { \"a\" -> … }`".to_owned(),
+            "func" | "fn" | "def" | "function" | "task" | "recipe" | "job" => {
+                format!("a function is `fun {name}() {{ … }}`")
+            }
+            "parallel" | "retry" | "timeout" | "workdir" => {
+                format!("a decorator begins with `@`: `@{first}(…) {{ … }}`")
+            }
+            "unless" => "write `if !CONDITION { … }`".to_owned(),
+            "loop" | "repeat" | "foreach" => "a loop is `for NAME in LIST { … }`".to_owned(),
+            _ => format!("a function is `fun {first}() {{ … }}`"),
+        };
+        self.report(
+            Diagnostic::new(Code::Syntax, text.span, format!("`{first}` begins no construct of opal"))
+                .help(help)
+                .help("constructs are var, fun, if, when, for, while, try and let"),
+        );
+        true
+    }
+
+    /// `.PHONY: all`, `build target:` and their like at top level.
+    fn recipe(&mut self, flat: &str, text: &ShellText) -> bool {
+        if self.function.is_some() || self.depth > 0 {
+            return false;
+        }
+        let first = flat.split_whitespace().next().unwrap_or_default();
+        if first == ".PHONY:" {
+            let message = "functions are never files, so there is nothing to declare";
+            self.error(Code::LabelWithoutBody, text.span, message, "delete the line");
+            return true;
+        }
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if flat.ends_with(':') && !flat.contains('\n') && first.chars().all(word) {
+            let message = format!("`{first}` looks like a recipe, and has no body on its line");
+            let help = format!("write `fun {first}(PARAMETERS) {{ … }}`");
+            self.error(Code::LabelWithoutBody, text.span, message, help);
+            return true;
+        }
+        false
+    }
+}
+
+/// Whether a command changes only the shell that runs it.
+fn is_state(words: &[&str]) -> bool {
+    let rest = words.get(1..).unwrap_or_default();
+    match words.first().copied().unwrap_or_default() {
+        "export" | "declare" | "typeset" | "readonly" | "source" | "." | "alias" | "unalias"
+        | "unset" | "shopt" | "umask" => !rest.is_empty(),
+        "eval" | "trap" => !rest.iter().any(|word| word.contains(VALUE)),
+        "set" => !rest.is_empty() && !rest.iter().all(|word| is_safety(word)),
+        _ => words.iter().all(|word| is_assignment(word)),
+    }
+}
+
+/// `-e`, `-u`, `-o pipefail` in any spelling: what opal does anyway.
+fn is_safety(word: &str) -> bool {
+    word == "pipefail"
+        || word.strip_prefix('-').is_some_and(|flags| flags.chars().all(|c| "euoE".contains(c)))
+}
+
+fn is_assignment(word: &str) -> bool {
+    let Some((name, _)) = word.split_once('=') else { return false };
+    let name = name.trim_end_matches('+');
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The commands of a text at its top level, as words; what is in brackets or quotes is one word.
+fn commands(text: &str) -> Vec<Vec<&str>> {
+    let mut commands = vec![Vec::new()];
+    let mut start = None;
+    let (mut quote, mut depth, mut escaped) = (None, 0u32, false);
+    let mut end_word = |start: &mut Option<usize>, at: usize, ends_command: bool| {
+        let last = commands.len() - 1;
+        commands[last].extend(start.take().map(|start| &text[start..at]));
+        if ends_command {
+            commands.push(Vec::new());
+        }
+    };
+    for (at, c) in text.char_indices() {
+        let plain = quote.is_none() && depth == 0 && !escaped;
+        match c {
+            _ if std::mem::take(&mut escaped) => {}
+            '\\' if quote != Some('\'') => {
+                escaped = true;
+                start.get_or_insert(at);
+            }
+            ' ' | '\t' if plain => end_word(&mut start, at, false),
+            '\n' | ';' | '&' | '|' if plain => end_word(&mut start, at, true),
+            _ => {
+                start.get_or_insert(at);
+                match c {
+                    '"' | '\'' | '`' if quote == Some(c) => quote = None,
+                    '"' | '\'' | '`' if quote.is_none() => quote = Some(c),
+                    '(' | '{' if quote.is_none() => depth += 1,
+                    ')' | '}' if quote.is_none() => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+            }
+        }
+    }
+    end_word(&mut start, text.len(), false);
+    commands.retain(|words: &Vec<&str>| !words.is_empty());
+    commands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_and_quotes_are_one_word() {
+        let found = commands("X=$(a; b | c) \"d ; e\" && f 'g h'; i");
+        assert_eq!(found, [vec!["X=$(a; b | c)", "\"d ; e\""], vec!["f", "'g h'"], vec!["i"]]);
+    }
+
+    #[test]
+    fn the_shells_own_safety_is_no_lost_state() {
+        assert!(!is_state(&["set", "-euo", "pipefail"]));
+        assert!(is_state(&["set", "-x"]));
+        assert!(is_state(&["A=1", "B=2"]));
+        assert!(!is_state(&["A=1", "make"]));
+    }
+}
