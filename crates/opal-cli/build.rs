@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-#[expect(clippy::disallowed_methods, reason = "a build script is told its folders by the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build script is told its folders by the environment"
+)]
 fn variable(name: &str) -> io::Result<String> {
     std::env::var(name).map_err(io::Error::other)
 }

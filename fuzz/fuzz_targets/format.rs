@@ -3,13 +3,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use opal_syntax::{Style, format, parse};
+use opal_core::Diagnostic;
+use opal_syntax::{Style, format, parse, source};
 
 #[path = "../../crates/opal-syntax/tests/it/support.rs"]
 mod support;
 
 fuzz_target!(|text: &str| {
-    if parse(text, &support::Words).is_broken() {
+    let odd = source::characters(text).iter().any(Diagnostic::is_error);
+    if odd || parse(text, &support::Words).is_broken() {
         return;
     }
     let style = Style::default();

@@ -8,8 +8,18 @@ pub(crate) const NAMES: [&str; 8] =
 
 /// Commands of later versions: said to be missing, never mistaken for a typing error.
 pub(crate) const LATER: [&str; 12] = [
-    "add", "apply", "blueprint", "convert", "init", "keys", "module", "plan", "runs", "update",
-    "upgrade", "verify",
+    "add",
+    "apply",
+    "blueprint",
+    "convert",
+    "init",
+    "keys",
+    "module",
+    "plan",
+    "runs",
+    "update",
+    "upgrade",
+    "verify",
 ];
 
 /// The whole command line, without the tasks of a project.

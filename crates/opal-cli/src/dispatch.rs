@@ -75,7 +75,8 @@ impl Context<'_> {
         let mut command = builtins::opal();
         let Some(command) = command.find_subcommand_mut(word) else {
             let near = suggest::nearest(word, builtins::NAMES);
-            let help = near.map_or("see `opal --help`".into(), |near| format!("did you mean `{near}`?"));
+            let help =
+                near.map_or("see `opal --help`".into(), |near| format!("did you mean `{near}`?"));
             return Err(Failure::usage(format!("`{word}` is no built-in command"), help));
         };
         let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
@@ -114,7 +115,9 @@ impl Context<'_> {
         let near = suggest::nearest(word, names.chain(builtins::NAMES));
         let mut failure = Failure::usage(
             format!("there is no task and no command `{word}`"),
-            near.map_or("`opal` alone lists the tasks".into(), |near| format!("did you mean `{near}`?")),
+            near.map_or("`opal` alone lists the tasks".into(), |near| {
+                format!("did you mean `{near}`?")
+            }),
         );
         if tasks.is_none() {
             let file = project::DEFAULT_FILE;

@@ -46,9 +46,10 @@ impl Failure {
     pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
         let shown = path.display();
         let (message, help) = match error.kind() {
-            io::ErrorKind::NotFound => {
-                (format!("there is no file `{shown}`"), "check the path; `-f FILE` names another".to_owned())
-            }
+            io::ErrorKind::NotFound => (
+                format!("there is no file `{shown}`"),
+                "check the path; `-f FILE` names another".to_owned(),
+            ),
             io::ErrorKind::PermissionDenied => {
                 (format!("`{shown}` may not be read"), format!("look at `ls -l {shown}`"))
             }

@@ -35,7 +35,10 @@ pub(crate) fn print_json(document: &serde_json::Value) -> Result<Exit, Failure> 
 }
 
 /// Help as clap wrote it.
-pub(crate) fn help(help: &clap::builder::StyledStr, context: &Context<'_>) -> Result<Exit, Failure> {
+pub(crate) fn help(
+    help: &clap::builder::StyledStr,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
     if context.ambient.stdout_colour(context.typed.colour) {
         print(&help.ansi().to_string())
     } else {
@@ -73,7 +76,8 @@ pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient) -> ExitC
 
 /// `error: message`, then what to do.
 pub(crate) fn failure_text(failure: &Failure, colour: bool) -> String {
-    let (red, green, reset) = if colour { ("\x1b[1;31m", "\x1b[1;32m", "\x1b[0m") } else { ("", "", "") };
+    let (red, green, reset) =
+        if colour { ("\x1b[1;31m", "\x1b[1;32m", "\x1b[0m") } else { ("", "", "") };
     let mut text = format!("{red}error{reset}: {}\n", diagnostics::visible(&failure.message));
     for help in &failure.help {
         text.push_str(&format!("  {green}help{reset}: {}\n", diagnostics::visible(help)));

@@ -150,7 +150,13 @@ impl<'a> Checker<'a> {
         self.out.push(diagnostic);
     }
 
-    fn error(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) {
+    fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
         self.out.push(Diagnostic::new(code, span, message).help(help));
     }
 

@@ -81,16 +81,41 @@ pub struct Statement {
 
 #[derive(Debug)]
 pub enum StatementKind {
-    Var { name: Name, value: Expr },
-    Assign { name: Name, op: AssignOp, value: Option<Expr> },
+    Var {
+        name: Name,
+        value: Expr,
+    },
+    Assign {
+        name: Name,
+        op: AssignOp,
+        value: Option<Expr>,
+    },
     /// The last arm has no condition where it is an `else`.
     If(Vec<Branch>),
-    When { subject: Expr, arms: Vec<Arm> },
-    For { names: Vec<Name>, over: Expr, body: Block },
-    While { condition: Expr, body: Block },
-    Try { body: Block, catch: Option<Block>, finally: Option<Block> },
+    When {
+        subject: Expr,
+        arms: Vec<Arm>,
+    },
+    For {
+        names: Vec<Name>,
+        over: Expr,
+        body: Block,
+    },
+    While {
+        condition: Expr,
+        body: Block,
+    },
+    Try {
+        body: Block,
+        catch: Option<Block>,
+        finally: Option<Block>,
+    },
     Block(Block),
-    Let { name: Name, source: Call, access: Vec<Access> },
+    Let {
+        name: Name,
+        source: Call,
+        access: Vec<Access>,
+    },
     /// A value decorator alone on its line.
     Require(Reference),
     Step(Step),

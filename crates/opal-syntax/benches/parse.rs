@@ -73,10 +73,8 @@ fn memory_of<T>(work: impl FnOnce() -> T) -> Memory {
     let (calls, held) = (CALLS.load(Relaxed), HELD.load(Relaxed));
     PEAK.store(held, Relaxed);
     let result = work();
-    let memory = Memory {
-        allocations: CALLS.load(Relaxed) - calls,
-        peak_bytes: PEAK.load(Relaxed) - held,
-    };
+    let memory =
+        Memory { allocations: CALLS.load(Relaxed) - calls, peak_bytes: PEAK.load(Relaxed) - held };
     drop(result);
     memory
 }

@@ -28,11 +28,21 @@ const fn lines(name: &'static str, unit: &'static str) -> Kind {
 }
 
 /// One line of many units.
-const fn line(name: &'static str, before: &'static str, unit: &'static str, after: &'static str) -> Kind {
+const fn line(
+    name: &'static str,
+    before: &'static str,
+    unit: &'static str,
+    after: &'static str,
+) -> Kind {
     Kind { name, before, unit, inside: "", close: "", after }
 }
 
-const fn nested(name: &'static str, before: &'static str, open: &'static str, close: &'static str) -> Kind {
+const fn nested(
+    name: &'static str,
+    before: &'static str,
+    open: &'static str,
+    close: &'static str,
+) -> Kind {
     Kind { name, before, unit: open, inside: "x", close, after: "\n" }
 }
 

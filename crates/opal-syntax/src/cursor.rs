@@ -69,7 +69,7 @@ impl<'p> Cursor<'p> {
             return;
         }
         let mut depth = 0usize;
-        while let Some(item) = self.next() {
+        for item in self.by_ref() {
             match item {
                 Item::Start { .. } => depth += 1,
                 Item::Finish => depth -= 1,

@@ -96,7 +96,7 @@ impl<'s> Lexer<'s> {
             text,
             src: text.as_bytes(),
             pos: 0,
-            tokens: Tokens::with_capacity(text.len() / 5 + 16),
+            tokens: Tokens::with_capacity(text.len() / 3 + 16),
             errors: Vec::new(),
             vocabulary,
             depth: 0,

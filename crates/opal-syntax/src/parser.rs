@@ -92,7 +92,7 @@ impl<'s> Parser<'s> {
         Self {
             lexer: Lexer::new(text, vocabulary),
             errors: Vec::new(),
-            events: Vec::with_capacity(text.len() / 5 + 16),
+            events: Vec::with_capacity(text.len() / 3 + 16),
             next: 0,
             taken: 0,
             errors_before: 0,
@@ -167,6 +167,7 @@ impl<'s> Parser<'s> {
     // Tokens.
 
     /// The kind of the next token that means something.
+    #[inline]
     pub(crate) fn peek(&mut self) -> SyntaxKind {
         loop {
             while self.next < self.lexer.tokens.len() {
@@ -187,14 +188,19 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Whether the next token follows the last one without a blank. Nothing is read for it.
-    pub(crate) fn is_adjacent(&mut self, kind: SyntaxKind) -> bool {
+    /// What follows the last token without a blank. Nothing more is read for it.
+    pub(crate) fn adjacent(&mut self) -> SyntaxKind {
         let here = self.next;
-        if here >= self.lexer.tokens.len() && !self.fenced {
+        if here >= self.lexer.tokens.len() {
+            if self.fenced {
+                return Eof;
+            }
             self.errors_before = self.lexer.errors.len();
-            self.lexer.language_token();
+            if self.lexer.language_token() == Eof {
+                return Eof;
+            }
         }
-        here < self.lexer.tokens.len() && self.lexer.tokens.kind(here) == kind
+        self.lexer.tokens.kind(here)
     }
 
     /// The kind of the next token as it stands in the row, trivia included.

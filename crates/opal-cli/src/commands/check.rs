@@ -54,7 +54,12 @@ pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile
     let source = match project::read(path) {
         Ok(source) => source,
         Err(failure) => {
-            return CheckedFile { name, text: String::new(), diagnostics: vec![], failure: Some(failure) };
+            return CheckedFile {
+                name,
+                text: String::new(),
+                diagnostics: vec![],
+                failure: Some(failure),
+            };
         }
     };
     let (text, diagnostics) = match source.text {

@@ -13,7 +13,10 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     let shells = Shells::builtins();
     let Some(completer) = shells.completer(shell) else {
-        return Err(Failure::usage(format!("`{shell}` is not known"), "see `opal completions --help`"));
+        return Err(Failure::usage(
+            format!("`{shell}` is not known"),
+            "see `opal completions --help`",
+        ));
     };
     completer
         .write_registration("COMPLETE", "opal", "opal", "opal", &mut script)

@@ -19,9 +19,12 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return decorator(context, path, json);
     }
     let Some(code) = Code::parse(topic) else {
-        let near = suggest::nearest(&topic.to_uppercase(), Code::ALL.iter().map(|code| code.as_str()));
+        let near =
+            suggest::nearest(&topic.to_uppercase(), Code::ALL.iter().map(|code| code.as_str()));
         let help = match near {
-            _ if context.registry.nearest(topic).is_some() || context.registry.get(topic).is_some() => {
+            _ if context.registry.nearest(topic).is_some()
+                || context.registry.get(topic).is_some() =>
+            {
                 let path = context.registry.nearest(topic).unwrap_or(topic);
                 format!("a decorator is asked for with its `@`: `opal explain @{path}`")
             }
@@ -44,7 +47,10 @@ fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Fail
     let mut rest = path;
     while let (None, Some((shorter, _))) = (found, rest.rsplit_once('.')) {
         rest = shorter;
-        found = context.registry.get(shorter).filter(|d| d.subject != opal_core::decorator::Subject::None);
+        found = context
+            .registry
+            .get(shorter)
+            .filter(|d| d.subject != opal_core::decorator::Subject::None);
     }
     match found {
         Some(descriptor) => view::explain::decorator(descriptor, json),
@@ -70,7 +76,11 @@ mod tests {
     fn every_code_has_a_page_that_begins_with_its_title() {
         for code in Code::ALL {
             let heading = format!("# {}: {}\n", code.as_str(), code.title());
-            assert!(page(*code).starts_with(&heading), "docs/errors/{}.md: {heading}", code.as_str());
+            assert!(
+                page(*code).starts_with(&heading),
+                "docs/errors/{}.md: {heading}",
+                code.as_str()
+            );
         }
     }
 }

@@ -20,7 +20,10 @@ pub(crate) enum Outcome {
     /// It is in form already; its text.
     Unchanged(String),
     /// The text before and after.
-    Changed { before: String, after: String },
+    Changed {
+        before: String,
+        after: String,
+    },
     /// Errors keep it from being formatted; it is as it was.
     Broken(CheckedFile),
     Failed(Failure),
@@ -73,7 +76,11 @@ fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
             errors.retain(Diagnostic::is_error);
             match opal_syntax::format(&text, &words, style) {
                 Some(after) if errors.is_empty() => {
-                    if after == text { Outcome::Unchanged(text) } else { Outcome::Changed { before: text, after } }
+                    if after == text {
+                        Outcome::Unchanged(text)
+                    } else {
+                        Outcome::Changed { before: text, after }
+                    }
                 }
                 _ => {
                     errors.extend(opal_syntax::parse(&text, &words).errors);

@@ -30,15 +30,16 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     view::list::human(&file, &tasks, context)
 }
 
-fn tasks(
-    context: &Context<'_>,
-    file: Option<&PathBuf>,
-) -> Result<(String, Vec<Task>), Failure> {
+fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(String, Vec<Task>), Failure> {
     let path = project::file_or_project(file)?;
     let source = project::read(&path)?;
     let text = source.text.map_err(|no_text| {
         let diagnostic = no_text.diagnostic;
-        Failure::new(Exit::Source, format!("{}: {}", source.name, diagnostic.message), diagnostic.help.join("; "))
+        Failure::new(
+            Exit::Source,
+            format!("{}: {}", source.name, diagnostic.message),
+            diagnostic.help.join("; "),
+        )
     })?;
     let parse = opal_syntax::parse(&text, &opal_runtime::Words(&context.registry));
     let errors = parse.errors.iter().filter(|error| error.is_error()).count();

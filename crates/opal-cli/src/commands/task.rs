@@ -21,7 +21,8 @@ pub(crate) fn run(
     let before_end = rest.iter().take_while(|argument| *argument != "--");
     let own_h = task.params.iter().any(|param| param.name == "h");
     let mut before_end = before_end;
-    let wants_help = before_end.any(|argument| argument == "--help" || (argument == "-h" && !own_h));
+    let wants_help =
+        before_end.any(|argument| argument == "--help" || (argument == "-h" && !own_h));
     if wants_help {
         let help = tasks::command(task).render_long_help();
         return view::help(&help, context);
@@ -39,7 +40,11 @@ pub(crate) fn run(
     })
 }
 
-pub(crate) fn script(context: &Context<'_>, path: &Path, _rest: &[OsString]) -> Result<Exit, Failure> {
+pub(crate) fn script(
+    context: &Context<'_>,
+    path: &Path,
+    _rest: &[OsString],
+) -> Result<Exit, Failure> {
     checked(context, path, "the script")
 }
 

@@ -10,13 +10,14 @@ use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
 fn report(file: &CheckedFile) -> Report<'_> {
-    Report {
-        source: Source { name: &file.name, text: &file.text },
-        diagnostics: &file.diagnostics,
-    }
+    Report { source: Source { name: &file.name, text: &file.text }, diagnostics: &file.diagnostics }
 }
 
-pub(crate) fn show(files: &[CheckedFile], format: &str, context: &Context<'_>) -> Result<Exit, Failure> {
+pub(crate) fn show(
+    files: &[CheckedFile],
+    format: &str,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
     let colour = context.ambient.stderr_colour(context.typed.colour);
     if format == "json" {
         return show_json(files);
@@ -31,7 +32,11 @@ pub(crate) fn show(files: &[CheckedFile], format: &str, context: &Context<'_>) -
         if format == "github" {
             diagnostics::github(&report(file), &mut out);
         } else {
-            diagnostics::human(&report(file), context.ambient.stdout_colour(context.typed.colour), &mut out);
+            diagnostics::human(
+                &report(file),
+                context.ambient.stdout_colour(context.typed.colour),
+                &mut out,
+            );
         }
     }
     print(&out)?;
@@ -44,7 +49,11 @@ pub(crate) fn show(files: &[CheckedFile], format: &str, context: &Context<'_>) -
 /// Diagnostics of a file that cannot run.
 pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exit, Failure> {
     let mut out = String::new();
-    diagnostics::human(&report(file), context.ambient.stderr_colour(context.typed.colour), &mut out);
+    diagnostics::human(
+        &report(file),
+        context.ambient.stderr_colour(context.typed.colour),
+        &mut out,
+    );
     out.push_str(&summary(std::slice::from_ref(file)));
     say(&out);
     Ok(Exit::Done)
@@ -53,12 +62,13 @@ pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exi
 fn summary(files: &[CheckedFile]) -> String {
     let read = files.iter().filter(|file| file.failure.is_none());
     let count = |severity| read.clone().map(|file| file.count(severity)).sum::<usize>();
-    let found: Vec<String> = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")]
-        .into_iter()
-        .map(|(severity, what)| (count(severity), what))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| counted(count, what))
-        .collect();
+    let found: Vec<String> =
+        [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Note, "note")]
+            .into_iter()
+            .map(|(severity, what)| (count(severity), what))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| counted(count, what))
+            .collect();
     let count = read.count();
     if count == 0 {
         return String::new();

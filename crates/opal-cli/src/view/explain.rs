@@ -54,7 +54,8 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
     if json {
         return print_json(&document(descriptor));
     }
-    let mut out = format!("@{}: {}\n\n    {}\n\n", descriptor.path, descriptor.summary, usage(descriptor));
+    let mut out =
+        format!("@{}: {}\n\n    {}\n\n", descriptor.path, descriptor.summary, usage(descriptor));
     let _ = writeln!(out, "{}\n", descriptor.docs.trim());
     if !descriptor.params.is_empty() {
         out.push_str("Parameters:\n\n");
@@ -156,7 +157,11 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
         facts.push("Refused in contracts: it is another value at every look".into());
     }
     if let Some(resource) = &descriptor.resource {
-        facts.push(format!("Step type in YAML: {}; told apart by {}", resource.yaml, resource.key.join(" + ")));
+        facts.push(format!(
+            "Step type in YAML: {}; told apart by {}",
+            resource.yaml,
+            resource.key.join(" + ")
+        ));
     }
     facts
 }

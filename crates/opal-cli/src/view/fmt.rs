@@ -82,8 +82,12 @@ fn show_json(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {
             };
             let mut document = json!({"file": formatted.name, "status": status});
             match &formatted.outcome {
-                Outcome::Changed { .. } if mode.diff => document["diff"] = json!(unified(formatted)),
-                Outcome::Changed { after, .. } if mode.from_stdin => document["text"] = json!(after),
+                Outcome::Changed { .. } if mode.diff => {
+                    document["diff"] = json!(unified(formatted))
+                }
+                Outcome::Changed { after, .. } if mode.from_stdin => {
+                    document["text"] = json!(after)
+                }
                 Outcome::Failed(failure) => document["message"] = json!(failure.message),
                 _ => {}
             }

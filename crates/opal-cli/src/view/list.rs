@@ -20,7 +20,8 @@ pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result
         ));
     }
     let forms: Vec<String> = tasks.iter().map(form).collect();
-    let width = forms.iter().map(|form| form.chars().count()).filter(|w| *w <= 40).max().unwrap_or(0);
+    let width =
+        forms.iter().map(|form| form.chars().count()).filter(|w| *w <= 40).max().unwrap_or(0);
     let mut out = format!("{bold}Tasks{reset} in {file}\n");
     for (group, members) in groups(tasks) {
         out.push('\n');

@@ -27,7 +27,8 @@ fn offered(project: &str, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn tasks_and_built_ins_are_completed() {
-    let project = "fun deploy(env: \"dev\" | \"prod\", replicas = 3) = echo @var.env @var.replicas\n";
+    let project =
+        "fun deploy(env: \"dev\" | \"prod\", replicas = 3) = echo @var.env @var.replicas\n";
     assert!(offered(project, &["opal", "dep"]).contains(&"deploy".into()));
     assert!(offered(project, &["opal", "che"]).contains(&"check".into()));
     let flags = offered(project, &["opal", "deploy", "--rep"]);

@@ -23,7 +23,8 @@ fn blocks(markdown: &str) -> Vec<Block> {
     for (index, line) in markdown.lines().enumerate() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(info)) => {
-                open = Some(Block { line: index + 1, info: info.trim().into(), text: String::new() });
+                open =
+                    Some(Block { line: index + 1, info: info.trim().into(), text: String::new() });
             }
             (Some(_), Some("")) => blocks.extend(open.take()),
             (Some(block), _) => {
@@ -70,13 +71,15 @@ fn check_page(path: &Path) -> Vec<String> {
 
 #[test]
 fn blocks_of_the_language_reference_behave_as_they_say() {
-    let wrong: Vec<String> = pages("docs/language").iter().flat_map(|page| check_page(page)).collect();
+    let wrong: Vec<String> =
+        pages("docs/language").iter().flat_map(|page| check_page(page)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn examples_of_error_pages_behave_as_they_say() {
-    let wrong: Vec<String> = pages("docs/errors").iter().flat_map(|page| check_page(page)).collect();
+    let wrong: Vec<String> =
+        pages("docs/errors").iter().flat_map(|page| check_page(page)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -89,9 +92,9 @@ fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
         }
         let page = repository().join(format!("docs/errors/{}.md", code.as_str()));
         let markdown = fs::read_to_string(&page).unwrap();
-        let wrong = blocks(&markdown).into_iter().find(|block| {
-            block.info.split_whitespace().any(|word| word == code.as_str())
-        });
+        let wrong = blocks(&markdown)
+            .into_iter()
+            .find(|block| block.info.split_whitespace().any(|word| word == code.as_str()));
         let wrong = wrong.unwrap_or_else(|| panic!("{} has no wrong example", page.display()));
         let found = if wrong.info.starts_with("sh") {
             let output = bash(&wrong.text.replace("opal check", "opal check --json"));
@@ -184,7 +187,8 @@ fn examples_of_every_decorator_pass_the_check_and_are_formatted() {
             let place = format!("@{}, {}", descriptor.path, example.title);
             let codes = Opal::codes(example.source);
             assert_eq!(codes, [""; 0], "{place}:\n{}", example.source);
-            let ran = Opal::project(example.source).args(["self", "fmt", "--check", "--diff"]).run();
+            let ran =
+                Opal::project(example.source).args(["self", "fmt", "--check", "--diff"]).run();
             assert_eq!(ran.code, 0, "{place}: {}", ran.stdout);
         }
     }

@@ -20,7 +20,11 @@ fn a_decorator_is_explained_from_its_descriptor() {
     let ran = Opal::new().args(["explain", "@retry"]).run();
     ran.code(0).says("attempts: Int (also `times`)").says("strategy").says("Roles: wrapper");
     Opal::new().args(["explain", "@env.HOME"]).run().code(0).says("@env.NAME");
-    Opal::new().args(["explain", "@retyr"]).run().code(2).says("did you mean `opal explain @retry`?");
+    Opal::new()
+        .args(["explain", "@retyr"])
+        .run()
+        .code(2)
+        .says("did you mean `opal explain @retry`?");
 }
 
 #[test]

@@ -52,7 +52,8 @@ fn a_broken_file_is_shown_and_never_touched() {
 fn the_label_form_stays_unless_migrated() {
     let opal = Opal::project("build: cargo build\n");
     opal.args(["fmt", "--check"]).run().code(0);
-    let opal = Opal::project("build: cargo build\ntest: {\n    cargo test\n}\n").args(["fmt", "--migrate"]);
+    let opal = Opal::project("build: cargo build\ntest: {\n    cargo test\n}\n")
+        .args(["fmt", "--migrate"]);
     opal.run().code(0);
     let expected = "fun build() = cargo build\n\nfun test() {\n    cargo test\n}\n";
     assert_eq!(opal.read("commands.opl"), expected);
@@ -83,7 +84,8 @@ fn a_file_that_may_not_be_written_is_said_and_left() {
 
 #[test]
 fn one_broken_file_does_not_stop_the_others() {
-    let opal = Opal::new().file("a.opl", "fun a( {\n").file("b.opl", UGLY).args(["fmt", "a.opl", "b.opl"]);
+    let opal =
+        Opal::new().file("a.opl", "fun a( {\n").file("b.opl", UGLY).args(["fmt", "a.opl", "b.opl"]);
     opal.run().code(65);
     assert_eq!(opal.read("b.opl"), PRETTY);
 }

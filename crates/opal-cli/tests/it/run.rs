@@ -25,6 +25,10 @@ fn a_file_is_a_script() {
 
 #[test]
 fn run_takes_a_function_where_the_word_is_no_file() {
-    Opal::project("fun a() = echo a\n").args(["run", "b"]).run().code(2).says("there is no task `b`");
+    Opal::project("fun a() = echo a\n")
+        .args(["run", "b"])
+        .run()
+        .code(2)
+        .says("there is no task `b`");
     Opal::new().args(["run", "b"]).run().code(66).says("commands.opl");
 }

@@ -75,14 +75,17 @@ impl Checker<'_> {
                 count => format!("takes {count} arguments"),
             };
             let help = match path {
-                "var" | "let" => format!("to follow it with text in parentheses: `@{path}.NAME()(…)`"),
+                "var" | "let" => {
+                    format!("to follow it with text in parentheses: `@{path}.NAME()(…)`")
+                }
                 "environ" => "write `@environ(NAME=\"value\") { … }`".to_owned(),
                 _ => form(descriptor),
             };
             self.error(Code::TooManyArguments, arg.span, format!("`@{path}` {takes}"), help);
             return None;
         };
-        let known = |param: &Param| param.name == name.text || param.alias == Some(name.text.as_str());
+        let known =
+            |param: &Param| param.name == name.text || param.alias == Some(name.text.as_str());
         if let Some(index) = descriptor.params.iter().position(known) {
             return Some(index);
         }
@@ -95,7 +98,12 @@ impl Checker<'_> {
                     ty.with_article(),
                     open.with_article()
                 );
-                self.error(Code::WrongType, arg.value.span, message, "quote it, or convert it with `str(…)`");
+                self.error(
+                    Code::WrongType,
+                    arg.value.span,
+                    message,
+                    "quote it, or convert it with `str(…)`",
+                );
             }
             return None;
         }
@@ -157,9 +165,13 @@ impl Checker<'_> {
             let help = match (wanted, given) {
                 (Type::Duration, Type::Int) => "give it a unit, as in `5s` or `1m30s`".to_owned(),
                 (Type::Duration, Type::String) => "write it without quotes, as in `5s`".to_owned(),
-                (Type::Int, Type::String) => "write it without quotes, or convert it with `int(…)`".to_owned(),
+                (Type::Int, Type::String) => {
+                    "write it without quotes, or convert it with `int(…)`".to_owned()
+                }
                 (Type::Bool, Type::String) => "write `true` or `false` without quotes".to_owned(),
-                (Type::String, Type::Int | Type::Float) => "quote it, or convert it with `str(…)`".to_owned(),
+                (Type::String, Type::Int | Type::Float) => {
+                    "quote it, or convert it with `str(…)`".to_owned()
+                }
                 (Type::Float, Type::Int) => "write it with a point, as in `1.0`".to_owned(),
                 (Type::Array(_), _) => "write a list: `[value]`".to_owned(),
                 _ => format!("give it {}", wanted.with_article()),
@@ -167,7 +179,8 @@ impl Checker<'_> {
             self.error(Code::WrongType, value.span, message, help);
             return false;
         }
-        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) = (wanted, &value.kind)
+        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) =
+            (wanted, &value.kind)
             && !choices.contains(text)
         {
             let near = suggest::nearest(text, choices.iter());
@@ -192,11 +205,18 @@ impl Checker<'_> {
             let help = format!("it goes from {low} to {high}");
             self.error(Code::OutOfRange, value.span, message, help);
         }
-        if let (Some(pattern), ExprKind::Literal(Value::String(text))) = (param.pattern, &value.kind) {
+        if let (Some(pattern), ExprKind::Literal(Value::String(text))) =
+            (param.pattern, &value.kind)
+        {
             let whole = regex::Regex::new(&format!("^(?:{pattern})$"));
             if whole.is_ok_and(|regex| !regex.is_match(text)) {
                 let message = format!("`{text}` is not of the form that `{}` has", param.name);
-                self.error(Code::PatternMismatch, value.span, message, format!("it matches `{pattern}`"));
+                self.error(
+                    Code::PatternMismatch,
+                    value.span,
+                    message,
+                    format!("it matches `{pattern}`"),
+                );
             }
         }
     }
@@ -229,7 +249,8 @@ impl Checker<'_> {
             ExprKind::Name(name) => &format!("var.{name}"),
             _ => return,
         };
-        let message = format!("`@{path}` would become code: this command is put together from values");
+        let message =
+            format!("`@{path}` would become code: this command is put together from values");
         let error = Diagnostic::new(Code::ReevaluatedText, part.span, message)
             .help(format!("write it into the command itself: `\"… @{path} …\"`"))
             .help(format!("to paste it unprotected, write `@raw(@{path})`"));

@@ -40,7 +40,8 @@ impl Checker<'_> {
         let reads = redirect.operator.contains('<');
         let fits = if reads { descriptor.reads } else { descriptor.writes };
         if !fits {
-            let message = format!("`@{}` cannot stand behind `{}`", call.path.text, redirect.operator);
+            let message =
+                format!("`@{}` cannot stand behind `{}`", call.path.text, redirect.operator);
             let help = if reads {
                 "read from a file or from `@file.read(\"path\")`"
             } else {
@@ -79,21 +80,26 @@ impl Checker<'_> {
         } else if call.function().is_none() {
             // Every question is asked before the first step, so it cannot hold what a step gave.
             let site = if descriptor.path == "confirm" { Site::Question } else { Site::Run };
-            self.arguments(descriptor, &call.args, call.span, false, site);
-            self.only_endpoint(descriptor, span);
+            if self.only_endpoint(descriptor, span) {
+                self.argument_values(&call.args, site);
+            } else {
+                self.arguments(descriptor, &call.args, call.span, false, site);
+            }
         }
         self.block_policy(descriptor, call, span);
         Some(descriptor)
     }
 
     /// What can only stand behind a redirection does nothing as a command.
-    fn only_endpoint(&mut self, descriptor: &Descriptor, span: Span) {
-        if descriptor.writes && !descriptor.is_value() {
+    fn only_endpoint(&mut self, descriptor: &Descriptor, span: Span) -> bool {
+        let only = descriptor.writes && !descriptor.is_value();
+        if only {
             let path = descriptor.path;
             let message = format!("`@{path}` is the target of a redirection, not a command");
             let help = format!("write `command > @{path}(…)`");
             self.error(Code::MisplacedDecorator, span, message, help);
         }
+        only
     }
 
     fn unknown_call(&mut self, path: &Name, span: Span) {
@@ -138,11 +144,13 @@ impl Checker<'_> {
             source.path.text.split_once('.').map(|(space, _)| space)
         {
             let path = &source.path.text;
-            let help = format!("a value that is known before anything runs: `var {} = @{path}`", name.text);
+            let help = format!(
+                "a value that is known before anything runs: `var {} = @{path}`",
+                name.text
+            );
             let message = format!("`@{space}` is no decorator that runs");
             self.error(Code::LetWithoutResult, span, message, help);
-            self.bind_let(name, Type::Any);
-            return;
+            return self.bind_broken_let(name);
         }
         let registered = self.registry.get(&source.path.text);
         if let Some(descriptor) = registered.filter(|descriptor| descriptor.is_value()) {
@@ -151,8 +159,7 @@ impl Checker<'_> {
             let message = format!("`@{path}` is resolved before anything runs");
             let help = format!("use a variable: `var {} = @{path}(…)`", name.text);
             self.error(Code::LetWithoutResult, span, message, help);
-            self.bind_let(name, Type::Any);
-            return;
+            return self.bind_broken_let(name);
         }
         let descriptor = self.call(source);
         let mut ty = Type::Any;
@@ -163,6 +170,7 @@ impl Checker<'_> {
                     let message = format!("`@{}` returns nothing", descriptor.path);
                     let help = "capture a command: `let.NAME = @shell(\"…\")`";
                     self.error(Code::LetWithoutResult, span, message, help);
+                    return self.bind_broken_let(name);
                 }
             }
         }
@@ -192,9 +200,11 @@ impl Checker<'_> {
             format!("there is no function `{function}`"),
         );
         error = match near {
-            Some(near) => error
-                .help(format!("did you mean `@cmd.{near}`?"))
-                .fix(format!("write `@cmd.{near}`"), span, format!("@cmd.{near}")),
+            Some(near) => error.help(format!("did you mean `@cmd.{near}`?")).fix(
+                format!("write `@cmd.{near}`"),
+                span,
+                format!("@cmd.{near}"),
+            ),
             None => error.help(format!("declare it at top level: `fun {function}() {{ … }}`")),
         };
         self.report(error);

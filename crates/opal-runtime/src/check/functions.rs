@@ -6,7 +6,9 @@ use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::lets::Site;
 use super::{Checker, listed};
-use crate::unit::{Argument, Call, Expr, ExprKind, Function, Param, Piece, StatementKind, StrPiece, Unit, Work};
+use crate::unit::{
+    Argument, Call, Expr, ExprKind, Function, Param, Piece, StatementKind, StrPiece, Unit, Work,
+};
 
 #[derive(Debug)]
 pub(super) struct Functions<'u> {
@@ -97,10 +99,13 @@ impl Checker<'_> {
                 "Text" | "Str" | "str" => Some("String"),
                 _ => None,
             });
-            let mut error =
-                Diagnostic::new(Code::UnknownType, written.span, format!("there is no type `{name}`"))
-                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-                    .help(format!("known are {}, and closed sets: `\"a\" | \"b\"`", listed(Type::NAMES)));
+            let mut error = Diagnostic::new(
+                Code::UnknownType,
+                written.span,
+                format!("there is no type `{name}`"),
+            )
+            .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+            .help(format!("known are {}, and closed sets: `\"a\" | \"b\"`", listed(Type::NAMES)));
             if let Some(near) = near.filter(|near| near.eq_ignore_ascii_case(name)) {
                 error = error.fix(format!("write `{near}`"), written.span, near);
             }
@@ -139,11 +144,23 @@ impl Checker<'_> {
         let Some(text) = text.literal().filter(|_| function.label && step.rest.is_empty()) else {
             return;
         };
-        if text.split_whitespace().all(|word| self.functions.find(word).is_some()) {
-            let name = &function.name.text;
-            let calls: Vec<String> =
-                text.split_whitespace().map(|word| format!("@cmd.{word}()")).collect();
-            let message = format!("`{text}` would run as a command, and is only names of functions");
+        let name = &function.name.text;
+        // Below a rule, Make has indented commands; at top level nothing of ours is indented.
+        let below =
+            self.text[statement.span.end as usize..].split_once('\n').map_or("", |(_, b)| b);
+        let indented = below.starts_with([' ', '\t'])
+            && below.lines().next().is_some_and(|line| !line.trim().is_empty());
+        if indented && !text.contains('\n') {
+            let message =
+                format!("the label `{name}` ends with its line, and an indented line follows");
+            let help = format!("write `fun {name}() {{ … }}`, and call others with `@cmd.NAME()`");
+            return self.error(Code::LabelWithoutBody, statement.span, message, help);
+        }
+        let words: Vec<&str> = super::habits::commands(text).into_iter().flatten().collect();
+        if words.iter().all(|word| self.functions.find(word).is_some()) {
+            let calls: Vec<String> = words.iter().map(|word| format!("@cmd.{word}()")).collect();
+            let message =
+                format!("`{text}` would run as a command, and is only names of functions");
             let help = format!("call them, one a line: `fun {name}() {{ {} }}`", calls.join(" ⏎ "));
             self.error(Code::LabelWithoutBody, statement.span, message, help);
         }
@@ -310,7 +327,8 @@ impl Checker<'_> {
             while let Some((node, next)) = path.last_mut() {
                 open[*node] = true;
                 let calls = edges.get(node).map_or(&[][..], Vec::as_slice);
-                let Some((callee, span)) = calls.get(*next).copied().filter(|_| !done[*node]) else {
+                let Some((callee, span)) = calls.get(*next).copied().filter(|_| !done[*node])
+                else {
                     (done[*node], open[*node]) = (true, false);
                     path.pop();
                     continue;
@@ -331,7 +349,8 @@ impl Checker<'_> {
         let names = cycle.iter().chain(cycle.first());
         let names: Vec<&str> =
             names.map(|index| self.unit.functions[*index].name.text.as_str()).collect();
-        let message = format!("these functions call each other without end: {}", names.join(" -> "));
+        let message =
+            format!("these functions call each other without end: {}", names.join(" -> "));
         let help = "calls are expanded before anything runs: break the circle";
         self.error(Code::CallCycle, span, message, help);
     }

@@ -18,10 +18,13 @@ impl Checker<'_> {
                 _ => VALUE.to_string(),
             })
             .collect();
-        if self.unknown_construct(&flat, text) || self.recipe(&flat, text) {
+        let commands = commands(&flat);
+        if self.unknown_construct(&flat, text)
+            || self.recipe(&flat, text)
+            || self.foreign_declaration(&commands, text)
+        {
             return;
         }
-        let commands = commands(&flat);
         let compound = ["if", "for", "while", "until", "select", "case", "do", "then"];
         if commands.iter().any(|words| words.first().is_some_and(|word| compound.contains(word))) {
             return;
@@ -91,7 +94,9 @@ impl Checker<'_> {
     fn unknown_construct(&mut self, flat: &str, text: &ShellText) -> bool {
         let Some((head, _)) = flat.split_once('\n') else { return false };
         let head = head.trim_end();
-        let block = head.ends_with(" {") && !head.starts_with(VALUE) && !head.contains(['|', '&', ';', '"', '\'', '`', '<']);
+        let block = head.ends_with(" {")
+            && !head.starts_with(VALUE)
+            && !head.contains(['|', '&', ';', '"', '\'', '`', '<']);
         if !block {
             return false;
         }
@@ -111,10 +116,42 @@ impl Checker<'_> {
             _ => format!("a function is `fun {first}() {{ … }}`"),
         };
         self.report(
-            Diagnostic::new(Code::Syntax, text.span, format!("`{first}` begins no construct of opal"))
-                .help(help)
-                .help("constructs are var, fun, if, when, for, while, try and let"),
+            Diagnostic::new(
+                Code::Syntax,
+                text.span,
+                format!("`{first}` begins no construct of opal"),
+            )
+            .help(help)
+            .help("constructs are var, fun, if, when, for, while, try and let"),
         );
+        true
+    }
+
+    /// `x := 1`, `const x = 1`, and an assignment to a variable that lacks a blank.
+    fn foreign_declaration(&mut self, commands: &[Vec<&str>], text: &ShellText) -> bool {
+        let words = commands.first().map_or(&[][..], Vec::as_slice);
+        let (name, form) = match words {
+            [name, ":=" | "?=" | "::=", ..] => (*name, "declare"),
+            ["const" | "final" | "my" | "local" | "set", name, "=", ..] => (*name, "declare"),
+            [name, value, ..] if value.starts_with('=') && self.is_visible(name) => {
+                (*name, "assign")
+            }
+            [name, _, ..] if name.strip_suffix('=').is_some_and(|name| self.is_visible(name)) => {
+                (name.trim_end_matches('='), "assign")
+            }
+            [path, "=", ..] if path.split(['.', '[']).next() == Some("var") => (*path, "assign"),
+            _ => return false,
+        };
+        let name = name.trim_start_matches("var.");
+        let (message, help) = if form == "declare" {
+            (format!("this does not declare `{name}`"), format!("write `var {name} = …`"))
+        } else {
+            (
+                format!("this is a command, not an assignment to `{name}`"),
+                format!("write `{name} = …`, with a blank on both sides of `=`"),
+            )
+        };
+        self.error(Code::Syntax, text.span, message, help);
         true
     }
 
@@ -166,7 +203,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// The commands of a text at its top level, as words; what is in brackets or quotes is one word.
-fn commands(text: &str) -> Vec<Vec<&str>> {
+pub(super) fn commands(text: &str) -> Vec<Vec<&str>> {
     let mut commands = vec![Vec::new()];
     let mut start = None;
     let (mut quote, mut depth, mut escaped) = (None, 0u32, false);

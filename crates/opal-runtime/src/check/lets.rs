@@ -128,6 +128,7 @@ fn collect(block: &Block, into: &mut BTreeMap<String, Span>) {
 impl Checker<'_> {
     pub(super) fn bind_let(&mut self, name: &Name, ty: Type) {
         if let Some((word, span)) = self.lets.conditional.last().copied() {
+            self.lets.misread.insert(name.span);
             self.report(
                 Diagnostic::new(
                     Code::LetConditional,
@@ -159,6 +160,12 @@ impl Checker<'_> {
         }
     }
 
+    /// Binds a name whose source has had its error: nothing more is said about it.
+    pub(super) fn bind_broken_let(&mut self, name: &Name) {
+        self.lets.misread.insert(name.span);
+        self.bind_let(name, Type::Any);
+    }
+
     /// The type of a binding that is read; says so where it cannot be.
     pub(super) fn read_let(&mut self, name: &str, span: Span, site: Site) -> Type {
         if site != Site::Run {
@@ -185,9 +192,8 @@ impl Checker<'_> {
 
     fn unbound(&mut self, name: &str, span: Span) {
         let scopes = self.lets.scopes.iter().rev();
-        let pending = scopes.clone().find_map(|scope| {
-            scope.binds.get(name).map(|at| (*at, scope.parallel))
-        });
+        let pending =
+            scopes.clone().find_map(|scope| scope.binds.get(name).map(|at| (*at, scope.parallel)));
         let elsewhere = self.lets.all.get(name).copied();
         self.lets.misread.extend(pending.map(|(at, _)| at).or(elsewhere));
         if let Some((at, parallel)) = pending {

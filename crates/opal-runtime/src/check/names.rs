@@ -78,7 +78,15 @@ impl Names {
             self.globals.entry(text.clone()).or_default().push(index);
         }
         self.visible.entry(text.clone()).or_default().push(index);
-        self.vars.push(Var { name: text, span, ty, kind, used: false, resolved: false, read_by: None });
+        self.vars.push(Var {
+            name: text,
+            span,
+            ty,
+            kind,
+            used: false,
+            resolved: false,
+            read_by: None,
+        });
         if let Some(scope) = self.scopes.last_mut() {
             scope.push(index);
         }
@@ -198,9 +206,9 @@ impl Checker<'_> {
         let mut error = Diagnostic::new(Code::UndeclaredVariable, span, message);
         if let Some(at) = inner {
             self.names.read_early.insert(at);
-            error = error.also(at, "this one ends with its block").help(
-                "declare it before the block and assign to it inside: `NAME = value`",
-            );
+            error = error
+                .also(at, "this one ends with its block")
+                .help("declare it before the block and assign to it inside: `NAME = value`");
         } else if self.may_suggest()
             && let Some(near) = suggest::nearest(name, self.names.candidates())
         {

@@ -67,7 +67,10 @@ impl Checker<'_> {
         error = error.help(conversion(op, left.0, right.0));
         self.report(error);
         match op {
-            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
             | BinaryOp::Remainder => Type::Any,
             BinaryOp::Range => Type::array(Type::Int),
             _ => Type::Bool,
@@ -101,9 +104,7 @@ fn result(op: BinaryOp, left: &Type, right: &Type) -> Option<Type> {
         BinaryOp::Add | BinaryOp::Subtract if *left == Duration && *right == Duration => {
             Some(Duration)
         }
-        BinaryOp::Multiply
-            if matches!((left, right), (Duration, Int) | (Int, Duration)) =>
-        {
+        BinaryOp::Multiply if matches!((left, right), (Duration, Int) | (Int, Duration)) => {
             Some(Duration)
         }
         _ if numbers && *left == Int && *right == Int => Some(Int),
@@ -126,7 +127,9 @@ fn conversion(op: BinaryOp, left: &Type, right: &Type) -> String {
         (Type::Array(_), Type::Array(_)) => {
             "write the elements into one array, or `join` both to text".into()
         }
-        (left, right) if text(left) && text(right) => "texts can be joined with `+` and compared".into(),
+        (left, right) if text(left) && text(right) => {
+            "texts can be joined with `+` and compared".into()
+        }
         _ => "nothing is converted by itself: bring both to one type".into(),
     }
 }

@@ -11,7 +11,8 @@ use crate::unit::{Access, Argument, ExprKind, Name, Reference};
 impl Checker<'_> {
     /// Checks a reference that stands where a value is wanted, and says what type it has.
     pub(super) fn reference(&mut self, reference: &Reference, site: Site) -> Type {
-        let path_span = Span::new(reference.path.span.start.saturating_sub(1), reference.path.span.end);
+        let path_span =
+            Span::new(reference.path.span.start.saturating_sub(1), reference.path.span.end);
         let base = match reference.named() {
             Some(("var", name)) => {
                 let ty = self.read_variable(name, path_span);
@@ -254,7 +255,8 @@ impl Checker<'_> {
                 ty.with_article(),
                 wanted.with_article()
             );
-            let help = if wanted == Type::Int { "count from 0: `[0]`" } else { "name a key: `[\"k\"]`" };
+            let help =
+                if wanted == Type::Int { "count from 0: `[0]`" } else { "name a key: `[\"k\"]`" };
             self.error(Code::WrongType, index.span, message, help);
         }
         element

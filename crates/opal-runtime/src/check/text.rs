@@ -9,6 +9,9 @@ use crate::unit::{Access, Name, Piece, Reference, ShellText};
 
 impl Checker<'_> {
     pub(super) fn shell_text(&mut self, text: &ShellText) {
+        if self.assigned_reference(text) {
+            return;
+        }
         for piece in &text.pieces {
             match piece {
                 Piece::Text(_) => {}
@@ -17,7 +20,6 @@ impl Checker<'_> {
             }
         }
         self.value_with_block(text);
-        self.assigned_reference(text);
         self.habits(text);
     }
 
@@ -29,7 +31,8 @@ impl Checker<'_> {
 
     fn text_reference(&mut self, reference: &Reference, context: Context) {
         let path = &reference.path.text;
-        let runs = path.starts_with("cmd.") || self.registry.get(path).is_some_and(|d| !d.is_value());
+        let runs =
+            path.starts_with("cmd.") || self.registry.get(path).is_some_and(|d| !d.is_value());
         if runs && context.is_command() {
             // The shell's brackets around it have been reported.
             return self.argument_values(&reference.args, Site::Run);
@@ -94,15 +97,16 @@ impl Checker<'_> {
     }
 
     /// `@var.NAME = value`.
-    fn assigned_reference(&mut self, text: &ShellText) {
+    fn assigned_reference(&mut self, text: &ShellText) -> bool {
         let [Piece::Reference(reference, context), Piece::Text(after), ..] = text.pieces.as_slice()
         else {
-            return;
+            return false;
         };
-        let Some((space, name)) = reference.named().filter(|_| context.is_command()) else { return };
-        if !after.starts_with(" = ") && after != " =" {
-            return;
-        }
+        let named = reference.named().filter(|_| context.is_command());
+        let Some((space, name)) = named.filter(|_| after.starts_with(" = ") || after == " =")
+        else {
+            return false;
+        };
         let help = match space {
             "var" => format!("an assignment has no `@`: `{name} = …`"),
             "let" => format!("a binding has no `@`: `let.{name} = @shell(\"…\")`"),
@@ -110,11 +114,16 @@ impl Checker<'_> {
         };
         let message = format!("`@{space}.{name}` reads a value and cannot be assigned to");
         self.error(Code::Syntax, reference.span, message, help);
+        if space == "var" {
+            self.reference(reference, Site::Run);
+        }
+        true
     }
 
     /// `@env.NAME { … }`.
     fn value_with_block(&mut self, text: &ShellText) {
-        if let [Piece::Reference(reference, context), Piece::Text(after), ..] = text.pieces.as_slice()
+        if let [Piece::Reference(reference, context), Piece::Text(after), ..] =
+            text.pieces.as_slice()
             && context.is_command()
             && after.trim_start().starts_with('{')
             && after.starts_with(' ')

@@ -124,7 +124,12 @@ impl Checker<'_> {
                 let number = matches!(ty, Type::Int | Type::Float | Type::Duration | Type::Any);
                 if !number {
                     let message = format!("{} has no negative", ty.with_article());
-                    self.error(Code::OperandTypes, operand.span, message, "convert it with `int(…)`");
+                    self.error(
+                        Code::OperandTypes,
+                        operand.span,
+                        message,
+                        "convert it with `int(…)`",
+                    );
                     return Type::Any;
                 }
                 ty
@@ -148,7 +153,12 @@ impl Checker<'_> {
             Type::Null => "compare with `== null`".to_owned(),
             _ => "compare it with `==` or `!=`".to_owned(),
         };
-        self.error(Code::ConditionNotBool, expr.span, format!("{} is not true or false", ty.with_article()), help);
+        self.error(
+            Code::ConditionNotBool,
+            expr.span,
+            format!("{} is not true or false", ty.with_article()),
+            help,
+        );
     }
 
     fn function_call(&mut self, name: &Name, args: &[Argument], site: Site) -> Type {
@@ -160,11 +170,16 @@ impl Checker<'_> {
         };
         if args.len() != wanted.len() || args.iter().any(|arg| arg.name.is_some()) {
             let (code, count) = (
-                if args.len() < wanted.len() { Code::MissingArgument } else { Code::TooManyArguments },
+                if args.len() < wanted.len() {
+                    Code::MissingArgument
+                } else {
+                    Code::TooManyArguments
+                },
                 wanted.len(),
             );
             let plural = if count == 1 { "" } else { "s" };
-            let message = format!("`{}` takes {count} argument{plural}, given {}", name.text, args.len());
+            let message =
+                format!("`{}` takes {count} argument{plural}, given {}", name.text, args.len());
             self.error(code, name.span, message, function_form(&name.text));
             return gives.clone();
         }

@@ -6,7 +6,10 @@ use opal_core::{Code, Diagnostic, Span, Type, Value};
 use super::Checker;
 use super::lets::Site;
 use super::names::VarKind;
-use crate::unit::{Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind, Step, Work};
+use crate::unit::{
+    Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind, Step,
+    Work,
+};
 
 /// Every block that stands directly in a statement, decorators' blocks included.
 pub(super) fn blocks<'u>(kind: &'u StatementKind, visit: &mut dyn FnMut(&'u Block)) {
@@ -168,7 +171,11 @@ impl Checker<'_> {
             AssignOp::Remainder => BinaryOp::Remainder,
             AssignOp::Increment | AssignOp::Decrement => {
                 if !Type::Int.accepts(&ty) {
-                    let message = format!("`{}` is {}, and only an Int is counted", name.text, ty.with_article());
+                    let message = format!(
+                        "`{}` is {}, and only an Int is counted",
+                        name.text,
+                        ty.with_article()
+                    );
                     self.error(Code::OperandTypes, name.span, message, "use `NAME = …`");
                 }
                 return;
@@ -202,7 +209,15 @@ impl Checker<'_> {
 
     fn when(&mut self, subject: &Expr, arms: &[Arm], span: Span) {
         let ty = self.expression(subject, Site::WhenSubject);
-        for arm in arms {
+        for (index, arm) in arms.iter().enumerate() {
+            if arm.patterns.is_empty() && index + 1 < arms.len() {
+                let word = Span::new(
+                    arm.span.start,
+                    arm.span.start + 4.min(arm.span.end - arm.span.start),
+                );
+                let message = "no arm behind this `else` can match";
+                self.error(Code::Syntax, word, message, "put `else` last");
+            }
             for pattern in &arm.patterns {
                 let given = self.expression(pattern, Site::Pattern);
                 self.pattern(&ty, pattern, &given);
@@ -231,7 +246,8 @@ impl Checker<'_> {
             (ExprKind::Binary { .. }, Type::Array(element)) => element.get().clone(),
             (_, given) => given.clone(),
         };
-        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) = (subject, &pattern.kind)
+        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) =
+            (subject, &pattern.kind)
             && !choices.contains(text)
         {
             let message = format!("the subject is never `{text}`");
@@ -239,9 +255,11 @@ impl Checker<'_> {
             self.error(Code::NotAChoice, pattern.span, message, help);
             return;
         }
-        let number = matches!((subject, &wanted), (Type::Float, Type::Int) | (Type::Int, Type::Float));
+        let number =
+            matches!((subject, &wanted), (Type::Float, Type::Int) | (Type::Int, Type::Float));
         if wanted != Type::Null && *subject != Type::Null && !number && !subject.accepts(&wanted) {
-            let message = format!("{} never matches {}", subject.with_article(), wanted.with_article());
+            let message =
+                format!("{} never matches {}", subject.with_article(), wanted.with_article());
             let error = Diagnostic::new(Code::OperandTypes, pattern.span, message);
             self.report(error.help("convert the subject, as in `when int(x) { … }`"));
         }
@@ -252,12 +270,18 @@ impl Checker<'_> {
         let map = matches!(ty, Type::Map(_) | Type::Object(_));
         let iterable = map || matches!(ty, Type::Array(_) | Type::Any);
         if !iterable {
-            let error = Diagnostic::new(Code::NotIterable, over.span, format!("{} has no elements", ty.with_article()))
-                .help(match ty {
-                    Type::String | Type::OneOf(_) => "split it first: `split(text, \",\")` or `lines(text)`".to_owned(),
-                    Type::Int => "count with a range: `1...n`".to_owned(),
-                    _ => "loop over an Array, a Map or a range".to_owned(),
-                });
+            let error = Diagnostic::new(
+                Code::NotIterable,
+                over.span,
+                format!("{} has no elements", ty.with_article()),
+            )
+            .help(match ty {
+                Type::String | Type::OneOf(_) => {
+                    "split it first: `split(text, \",\")` or `lines(text)`".to_owned()
+                }
+                Type::Int => "count with a range: `1...n`".to_owned(),
+                _ => "loop over an Array, a Map or a range".to_owned(),
+            });
             self.report(error);
         } else if (names.len() == 2 && matches!(ty, Type::Array(_))) || (names.len() == 1 && map) {
             let (has, form) = if map {

@@ -6,13 +6,23 @@ use opal_syntax::cursor::Item;
 
 use super::literals::{decode_escape, dedent};
 use super::{Child, Lower};
-use crate::unit::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Name, Reference, StrPiece, UnaryOp};
+use crate::unit::{
+    Access, Argument, BinaryOp, Expr, ExprKind, Key, Name, Reference, StrPiece, UnaryOp,
+};
 
 /// Whether a node of this kind is an expression.
 pub(super) fn is_expression(kind: SyntaxKind) -> bool {
     matches!(
         kind,
-        Ref | Literal | Str | Array | Map | Paren | Unary | Binary | SyntaxKind::Name | FnCall
+        Ref | Literal
+            | Str
+            | Array
+            | Map
+            | Paren
+            | Unary
+            | Binary
+            | SyntaxKind::Name
+            | FnCall
             | SyntaxKind::Access
     )
 }
@@ -289,7 +299,8 @@ impl Lower<'_> {
                         StringText => texts.push((text.replace("\r\n", "\n"), span.start)),
                         Escape => {
                             let decoded = decode_escape(text);
-                            let decoded = decoded.strip_prefix("\\@").map_or(decoded.clone(), |_| "@".into());
+                            let decoded =
+                                decoded.strip_prefix("\\@").map_or(decoded.clone(), |_| "@".into());
                             texts.push((decoded, span.start));
                         }
                         AtWord => {

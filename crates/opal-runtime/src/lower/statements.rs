@@ -58,7 +58,15 @@ impl Lower<'_> {
         }
         let name: Name = name?;
         let span = self.since(start);
-        Some(Function { name, docs, params, body: Block::default(), label: kind == Label, span, mark })
+        Some(Function {
+            name,
+            docs,
+            params,
+            body: Block::default(),
+            label: kind == Label,
+            span,
+            mark,
+        })
     }
 
     /// The statement or block at the cursor.
@@ -206,7 +214,9 @@ impl Lower<'_> {
         while let Some(child) = self.child() {
             match child {
                 Child::Token { kind: Ident, span, .. } => name = Some(self.name(span)),
-                Child::Node { kind, .. } if is_expression(kind) => value = Some(self.expression(kind)),
+                Child::Node { kind, .. } if is_expression(kind) => {
+                    value = Some(self.expression(kind))
+                }
                 Child::Node { .. } => self.finish(),
                 Child::Token { .. } => {}
             }
@@ -235,7 +245,9 @@ impl Lower<'_> {
             let Some(child) = self.child() else { break };
             match child {
                 Child::Node { kind: SyntaxKind::Block, .. } => body = self.block(start),
-                Child::Node { kind, .. } if is_expression(kind) => head = Some(self.expression(kind)),
+                Child::Node { kind, .. } if is_expression(kind) => {
+                    head = Some(self.expression(kind))
+                }
                 Child::Node { .. } => self.finish(),
                 Child::Token { .. } => {}
             }
@@ -255,7 +267,9 @@ impl Lower<'_> {
                     let (condition, body) = self.head_and_block();
                     branches.push(Branch { condition, body });
                 }
-                Child::Node { kind, .. } if is_expression(kind) => condition = Some(self.expression(kind)),
+                Child::Node { kind, .. } if is_expression(kind) => {
+                    condition = Some(self.expression(kind))
+                }
                 Child::Node { .. } => self.finish(),
                 Child::Token { .. } => {}
             }
@@ -270,7 +284,9 @@ impl Lower<'_> {
         while let Some(child) = self.child() {
             match child {
                 Child::Node { kind: SyntaxKind::Arm, .. } => arms.push(self.arm()),
-                Child::Node { kind, .. } if is_expression(kind) => subject = Some(self.expression(kind)),
+                Child::Node { kind, .. } if is_expression(kind) => {
+                    subject = Some(self.expression(kind))
+                }
                 Child::Node { .. } => self.finish(),
                 Child::Token { .. } => {}
             }
@@ -319,7 +335,9 @@ impl Lower<'_> {
                 }
                 Child::Token { .. } => {}
                 Child::Node { kind: SyntaxKind::Block, .. } => body = self.block(start),
-                Child::Node { kind, .. } if is_expression(kind) => over = Some(self.expression(kind)),
+                Child::Node { kind, .. } if is_expression(kind) => {
+                    over = Some(self.expression(kind))
+                }
                 Child::Node { .. } => self.finish(),
             }
         }

@@ -5,7 +5,9 @@ use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::context::Context;
 
 use super::{Child, Lower};
-use crate::unit::{Access, Call, Name, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work};
+use crate::unit::{
+    Access, Call, Name, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work,
+};
 
 impl Lower<'_> {
     /// The step whose node of `kind` has just begun.
@@ -152,7 +154,9 @@ impl Lower<'_> {
                     call.args = self.arguments();
                     call.span = self.since(start);
                 }
-                Child::Node { kind: kind @ (Field | Index), .. } => access.extend(self.access(kind)),
+                Child::Node { kind: kind @ (Field | Index), .. } => {
+                    access.extend(self.access(kind))
+                }
                 Child::Node { kind: SyntaxKind::Block, .. } => call.block = Some(self.block(here)),
                 Child::Node { .. } => self.finish(),
             }

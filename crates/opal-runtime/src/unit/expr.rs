@@ -23,12 +23,24 @@ pub enum ExprKind {
     /// A bare name: the variable of that name.
     Name(String),
     /// `split(s, ",")`.
-    Function { name: Name, args: Vec<Argument> },
+    Function {
+        name: Name,
+        args: Vec<Argument>,
+    },
     Reference(Reference),
-    Access { base: Box<Expr>, access: Vec<Access> },
-    Unary { ops: Vec<UnaryOp>, operand: Box<Expr> },
+    Access {
+        base: Box<Expr>,
+        access: Vec<Access>,
+    },
+    Unary {
+        ops: Vec<UnaryOp>,
+        operand: Box<Expr>,
+    },
     /// Applied from left to right: `((first op rest) op rest) …`.
-    Binary { first: Box<Expr>, rest: Vec<(BinaryOp, Span, Expr)> },
+    Binary {
+        first: Box<Expr>,
+        rest: Vec<(BinaryOp, Span, Expr)>,
+    },
 }
 
 #[derive(Debug)]

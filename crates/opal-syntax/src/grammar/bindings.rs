@@ -129,7 +129,7 @@ pub(crate) fn is_assignment(after: &[u8]) -> bool {
             Some(blanks) => &rest[blanks..],
             None => &[],
         };
-        return matches!(rest, [] | [b'\n' | b'#' | b'}', ..] | [b'/', b'/', ..]);
+        return matches!(rest, [] | [b'\n' | b'#' | b'}', ..] | [b'/', b'/' | b'*', ..]);
     }
     let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
     let operator = match &after[blanks..] {

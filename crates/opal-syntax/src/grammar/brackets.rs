@@ -181,7 +181,9 @@ fn separator(p: &mut Parser<'_>, open: Span, close: SyntaxKind) -> bool {
     }
     if !p.on_new_line() {
         let error = p.expected(&format!("`,` or {}", close.describe()));
-        error.help.push(format!("a comma stands between two elements, {} ends them", close.describe()));
+        error
+            .help
+            .push(format!("a comma stands between two elements, {} ends them", close.describe()));
         if skip_to_comma(p) {
             return p.eat(Comma);
         }

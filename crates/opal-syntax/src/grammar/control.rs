@@ -146,11 +146,12 @@ fn arms(p: &mut Parser<'_>) {
 //     2 -> { echo a } > file
 //     3 -> var y = 1
 //     4 -> if y { echo b }
+//     4 -> /* a */ echo good
 //     5 -> }
 // echo good
 fn arm_body(p: &mut Parser<'_>) {
     p.settle();
-    p.lexer.blanks();
+    p.lexer.before_statement();
     p.pass_tokens();
     if p.at_line_end() || p.byte_ahead() == b'}' {
         p.expected("a step or a block behind `->`")

@@ -101,7 +101,7 @@ fn operand(p: &mut Parser<'_>, negative: bool) -> Option<Completed> {
         Int if negative => literal(p, true),
         _ => atom(p)?,
     };
-    if p.is_adjacent(Dot) || p.is_adjacent(LBracket) || p.is_adjacent(DotStar) {
+    if matches!(p.adjacent(), Dot | LBracket | DotStar) {
         let marker = p.precede(left);
         references::accesses(p);
         return Some(p.complete(marker, Access));
@@ -215,7 +215,7 @@ fn name(p: &mut Parser<'_>) -> Completed {
     if literal {
         return p.complete(marker, Literal);
     }
-    if p.is_adjacent(LParen) {
+    if p.adjacent() == LParen {
         references::arguments(p);
         return p.complete(marker, FnCall);
     }

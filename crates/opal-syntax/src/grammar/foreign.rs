@@ -182,7 +182,8 @@ pub(crate) fn shell_function(p: &mut Parser<'_>) {
 /// A line that begins with `&&`, `||`, `|` or `;`.
 pub(crate) fn leading_operator(p: &mut Parser<'_>) {
     let start = p.lexer.pos() as u32;
-    let width = p.lexer.rest().bytes().take_while(|b| matches!(b, b'&' | b'|' | b';')).count() as u32;
+    let width =
+        p.lexer.rest().bytes().take_while(|b| matches!(b, b'&' | b'|' | b';')).count() as u32;
     let span = Span::new(start, start + width);
     let operator = p.lexer.slice(span).to_owned();
     let help = match operator.as_str() {

@@ -31,7 +31,7 @@ pub(crate) fn in_text(p: &mut Parser<'_>, index: usize) {
 
 fn path_and_access(p: &mut Parser<'_>) {
     p.bump();
-    if p.is_adjacent(LParen) {
+    if p.adjacent() == LParen {
         arguments(p);
     }
     accesses(p);
@@ -42,7 +42,7 @@ pub(crate) fn call(p: &mut Parser<'_>, access: bool) -> Completed {
     let marker = p.start();
     p.peek();
     p.bump();
-    if p.is_adjacent(LParen) {
+    if p.adjacent() == LParen {
         arguments(p);
     }
     if access {
@@ -103,16 +103,15 @@ fn argument(p: &mut Parser<'_>, named: &mut bool) {
 /// `.name`, `.0`, `.*`, `[…]`, each directly behind what it reads from.
 pub(crate) fn accesses(p: &mut Parser<'_>) {
     loop {
-        if p.is_adjacent(DotStar) {
-            let marker = p.start();
-            p.bump();
-            let _ = p.complete(marker, Field);
-        } else if p.is_adjacent(Dot) {
-            field(p);
-        } else if p.is_adjacent(LBracket) {
-            index(p);
-        } else {
-            return;
+        match p.adjacent() {
+            DotStar => {
+                let marker = p.start();
+                p.bump();
+                let _ = p.complete(marker, Field);
+            }
+            Dot => field(p),
+            LBracket => index(p),
+            _ => return,
         }
     }
 }

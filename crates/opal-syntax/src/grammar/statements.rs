@@ -144,9 +144,8 @@ fn construct(p: &mut Parser<'_>, level: Level, word: &[u8], after: &[u8]) -> boo
     }
     let next = after.first().copied().unwrap_or(b'\n');
     if !is_blank(next) && !matches!(next, b'\n' | b'(' | b'{') {
-        let bound = word == b"let"
-            && next == b'.'
-            && after.get(1).is_some_and(|byte| is_name_start(*byte));
+        let bound =
+            word == b"let" && next == b'.' && after.get(1).is_some_and(|byte| is_name_start(*byte));
         if bound {
             bindings::r#let(p);
         }

@@ -112,7 +112,8 @@ pub(crate) fn shell_literal(p: &mut Parser<'_>) {
             Stop::Decorator | Stop::Target => {
                 p.peek();
                 let span = p.span();
-                let message = format!("`{}` cannot run inside the text of a command", p.token_text());
+                let message =
+                    format!("`{}` cannot run inside the text of a command", p.token_text());
                 p.error(Code::MisplacedDecorator, span, message)
                     .help
                     .push("give it a line or an operand of its own".into());

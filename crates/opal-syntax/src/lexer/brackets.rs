@@ -63,7 +63,8 @@ impl Lexer<'_> {
 
     pub(super) fn open_brace(&mut self) -> Option<Scan> {
         let command = self.top().command;
-        let alone = command.word == NONE && matches!(self.byte(1), 0 | b' ' | b'\t' | b'\r' | b'\n');
+        let alone =
+            command.word == NONE && matches!(self.byte(1), 0 | b' ' | b'\t' | b'\r' | b'\n');
         if alone && command.construct != NONE && self.opens_construct() {
             self.give_up(FrameKind::Construct, command.construct as usize);
             return Some(Scan::Limit);

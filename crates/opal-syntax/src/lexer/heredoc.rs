@@ -222,8 +222,7 @@ impl Lexer<'_> {
         while line < self.src.len() {
             let text = &self.src[line..];
             let first = text.iter().take_while(|byte| is_blank(**byte)).count();
-            let outside =
-                first < indentation && text.get(first).is_some_and(|byte| *byte != b'\n');
+            let outside = first < indentation && text.get(first).is_some_and(|byte| *byte != b'\n');
             if outside || text.starts_with(b"fun ") || text.starts_with(b"var ") {
                 return line - 1;
             }

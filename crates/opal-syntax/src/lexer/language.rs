@@ -45,48 +45,30 @@ impl Lexer<'_> {
 
     fn punctuation(&mut self, first: u8) -> SyntaxKind {
         let second = self.byte(1);
-        let (length, kind) = match (first, second) {
-            (b'.', b'.') if self.byte(2) == b'.' => (3, Ellipsis),
-            (b'.', b'.') => (2, DotDot),
-            (b'.', b'*') => (2, DotStar),
-            (b'.', _) => (1, Dot),
-            (b'-', b'>') => (2, Arrow),
-            (b'-', b'-') => (2, MinusMinus),
-            (b'-', b'=') => (2, MinusEq),
-            (b'-', _) => (1, Minus),
-            (b'+', b'+') => (2, PlusPlus),
-            (b'+', b'=') => (2, PlusEq),
-            (b'+', _) => (1, Plus),
-            (b'*', b'=') => (2, StarEq),
-            (b'*', _) => (1, Star),
-            (b'/', b'=') => (2, SlashEq),
-            (b'/', _) => (1, Slash),
-            (b'%', b'=') => (2, PercentEq),
-            (b'%', _) => (1, Percent),
-            (b'=', b'=') => (2, EqEq),
-            (b'=', _) => (1, Eq),
-            (b'!', b'=') => (2, Ne),
-            (b'!', _) => (1, Bang),
-            (b'<', b'=') => (2, Le),
-            (b'<', _) => (1, Lt),
-            (b'>', b'=') => (2, Ge),
-            (b'>', _) => (1, Gt),
-            (b'&', b'&') => (2, AndAnd),
-            (b'|', b'|') => (2, OrOr),
-            (b'|', _) => (1, Pipe),
-            (b'(', _) => (1, LParen),
-            (b')', _) => (1, RParen),
-            (b'[', _) => (1, LBracket),
-            (b']', _) => (1, RBracket),
-            (b'{', _) => (1, LBrace),
-            (b'}', _) => (1, RBrace),
-            (b',', _) => (1, Comma),
-            (b':', _) => (1, Colon),
-            (b';', _) => (1, Semicolon),
-            _ => {
-                let length = self.text[self.pos..].chars().next().map_or(1, char::len_utf8);
-                (length, Unknown)
-            }
+        let (length, kind) = match first {
+            b'(' => (1, LParen),
+            b')' => (1, RParen),
+            b'[' => (1, LBracket),
+            b']' => (1, RBracket),
+            b'{' => (1, LBrace),
+            b'}' => (1, RBrace),
+            b',' => (1, Comma),
+            b':' => (1, Colon),
+            b';' => (1, Semicolon),
+            b'.' if second == b'.' && self.byte(2) == b'.' => (3, Ellipsis),
+            b'.' => either(second, &[(b'.', DotDot), (b'*', DotStar)], Dot),
+            b'-' => either(second, &[(b'>', Arrow), (b'-', MinusMinus), (b'=', MinusEq)], Minus),
+            b'+' => either(second, &[(b'+', PlusPlus), (b'=', PlusEq)], Plus),
+            b'*' => either(second, &[(b'=', StarEq)], Star),
+            b'/' => either(second, &[(b'=', SlashEq)], Slash),
+            b'%' => either(second, &[(b'=', PercentEq)], Percent),
+            b'=' => either(second, &[(b'=', EqEq)], Eq),
+            b'!' => either(second, &[(b'=', Ne)], Bang),
+            b'<' => either(second, &[(b'=', Le)], Lt),
+            b'>' => either(second, &[(b'=', Ge)], Gt),
+            b'|' => either(second, &[(b'|', OrOr)], Pipe),
+            b'&' if second == b'&' => (2, AndAnd),
+            _ => (self.text[self.pos..].chars().next().map_or(1, char::len_utf8), Unknown),
         };
         self.advance(length, kind)
     }
@@ -129,4 +111,11 @@ impl Lexer<'_> {
             At::Literal => self.advance(1, Unknown),
         }
     }
+}
+
+/// An operator of two characters where `second` makes one, else the one of the first alone.
+#[inline]
+fn either(second: u8, longer: &[(u8, SyntaxKind)], alone: SyntaxKind) -> (usize, SyntaxKind) {
+    let longer = longer.iter().find(|(byte, _)| *byte == second);
+    longer.map_or((1, alone), |(_, kind)| (2, *kind))
 }

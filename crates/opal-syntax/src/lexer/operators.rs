@@ -104,8 +104,7 @@ impl Lexer<'_> {
             self.pos += width;
         }
         let frame = self.top();
-        if frame.kind == FrameKind::Case
-            && (frame.command.patterns || (byte == b';' && width > 1))
+        if frame.kind == FrameKind::Case && (frame.command.patterns || (byte == b';' && width > 1))
         {
             frame.command.next_pattern();
         } else {

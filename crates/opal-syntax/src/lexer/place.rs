@@ -73,12 +73,24 @@ impl Lexer<'_> {
             && context.place() == Place::Word
             && matches!(
                 self.byte(0),
-                0 | b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>' | b'}' | b'`'
+                0 | b' '
+                    | b'\t'
+                    | b'\r'
+                    | b'\n'
+                    | b';'
+                    | b'&'
+                    | b'|'
+                    | b')'
+                    | b'<'
+                    | b'>'
+                    | b'}'
+                    | b'`'
             );
         let compared = self.in_test() && {
             let quote = usize::from(self.byte(0) == b'"');
             let rest = &self.src[(self.pos + quote).min(self.src.len())..];
-            rest.first().is_some_and(|byte| is_blank(*byte)) && begins_as_sum(rest.trim_ascii_start())
+            rest.first().is_some_and(|byte| is_blank(*byte))
+                && begins_as_sum(rest.trim_ascii_start())
         };
         if compared { context.at(Place::Arithmetic) } else { context.whole_word(whole) }
     }
@@ -108,9 +120,8 @@ impl Lexer<'_> {
             && top.open == word
             && at as u32 == word + 1;
         let own = !top.heredoc;
-        let is_plain = matches!(place, Place::Word | Place::Quoted)
-            && !command.assigns
-            && !command.redirect;
+        let is_plain =
+            matches!(place, Place::Word | Place::Quoted) && !command.assigns && !command.redirect;
         let inline = own && word != NONE && command.evaluates_inside(&self.src[word as usize..at]);
         Context::new(place)
             .substitution(top.substitution)

@@ -97,14 +97,17 @@ impl Lexer<'_> {
 
     /// `\u{1F600}`: one to six hexadecimal digits of a character that exists.
     fn unicode_escape(&mut self) -> bool {
-        let rest = &self.src[self.pos + 2..];
-        let digits = rest.iter().skip(1).take_while(|byte| byte.is_ascii_hexdigit()).count();
-        let braces = rest.first() == Some(&b'{') && rest.get(1 + digits) == Some(&b'}');
-        let digits = &self.text[self.pos + 3..self.pos + 3 + if braces { digits } else { 0 }];
-        let valid = (1..=6).contains(&digits.len())
-            && u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).is_some();
-        self.pos += if valid { digits.len() + 4 } else { 2 };
-        valid
+        let rest = &self.text[self.pos + 2..self.src.len()];
+        let digits = rest.strip_prefix('{').and_then(|rest| {
+            let length = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+            rest[length..].starts_with('}').then(|| &rest[..length])
+        });
+        let valid = digits.filter(|digits| {
+            let code = u32::from_str_radix(digits, 16).ok();
+            digits.len() <= 6 && code.and_then(char::from_u32).is_some()
+        });
+        self.pos += valid.map_or(2, |digits| digits.len() + 4);
+        valid.is_some()
     }
 
     /// `'…'` without escapes or references.

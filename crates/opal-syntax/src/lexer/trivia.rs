@@ -5,6 +5,17 @@ use opal_core::{Code, Span};
 use super::Lexer;
 use crate::kind::SyntaxKind;
 
+/// Which bytes a name may hold; a table, because names are most of what is read.
+const NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
@@ -14,7 +25,7 @@ pub(crate) fn is_name_start(byte: u8) -> bool {
 }
 
 pub(crate) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    NAME[byte as usize]
 }
 
 impl Lexer<'_> {
@@ -50,6 +61,15 @@ impl Lexer<'_> {
             self.pos += 1;
         }
         self.emit(SyntaxKind::Blank);
+    }
+
+    /// Blanks and block comments before a statement on this line.
+    pub(crate) fn before_statement(&mut self) {
+        self.blanks();
+        while self.byte(0) == b'/' && self.byte(1) == b'*' && !self.is_line_over() {
+            self.block_comment();
+            self.blanks();
+        }
     }
 
     /// A comment to the end of the line; the position is on its first byte.

@@ -141,10 +141,8 @@ impl Lexer<'_> {
             FrameKind::Arithmetic if bytes.get(end) == Some(&b'(') => end += 1,
             _ => {}
         }
-        let dollar = matches!(
-            kind,
-            FrameKind::Substitution | FrameKind::Arithmetic | FrameKind::Expansion
-        );
+        let dollar =
+            matches!(kind, FrameKind::Substitution | FrameKind::Arithmetic | FrameKind::Expansion);
         start -= usize::from(dollar && is_before(start, b'$'));
         Span::new(start as u32, end as u32)
     }

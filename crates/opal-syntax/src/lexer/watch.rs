@@ -186,17 +186,14 @@ impl Command {
 fn name(word: &[u8]) -> &[u8] {
     // No name that matters is longer, and a word of a megabyte must not be searched for its folder.
     const LONGEST: usize = 16;
-    let tail = &word[word.len().saturating_sub(LONGEST)..];
-    if tail.len() < word.len() && memchr::memrchr(b'/', tail).is_none() {
-        return b"";
-    }
     let bare = match word {
         [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] | [b'\\', inner @ ..] => inner,
         _ => word,
     };
-    let bare = &bare[bare.len().saturating_sub(LONGEST)..];
-    match memchr::memrchr(b'/', bare) {
-        Some(slash) => &bare[slash + 1..],
+    let tail = &bare[bare.len().saturating_sub(LONGEST)..];
+    match tail.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => &tail[slash + 1..],
+        None if tail.len() < bare.len() => b"",
         None => bare,
     }
 }

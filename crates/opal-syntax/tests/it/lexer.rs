@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use opal_core::Code;
 use opal_syntax::context::Context;
 use opal_syntax::cursor::Item;
-use opal_syntax::{Parse, SyntaxKind, parse};
+use opal_syntax::{Parse, SyntaxKind, parse, parse_shell, tree};
 
 use crate::expect::{Differences, test_data};
 use crate::properties;
@@ -134,5 +135,23 @@ fn text_that_is_evaluated_again_is_known() {
             let safe = &text[span.range()] == "@var.safe";
             assert_eq!(context.is_reevaluated(), expected && !safe, "{line}");
         }
+    }
+}
+
+/// The text of `@shell("…")`: no block is around it, and no decorator can run inside.
+#[test]
+fn a_whole_text_is_one_command() {
+    let text = "echo }\n# comment\nif true; then\n  echo @var.a\nfi";
+    let parsed = parse_shell(text, &Words);
+    assert_eq!(parsed.errors, []);
+    let root = tree::build(text, &parsed);
+    let steps: Vec<String> = root.children().map(|step| step.text().to_string()).collect();
+    assert_eq!(steps, ["echo }", "if true; then\n  echo @var.a\nfi"]);
+
+    for text in ["a && @cmd.build()", "a > @file.write(\"p\")", "@retry(3) { a }"] {
+        let parsed = parse_shell(text, &Words);
+        let codes: Vec<Code> = parsed.errors.iter().map(|error| error.code).collect();
+        assert_eq!(codes, [Code::MisplacedDecorator], "{text}");
+        assert_eq!(tree::build(text, &parsed).text().to_string(), text);
     }
 }

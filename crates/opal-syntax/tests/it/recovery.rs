@@ -108,7 +108,7 @@ fn each_mistake_is_reported_once_and_alone() {
 #[test]
 fn all_mistakes_of_a_file_are_reported() {
     // A lone quote closes at the next one wherever that stands: the shell cannot tell either.
-    let pairs = |line: &str| line.matches('\'').count() % 2 == 0;
+    let pairs = |line: &str| line.matches('\'').count().is_multiple_of(2);
     let mut text = String::new();
     let mut expected = Vec::new();
     let mut line = 0;
@@ -155,7 +155,8 @@ fn a_forgotten_brace_is_one_error() {
 
 #[test]
 fn a_forgotten_opening_brace_is_one_error() {
-    let text = "fun a() {\n    if x == 1\n        echo a\n        echo b\n    }\n    echo c\n}\necho d\n";
+    let text =
+        "fun a() {\n    if x == 1\n        echo a\n        echo b\n    }\n    echo c\n}\necho d\n";
     assert_eq!(errors_by_line(text), [(2, Code::Syntax)]);
 }
 
@@ -175,4 +176,38 @@ fn a_quote_that_closed_too_late_is_reported_where_it_opened() {
 fn a_list_over_lines_reports_each_of_its_lines() {
     let text = "var a = [\n    1 2,\n    3,\n    = 4,\n    5\n]\necho fine\n";
     assert_eq!(errors_by_line(text), [(2, Code::Syntax), (4, Code::Syntax)]);
+}
+
+#[test]
+fn what_nests_too_deep_is_one_error_a_line() {
+    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(100), close.repeat(100));
+    let expression = |open: &str, close: &str| format!("var x = {}\n", nested(open, close));
+    for text in [
+        expression("(", ")"),
+        expression("[", "]"),
+        expression("{a: ", "}"),
+        expression("f(", ")"),
+        expression("a[", "]"),
+        format!("fun f(x: {}) = echo a\n", nested("Array[", "]")),
+        format!("{}\n", nested("{ ", " }")),
+        format!("{}\n", nested("when x { 1 -> ", " }")),
+        format!("{}\n", nested("@retry(3) { ", " }")),
+    ] {
+        assert_eq!(errors_by_line(&text), [(1, Code::TooDeep)], "{text}");
+    }
+    let strings = format!("echo {}\n", nested("@file.read(\"", "\")"));
+    assert_eq!(errors_by_line(&strings), [(1, Code::TooDeep)], "{strings}");
+}
+
+#[test]
+fn heredocs_nest_so_deep_and_no_deeper() {
+    let mut text = String::new();
+    for level in 0..20 {
+        text.push_str(&format!("$(cat <<E{level}\n"));
+    }
+    for level in (0..20).rev() {
+        text.push_str(&format!("\nE{level}\n)"));
+    }
+    let errors = errors_by_line(&format!("echo {text}\n"));
+    assert_eq!(errors, [(17, Code::TooDeep)], "{text}");
 }
