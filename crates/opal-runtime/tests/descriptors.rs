@@ -47,7 +47,7 @@ const ROLES: &[(&str, &[Role])] = &[
     ("shell.output", &[Role::Value]),
     ("time.now", &[Role::Value]),
     ("timeout", &[Role::Wrapper]),
-    ("to.display", &[Role::Endpoint]),
+    ("to.display", &[]),
     ("user.present", &[Role::Resource]),
     ("var", &[Role::Value]),
     ("workdir", &[Role::Wrapper]),

@@ -7,7 +7,8 @@
 //! | `fun`, labels, parameters, types | `functions` |
 //! | `var`, assignment, `let` | `bindings` |
 //! | `if`, `when`, `for`, `while`, `try` | `control` |
-//! | shell steps, decorator calls, operators between them | `steps` |
+//! | shell steps, decorator calls | `steps` |
+//! | operators between calls and steps | `chains` |
 //! | references, arguments, fields and indices | `references` |
 //! | operators, literals, strings | `expressions` |
 //! | arrays, maps, parentheses, and lists that went wrong | `brackets` |
@@ -19,6 +20,7 @@
 mod bindings;
 mod blocks;
 mod brackets;
+mod chains;
 mod control;
 mod expressions;
 mod foreign;

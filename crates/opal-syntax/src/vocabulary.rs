@@ -9,6 +9,8 @@ pub struct PathKind {
     pub action: bool,
     /// May stand behind `<`, `>` or `>>`.
     pub endpoint: bool,
+    /// A name may follow that belongs to the path, as in `@secret.env.TOKEN`.
+    pub named: bool,
 }
 
 /// The paths that exist.

@@ -152,7 +152,7 @@ impl Checker<'_> {
             self.error(Code::LetWithoutResult, span, message, help);
             return self.bind_broken_let(name);
         }
-        let registered = self.registry.get(&source.path.text);
+        let registered = self.descriptor(&source.path.text).map(|(descriptor, _)| descriptor);
         if let Some(descriptor) = registered.filter(|descriptor| descriptor.is_value()) {
             let path = descriptor.path;
             self.argument_values(&source.args, Site::Run);

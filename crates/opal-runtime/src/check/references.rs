@@ -69,7 +69,7 @@ impl Checker<'_> {
             self.nameless(&reference.path.text, span, &reference.args);
             return Some(Type::Any);
         }
-        let Some(descriptor) = self.registry.get(&reference.path.text) else {
+        let Some((descriptor, named)) = self.descriptor(&reference.path.text) else {
             self.unknown_path(&reference.path, span, true);
             self.argument_values(&reference.args, Site::ValueArgument);
             return Some(Type::Any);
@@ -89,11 +89,20 @@ impl Checker<'_> {
                 "take the arguments as a parameter: `fun NAME(rest...)`",
             );
         }
-        let (subject, access) = subject(descriptor, &reference.access);
         let inner = if descriptor.path == "raw" { site } else { Site::ValueArgument };
-        self.arguments(descriptor, &reference.args, reference.span, subject.is_some(), inner);
+        self.arguments(descriptor, &reference.args, reference.span, named, inner);
         let ty = descriptor.returns.as_ref().map_or(Type::Any, |returns| returns.ty.clone());
-        Some(self.accesses(ty, access, reference, site))
+        Some(self.accesses(ty, &reference.access, reference, site))
+    }
+
+    /// What a path is registered as, and whether a name of its own ends it: `secret.env.TOKEN`.
+    pub(super) fn descriptor(&self, path: &str) -> Option<(&'static Descriptor, bool)> {
+        if let Some(descriptor) = self.registry.get(path) {
+            return Some((descriptor, false));
+        }
+        let (shorter, _) = path.rsplit_once('.')?;
+        let descriptor = self.registry.get(shorter)?;
+        (descriptor.subject != Subject::None).then_some((descriptor, true))
     }
 
     /// `@env` without the name that belongs to it.
@@ -260,15 +269,5 @@ impl Checker<'_> {
             self.error(Code::WrongType, index.span, message, help);
         }
         element
-    }
-}
-
-/// The name that belongs to a path such as `@secret.env.NAME`, and the accesses behind it.
-fn subject<'a>(descriptor: &Descriptor, access: &'a [Access]) -> (Option<&'a Name>, &'a [Access]) {
-    match (descriptor.subject, access) {
-        (Subject::OrParam(_) | Subject::Required(_), [Access::Field(name), rest @ ..]) => {
-            (Some(name), rest)
-        }
-        _ => (None, access),
     }
 }

@@ -39,6 +39,10 @@ impl Lower<'_> {
                         operand.redirects.extend(redirect);
                     }
                 }
+                Child::Node { kind: Heredoc, data } => {
+                    let body = self.pieces();
+                    append_heredoc(&mut operands, data, body);
+                }
                 Child::Node { kind: ShellStep, .. } => {
                     let work = Work::Shell(self.shell_text());
                     operands.push((operator, Operand { work, redirects: Vec::new() }));
@@ -81,6 +85,18 @@ impl Lower<'_> {
     /// The text of the step whose node has just begun.
     pub(super) fn shell_text(&mut self) -> ShellText {
         let start = self.start();
+        let mut pieces = self.pieces();
+        if let Some(Piece::Text(first)) = pieces.first_mut() {
+            *first = first.trim_start().to_owned();
+        }
+        if let Some(Piece::Text(last)) = pieces.last_mut() {
+            last.truncate(last.trim_end().len());
+        }
+        ShellText { pieces, span: self.since(start) }
+    }
+
+    /// The pieces of the node that has just begun, byte for byte.
+    fn pieces(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();
         while let Some(child) = self.child() {
             match child {
@@ -92,13 +108,7 @@ impl Lower<'_> {
                 Child::Node { .. } => self.finish(),
             }
         }
-        if let Some(Piece::Text(first)) = pieces.first_mut() {
-            *first = first.trim_start().to_owned();
-        }
-        if let Some(Piece::Text(last)) = pieces.last_mut() {
-            last.truncate(last.trim_end().len());
-        }
-        ShellText { pieces, span: self.since(start) }
+        pieces
     }
 
     /// All steps of a text that is one command.
@@ -162,6 +172,27 @@ impl Lower<'_> {
             }
         }
         call
+    }
+}
+
+/// Puts the body of a heredoc behind the operand that announced it at `delimiter`.
+fn append_heredoc(operands: &mut [(Operator, Operand)], delimiter: u32, body: Vec<Piece>) {
+    let announces = |text: &ShellText| (text.span.start..text.span.end).contains(&delimiter);
+    for (_, operand) in operands {
+        let redirected =
+            operand.redirects.iter_mut().filter_map(|redirect| match &mut redirect.target {
+                Target::Text(text) => Some(text),
+                Target::Decorator(_) => None,
+            });
+        let own = match &mut operand.work {
+            Work::Shell(text) => Some(text),
+            Work::Call(_) => None,
+        };
+        if let Some(text) = own.into_iter().chain(redirected).find(|text| announces(text)) {
+            text.pieces.push(Piece::Text("\n".into()));
+            text.pieces.extend(body);
+            return;
+        }
     }
 }
 

@@ -102,6 +102,7 @@ fn say_text_after_statement(p: &mut Parser<'_>) {
 // let y=1+2
 // trying
 // whenever
+// { var}
 pub(crate) fn statement(p: &mut Parser<'_>, level: Level) {
     let rest = p.lexer.rest().as_bytes();
     let first = rest.first().copied().unwrap_or(0);
@@ -143,7 +144,7 @@ fn construct(p: &mut Parser<'_>, level: Level, word: &[u8], after: &[u8]) -> boo
         return false;
     }
     let next = after.first().copied().unwrap_or(b'\n');
-    if !is_blank(next) && !matches!(next, b'\n' | b'(' | b'{') {
+    if !is_blank(next) && !matches!(next, b'\n' | b'(' | b'{' | b'}') {
         let bound =
             word == b"let" && next == b'.' && after.get(1).is_some_and(|byte| is_name_start(*byte));
         if bound {

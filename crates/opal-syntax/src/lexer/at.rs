@@ -23,8 +23,8 @@ pub(crate) enum At {
     Path { end: usize, kind: Option<PathKind> },
 }
 
-const VALUE: PathKind = PathKind { value: true, action: false, endpoint: false };
-const ACTION: PathKind = PathKind { value: false, action: true, endpoint: false };
+const VALUE: PathKind = PathKind { value: true, action: false, endpoint: false, named: true };
+const ACTION: PathKind = PathKind { value: false, action: true, endpoint: false, named: true };
 
 impl Lexer<'_> {
     /// Looks at the `@` at `at`. `in_text` is false in expressions, where an `@` is never text.
@@ -68,6 +68,9 @@ impl Lexer<'_> {
         if let Some((path_end, kind)) = found {
             let scope = path_end == first && self.src.get(path_end) == Some(&b'/');
             let text = in_text && (scope || (after_word && !kind.value));
+            let name_end = self.name_end(path_end + 1, false);
+            let named = kind.named && self.src.get(path_end) == Some(&b'.');
+            let path_end = if named && name_end > path_end + 1 { name_end } else { path_end };
             return if text { At::Literal } else { At::Path { end: path_end, kind: Some(kind) } };
         }
         if after_word {

@@ -19,6 +19,26 @@ impl Lexer<'_> {
         self.emit(ErrorText);
     }
 
+    /// Passes over the lines below that are indented deeper than the one that holds `open`: they are
+    /// what an open bracket was meant to hold.
+    pub(super) fn skip_deeper_lines(&mut self, open: usize) {
+        let indentation = self.indentation(open);
+        let mut end = self.pos;
+        while let Some(length) = memchr::memchr(b'\n', &self.src[end..]) {
+            let line = end + length + 1;
+            let rest_is_blank = self.src[end..line - 1].iter().all(|byte| is_blank(*byte));
+            let text = &self.src[line..];
+            let column = text.iter().take_while(|byte| is_blank(**byte)).count();
+            let empty = matches!(text.get(column), None | Some(b'\n'));
+            if !rest_is_blank || empty || column <= indentation {
+                break;
+            }
+            end = self.line_end(line + column);
+        }
+        self.pos = end;
+        self.emit(ErrorText);
+    }
+
     /// Passes over what is left of a construct's head, up to its block or the end of the line.
     pub(crate) fn skip_head(&mut self) {
         self.emit(ErrorText);

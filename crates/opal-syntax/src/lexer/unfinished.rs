@@ -28,6 +28,9 @@ impl Lexer<'_> {
             let line = memchr::memrchr(b'\n', &self.src[start..open as usize]);
             self.pos = line.map_or(start, |at| start + at + 1);
             self.skip_line();
+            if !kind.is_quote() {
+                self.skip_deeper_lines(open as usize);
+            }
             self.say_unfinished(kind, open);
         }
     }

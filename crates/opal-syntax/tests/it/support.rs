@@ -7,7 +7,8 @@ pub(crate) struct Words;
 
 impl Vocabulary for Words {
     fn lookup(&self, path: &str) -> Option<PathKind> {
-        let kind = |value, action, endpoint| Some(PathKind { value, action, endpoint });
+        let named = path == "secret.env";
+        let kind = |value, action, endpoint| Some(PathKind { value, action, endpoint, named });
         match path {
             "args" | "raw" | "git.commit" | "git.branch" | "shell.output" | "secret.env"
             | "os.name" => kind(true, false, false),

@@ -1,0 +1,209 @@
+//! Lines on which decorators are operands: opal runs the operators between them itself.
+
+use opal_core::{Code, Span};
+
+use super::{references, steps};
+use crate::kind::SyntaxKind::{self, *};
+use crate::lexer::Stop;
+use crate::parser::{Completed, Parser};
+
+/// Operators and redirections behind a call.
+pub(crate) fn call_tail(p: &mut Parser<'_>, call: Completed) {
+    if p.at_line_end() || p.byte_ahead() == b'}' {
+        return;
+    }
+    let marker = p.precede(call);
+    let stop = p.lexer.step(false);
+    chain(p, stop, true);
+    let _ = p.complete(marker, Chain);
+}
+
+// test chains
+// @cmd.a && @cmd.b; @cmd.c
+// cat < @file.read("a") >> @file.write("b")
+// echo a 2> @file.write("p") | @to.display() > log.txt
+// @cmd.a > out.txt 2>&1 && echo b
+// @cmd.a foo bar
+// @cmd.a & @cmd.b
+// ( @cmd.a )
+// @cmd.a {
+//     echo a
+// } || echo b
+// test chain_heredocs
+// cat <<EOF > @file.write("p")
+// a @var.b
+// EOF
+// cat <<A | @to.display() && cat <<'B' # comment
+// a
+// A
+// b @var.c
+// B
+// @cmd.a() && cat <<EOF
+// own
+// EOF
+// echo good
+/// Operands and operators up to the end of the line; the lexer has read up to `stop`.
+pub(crate) fn chain(p: &mut Parser<'_>, mut stop: Stop, mut after_call: bool) {
+    loop {
+        let dangling = operands(p, after_call, stop == Stop::Target);
+        match stop {
+            Stop::End => break,
+            Stop::Broken => return steps::broken(p),
+            Stop::Decorator => {
+                if dangling {
+                    text_before_call(p);
+                }
+                let _ = references::call(p, false);
+            }
+            Stop::Target => {
+                let redirect = p.start();
+                p.bump();
+                let _ = references::call(p, false);
+                let _ = p.complete(redirect, Redirect);
+            }
+        }
+        after_call = true;
+        if p.at_line_end() || p.byte_ahead() == b'}' {
+            p.lexer.end_line();
+            break;
+        }
+        stop = p.lexer.step(false);
+    }
+    while p.at_line_end() && p.lexer.owes_heredocs() && !p.lexer.at_end() {
+        heredoc(p);
+    }
+    p.lexer.check_end();
+}
+
+/// The body of a heredoc that an operand before a decorator announced.
+fn heredoc(p: &mut Parser<'_>) {
+    let Some(delimiter) = p.lexer.owed_heredoc() else { return };
+    while p.raw().is_some_and(SyntaxKind::is_trivia) {
+        p.pass_trivia();
+    }
+    p.fenced = true;
+    let marker = p.start();
+    operand(p, &mut 0);
+    p.complete_with(marker, Heredoc, delimiter);
+    p.fenced = false;
+}
+
+/// `! @cmd.a`, `X=1 @cmd.a`: the shell's prefixes do not reach a decorator.
+fn text_before_call(p: &mut Parser<'_>) {
+    let span = p.previous();
+    let text = p.lexer.slice(span).trim().to_owned();
+    let error = p.error(
+        Code::MisplacedDecorator,
+        span,
+        format!("`{text}` cannot stand before a decorator"),
+    );
+    error.help.push(match text.as_str() {
+        "!" => "to go on after a failure, write `@cmd.NAME() || true`".into(),
+        _ if text.contains('=') => "set variables with `@environ(NAME=\"value\") { … }`".into(),
+        _ => "a decorator is the first thing of its operand".into(),
+    });
+}
+
+/// Takes the tokens that the lexer has read, an operand for each stretch between operators; true
+/// where the last thing was an operand.
+fn operands(p: &mut Parser<'_>, mut after_call: bool, target: bool) -> bool {
+    p.fenced = true;
+    let mut dangling = false;
+    let mut context = 0;
+    while let Some(kind) = p.raw() {
+        match kind {
+            RedirOp if target => break,
+            kind if kind.is_trivia() => p.pass_trivia(),
+            ShellOp => {
+                operator(p);
+                after_call = false;
+                dangling = false;
+            }
+            ShellText if p.token_text().trim().is_empty() => p.bump(),
+            ErrorText => p.bump(),
+            _ if after_call => redirections(p, &mut context),
+            _ => {
+                let marker = p.start();
+                operand(p, &mut context);
+                let _ = p.complete(marker, ShellStep);
+                dangling = true;
+            }
+        }
+    }
+    p.fenced = false;
+    dangling
+}
+
+fn operand(p: &mut Parser<'_>, context: &mut usize) {
+    while let Some(kind) = p.raw() {
+        match kind {
+            ShellOp | RedirOp => return,
+            RefPath => {
+                references::in_text(p, *context);
+                *context += 1;
+            }
+            kind if kind.is_trivia() => p.pass_trivia(),
+            _ => p.bump(),
+        }
+    }
+}
+
+fn operator(p: &mut Parser<'_>) {
+    let (span, text) = (p.span(), p.token_text());
+    if matches!(text, "&" | "|&" | ";;" | ";&") {
+        let message = format!("`{text}` does not work with a decorator on the line");
+        p.error(Code::MisplacedDecorator, span, message).help.push(
+            "known are `&&`, `||`, `|` and `;`; `@parallel { … }` runs steps side by side".into(),
+        );
+    }
+    p.bump();
+}
+
+/// Text directly behind a call: redirections, and nothing else.
+fn redirections(p: &mut Parser<'_>, context: &mut usize) {
+    let marker = p.start();
+    let (start, text) = (p.span().start, p.token_text().trim_start());
+    let redirects = text.starts_with(['<', '>'])
+        || text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>'])
+        || text.starts_with("&>");
+    if !redirects {
+        let shown: String = text.trim().chars().take(30).collect();
+        let blanks = p.token_text().len() - text.len();
+        let start = start + blanks as u32;
+        let span = Span::new(start, start + text.trim_end().len().max(1) as u32);
+        text_behind_call(p, span, &shown);
+    }
+    operand(p, context);
+    let _ = p.complete(marker, Redirect);
+}
+
+/// Says what to write instead of the text behind a call.
+fn text_behind_call(p: &mut Parser<'_>, span: Span, shown: &str) {
+    let before = p.previous();
+    let path = p.lexer.slice(before).to_owned();
+    let first = shown.split_whitespace().next().unwrap_or(shown);
+    let clause = matches!(first, "else" | "catch" | "finally" | "elif");
+    let (code, help) = match path.as_str() {
+        "}" if clause => {
+            (Code::StrayClause, "what to do on failure stands in `try { … } catch { … }`".into())
+        }
+        "}" => (Code::TextAfterStatement, "put the next step on a line of its own".into()),
+        ")" => (
+            Code::MisplacedDecorator,
+            "a command that a decorator runs stands in its block: `@NAME(…) { command }`".into(),
+        ),
+        _ if shown.starts_with('(') => {
+            (Code::MisplacedDecorator, format!("arguments follow without a blank: `{path}(…)`"))
+        }
+        _ => {
+            let value = shown.split('{').next().unwrap_or(shown).trim();
+            let literal = value.starts_with(|c: char| c.is_ascii_digit() || c == '"' || c == '\'');
+            let value = if literal { value.to_owned() } else { format!("\"{value}\"") };
+            let help = format!("arguments stand in parentheses: `{path}({value})`");
+            (Code::MisplacedDecorator, help)
+        }
+    };
+    let error = p.error(code, span, format!("`{shown}` cannot follow a decorator"));
+    error.help.push(help);
+    error.help.push("operators and redirections may follow, other text may not".into());
+}
