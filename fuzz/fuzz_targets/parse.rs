@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use opal_syntax::cursor::Item;
-use opal_syntax::{Parse, parse, tree};
+use opal_syntax::{Parse, SyntaxKind, parse, tree};
 
 #[path = "../../crates/opal-syntax/tests/it/support.rs"]
 mod support;
@@ -23,7 +23,13 @@ fn walk(parsed: &Parse) {
     let (mut depth, mut next) = (0usize, 0);
     for item in parsed.cursor() {
         match item {
-            Item::Start { .. } => depth += 1,
+            Item::Start { kind, .. } => {
+                assert!(
+                    kind != SyntaxKind::Error || parsed.is_broken(),
+                    "nothing is passed over in silence"
+                );
+                depth += 1;
+            }
             Item::Finish => depth = depth.checked_sub(1).expect("every finish has its start"),
             Item::Token { index, kind, .. } => {
                 assert!(!kind.is_trivia() && index >= next);

@@ -74,6 +74,8 @@ pub(crate) struct Parser<'s> {
     pub(crate) head: bool,
     /// Nothing may be read beyond the tokens that are there: they are a step's.
     pub(crate) fenced: bool,
+    /// A string of this statement has no end, and everything behind it was taken for its text.
+    pub(crate) broken_string: bool,
     /// Open blocks and brackets, bounded because the grammar recurses.
     pub(crate) depth: u32,
 }
@@ -99,6 +101,7 @@ impl<'s> Parser<'s> {
             brackets: 0,
             head: false,
             fenced: false,
+            broken_string: false,
             depth: 0,
         }
     }

@@ -368,7 +368,11 @@ fn decorators_and_their_arguments() {
             "var T = @secret.env.TOKEN\nvar U = @secret.env(\"TOKEN\")\ncurl -H @var.T -H @var.U x\n",
             &[],
         ),
-        ("arguments behind a name", "var T = @secret.env.TOKEN(dash=true)\ncurl -H @var.T \"@secret.env.A(dash=true)\" x\n", &[]),
+        (
+            "arguments behind a name",
+            "var T = @secret.env.TOKEN(dash=true)\ncurl -H @var.T \"@secret.env.A(dash=true)\" x\n",
+            &[],
+        ),
         ("a wrong argument behind a name", "echo @secret.env.TOKEN(public=true)\n", &["E0503"]),
         ("text before a decorator", "fun a() = true\n! @cmd.a\n", &["E0314"]),
         ("variables before a decorator", "fun a() = true\nX=1 @cmd.a\n", &["E0314"]),

@@ -176,7 +176,7 @@ fn separator(p: &mut Parser<'_>, open: Span, close: SyntaxKind) -> bool {
     if p.eat(Comma) {
         return true;
     }
-    if p.peek() == close || p.peek() == Eof {
+    if p.broken_string || p.peek() == close || p.peek() == Eof {
         return false;
     }
     if !p.on_new_line() {
@@ -216,6 +216,10 @@ fn is_closing(kind: SyntaxKind) -> bool {
 pub(crate) fn close(p: &mut Parser<'_>, open: Span, close: SyntaxKind) {
     if p.eat(close) {
         return;
+    }
+    if p.broken_string && !p.fenced {
+        // Its bracket is in the text of the string; a block may still follow.
+        return p.step_back();
     }
     let closer = close.describe();
     if p.on_new_line() || p.peek() == Eof {

@@ -7,14 +7,24 @@ use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::Stop;
 use crate::parser::{Completed, Parser};
 
+/// What stands before the text that the shell lane reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    Nothing,
+    Call,
+    /// A call of nothing that exists: the name resolution says so, and that is enough. What it would
+    /// be given stays with it as text.
+    UnknownCall,
+}
+
 /// Operators and redirections behind a call.
-pub(crate) fn call_tail(p: &mut Parser<'_>, call: Completed) {
+pub(crate) fn call_tail(p: &mut Parser<'_>, call: Completed, before: Before) {
     if p.at_line_end() || p.byte_ahead() == b'}' {
         return;
     }
     let marker = p.precede(call);
     let stop = p.lexer.step(false);
-    chain(p, stop, true);
+    chain(p, stop, before);
     let _ = p.complete(marker, Chain);
 }
 
@@ -24,6 +34,7 @@ pub(crate) fn call_tail(p: &mut Parser<'_>, call: Completed) {
 // echo a 2> @file.write("p") | @to.display() > log.txt
 // @cmd.a > out.txt 2>&1 && echo b
 // @cmd.a foo bar
+// @echo  foo  bar
 // @cmd.a & @cmd.b
 // ( @cmd.a )
 // @cmd.a {
@@ -43,9 +54,9 @@ pub(crate) fn call_tail(p: &mut Parser<'_>, call: Completed) {
 // EOF
 // echo good
 /// Operands and operators up to the end of the line; the lexer has read up to `stop`.
-pub(crate) fn chain(p: &mut Parser<'_>, mut stop: Stop, mut after_call: bool) {
+pub(crate) fn chain(p: &mut Parser<'_>, mut stop: Stop, mut before: Before) {
     loop {
-        let dangling = operands(p, after_call, stop == Stop::Target);
+        let dangling = operands(p, before, stop == Stop::Target);
         match stop {
             Stop::End => break,
             Stop::Broken => return steps::broken(p),
@@ -62,7 +73,7 @@ pub(crate) fn chain(p: &mut Parser<'_>, mut stop: Stop, mut after_call: bool) {
                 let _ = p.complete(redirect, Redirect);
             }
         }
-        after_call = true;
+        before = Before::Call;
         if p.at_line_end() || p.byte_ahead() == b'}' {
             p.lexer.end_line();
             break;
@@ -106,7 +117,7 @@ fn text_before_call(p: &mut Parser<'_>) {
 
 /// Takes the tokens that the lexer has read, an operand for each stretch between operators; true
 /// where the last thing was an operand.
-fn operands(p: &mut Parser<'_>, mut after_call: bool, target: bool) -> bool {
+fn operands(p: &mut Parser<'_>, mut before: Before, target: bool) -> bool {
     p.fenced = true;
     let mut dangling = false;
     let mut context = 0;
@@ -116,12 +127,12 @@ fn operands(p: &mut Parser<'_>, mut after_call: bool, target: bool) -> bool {
             kind if kind.is_trivia() => p.pass_trivia(),
             ShellOp => {
                 operator(p);
-                after_call = false;
+                before = Before::Nothing;
                 dangling = false;
             }
             ShellText if p.token_text().trim().is_empty() => p.bump(),
             ErrorText => p.bump(),
-            _ if after_call => redirections(p, &mut context),
+            _ if before != Before::Nothing => redirections(p, before, &mut context),
             _ => {
                 let marker = p.start();
                 operand(p, &mut context);
@@ -160,13 +171,13 @@ fn operator(p: &mut Parser<'_>) {
 }
 
 /// Text directly behind a call: redirections, and nothing else.
-fn redirections(p: &mut Parser<'_>, context: &mut usize) {
+fn redirections(p: &mut Parser<'_>, before: Before, context: &mut usize) {
     let marker = p.start();
     let (start, text) = (p.span().start, p.token_text().trim_start());
     let redirects = text.starts_with(['<', '>'])
         || text.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['<', '>'])
         || text.starts_with("&>");
-    if !redirects {
+    if !redirects && before == Before::Call {
         let shown: String = text.trim().chars().take(30).collect();
         let blanks = p.token_text().len() - text.len();
         let start = start + blanks as u32;

@@ -156,7 +156,16 @@ fn arm_body(p: &mut Parser<'_>) {
     if p.at_line_end() || p.byte_ahead() == b'}' {
         p.expected("a step or a block behind `->`")
             .help
-            .push("what does nothing is an empty block: `-> { }`".into());
+            .push("it begins on the line of its `->`; what does nothing is `-> { }`".into());
+        p.settle();
+        let below = p.lexer.peek_past_trivia();
+        let line = &below[..memchr::memchr(b'\n', below).unwrap_or(below.len())];
+        let arm = memchr::memmem::find(line, b"->").is_some() || line.starts_with(b"}");
+        if !arm && !line.is_empty() {
+            p.lexer.between_statements();
+            p.pass_tokens();
+            statements::statement(p, Level::Block);
+        }
     } else {
         statements::statement(p, Level::Block);
     }

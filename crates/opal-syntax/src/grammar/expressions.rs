@@ -3,11 +3,15 @@
 use opal_core::duration::DurationError;
 use opal_core::{Code, Span};
 
+use super::MAX_DEPTH;
 use super::brackets::{array, map, paren};
 use super::references;
 use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::{is_blank, is_name_start};
 use crate::parser::{Completed, Parser};
+
+/// How many operators may stand in a row: a reader of the tree nests as deep.
+const MAX_OPERATORS: u32 = 1_000;
 
 /// Binding strength; higher binds tighter. The range stands above the comparisons.
 fn strength(kind: SyntaxKind) -> u8 {
@@ -58,7 +62,7 @@ pub(crate) fn pattern(p: &mut Parser<'_>) {
 
 fn binary(p: &mut Parser<'_>, floor: u8) {
     let Some(mut left) = unary(p) else { return };
-    loop {
+    for count in 0.. {
         let operator = p.peek();
         let strength = strength(operator);
         if strength < floor || strength == 0 {
@@ -70,6 +74,13 @@ fn binary(p: &mut Parser<'_>, floor: u8) {
             *error = error.clone().fix("write `...`", span, "...");
             error.help.push("`1...5` holds 1, 2, 3, 4 and 5".into());
         }
+        if count == MAX_OPERATORS {
+            let span = p.span();
+            p.error(Code::TooDeep, span, format!("more than {MAX_OPERATORS} operators in a row"))
+                .help
+                .push("split the expression with `var`".into());
+            return p.recover();
+        }
         let marker = p.precede(left);
         p.bump();
         p.pass_newlines();
@@ -78,18 +89,32 @@ fn binary(p: &mut Parser<'_>, floor: u8) {
     }
 }
 
-/// Any number of `!` and `-`, then an operand. A loop, because ten thousand of them may come.
+/// Some `!` and `-`, then an operand.
 fn unary(p: &mut Parser<'_>) -> Option<Completed> {
     let mut markers = Vec::new();
-    while matches!(p.peek(), Bang | Minus | MinusMinus) {
-        if p.peek() == MinusMinus {
+    let mut broken = false;
+    while !broken && matches!(p.peek(), Bang | Minus | MinusMinus) {
+        let (kind, span) = (p.peek(), p.span());
+        if kind == MinusMinus {
             p.expected("a value").help.push("`--` stands alone behind a name: `n--`".into());
+            broken = true;
+        } else if markers.len() as u32 == MAX_DEPTH {
+            p.error(Code::TooDeep, span, format!("more than {MAX_DEPTH} signs in a row"))
+                .help
+                .push("two of them cancel each other".into());
+            broken = true;
+        } else {
+            markers.push(p.start());
+            p.bump();
         }
-        markers.push(p.start());
-        p.bump();
     }
     let negative = !markers.is_empty();
-    let mut operand = operand(p, negative);
+    let mut operand = if broken {
+        p.recover();
+        None
+    } else {
+        operand(p, negative)
+    };
     for marker in markers.into_iter().rev() {
         operand = Some(p.complete(marker, Unary));
     }
@@ -258,8 +283,11 @@ fn string(p: &mut Parser<'_>) -> Completed {
                 p.bump();
                 break;
             }
-            // The lexer has said that the string has no end.
-            _ => break,
+            _ => {
+                // The lexer has said that the string has no end.
+                p.broken_string = true;
+                break;
+            }
         }
     }
     p.fenced = outer;

@@ -20,6 +20,10 @@ pub(crate) fn is_shell_spelling(word: &[u8], after: &[u8]) -> bool {
     if counted || (word != b"for" && is_shell_test(line)) || has_opener(line, opener) {
         return true;
     }
+    if line.contains(&b'{') {
+        // The line below is inside the block.
+        return false;
+    }
     let below = after[end..].iter().position(|byte| !byte.is_ascii_whitespace());
     below.is_some_and(|at| {
         let rest = &after[end + at..];
@@ -95,6 +99,9 @@ fn has_opener(line: &[u8], opener: &[u8]) -> bool {
 // if x == "a; then b" { echo good }
 // for x in xs { echo good } # what to do
 // while ((n + 1) * 2) < 10 { n++ }
+// for x in (xs) {
+//     do good
+// }
 // echo good
 /// `if …; then`, `for …; do`, `while …; do`: one error, and the text up to the closing word.
 pub(crate) fn shell_control_flow(p: &mut Parser<'_>, word: &[u8]) {

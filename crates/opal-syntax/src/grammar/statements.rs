@@ -19,6 +19,7 @@ pub(crate) enum Level {
 pub(crate) fn statements(p: &mut Parser<'_>, level: Level) {
     loop {
         p.settle();
+        p.broken_string = false;
         p.lexer.between_statements();
         p.pass_tokens();
         match p.lexer.byte(0) {
@@ -87,9 +88,14 @@ fn say_text_after_statement(p: &mut Parser<'_>) {
     let shown: String = line.chars().take(30).collect();
     let span = Span::new(start, start + line.len() as u32);
     let message = format!("`{shown}` stands after the end of a statement");
-    p.error(Code::TextAfterStatement, span, message)
-        .help
-        .push("a statement begins on a line of its own".into());
+    let help = match line.as_bytes() {
+        [b'?', ..] => "there is no `? :`; choose with `if … { NAME = … }`",
+        [b'(', ..] => "values have no methods; functions are int float str split join lines trim",
+        [b'^' | b'~', ..] => "operators are + - * / % == != < <= > >= && || ! and `...`",
+        [b';', ..] => "one statement a line, and no `;` behind it",
+        _ => "a statement begins on a line of its own",
+    };
+    p.error(Code::TextAfterStatement, span, message).help.push(help.into());
 }
 
 // test keywords_are_words

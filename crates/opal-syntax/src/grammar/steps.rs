@@ -5,7 +5,7 @@
 
 use opal_core::Code;
 
-use super::chains::{call_tail, chain};
+use super::chains::{Before, call_tail, chain};
 use super::{blocks, references};
 use crate::kind::SyntaxKind::*;
 use crate::lexer::{At, Stop};
@@ -87,7 +87,7 @@ pub(crate) fn shell_step(p: &mut Parser<'_>) {
             let _ = p.complete(marker, Error);
         }
         stop => {
-            chain(p, stop, false);
+            chain(p, stop, Before::Nothing);
             let _ = p.complete(marker, Chain);
         }
     }
@@ -125,7 +125,9 @@ pub(crate) fn shell_literal(p: &mut Parser<'_>) {
                     .push("give it a line or an operand of its own".into());
             }
         }
-        p.recover();
+        if !p.at_line_end() {
+            p.recover();
+        }
         // No block begins inside a command.
         if p.peek() == LBrace {
             p.bump();
@@ -196,18 +198,14 @@ fn step_tokens(p: &mut Parser<'_>) -> Refs {
 // @timeout(5s) { sleep 1 } && echo ok > log.txt
 pub(crate) fn decorator_statement(p: &mut Parser<'_>) {
     p.settle();
-    let known = match p.lexer.at(p.lexer.pos(), true) {
+    let before = match p.lexer.at(p.lexer.pos(), true) {
         At::Literal => return shell_step(p),
         At::Path { kind: Some(kind), .. } if !kind.action => return shell_step(p),
-        At::Path { kind, .. } => kind.is_some(),
-        At::Word { .. } => false,
+        At::Path { kind: Some(_), .. } => Before::Call,
+        At::Path { kind: None, .. } | At::Word { .. } => Before::UnknownCall,
     };
     let call = references::call(p, false);
-    if !known && !matches!(p.byte_ahead(), b'&' | b'|' | b';' | b'<' | b'>' | b'}') {
-        // Nothing provides it, and that is said later; what it would be given is not known.
-        return blocks::recover(p);
-    }
-    call_tail(p, call);
+    call_tail(p, call, before);
 }
 
 /// The block of a decorator, if one follows on the line.

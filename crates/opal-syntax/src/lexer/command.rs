@@ -120,7 +120,7 @@ impl Command {
         match self.watch {
             // Nearly all words are no shell, and the last letter tells.
             Watch::Nothing if !matches!(word.last(), Some(b'h' | b'L' | b'}' | b'"' | b'\'')) => {}
-            Watch::Everything => {}
+            Watch::Everything if !word.starts_with(b":::") => {}
             _ => self.watched_word(word),
         }
         Word::Plain

@@ -15,6 +15,10 @@ impl Lexer<'_> {
                 (b'\'', FrameKind::Expansion | FrameKind::Brace) if !quoted => self.raw_quote(),
                 (b'(', FrameKind::Arithmetic) => return self.opened(FrameKind::Arithmetic),
                 (b'{', FrameKind::Brace) => return self.opened(FrameKind::Brace),
+                // `${X:-{}}`: what looks like a default of `{}` ends where it looks like it.
+                (b'{', FrameKind::Expansion) if self.byte(1) == b'}' && self.byte(2) == b'}' => {
+                    self.pos += 2;
+                }
                 (b')', FrameKind::Arithmetic) | (b'}', FrameKind::Expansion | FrameKind::Brace) => {
                     self.frames.pop();
                     self.pos += 1;

@@ -134,7 +134,7 @@ impl Lexer<'_> {
     fn place(&self, top: &Frame, command: &Command, at: usize) -> Place {
         let word = command.word;
         match top.kind {
-            _ if top.arithmetic => Place::Arithmetic,
+            _ if top.arithmetic || self.in_old_sum(at) => Place::Arithmetic,
             FrameKind::Expansion => self.expansion_place(top, at),
             FrameKind::Test | FrameKind::Quote if self.in_test() => {
                 self.test_place(top.kind == FrameKind::Quote, at)
@@ -153,6 +153,15 @@ impl Lexer<'_> {
                 }
             }
         }
+    }
+
+    /// `$[ … ]`, which bash still computes.
+    fn in_old_sum(&self, at: usize) -> bool {
+        // Nobody writes longer ones, and a long line must not be read again and again.
+        const LONGEST: usize = 128;
+        let before = &self.src[at.saturating_sub(LONGEST)..at];
+        let open = memchr::memmem::rfind(before, b"$[");
+        open.is_some_and(|open| !before[open..].iter().any(|byte| matches!(byte, b']' | b'\n')))
     }
 
     /// `${NAME:@…}` is computed, `${NAME:-@…}` is not.

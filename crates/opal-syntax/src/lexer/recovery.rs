@@ -57,7 +57,7 @@ impl Lexer<'_> {
                     let close = memchr::memchr(quote, &self.src[at + 1..end]);
                     at += close.map_or(0, |length| length + 1);
                 }
-                b'#' if at == self.pos || is_blank(self.src[at - 1]) => break,
+                b'#' | b'/' if self.begins_comment(at) => break,
                 b'{' => {
                     let before = at == self.pos || matches!(self.src[at - 1], b' ' | b'\t' | b')');
                     let behind = self.src.get(at + 1).is_none_or(u8::is_ascii_whitespace);
@@ -78,6 +78,13 @@ impl Lexer<'_> {
         }
         let stop = open.filter(|_| depth > 0).unwrap_or(at.min(end));
         self.blanks_before(stop)
+    }
+
+    /// Whether a comment to the end of the line begins at `at`, as in shell text.
+    fn begins_comment(&self, at: usize) -> bool {
+        let rest = &self.src[at..];
+        let slashes = rest.starts_with(b"//") && rest.get(2).is_none_or(u8::is_ascii_whitespace);
+        (rest[0] == b'#' || slashes) && (at == self.pos || is_blank(self.src[at - 1]))
     }
 
     /// The end of what stands before `at` and is no blank.

@@ -138,7 +138,11 @@ impl Lexer<'_> {
     /// Says that the quote at `open` has no partner; the rest of its line becomes text.
     fn unclosed(&mut self, open: usize, kind: SyntaxKind) -> SyntaxKind {
         let multiline = self.src[open..].starts_with(b"\"\"\"");
-        self.pos = self.line_end(open).max(self.tokens.end() as usize);
+        let end = self.line_end(open);
+        let line = self.src[open..end].trim_ascii_end();
+        // A `{` that ends the line opens a block more likely than it belongs to the text.
+        let end = if line.ends_with(b" {") { open + line.len() - 1 } else { end };
+        self.pos = end.max(self.tokens.end() as usize);
         self.emit(if kind == StringOpen { StringText } else { kind });
         let span = Span::new(open as u32, open as u32 + 1);
         let error = self.error(Code::UnterminatedString, span, "this string has no closing quote");

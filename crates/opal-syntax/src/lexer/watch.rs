@@ -77,16 +77,16 @@ impl Watch {
         // Nearly every command is none of these, and the first letter tells.
         if !matches!(
             name.first(),
-            Some(b'a'..=b'f' | b'i' | b'k' | b'l' | b'n' | b'r'..=b'u' | b'w'..=b'z' | b'$')
+            Some(b'a'..=b'f' | b'i' | b'k' | b'l' | b'n' | b'p' | b'r'..=b'u' | b'w'..=b'z' | b'$')
         ) {
             return Self::Nothing;
         }
         match name {
-            b"eval" => Self::Everything,
+            b"eval" | b"alias" => Self::Everything,
             b"trap" => Self::NextWord,
             b"ssh" => Self::Host,
             b"su" | b"runuser" | b"flock" | b"script" => Self::CommandOption,
-            b"watch" => Self::Repeats,
+            b"watch" | b"parallel" => Self::Repeats,
             b"let" => Self::Sums,
             b"read" | b"unset" => Self::Names,
             b"export" => Self::Exports,
@@ -144,6 +144,8 @@ impl Command {
             }
             Watch::Repeats if !option => self.watch = Watch::Everything,
             Watch::Repeats => self.skip = word == b"-n" || word == b"--interval",
+            // GNU parallel quotes what stands behind `:::`.
+            Watch::Everything if word.starts_with(b":::") => self.watch = Watch::Nothing,
             Watch::Declares if single && word.contains(&b'i') => self.watch = Watch::Integers,
             Watch::Names if single => {
                 self.skip = word.last().is_some_and(|last| b"adinNptu".contains(last));

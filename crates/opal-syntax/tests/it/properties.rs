@@ -2,7 +2,7 @@
 
 use opal_core::LineIndex;
 use opal_syntax::cursor::Item;
-use opal_syntax::{Parse, parse, parse_shell, tree};
+use opal_syntax::{Parse, SyntaxKind, parse, parse_shell, tree};
 use proptest::prelude::*;
 
 use crate::support::Words;
@@ -192,7 +192,11 @@ fn check_events(parsed: &Parse) {
     let mut next = 0;
     for item in parsed.cursor() {
         match item {
-            Item::Start { .. } => depth += 1,
+            Item::Start { kind, .. } => {
+                let silent = kind == SyntaxKind::Error && !parsed.is_broken();
+                assert!(!silent, "what was passed over has an error");
+                depth += 1;
+            }
             Item::Finish => depth = depth.checked_sub(1).expect("every finish has its start"),
             Item::Token { index, kind, .. } => {
                 assert!(!kind.is_trivia(), "trivia are no events, but {kind:?} {index} is");
