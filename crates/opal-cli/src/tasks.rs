@@ -126,7 +126,7 @@ fn value_parser(ty: &str) -> Option<clap::builder::ValueParser> {
     match ty {
         "Int" => Some(clap::value_parser!(i64).into()),
         "Float" => Some(clap::value_parser!(f64).into()),
-        "Bool" => Some(clap::value_parser!(bool).into()),
+        "Bool" => Some(clap::value_parser!(bool)),
         "Duration" => {
             let parse = |text: &str| opal_core::Duration::parse(text).map_err(|e| e.to_string());
             Some(clap::builder::ValueParser::new(parse))

@@ -10,7 +10,7 @@
 //! | decorator calls and their arguments, against the registry | `calls`, `arguments` |
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
-//! | functions: unique, acyclic, called with what they take | `functions` |
+//! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits` |
 //!
 //! A type or a fact that is not known is given the benefit of the doubt; the planner looks again
@@ -18,8 +18,10 @@
 
 mod arguments;
 mod calls;
+mod cycles;
 mod functions;
 mod habits;
+mod handed_on;
 mod lets;
 mod names;
 mod operators;

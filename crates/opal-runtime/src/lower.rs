@@ -4,6 +4,7 @@
 //! syntax error still gets its other errors.
 
 mod expressions;
+mod functions;
 mod literals;
 mod statements;
 mod steps;

@@ -6,7 +6,8 @@
 //! | blocks, and what may stand around them | `blocks` |
 //! | `fun`, labels, parameters, types | `functions` |
 //! | `var`, assignment, `let` | `bindings` |
-//! | `if`, `when`, `for`, `while`, `try` | `control` |
+//! | `if`, `for`, `while`, `try` | `control` |
+//! | `when` | `when` |
 //! | shell steps, decorator calls | `steps` |
 //! | operators between calls and steps | `chains` |
 //! | references, arguments, fields and indices | `references` |
@@ -28,6 +29,7 @@ mod functions;
 mod references;
 mod statements;
 mod steps;
+mod when;
 
 use crate::kind::SyntaxKind::File;
 use crate::parser::Parser;

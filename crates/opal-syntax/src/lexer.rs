@@ -67,6 +67,8 @@ pub(crate) struct Lexer<'s> {
     positional: Option<Span>,
     /// The step gives itself positional parameters.
     sets_positional: bool,
+    /// The step being read holds a `$[`.
+    has_old_sum: bool,
     /// What makes it pointless to read the step any further.
     broken: Option<(FrameKind, u32)>,
     /// Openers that are known to have no end, in order; filled when a step ran to the end of the
@@ -108,6 +110,7 @@ impl<'s> Lexer<'s> {
             contexts: Vec::new(),
             positional: None,
             sets_positional: false,
+            has_old_sum: false,
             broken: None,
             endless: Vec::new(),
             parens: Vec::new(),

@@ -6,21 +6,19 @@ use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::lets::Site;
 use super::{Checker, listed};
-use crate::unit::{
-    Argument, Call, Expr, ExprKind, Function, Param, Piece, StatementKind, StrPiece, Unit, Work,
-};
+use crate::unit::{Argument, Call, Expr, ExprKind, Function, Param, StatementKind, Unit, Work};
 
 #[derive(Debug)]
 pub(super) struct Functions<'u> {
     by_name: BTreeMap<&'u str, usize>,
     /// Calls from one function to another, in source order.
-    calls: Vec<(usize, usize, Span)>,
+    pub(super) calls: Vec<(usize, usize, Span)>,
     /// The first place where a parameter shapes the plan.
-    shapes: BTreeMap<(usize, usize), (Span, Site)>,
+    pub(super) shapes: BTreeMap<(usize, usize), (Span, Site)>,
     /// A parameter of one function handed on to a parameter of another.
-    hands_on: BTreeMap<(usize, usize), Vec<(usize, usize)>>,
+    pub(super) hands_on: BTreeMap<(usize, usize), Vec<(usize, usize)>>,
     /// Run-time values given to a parameter.
-    run_time: Vec<((usize, usize), Span)>,
+    pub(super) run_time: Vec<((usize, usize), Span)>,
 }
 
 impl<'u> Functions<'u> {
@@ -260,7 +258,7 @@ impl Checker<'_> {
         self.fits(&param.name.text, &wanted, &given, &arg.value);
         let key = (callee, index);
         let mut names = Vec::new();
-        collect_names(&arg.value, &mut names);
+        super::handed_on::collect_names(&arg.value, &mut names);
         for (space, name) in names {
             if space == "let" {
                 self.functions.run_time.push((key, arg.span));
@@ -268,91 +266,6 @@ impl Checker<'_> {
                 self.functions.hands_on.entry((caller, param)).or_default().push(key);
             }
         }
-    }
-
-    /// Notes that a parameter stands where the plan is made.
-    pub(super) fn note_parameter_use(&mut self, name: &str, span: Span, site: Site) {
-        if site == Site::Run {
-            return;
-        }
-        if let (Some(function), Some(param)) = (self.function, self.parameter(name)) {
-            self.functions.shapes.entry((function, param)).or_insert((span, site));
-        }
-    }
-
-    /// A run-time value may be handed from function to function, but never shape the plan.
-    pub(super) fn check_run_time_parameters(&mut self) {
-        let given = std::mem::take(&mut self.functions.run_time);
-        for (key, span) in given {
-            let Some((parameter, (at, site))) = self.shaping(key) else { continue };
-            let name = &self.unit.functions[parameter.0].params[parameter.1].name.text;
-            let message = format!(
-                "a run-time value is given to `{name}`, which is used in {}",
-                site.describe()
-            );
-            let error = Diagnostic::new(Code::LetParameterAtPlanTime, span, message)
-                .also(at, "the plan depends on it here")
-                .help("give it a value that is known before anything runs");
-            self.report(error);
-        }
-    }
-
-    /// The first parameter on the way from `start` that shapes the plan.
-    fn shaping(&self, start: (usize, usize)) -> Option<((usize, usize), (Span, Site))> {
-        let mut seen = std::collections::BTreeSet::from([start]);
-        let mut queue = vec![start];
-        while let Some(key) = queue.pop() {
-            if let Some(found) = self.functions.shapes.get(&key) {
-                return Some((key, *found));
-            }
-            for next in self.functions.hands_on.get(&key).into_iter().flatten() {
-                if seen.insert(*next) {
-                    queue.push(*next);
-                }
-            }
-        }
-        None
-    }
-
-    /// Calls must end: a function that reaches itself never would.
-    pub(super) fn check_cycles(&mut self) {
-        let mut edges: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
-        for (caller, callee, span) in &self.functions.calls {
-            edges.entry(*caller).or_default().push((*callee, *span));
-        }
-        let mut done = vec![false; self.unit.functions.len()];
-        let mut open = vec![false; self.unit.functions.len()];
-        for start in 0..self.unit.functions.len() {
-            let mut path: Vec<(usize, usize)> = vec![(start, 0)];
-            while let Some((node, next)) = path.last_mut() {
-                open[*node] = true;
-                let calls = edges.get(node).map_or(&[][..], Vec::as_slice);
-                let Some((callee, span)) = calls.get(*next).copied().filter(|_| !done[*node])
-                else {
-                    (done[*node], open[*node]) = (true, false);
-                    path.pop();
-                    continue;
-                };
-                *next += 1;
-                if open[callee] {
-                    let nodes = path.iter().map(|(node, _)| *node);
-                    let cycle: Vec<usize> = nodes.skip_while(|node| *node != callee).collect();
-                    self.say_cycle(&cycle, span);
-                } else {
-                    path.push((callee, 0));
-                }
-            }
-        }
-    }
-
-    fn say_cycle(&mut self, cycle: &[usize], span: Span) {
-        let names = cycle.iter().chain(cycle.first());
-        let names: Vec<&str> =
-            names.map(|index| self.unit.functions[*index].name.text.as_str()).collect();
-        let message =
-            format!("these functions call each other without end: {}", names.join(" -> "));
-        let help = "calls are expanded before anything runs: break the circle";
-        self.error(Code::CallCycle, span, message, help);
     }
 }
 
@@ -378,50 +291,4 @@ fn signature(function: &Function) -> String {
         })
         .collect();
     format!("it is called as `@cmd.{}({})`", function.name.text, params.join(", "))
-}
-
-/// The variables and bindings that an argument is made of.
-fn collect_names(expr: &Expr, into: &mut Vec<(&'static str, String)>) {
-    let mut reference = |reference: &crate::unit::Reference| match reference.named() {
-        Some(("let", name)) => into.push(("let", name.to_owned())),
-        Some(("var", name)) => into.push(("var", name.to_owned())),
-        _ => {}
-    };
-    match &expr.kind {
-        ExprKind::Reference(found) => reference(found),
-        ExprKind::Name(name) => into.push(("var", name.clone())),
-        ExprKind::Str(pieces) => {
-            for piece in pieces {
-                if let StrPiece::Reference(found) = piece {
-                    reference(found);
-                }
-            }
-        }
-        ExprKind::Array(elements) => elements.iter().for_each(|e| collect_names(e, into)),
-        ExprKind::Map(entries) => entries.iter().for_each(|(_, e)| collect_names(e, into)),
-        ExprKind::Function { args, .. } => args.iter().for_each(|a| collect_names(&a.value, into)),
-        ExprKind::Access { base, .. } => collect_names(base, into),
-        ExprKind::Unary { operand, .. } => collect_names(operand, into),
-        ExprKind::Binary { first, rest } => {
-            collect_names(first, into);
-            rest.iter().for_each(|(_, _, e)| collect_names(e, into));
-        }
-        ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) => {}
-    }
-}
-
-impl Checker<'_> {
-    /// The text of a command argument: a value decorator's argument may hold no run-time values.
-    pub(super) fn shell_argument_text(&mut self, text: &crate::unit::ShellText, site: Site) {
-        if site != Site::Run {
-            for piece in &text.pieces {
-                if let Piece::Reference(reference, _) = piece
-                    && let Some(("let", name)) = reference.named()
-                {
-                    self.read_let(name, reference.span, site);
-                }
-            }
-        }
-        self.shell_text(text);
-    }
 }

@@ -29,6 +29,20 @@ impl Checker<'_> {
         self.unknown_path(path, span, false);
     }
 
+    /// The text of a command argument: a value decorator's argument may hold no run-time values.
+    pub(super) fn shell_argument_text(&mut self, text: &ShellText, site: Site) {
+        if site != Site::Run {
+            for piece in &text.pieces {
+                if let Piece::Reference(reference, _) = piece
+                    && let Some(("let", name)) = reference.named()
+                {
+                    self.read_let(name, reference.span, site);
+                }
+            }
+        }
+        self.shell_text(text);
+    }
+
     fn text_reference(&mut self, reference: &Reference, context: Context) {
         let path = &reference.path.text;
         let runs =

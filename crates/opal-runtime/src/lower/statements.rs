@@ -1,15 +1,11 @@
 //! Functions, blocks and constructs.
 
-use opal_core::types::{Choices, TypeRef};
-use opal_core::{Span, Type, Value};
+use opal_core::Span;
 use opal_syntax::SyntaxKind::{self, *};
 
 use super::expressions::is_expression;
 use super::{Child, Lower};
-use crate::unit::{
-    Arm, AssignOp, Block, Branch, Expr, ExprKind, Function, Name, Param, Statement, StatementKind,
-    TypeName, Unit,
-};
+use crate::unit::{Arm, AssignOp, Block, Branch, Expr, ExprKind, Statement, StatementKind, Unit};
 
 impl Lower<'_> {
     pub(super) fn file(&mut self) -> Unit {
@@ -24,143 +20,6 @@ impl Lower<'_> {
         }
         unit.script.span = Span::new(0, self.text.len() as u32);
         unit
-    }
-
-    /// The signature of the function whose node has just begun; its body is passed over.
-    fn function(&mut self, kind: SyntaxKind) -> Option<Function> {
-        let (mut name, mut params, mut mark) = (None, Vec::new(), 0);
-        let mut docs = String::new();
-        let start = self.start();
-        let mut keyword = kind == Fun;
-        loop {
-            let here = self.cursor.mark();
-            let Some(child) = self.child() else { break };
-            match child {
-                Child::Token { kind: Ident, index, span } if name.is_none() => {
-                    if docs.is_empty() {
-                        docs = self.docs(index);
-                    }
-                    if keyword {
-                        keyword = false;
-                    } else {
-                        name = Some(self.name(span));
-                    }
-                }
-                Child::Token { .. } => {}
-                Child::Node { kind: ParamList, .. } => params = self.params(),
-                Child::Node { kind: Error, .. } => self.finish(),
-                Child::Node { .. } => {
-                    mark = here;
-                    self.cursor.jump(here);
-                    self.cursor.skip_node();
-                }
-            }
-        }
-        let name: Name = name?;
-        let span = self.since(start);
-        Some(Function {
-            name,
-            docs,
-            params,
-            body: Block::default(),
-            label: kind == Label,
-            span,
-            mark,
-        })
-    }
-
-    /// The statement or block at the cursor.
-    pub(super) fn function_body(&mut self) -> Block {
-        let start = self.start();
-        let mut body = Block::default();
-        match self.child() {
-            Some(Child::Node { kind: SyntaxKind::Block, .. }) => return self.block(start),
-            Some(Child::Node { kind, .. }) => self.statement(kind, &mut body.statements),
-            _ => {}
-        }
-        body.span = self.since(start);
-        body
-    }
-
-    /// The comment lines directly above the token at `index`, without their markers.
-    fn docs(&self, index: usize) -> String {
-        let tokens = self.parse.tokens();
-        let mut lines: Vec<&str> = Vec::new();
-        for at in (0..index).rev() {
-            let text = self.slice(tokens.span(at));
-            match tokens.kind(at) {
-                Blank if text.bytes().filter(|byte| *byte == b'\n').count() <= 1 => {}
-                Comment if !text.starts_with("/*") && self.begins_line(tokens.start(at)) => {
-                    lines.push(text);
-                }
-                _ => break,
-            }
-        }
-        lines.reverse();
-        let lines = lines.iter().flat_map(|comment| comment.lines()).map(|line| {
-            let line = line.trim();
-            let line = line.trim_start_matches(['/', '#']);
-            line.strip_prefix(' ').unwrap_or(line).trim_end()
-        });
-        lines.collect::<Vec<_>>().join("\n").trim().to_owned()
-    }
-
-    fn begins_line(&self, offset: u32) -> bool {
-        let before = &self.text[..offset as usize];
-        before.trim_end_matches([' ', '\t']).ends_with('\n') || before.trim().is_empty()
-    }
-
-    fn params(&mut self) -> Vec<Param> {
-        let mut params = Vec::new();
-        while let Some(child) = self.child() {
-            match child {
-                Child::Node { kind: SyntaxKind::Param, .. } => params.extend(self.param()),
-                Child::Node { .. } => self.finish(),
-                Child::Token { .. } => {}
-            }
-        }
-        params
-    }
-
-    fn param(&mut self) -> Option<Param> {
-        let (mut name, mut ty, mut default, mut rest) = (None, None, None, false);
-        while let Some(child) = self.child() {
-            match child {
-                Child::Token { kind: Ident, span, .. } => name = Some(self.name(span)),
-                Child::Token { kind: Ellipsis, .. } => rest = true,
-                Child::Token { .. } => {}
-                Child::Node { kind: TypeExpr, .. } => ty = Some(self.type_name()),
-                Child::Node { kind, .. } => default = Some(self.expression(kind)),
-            }
-        }
-        Some(Param { name: name?, ty, default, rest })
-    }
-
-    fn type_name(&mut self) -> TypeName {
-        let start = self.start();
-        let (mut written, mut inner, mut choices) = (String::new(), None, Vec::new());
-        while let Some(child) = self.child() {
-            match child {
-                Child::Token { kind: Ident, span, .. } => written = self.slice(span).to_owned(),
-                Child::Token { .. } => {}
-                Child::Node { kind: TypeExpr, .. } => inner = Some(self.type_name()),
-                Child::Node { kind, .. } => choices.push(self.expression(kind)),
-            }
-        }
-        let span = self.since(start);
-        if written.is_empty() && !choices.is_empty() {
-            return TypeName { ty: Some(closed_set(&choices)), written: String::new(), span };
-        }
-        match inner {
-            Some(inner) if inner.ty.is_none() => inner,
-            Some(inner) if matches!(written.as_str(), "Array" | "Map") => {
-                let of = TypeRef::Shared(std::sync::Arc::new(inner.ty.unwrap_or(Type::Any)));
-                let ty = if written == "Array" { Type::Array(of) } else { Type::Map(of) };
-                TypeName { ty: Some(ty), written, span }
-            }
-            Some(_) => TypeName { ty: None, written: self.slice(span).to_owned(), span },
-            None => TypeName { ty: Type::named(&written), written, span },
-        }
     }
 
     /// The block whose node has just begun.
@@ -390,14 +249,6 @@ impl Lower<'_> {
         }
         reference.map(StatementKind::Require)
     }
-}
-
-fn closed_set(choices: &[Expr]) -> Type {
-    let names = choices.iter().filter_map(|choice| match &choice.kind {
-        ExprKind::Literal(Value::String(text)) => Some(text.clone().into_owned()),
-        _ => None,
-    });
-    Type::OneOf(Choices::Shared(names.collect()))
 }
 
 fn assign_op(kind: SyntaxKind) -> AssignOp {

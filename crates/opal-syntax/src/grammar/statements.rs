@@ -3,7 +3,7 @@
 use opal_core::{Code, Span};
 
 use super::blocks::{after_block, at_top_level_function, block, recover};
-use super::{bindings, control, foreign, functions, steps};
+use super::{bindings, control, foreign, functions, steps, when};
 use crate::kind::SyntaxKind::*;
 use crate::lexer::{is_blank, is_name_byte, is_name_start};
 use crate::parser::Parser;
@@ -161,7 +161,7 @@ fn construct(p: &mut Parser<'_>, level: Level, word: &[u8], after: &[u8]) -> boo
     match word {
         b"var" => bindings::var(p),
         b"fun" => functions::fun(p, level),
-        b"when" => control::when(p),
+        b"when" => when::when(p),
         b"try" => control::r#try(p),
         b"if" | b"for" | b"while" if foreign::is_shell_spelling(word, after) => {
             foreign::shell_control_flow(p, word);

@@ -30,6 +30,12 @@ impl Lexer<'_> {
                 self.open(FrameKind::Expansion, 1);
                 true
             }
+            b'[' => {
+                // Rare, so the references of a step look back for it only where there is one.
+                self.has_old_sum = true;
+                self.pos += 2;
+                false
+            }
             b'\'' if self.top().kind != FrameKind::Quote && !self.top().heredoc => {
                 self.ansi_quote();
                 false

@@ -123,6 +123,7 @@ impl Lexer<'_> {
         let pending = self.heredocs.remove(0);
         self.frames.clear();
         self.contexts.clear();
+        self.has_old_sum = false;
         self.broken = None;
         self.frames.push(Frame::inside(&[], FrameKind::Step, self.pos));
         // What is left of the line, and the line feed: the body is a token of its own.

@@ -134,7 +134,7 @@ impl Lexer<'_> {
     fn place(&self, top: &Frame, command: &Command, at: usize) -> Place {
         let word = command.word;
         match top.kind {
-            _ if top.arithmetic || self.in_old_sum(at) => Place::Arithmetic,
+            _ if top.arithmetic || (self.has_old_sum && self.in_old_sum(at)) => Place::Arithmetic,
             FrameKind::Expansion => self.expansion_place(top, at),
             FrameKind::Test | FrameKind::Quote if self.in_test() => {
                 self.test_place(top.kind == FrameKind::Quote, at)

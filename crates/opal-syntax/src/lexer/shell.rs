@@ -85,6 +85,7 @@ impl Lexer<'_> {
         self.contexts.clear();
         self.positional = None;
         self.sets_positional = false;
+        self.has_old_sum = false;
         self.broken = None;
         let mut frame = Frame::inside(&[], FrameKind::Step, self.pos);
         frame.command.at_command = operand;

@@ -1,0 +1,85 @@
+//! Run-time values that are handed from function to function.
+
+use std::collections::BTreeSet;
+
+use opal_core::{Code, Diagnostic, Span};
+
+use super::Checker;
+use super::lets::Site;
+use crate::unit::{Expr, ExprKind, Reference, StrPiece};
+
+impl Checker<'_> {
+    /// Notes that a parameter stands where the plan is made.
+    pub(super) fn note_parameter_use(&mut self, name: &str, span: Span, site: Site) {
+        if site == Site::Run {
+            return;
+        }
+        if let (Some(function), Some(param)) = (self.function, self.parameter(name)) {
+            self.functions.shapes.entry((function, param)).or_insert((span, site));
+        }
+    }
+
+    /// A run-time value may be handed from function to function, but never shape the plan.
+    pub(super) fn check_run_time_parameters(&mut self) {
+        let given = std::mem::take(&mut self.functions.run_time);
+        for (key, span) in given {
+            let Some((parameter, (at, site))) = self.shaping(key) else { continue };
+            let name = &self.unit.functions[parameter.0].params[parameter.1].name.text;
+            let message = format!(
+                "a run-time value is given to `{name}`, which is used in {}",
+                site.describe()
+            );
+            let error = Diagnostic::new(Code::LetParameterAtPlanTime, span, message)
+                .also(at, "the plan depends on it here")
+                .help("give it a value that is known before anything runs");
+            self.report(error);
+        }
+    }
+
+    /// The first parameter on the way from `start` that shapes the plan.
+    fn shaping(&self, start: (usize, usize)) -> Option<((usize, usize), (Span, Site))> {
+        let mut seen = BTreeSet::from([start]);
+        let mut queue = vec![start];
+        while let Some(key) = queue.pop() {
+            if let Some(found) = self.functions.shapes.get(&key) {
+                return Some((key, *found));
+            }
+            for next in self.functions.hands_on.get(&key).into_iter().flatten() {
+                if seen.insert(*next) {
+                    queue.push(*next);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The variables and bindings that an argument is made of.
+pub(super) fn collect_names(expr: &Expr, into: &mut Vec<(&'static str, String)>) {
+    let mut reference = |reference: &Reference| match reference.named() {
+        Some(("let", name)) => into.push(("let", name.to_owned())),
+        Some(("var", name)) => into.push(("var", name.to_owned())),
+        _ => {}
+    };
+    match &expr.kind {
+        ExprKind::Reference(found) => reference(found),
+        ExprKind::Name(name) => into.push(("var", name.clone())),
+        ExprKind::Str(pieces) => {
+            for piece in pieces {
+                if let StrPiece::Reference(found) = piece {
+                    reference(found);
+                }
+            }
+        }
+        ExprKind::Array(elements) => elements.iter().for_each(|e| collect_names(e, into)),
+        ExprKind::Map(entries) => entries.iter().for_each(|(_, e)| collect_names(e, into)),
+        ExprKind::Function { args, .. } => args.iter().for_each(|a| collect_names(&a.value, into)),
+        ExprKind::Access { base, .. } => collect_names(base, into),
+        ExprKind::Unary { operand, .. } => collect_names(operand, into),
+        ExprKind::Binary { first, rest } => {
+            collect_names(first, into);
+            rest.iter().for_each(|(_, _, e)| collect_names(e, into));
+        }
+        ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) => {}
+    }
+}
