@@ -32,7 +32,7 @@ impl Ambient {
     pub(crate) fn read() -> Self {
         Self {
             arguments: std::env::args_os().skip(1).collect(),
-            completes: is_set("COMPLETE"),
+            completes: is_set(crate::commands::completions::VARIABLE),
             no_color: is_set("NO_COLOR"),
             force_color: is_set("CLICOLOR_FORCE"),
             stdout_is_terminal: std::io::stdout().is_terminal(),

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::ambient::Colour;
+use crate::builtins;
 use crate::failure::Failure;
 
 #[derive(Debug, Default)]
@@ -18,6 +19,15 @@ pub(crate) struct Typed {
     /// The first word that is no option.
     pub(crate) word: Option<String>,
     pub(crate) rest: Vec<OsString>,
+}
+
+impl Typed {
+    /// Whether a built-in command is asked for JSON; a task's arguments are its own.
+    pub(crate) fn wants_json(&self) -> bool {
+        let builtin = self.word.as_deref().is_some_and(|word| builtins::NAMES.contains(&word));
+        let mut words = self.rest.iter().filter_map(|word| word.to_str());
+        builtin && words.any(|word| matches!(word, "--json" | "json" | "--format=json"))
+    }
 }
 
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {

@@ -48,10 +48,12 @@ impl Context<'_> {
     }
 
     fn word(&self, word: &str) -> Result<Exit, Failure> {
+        // These two always reach what they say, whatever tasks are called.
+        if matches!(word, "self" | "run") {
+            return self.builtin(word, &self.typed.rest);
+        }
         let tasks = self.tasks();
-        let found = tasks.as_ref().and_then(|(path, tasks)| {
-            Some((path, tasks.iter().find(|task| same_name(&task.name, word))?))
-        });
+        let found = tasks.as_ref().and_then(|(path, all)| Some((path, tasks::find(all, word)?)));
         if let Some((path, task)) = found {
             return commands::task::run(self, path, task, &self.typed.rest);
         }
@@ -66,11 +68,15 @@ impl Context<'_> {
 
     /// A built-in command with its arguments.
     pub(crate) fn builtin(&self, word: &str, rest: &[OsString]) -> Result<Exit, Failure> {
-        if let ("run", Some(target)) = (word, rest.first().and_then(|first| first.to_str()))
-            && !target.starts_with('-')
-        {
-            // What follows the target is the target's, `--help` included.
-            return commands::task::run_target(self, target, self.typed.file.as_ref(), &rest[1..]);
+        // What follows the target of these two is the target's, `--help` included.
+        let target = rest.first().and_then(|first| first.to_str());
+        match (word, target.filter(|target| !target.starts_with('-'))) {
+            ("run", Some(target)) => {
+                let file = self.typed.file.as_ref();
+                return commands::task::run_target(self, target, file, &rest[1..]);
+            }
+            ("self", Some(target)) => return self.builtin(target, &rest[1..]),
+            _ => {}
         }
         let mut command = builtins::opal();
         let Some(command) = command.find_subcommand_mut(word) else {
@@ -92,14 +98,8 @@ impl Context<'_> {
             "run" => commands::task::run_command(self, &matches),
             "completions" => commands::completions::script(&matches),
             "help" => commands::help::run(self, &matches),
-            _ => {
-                let name = matches.get_one::<String>("name").cloned().unwrap_or_default();
-                let rest: Vec<OsString> = matches
-                    .get_many::<String>("arguments")
-                    .map(|all| all.map(OsString::from).collect())
-                    .unwrap_or_default();
-                self.builtin(&name, &rest)
-            }
+            // `self` without a target has been refused by its own arguments.
+            _ => commands::help::opal(self),
         }
     }
 
@@ -133,11 +133,6 @@ pub(crate) fn tasks_of(file: Option<PathBuf>, registry: &Registry) -> Option<(Pa
     let source = project::read(&path).ok()?;
     let text = source.text.ok()?;
     Some((path, tasks::of(&text, registry)))
-}
-
-/// `-` and `_` are equal on the command line.
-pub(crate) fn same_name(a: &str, b: &str) -> bool {
-    a == b || a.replace('-', "_") == b.replace('-', "_")
 }
 
 /// Whether a word names a file rather than a function.

@@ -24,12 +24,15 @@ mod view;
 
 use std::process::ExitCode;
 
+use arguments::Typed;
+
 fn main() -> ExitCode {
     let ambient = ambient::Ambient::read();
-    let outcome = if ambient.completes {
-        commands::completions::complete()
-    } else {
-        arguments::parse(&ambient.arguments).and_then(|typed| dispatch::run(&typed, &ambient))
-    };
-    view::finish(outcome, &ambient)
+    if ambient.completes {
+        return view::finish(commands::completions::complete(), &ambient, &Typed::default());
+    }
+    match arguments::parse(&ambient.arguments) {
+        Ok(typed) => view::finish(dispatch::run(&typed, &ambient), &ambient, &typed),
+        Err(failure) => view::finish(Err(failure), &ambient, &Typed::default()),
+    }
 }

@@ -1,10 +1,13 @@
 //! The tasks of a file: what `list`, help and completion know about them.
 
+use clap::builder::ValueParser;
 use opal_core::{LineIndex, Registry};
-use opal_runtime::unit::{Function, Param, Unit};
+use opal_runtime::unit::{Function, Param};
 use opal_runtime::{Words, lower};
+use opal_syntax::Parse;
 
 use crate::builtins;
+use crate::view::diagnostics::visible;
 
 #[derive(Debug)]
 pub(crate) struct Task {
@@ -49,12 +52,11 @@ impl Task {
 
 /// The tasks of `text`, in source order; a name that stands twice counts once.
 pub(crate) fn of(text: &str, registry: &Registry) -> Vec<Task> {
-    let parse = opal_syntax::parse(text, &Words(registry));
-    let unit = lower::outline(&parse, text);
-    from_unit(&unit, text)
+    parsed(&opal_syntax::parse(text, &Words(registry)), text)
 }
 
-fn from_unit(unit: &Unit, text: &str) -> Vec<Task> {
+pub(crate) fn parsed(parse: &Parse, text: &str) -> Vec<Task> {
+    let unit = lower::outline(parse, text);
     let lines = LineIndex::new(text);
     let mut seen = std::collections::BTreeSet::new();
     let functions = unit.functions.iter().filter(|f| seen.insert(f.name.text.as_str()));
@@ -62,10 +64,17 @@ fn from_unit(unit: &Unit, text: &str) -> Vec<Task> {
 }
 
 fn task(function: &Function, text: &str, lines: &LineIndex) -> Task {
+    // A list that cannot work has its error in `check`; what is shown must be possible all the same.
+    let mut seen = std::collections::BTreeSet::new();
+    let params = function.params.iter().filter(|param| seen.insert(param.name.text.as_str()));
+    let mut params: Vec<TaskParam> = params.map(|param| task_param(param, text)).collect();
+    if let Some((_, before_last)) = params.split_last_mut() {
+        before_last.iter_mut().for_each(|param| param.rest = false);
+    }
     Task {
         name: function.name.text.clone(),
         docs: function.docs.clone(),
-        params: function.params.iter().map(|param| task_param(param, text)).collect(),
+        params,
         line: lines.line(function.name.span.start),
     }
 }
@@ -75,6 +84,10 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
     use opal_runtime::unit::ExprKind;
     let literal = param.default.as_ref().and_then(|default| match &default.kind {
         ExprKind::Literal(value) => Some(value.type_of()),
+        ExprKind::Unary { operand, .. } => match &operand.kind {
+            ExprKind::Literal(value) => Some(value.type_of()),
+            _ => None,
+        },
         ExprKind::Str(_) => Some(Type::String),
         ExprKind::Array(_) => Type::named("Array"),
         ExprKind::Map(_) => Type::named("Map"),
@@ -90,6 +103,8 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
         ty: match &ty {
             _ if param.rest => "Array[String]".into(),
             Some(ty) => ty.to_string(),
+            // A default that is worked out has its type only in the plan.
+            None if param.default.is_some() => "value".into(),
             None => "String".into(),
         },
         choices,
@@ -99,18 +114,28 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
     }
 }
 
+/// The task called `name`; `-` and `_` are equal where no task has exactly this name.
+pub(crate) fn find<'t>(tasks: &'t [Task], name: &str) -> Option<&'t Task> {
+    let loose = |task: &&Task| task.name.replace('-', "_") == name.replace('-', "_");
+    tasks.iter().find(|task| task.name == name).or_else(|| tasks.iter().find(loose))
+}
+
 /// The command line of a task: parameters without a default are positional, the others flags.
 pub(crate) fn command(task: &Task) -> clap::Command {
     let mut command = clap::Command::new(task.name.clone())
         .bin_name(format!("opal {}", task.name))
         .disable_help_subcommand(true);
     if !task.docs.is_empty() {
-        command = command.about(task.summary().to_owned()).long_about(task.docs.clone());
+        let docs: Vec<String> = task.docs.lines().map(visible).collect();
+        command = command.about(visible(task.summary())).long_about(docs.join("\n"));
     }
+    let takes = |name: &str| task.params.iter().any(|param| param.name == name);
+    // A function's flags win over opal's.
+    command = command.disable_help_flag(takes("help"));
     for param in &task.params {
         command = command.arg(argument(param));
-        if param.is_bool && param.default.is_some() {
-            let no = format!("no-{}", param.name.replace('_', "-"));
+        let no = format!("no-{}", param.name.trim_start_matches('_').replace('_', "-"));
+        if param.is_bool && param.default.is_some() && !takes(&no.replace('-', "_")) {
             let arg = clap::Arg::new(no.clone())
                 .long(no)
                 .action(clap::ArgAction::SetTrue)
@@ -122,27 +147,32 @@ pub(crate) fn command(task: &Task) -> clap::Command {
 }
 
 /// How a value of a type is read from the command line.
-fn value_parser(ty: &str) -> Option<clap::builder::ValueParser> {
+fn value_parser(ty: &str) -> Option<ValueParser> {
     match ty {
-        "Int" => Some(clap::value_parser!(i64).into()),
-        "Float" => Some(clap::value_parser!(f64).into()),
+        "Int" => Some(ValueParser::new(|text: &str| {
+            text.parse::<i64>().map_err(|_| "an Int is wanted, as in `3`".to_owned())
+        })),
+        "Float" => Some(ValueParser::new(|text: &str| {
+            let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+            value.ok_or_else(|| "a Float is wanted, as in `1.5`".to_owned())
+        })),
         "Bool" => Some(clap::value_parser!(bool)),
-        "Duration" => {
-            let parse = |text: &str| opal_core::Duration::parse(text).map_err(|e| e.to_string());
-            Some(clap::builder::ValueParser::new(parse))
-        }
+        "Duration" => Some(ValueParser::new(|text: &str| {
+            let wanted = |e| format!("a Duration is wanted, as in `1m30s`: {e}");
+            opal_core::Duration::parse(text).map_err(wanted)
+        })),
         _ => None,
     }
 }
 
 fn argument(param: &TaskParam) -> clap::Arg {
     let mut arg = clap::Arg::new(param.name.clone());
-    let mut about = param.ty.clone();
+    let mut about = visible(&param.ty);
     if param.rest {
         return arg.num_args(0..).value_name(param.name.to_uppercase()).help(about);
     }
     if let Some(parser) = value_parser(&param.ty) {
-        arg = arg.value_parser(parser);
+        arg = arg.value_parser(parser).allow_negative_numbers(!param.is_bool);
     }
     if !param.choices.is_empty() {
         let choices = clap::builder::PossibleValuesParser::new(param.choices.clone());
@@ -151,9 +181,9 @@ fn argument(param: &TaskParam) -> clap::Arg {
     let Some(default) = &param.default else {
         return arg.required(true).value_name(param.name.to_uppercase()).help(about);
     };
-    about = format!("{about} [default: {default}]");
-    let long = param.name.replace('_', "-");
-    if long != param.name {
+    about = format!("{about} [default: {}]", visible(default));
+    let long = param.name.trim_start_matches('_').replace('_', "-");
+    if long != param.name && !param.name.starts_with('_') {
         arg = arg.alias(param.name.clone());
     }
     arg = arg.long(long).help(about);

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::ambient::Ambient;
+use crate::arguments::Typed;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
@@ -58,16 +59,16 @@ pub(crate) fn clap(error: &clap::Error, context: &Context<'_>) -> Result<Exit, F
 }
 
 /// The last words and the exit code.
-pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient) -> ExitCode {
+pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient, typed: &Typed) -> ExitCode {
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) => {
-            if ambient.arguments.iter().any(|argument| argument == "--json") {
+            if typed.wants_json() {
                 // Where JSON is asked for, a failure is JSON too.
                 let error = serde_json::json!({"message": failure.message, "help": failure.help});
                 let _ = print_json(&serde_json::json!({"version": 1, "error": error}));
             }
-            say(&failure_text(&failure, ambient.stderr_colour(Default::default())));
+            say(&failure_text(&failure, ambient.stderr_colour(typed.colour)));
             failure.exit
         }
     };

@@ -109,6 +109,7 @@ codes! {
     "N0412" LiteralAt Note "an `@` that stays plain text";
     "W0413" ScriptArgumentsInFunction Warning "`@args` inside a function";
     "W0414" FunctionAsCommand Warning "a step that is the name of a function";
+    "W0415" CommentAsGlob Warning "a `/* … */` inside a step";
 
     // Arguments and types.
     "E0501" MissingArgument Error "an argument is missing";

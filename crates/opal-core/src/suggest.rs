@@ -11,6 +11,9 @@ pub fn reach(name: &str) -> usize {
     }
 }
 
+/// Nobody mistypes a longer name by a letter, and comparing takes the product of the lengths.
+const LONGEST: usize = 64;
+
 /// Edits from `a` to `b`: insertions, deletions, replacements, swaps of neighbours.
 #[must_use]
 pub fn distance(a: &str, b: &str) -> usize {
@@ -22,10 +25,13 @@ pub fn distance(a: &str, b: &str) -> usize {
 /// Case alone never counts as a difference: `string` finds `String`.
 #[must_use]
 pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if given.len() > LONGEST {
+        return None;
+    }
     let lower = given.to_lowercase();
     candidates
         .into_iter()
-        .filter(|candidate| candidate.len().abs_diff(given.len()) <= 3)
+        .filter(|candidate| candidate.len().abs_diff(given.len()) <= 2)
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(edits, candidate)| *edits <= reach(candidate))
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
@@ -43,7 +49,10 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
 /// ```
 #[must_use]
 pub fn is_slip(given: &str, registered: &str) -> bool {
-    if given == registered || given.split('.').count() != registered.split('.').count() {
+    if given.len() > LONGEST
+        || given == registered
+        || given.split('.').count() != registered.split('.').count()
+    {
         return false;
     }
     given

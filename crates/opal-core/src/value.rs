@@ -46,8 +46,36 @@ impl fmt::Display for Value {
             Self::Bool(value) => write!(f, "{value}"),
             Self::Int(value) => write!(f, "{value}"),
             Self::Float(value) => write!(f, "{value:?}"),
-            Self::String(value) => write!(f, "{value:?}"),
+            Self::String(value) => write_string(value, f),
             Self::Duration(value) => write!(f, "{value}"),
         }
+    }
+}
+
+/// A string with the escapes of the language, and no others.
+fn write_string(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        match c {
+            '"' => f.write_str("\\\"")?,
+            '\\' => f.write_str("\\\\")?,
+            '\n' => f.write_str("\\n")?,
+            '\t' => f.write_str("\\t")?,
+            '@' => f.write_str("\\@")?,
+            c if c.is_control() => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+            c => write!(f, "{c}")?,
+        }
+    }
+    f.write_str("\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_is_shown_as_the_language_writes_it() {
+        let shown = Value::text("a\"b\\\n\t@x\r").to_string();
+        assert_eq!(shown, r#""a\"b\\\n\t\@x\u{d}""#);
     }
 }

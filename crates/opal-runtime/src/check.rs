@@ -74,12 +74,12 @@ struct Checker<'a> {
     /// Blocks that are open inside the function or the script.
     depth: u32,
     lines: LineIndex,
-    /// Comparing a wrong name with every name that exists is done for this many more errors.
-    suggestions: u32,
+    /// So many names may still be compared with a wrong one.
+    comparisons: usize,
 }
 
-/// Nobody reads more suggestions, and a file full of wrong names stays linear.
-const MAX_SUGGESTIONS: u32 = 1000;
+/// Nobody reads more suggestions than this gives, and a file full of wrong names stays linear.
+const MAX_COMPARISONS: usize = 1_000_000;
 
 impl<'a> Checker<'a> {
     fn new(text: &'a str, registry: &'a Registry, parse: &'a Parse, unit: &'a Unit) -> Self {
@@ -95,7 +95,7 @@ impl<'a> Checker<'a> {
             function: None,
             depth: 0,
             lines: LineIndex::new(text),
-            suggestions: MAX_SUGGESTIONS,
+            comparisons: MAX_COMPARISONS,
         }
     }
 
@@ -166,15 +166,21 @@ impl<'a> Checker<'a> {
         self.lines.line(offset)
     }
 
-    fn may_suggest(&mut self) -> bool {
-        self.suggestions = self.suggestions.saturating_sub(1);
-        self.suggestions > 0
+    /// Whether a wrong name may be compared with `candidates` names.
+    fn may_suggest(&mut self, candidates: usize) -> bool {
+        self.comparisons = self.comparisons.saturating_sub(candidates.max(1));
+        self.comparisons > 0
     }
 }
 
 /// `a`, `b` and `c`, each in backticks.
 fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    const MOST: usize = 12;
+    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.len() > MOST {
+        names.truncate(MOST);
+        names.push("others".into());
+    }
     match names.as_slice() {
         [] => "none".into(),
         [one] => one.clone(),

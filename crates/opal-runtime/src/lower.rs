@@ -37,8 +37,9 @@ pub fn unit(parse: &Parse, text: &str) -> Unit {
 /// The body of one function of an outline.
 #[must_use]
 pub fn body(parse: &Parse, text: &str, function: &Function) -> Block {
+    let Some(mark) = function.mark else { return Block::default() };
     let mut lower = Lower::new(parse, text);
-    lower.cursor.jump(function.mark);
+    lower.cursor.jump(mark);
     lower.function_body()
 }
 

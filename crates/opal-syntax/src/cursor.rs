@@ -52,12 +52,6 @@ impl<'p> Cursor<'p> {
         self.unfolded = false;
     }
 
-    /// What comes next, without moving.
-    #[must_use]
-    pub fn peek(&self) -> Option<Item> {
-        self.clone().next()
-    }
-
     /// Passes over the node that begins here: in one go where it is a block.
     pub fn skip_node(&mut self) {
         let block = match self.parse.events.get(self.at).map(|event| event.unpack()) {

@@ -2,7 +2,7 @@
 
 macro_rules! kinds {
     ($($name:ident,)*) => {
-        /// Tokens first, then nodes; see [`SyntaxKind::is_token`].
+        /// Tokens first, then nodes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum SyntaxKind { $($name),* }
@@ -45,11 +45,6 @@ impl SyntaxKind {
     #[must_use]
     pub const fn is_trivia(self) -> bool {
         (self as u8) <= (Self::Shebang as u8)
-    }
-
-    #[must_use]
-    pub const fn is_token(self) -> bool {
-        (self as u8) <= (Self::Eof as u8)
     }
 
     /// How messages call a token.

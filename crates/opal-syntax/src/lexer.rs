@@ -3,7 +3,7 @@
 //! | lane | what it reads | where |
 //! |---|---|---|
 //! | language | one token of an expression or a construct's head | `language`, `strings` |
-//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `operators`, `command`, `watch`, `heredoc`, `place`, `dollar` |
+//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `test`, `operators`, `command`, `watch`, `heredoc`, `place`, `dollar` |
 //!
 //! Both share `trivia` (blanks, comments), `at` (is this `@` a reference?) and what happens to text
 //! without an end (`unfinished`, `recovery`). The lexer does not choose its lane: the grammar does,
@@ -23,11 +23,13 @@ mod place;
 mod recovery;
 mod shell;
 mod strings;
+mod test;
 mod trivia;
 mod unfinished;
 mod watch;
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 
 use opal_core::{Code, Diagnostic, Span};
 
@@ -37,6 +39,7 @@ use crate::tokens::Tokens;
 use crate::vocabulary::Vocabulary;
 use frames::{Frame, FrameKind};
 use heredoc::{LastLines, Pending};
+use test::Words;
 
 pub(crate) use at::At;
 pub(crate) use shell::Stop;
@@ -58,7 +61,9 @@ pub(crate) struct Lexer<'s> {
     pub(crate) whole: bool,
     /// Open brackets of the step being read.
     frames: Vec<Frame>,
-    heredocs: Vec<Pending>,
+    /// The words of each open `[[`.
+    tests: Vec<Words>,
+    heredocs: VecDeque<Pending>,
     /// How many of the pending heredocs an earlier part of the line announced.
     carried: usize,
     /// The places of the references of the step being read, in order.
@@ -105,7 +110,8 @@ impl<'s> Lexer<'s> {
             block: None,
             whole: false,
             frames: Vec::new(),
-            heredocs: Vec::new(),
+            tests: Vec::new(),
+            heredocs: VecDeque::new(),
             carried: 0,
             contexts: Vec::new(),
             positional: None,

@@ -24,7 +24,7 @@
 
 pub mod context;
 pub mod cursor;
-pub mod event;
+mod event;
 mod format;
 mod grammar;
 pub mod kind;

@@ -5,13 +5,15 @@
 
 mod echo;
 
+use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span, diagnostic};
 
-use crate::cursor::Cursor;
-use crate::event::{Event, MAX_DATA};
+use crate::cursor::{self, Cursor};
+use crate::event::{Event, MAX_DATA, Unpacked};
 use crate::grammar;
 use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::Lexer;
+use crate::source;
 use crate::tokens::Tokens;
 use crate::vocabulary::Vocabulary;
 
@@ -42,19 +44,25 @@ impl Parse {
     }
 }
 
-/// Reads a whole source file.
+/// Reads a whole source file. Of one that is too large nothing is read.
 #[must_use]
 pub fn parse(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
-    let mut parser = Parser::new(text, vocabulary);
-    grammar::file(&mut parser);
-    parser.finish()
+    read(text, vocabulary, grammar::file)
 }
 
 /// Reads `text` as the text of one shell step, as in `@shell("…")`.
 #[must_use]
 pub fn parse_shell(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
+    read(text, vocabulary, grammar::shell_text)
+}
+
+fn read(text: &str, vocabulary: &dyn Vocabulary, rule: fn(&mut Parser<'_>)) -> Parse {
+    if text.len() > MAX_SOURCE_BYTES {
+        let events = vec![Event::start(File), Event::FINISH];
+        return Parse { tokens: Tokens::default(), events, errors: vec![source::too_large()] };
+    }
     let mut parser = Parser::new(text, vocabulary);
-    grammar::shell_text(&mut parser);
+    rule(&mut parser);
     parser.finish()
 }
 
@@ -146,6 +154,10 @@ impl<'s> Parser<'s> {
 
     /// Begins a node that will be the parent of `child`.
     pub(crate) fn precede(&mut self, child: Completed) -> Marker {
+        debug_assert!(
+            matches!(self.events[child.0].unpack(), Unpacked::Start { kind, .. } if cursor::links(kind)),
+            "the number beside this kind is no link"
+        );
         let parent = self.events.len();
         let distance = (parent - child.0) as u32;
         if distance > MAX_DATA {

@@ -14,10 +14,7 @@ pub struct NoText {
 /// The text of `bytes`, or the one reason why there is none.
 pub fn decode(bytes: Vec<u8>) -> Result<String, Box<NoText>> {
     if bytes.len() > MAX_SOURCE_BYTES {
-        let message = format!("the file is larger than 16 MiB ({MAX_SOURCE_BYTES} bytes)");
-        let diagnostic = Diagnostic::new(Code::TooLarge, Span::at(0), message)
-            .help("move data out of the source, into a file that a step reads");
-        return Err(Box::new(NoText { diagnostic, shown: String::new() }));
+        return Err(Box::new(NoText { diagnostic: too_large(), shown: String::new() }));
     }
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
@@ -30,6 +27,12 @@ pub fn decode(bytes: Vec<u8>) -> Result<String, Box<NoText>> {
         let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
         Box::new(NoText { diagnostic, shown })
     })
+}
+
+pub(crate) fn too_large() -> Diagnostic {
+    let message = format!("the file is larger than 16 MiB ({MAX_SOURCE_BYTES} bytes)");
+    Diagnostic::new(Code::TooLarge, Span::at(0), message)
+        .help("move data out of the source, into a file that a step reads")
 }
 
 /// Characters that no source should hold: NUL, a lone carriage return, bidirectional controls.

@@ -5,7 +5,7 @@ use opal_core::Span;
 use crate::kind::SyntaxKind;
 
 /// Tokens without gaps: each ends where the next begins, so their texts are the source.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tokens {
     kinds: Vec<SyntaxKind>,
     starts: Vec<u32>,

@@ -7,6 +7,9 @@ use crate::dispatch::tasks_of;
 use crate::failure::{Exit, Failure};
 use crate::{builtins, tasks, view};
 
+/// Where the shell's script says that it asks.
+pub(crate) const VARIABLE: &str = "OPAL_COMPLETE";
+
 /// `opal completions SHELL`: what the shell must be told once.
 pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
     let shell = matches.get_one::<String>("shell").map_or("", String::as_str);
@@ -19,7 +22,7 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
         ));
     };
     completer
-        .write_registration("COMPLETE", "opal", "opal", "opal", &mut script)
+        .write_registration(VARIABLE, "opal", "opal", "opal", &mut script)
         .map_err(|error| Failure::unwritable("the script", &error))?;
     view::print(&String::from_utf8_lossy(&script))
 }
@@ -44,6 +47,10 @@ pub(crate) fn complete() -> Result<Exit, Failure> {
         }
         opal
     };
-    CompleteEnv::with_factory(factory).complete();
-    Ok(Exit::Done)
+    let complete = CompleteEnv::with_factory(factory).var(VARIABLE);
+    let here = std::env::current_dir().ok();
+    match complete.try_complete(std::env::args_os(), here.as_deref()) {
+        Ok(_) => Ok(Exit::Done),
+        Err(error) => Err(Failure::usage(error.to_string(), "see `opal completions --help`")),
+    }
 }

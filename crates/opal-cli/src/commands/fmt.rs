@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -105,7 +106,11 @@ fn write_back(formatted: &mut Formatted) {
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     // A link keeps pointing where it points.
     let path = path.canonicalize()?;
-    let permissions = fs::metadata(&path)?.permissions();
+    let metadata = fs::metadata(&path)?;
+    let permissions = metadata.permissions();
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
     if permissions.readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
@@ -115,6 +120,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let written = (|| {
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
         file.write_all(text.as_bytes())?;
+        fchown(&file, Some(metadata.uid()), Some(metadata.gid()))?;
         file.set_permissions(permissions)?;
         file.sync_all()?;
         fs::rename(&temporary, &path)

@@ -46,5 +46,5 @@ fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(String, Vec<T
     if errors > 0 {
         view::list::broken(&source.name, errors);
     }
-    Ok((source.name, tasks::of(&text, &context.registry)))
+    Ok((source.name, tasks::parsed(&parse, &text)))
 }

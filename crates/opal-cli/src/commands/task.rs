@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use opal_core::Severity;
 
 use super::check;
-use crate::dispatch::{Context, is_file, same_name, tasks_of};
+use crate::dispatch::{Context, is_file, tasks_of};
 use crate::failure::{Exit, Failure};
 use crate::tasks::{self, Task};
 use crate::view;
@@ -18,20 +18,21 @@ pub(crate) fn run(
     task: &Task,
     rest: &[OsString],
 ) -> Result<Exit, Failure> {
-    let before_end = rest.iter().take_while(|argument| *argument != "--");
-    let own_h = task.params.iter().any(|param| param.name == "h");
-    let mut before_end = before_end;
-    let wants_help =
-        before_end.any(|argument| argument == "--help" || (argument == "-h" && !own_h));
-    if wants_help {
+    let own = |name: &str| task.params.iter().any(|param| param.name == name);
+    let mut before_end = rest.iter().take_while(|argument| *argument != "--");
+    let wants_help = before_end.any(|argument| argument == "--help" || argument == "-h");
+    if wants_help && !own("help") {
         let help = tasks::command(task).render_long_help();
         return view::help(&help, context);
+    }
+    let outcome = checked(context, path, &format!("the task `{}`", task.name));
+    if outcome.is_ok() {
+        return outcome;
     }
     let command = tasks::command(task).no_binary_name(true);
     if let Err(error) = command.try_get_matches_from(rest) {
         return view::clap(&error, context);
     }
-    let outcome = checked(context, path, &format!("the task `{}`", task.name));
     outcome.map_err(|failure| {
         if task.hides_builtin() {
             return failure.help(format!("for the built-in, write `opal self {}`", task.name));
@@ -69,7 +70,7 @@ pub(crate) fn run_target(
     let path = crate::project::file_or_project(file)?;
     let found = tasks_of(Some(path.clone()), &context.registry);
     let tasks = found.map(|(_, tasks)| tasks).unwrap_or_default();
-    match tasks.iter().find(|task| same_name(&task.name, target)) {
+    match tasks::find(&tasks, target) {
         Some(task) => run(context, &path, task, rest),
         None => {
             let names = tasks.iter().map(|task| task.name.as_str());

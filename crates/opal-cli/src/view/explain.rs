@@ -142,7 +142,9 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
     if !roles.is_empty() {
         facts.push(format!("Roles: {}", roles.join(", ")));
     }
-    if descriptor.is_value() {
+    // What these give is what they were given: nothing of their own to say.
+    let passes_on = matches!(descriptor.path, "args" | "let" | "raw" | "var");
+    if descriptor.is_value() && !passes_on {
         facts.push(match descriptor.cost {
             Cost::Cheap => "Resolved in quick plans too".into(),
             Cost::Expensive => "Deferred in quick plans".into(),

@@ -3,6 +3,7 @@
 use serde_json::json;
 use similar::TextDiff;
 
+use super::diagnostics::visible;
 use super::{counted, failure_text, print, print_json, say};
 use crate::commands::fmt::{Formatted, Outcome};
 use crate::dispatch::Context;
@@ -48,7 +49,7 @@ fn human(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {
     let verb = if mode.check { "would change" } else { "formatted" };
     let mut out = String::new();
     for formatted in changed.clone() {
-        out.push_str(&format!("{verb}: {}\n", formatted.name));
+        out.push_str(&format!("{verb}: {}\n", visible(&formatted.name)));
     }
     print(&out)?;
     let unchanged = all.iter().filter(|f| matches!(f.outcome, Outcome::Unchanged(_))).count();

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
+use super::diagnostics::visible;
 use super::{counted, print, print_json, say};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -34,7 +35,7 @@ pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result
             let rest = form.strip_prefix(task.name.as_str()).unwrap_or_default();
             let mut line = format!("    {bold}{}{reset}{rest}{:pad$}", task.name, "");
             if !task.summary().is_empty() {
-                let _ = write!(line, "  {dim}# {}{reset}", task.summary());
+                let _ = write!(line, "  {dim}# {}{reset}", visible(task.summary()));
             }
             if task.hides_builtin() {
                 let _ = write!(line, "  {dim}(hides the built-in: opal self {}){reset}", task.name);
@@ -77,14 +78,14 @@ fn form(task: &Task) -> String {
 
 fn param_form(param: &TaskParam) -> String {
     let upper = param.name.to_uppercase();
-    let flag = param.name.replace('_', "-");
+    let flag = param.name.trim_start_matches('_').replace('_', "-");
     match &param.default {
         _ if param.rest => format!("[{upper}...]"),
         None => upper,
         Some(default) if param.is_bool && default == "true" => format!("[--no-{flag}]"),
         Some(_) if param.is_bool => format!("[--{flag}]"),
         Some(default) if default.chars().count() <= 20 && !default.contains('\n') => {
-            format!("[--{flag}={default}]")
+            format!("[--{flag}={}]", visible(default))
         }
         Some(_) => format!("[--{flag}=…]"),
     }

@@ -74,6 +74,16 @@ fn control_characters_of_a_source_do_not_reach_the_terminal() {
 }
 
 #[test]
+fn control_characters_of_documentation_do_not_reach_the_terminal() {
+    let project = "// \u{1b}[31mred\u{202e}\nfun a(x = \"\u{1b}]0;t\u{7}\") = echo @var.x\n";
+    for args in [&["list"][..], &["a", "--help"]] {
+        let ran = Opal::project(project).args(args).run();
+        ran.code(0);
+        assert!(!ran.stdout.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{:?}", ran.stdout);
+    }
+}
+
+#[test]
 fn crlf_files_and_byte_order_marks_are_fine() {
     Opal::project("\u{feff}var a = 1\r\nfun f() {\r\n    echo @var.a\r\n}\r\n")
         .args(["check"])

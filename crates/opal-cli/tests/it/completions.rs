@@ -5,7 +5,7 @@ use crate::support::Opal;
 #[test]
 fn each_shell_gets_its_script() {
     for shell in ["bash", "zsh", "fish"] {
-        Opal::new().args(["completions", shell]).run().code(0).says("COMPLETE");
+        Opal::new().args(["completions", shell]).run().code(0).says("OPAL_COMPLETE");
     }
     Opal::new().args(["completions", "tcsh"]).run().code(2).says("possible values");
 }
@@ -17,7 +17,7 @@ fn offered(project: &str, words: &[&str]) -> Vec<String> {
     args.extend(words);
     let ran = Opal::project(project)
         .args(args)
-        .env("COMPLETE", "bash")
+        .env("OPAL_COMPLETE", "bash")
         .env("_CLAP_COMPLETE_INDEX", &index)
         .env("_CLAP_COMPLETE_COMP_TYPE", "9")
         .env("_CLAP_IFS", "\n")
@@ -41,7 +41,7 @@ fn tasks_and_built_ins_are_completed() {
 fn outside_a_project_built_ins_are_still_completed() {
     let ran = Opal::new()
         .args(["--", "opal", "exp"])
-        .env("COMPLETE", "bash")
+        .env("OPAL_COMPLETE", "bash")
         .env("_CLAP_COMPLETE_INDEX", "1")
         .env("_CLAP_IFS", "\n")
         .run();

@@ -118,6 +118,13 @@ const VALUES_ARE_DATA: &[Law] = &[
         &["E0701"],
     ),
     ("a constant as a command", "var X = \"ls\"\n@shell(X)\n", &[]),
+    ("a command in parentheses", "@shell((\"rm @env.X\"))\n", &[]),
+    ("a command from a function", "@shell(trim(\"@env.X\"))\n", &["E0701"]),
+    ("a command from joined texts", "@shell(\"ls \" + \"@env.X\")\n", &["E0701"]),
+    ("an assigned command", "var c = \"ls\"\nc = @env.X\n@shell(c)\n", &["E0701"]),
+    ("commands from a list", "for x in split(@env.X, \",\") { @shell(x) }\n", &["E0701"]),
+    ("no operand in the text of a command", "@shell(\"echo @file.read(-)\")\n", &["E0301"]),
+    ("a quote without end in a literal command", "@shell('echo \"a')\n", &["E0205"]),
     ("a computed command", "@shell(\"ls \" + @env.X)\n", &["E0701"]),
 ];
 
@@ -314,6 +321,7 @@ const DECLARATIONS_AND_CALLS: &[Law] = &[
     ("an unused variable", "var X = 1\n", &["W0410"]),
     ("an unused parameter", "fun a(x) = true\n", &["W0411"]),
     ("on purpose", "fun a(_x) = true\n", &[]),
+    ("a variable called var", "var var = 1\necho @var.var\n", &[]),
     ("a group", "var (\n    A = 1\n    B = \"@var.A\"\n)\necho @var.B\n", &[]),
     ("no type on a var", "var x: Int = 1\n", &["E0301"]),
 ];
@@ -450,6 +458,9 @@ fn expressions_that_cannot_work() {
         ("", "E0301"),
         ("1 +", "E0301"),
         ("\"@var.nope\"", "E0401"),
+        ("{\"@env.X\": 1}", "E0301"),
+        ("-!true", "E0514"),
+        ("1 + 2 && true", "E0515"),
         ("nope", "E0401"),
         ("{a: 1, a: 2}", "E0504"),
     ] {

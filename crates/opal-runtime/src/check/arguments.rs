@@ -245,12 +245,11 @@ impl Checker<'_> {
             return;
         }
         let path = match &part.kind {
-            ExprKind::Reference(reference) => &reference.path.text,
-            ExprKind::Name(name) => &format!("var.{name}"),
-            _ => return,
+            ExprKind::Reference(reference) => reference.path.text.clone(),
+            ExprKind::Name(name) => format!("var.{name}"),
+            _ => "var.NAME".to_owned(),
         };
-        let message =
-            format!("`@{path}` would become code: this command is put together from values");
+        let message = "a value would become code: this command is put together from values";
         let error = Diagnostic::new(Code::ReevaluatedText, part.span, message)
             .help(format!("write it into the command itself: `\"… @{path} …\"`"))
             .help(format!("to paste it unprotected, write `@raw(@{path})`"));
@@ -284,11 +283,13 @@ impl Checker<'_> {
     }
 
     fn missing(&mut self, descriptor: &'static Descriptor, given: &[Option<Span>], span: Span) {
-        for (param, given) in descriptor.params.iter().zip(given) {
-            if given.is_none() && matches!(param.presence, Presence::Required) {
-                let message = format!("`@{}` needs `{}`", descriptor.path, param.name);
-                self.error(Code::MissingArgument, span, message, form(descriptor));
-            }
+        let missing = descriptor.params.iter().zip(given).filter(|(param, given)| {
+            given.is_none() && matches!(param.presence, Presence::Required)
+        });
+        let names: Vec<&str> = missing.map(|(param, _)| param.name).collect();
+        if !names.is_empty() {
+            let message = format!("`@{}` needs {}", descriptor.path, listed(names));
+            self.error(Code::MissingArgument, span, message, form(descriptor));
         }
     }
 }

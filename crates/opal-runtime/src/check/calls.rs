@@ -33,7 +33,7 @@ impl Checker<'_> {
             Target::Decorator(call) => call,
         };
         let path = if call.function().is_some() { "cmd" } else { call.path.text.as_str() };
-        let Some(descriptor) = self.registry.get(path) else {
+        let Some((descriptor, named)) = self.descriptor(path) else {
             self.unknown_path(&call.path, call.span, true);
             return;
         };
@@ -50,7 +50,7 @@ impl Checker<'_> {
             self.error(Code::NotAnEndpoint, call.span, message, help);
         }
         if call.function().is_none() {
-            self.arguments(descriptor, &call.args, call.span, false, Site::Run);
+            self.arguments(descriptor, &call.args, call.span, named, Site::Run);
         }
     }
 
@@ -61,7 +61,7 @@ impl Checker<'_> {
                 self.function_call_site(function, call);
                 self.registry.get("cmd")
             }
-            None => self.registry.get(&call.path.text),
+            None => self.descriptor(&call.path.text).map(|(descriptor, _)| descriptor),
         };
         let span = Span::new(call.path.span.start.saturating_sub(1), call.path.span.end);
         let Some(descriptor) = descriptor else {
@@ -189,7 +189,7 @@ impl Checker<'_> {
 
     /// Says that no function has this name.
     pub(super) fn unknown_function_call(&mut self, function: &str, span: Span) {
-        let near = if self.may_suggest() {
+        let near = if self.may_suggest(self.unit.functions.len()) {
             suggest::nearest(function, self.functions.names()).map(str::to_owned)
         } else {
             None

@@ -7,7 +7,6 @@ use opal_core::{Code, Span};
 use super::Checker;
 
 impl Checker<'_> {
-    /// Calls must end: a function that reaches itself never would.
     pub(super) fn check_cycles(&mut self) {
         let mut edges: BTreeMap<usize, Vec<(usize, Span)>> = BTreeMap::new();
         for (caller, callee, span) in &self.functions.calls {
@@ -39,9 +38,13 @@ impl Checker<'_> {
     }
 
     fn say_cycle(&mut self, cycle: &[usize], span: Span) {
-        let names = cycle.iter().chain(cycle.first());
-        let names: Vec<&str> =
-            names.map(|index| self.unit.functions[*index].name.text.as_str()).collect();
+        const MOST: usize = 8;
+        let name = |index: &usize| self.unit.functions[*index].name.text.as_str();
+        let mut names: Vec<&str> = cycle.iter().take(MOST).map(name).collect();
+        if cycle.len() > MOST {
+            names.push("…");
+        }
+        names.extend(cycle.first().map(name));
         let message =
             format!("these functions call each other without end: {}", names.join(" -> "));
         let help = "calls are expanded before anything runs: break the circle";

@@ -194,14 +194,19 @@ impl Checker<'_> {
             }
             self.callee_argument(callee, index, arg);
         }
-        for (param, given) in function.params.iter().zip(&given) {
-            if !lost && given.is_none() && param.default.is_none() && !param.rest {
-                let message = format!("`@cmd.{name}` needs `{}`", param.name.text);
-                let error = Diagnostic::new(Code::MissingArgument, call.span, message)
-                    .also(param.name.span, "declared here")
-                    .help(signature(function));
-                self.report(error);
-            }
+        let missing = function
+            .params
+            .iter()
+            .zip(&given)
+            .filter(|(param, given)| given.is_none() && param.default.is_none() && !param.rest);
+        let missing: Vec<&Param> = missing.map(|(param, _)| param).collect();
+        if let (Some(first), false) = (missing.first(), lost) {
+            let names = missing.iter().map(|param| param.name.text.as_str());
+            let message = format!("`@cmd.{name}` needs {}", listed(names));
+            let error = Diagnostic::new(Code::MissingArgument, call.span, message)
+                .also(first.name.span, "declared here")
+                .help(signature(function));
+            self.report(error);
         }
     }
 
@@ -284,6 +289,7 @@ fn signature(function: &Function) -> String {
     let params: Vec<String> = function
         .params
         .iter()
+        .take(12)
         .map(|param| match (&param.default, param.rest) {
             (_, true) => format!("{}...", param.name.text),
             (Some(_), _) => format!("{}=…", param.name.text),

@@ -32,6 +32,17 @@ impl Checker<'_> {
         self.lost_state(&commands, text);
         self.lost_jump(&commands, text);
         self.function_as_command(&commands, text);
+        self.comment_as_glob(&commands, text);
+    }
+
+    /// `rm -rf build /* old */`: a comment elsewhere, a glob of the root here.
+    fn comment_as_glob(&mut self, commands: &[Vec<&str>], text: &ShellText) {
+        if commands.iter().flatten().any(|word| *word == "/*") {
+            let message = "`/*` is a glob here: the shell replaces it with everything in `/`";
+            let help =
+                "a comment inside a step begins with `#`; quote the glob if it is meant: `'/*'`";
+            self.error(Code::CommentAsGlob, text.span, message, help);
+        }
     }
 
     /// State of a shell that ends with its step.
@@ -51,8 +62,8 @@ impl Checker<'_> {
                 .maybe_help(variable)
                 .maybe_help(captured)
                 .help(
-                    "steps share values through `var`, `let`, `@environ(NAME=…) { … }` and \
-                     `--env-file FILE`; or put everything on one line with `&&`",
+                    "steps share values through `var`, `let` and `@environ(NAME=…) { … }`; \
+                     or put everything on one line with `&&`",
                 ),
         );
     }

@@ -22,8 +22,9 @@ impl Checker<'_> {
     /// A run-time value may be handed from function to function, but never shape the plan.
     pub(super) fn check_run_time_parameters(&mut self) {
         let given = std::mem::take(&mut self.functions.run_time);
+        let mut harmless = BTreeSet::new();
         for (key, span) in given {
-            let Some((parameter, (at, site))) = self.shaping(key) else { continue };
+            let Some((parameter, (at, site))) = self.shaping(key, &mut harmless) else { continue };
             let name = &self.unit.functions[parameter.0].params[parameter.1].name.text;
             let message = format!(
                 "a run-time value is given to `{name}`, which is used in {}",
@@ -37,7 +38,11 @@ impl Checker<'_> {
     }
 
     /// The first parameter on the way from `start` that shapes the plan.
-    fn shaping(&self, start: (usize, usize)) -> Option<((usize, usize), (Span, Site))> {
+    fn shaping(
+        &self,
+        start: (usize, usize),
+        harmless: &mut BTreeSet<(usize, usize)>,
+    ) -> Option<((usize, usize), (Span, Site))> {
         let mut seen = BTreeSet::from([start]);
         let mut queue = vec![start];
         while let Some(key) = queue.pop() {
@@ -45,11 +50,12 @@ impl Checker<'_> {
                 return Some((key, *found));
             }
             for next in self.functions.hands_on.get(&key).into_iter().flatten() {
-                if seen.insert(*next) {
+                if !harmless.contains(next) && seen.insert(*next) {
                     queue.push(*next);
                 }
             }
         }
+        harmless.append(&mut seen);
         None
     }
 }

@@ -221,7 +221,7 @@ impl Checker<'_> {
             self.report(error.help("bind it in a block around both"));
             return;
         }
-        let near = if self.may_suggest() {
+        let near = if self.may_suggest(self.lets.all.len()) {
             suggest::nearest(name, self.lets.all.keys().map(String::as_str))
         } else {
             None

@@ -102,6 +102,11 @@ impl Names {
         self.local(name).or_else(|| if self.script { None } else { global() })
     }
 
+    /// How many names could be meant at this place, at most.
+    fn count(&self) -> usize {
+        self.globals.len() + self.visible.len()
+    }
+
     /// Names that could be meant at this place.
     fn candidates(&self) -> impl Iterator<Item = &str> {
         let scoped = self.scopes.iter().flatten().map(|index| self.vars[*index].name.as_str());
@@ -209,7 +214,7 @@ impl Checker<'_> {
             error = error
                 .also(at, "this one ends with its block")
                 .help("declare it before the block and assign to it inside: `NAME = value`");
-        } else if self.may_suggest()
+        } else if self.may_suggest(self.names.count())
             && let Some(near) = suggest::nearest(name, self.names.candidates())
         {
             let given = &self.text[span.range()];
@@ -261,6 +266,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn say_unused(&mut self) {
+        let mut looked_up = 0;
         for var in &self.names.vars {
             let used = var.used || self.names.read_early.contains(&var.span);
             if used || var.name.starts_with('_') || var.kind == VarKind::Loop {
@@ -271,11 +277,26 @@ impl Checker<'_> {
                 VarKind::Param => (Code::UnusedParameter, "parameter"),
                 _ => (Code::UnusedVariable, "variable"),
             };
+            // A few lookups over the whole text are cheap, a thousand are not.
+            looked_up += 1;
+            let shell = looked_up <= 50 && reads_as_shell_variable(self.text, name);
+            let hint =
+                shell.then(|| format!("a variable is read as `@var.{name}`, not as `${name}`"));
             self.out.push(
                 Diagnostic::new(code, var.span, format!("the {what} `{name}` is never used"))
+                    .maybe_help(hint)
                     .help(format!("remove it, or call it `_{name}` where that is on purpose")),
             );
         }
         self.say_unused_lets();
     }
+}
+
+/// Whether `$name` or `${name` stands anywhere.
+fn reads_as_shell_variable(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let before = text[..at].ends_with('$') || text[..at].ends_with("${");
+        let next = text[at + name.len()..].chars().next();
+        before && !next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
 }

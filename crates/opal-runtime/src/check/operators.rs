@@ -22,6 +22,9 @@ impl Checker<'_> {
                 BinaryOp::And | BinaryOp::Or => {
                     if span == first.span {
                         self.require_bool(&ty, first);
+                    } else if !Type::Bool.accepts(&ty) {
+                        let message = format!("{} is not true or false", ty.with_article());
+                        self.error(Code::ConditionNotBool, span, message, "compare it first");
                     }
                     self.require_bool(&given, right);
                     Type::Bool

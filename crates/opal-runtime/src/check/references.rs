@@ -149,7 +149,7 @@ impl Checker<'_> {
         });
         let family: Vec<String> = family.map(|path| format!("@{path}")).collect();
         let near = slip.clone().or_else(|| {
-            self.may_suggest().then(|| self.registry.nearest(given).map(str::to_owned)).flatten()
+            self.may_suggest(64).then(|| self.registry.nearest(given).map(str::to_owned)).flatten()
         });
         if let Some(near) = near {
             error = error.help(format!("did you mean `@{near}`?"));

@@ -97,6 +97,11 @@ impl Checker<'_> {
         let mut types = Vec::new();
         for (key, value) in entries {
             types.push(self.expression(value, site));
+            if key.name.text.is_empty() && self.text[key.name.span.range()].contains('@') {
+                let message = "a key is plain text, without references";
+                self.error(Code::Syntax, key.name.span, message, "write the key as it is");
+                continue;
+            }
             if let Some(first) = seen.insert(&key.name.text, key.name.span) {
                 let message = format!("the key `{}` stands here twice", key.name.text);
                 let error = Diagnostic::new(Code::RepeatedArgument, key.name.span, message)
@@ -114,7 +119,15 @@ impl Checker<'_> {
     }
 
     fn unary(&mut self, ops: &[UnaryOp], ty: Type, operand: &Expr) -> Type {
-        let Some(op) = ops.last() else { return ty };
+        // The innermost sign comes last.
+        let mut ty = ty;
+        for op in ops.iter().rev() {
+            ty = self.sign(*op, ty, operand);
+        }
+        ty
+    }
+
+    fn sign(&mut self, op: UnaryOp, ty: Type, operand: &Expr) -> Type {
         match op {
             UnaryOp::Not => {
                 self.require_bool(&ty, operand);

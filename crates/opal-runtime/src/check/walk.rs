@@ -1,5 +1,7 @@
 //! The walk: statements in source order, scopes opened and closed around them.
 
+use std::collections::BTreeSet;
+
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
@@ -46,10 +48,10 @@ fn declarations(block: &Block, into: &mut Vec<(String, Span)>) {
 }
 
 /// Names that are assigned anywhere in a block: their types are not the first value's for sure.
-fn assigned(block: &Block, into: &mut Vec<String>) {
+fn assigned(block: &Block, into: &mut BTreeSet<String>) {
     for statement in &block.statements {
         if let StatementKind::Assign { name, op: AssignOp::Set, .. } = &statement.kind {
-            into.push(name.text.clone());
+            into.insert(name.text.clone());
         }
         blocks(&statement.kind, &mut |inner| assigned(inner, into));
     }
@@ -71,7 +73,7 @@ impl Checker<'_> {
         let function = &self.unit.functions[index];
         self.begin(Some(index), &function.body);
         self.names.enter();
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for param in function.params.iter().filter(|param| seen.insert(&param.name.text)) {
             self.parameter_default(param);
             let ty = self.parameter_type(param);
@@ -109,7 +111,7 @@ impl Checker<'_> {
     }
 
     fn statements(&mut self, block: &Block) {
-        let mut changed = Vec::new();
+        let mut changed = BTreeSet::new();
         assigned(block, &mut changed);
         for statement in &block.statements {
             self.statement(statement);
@@ -160,6 +162,9 @@ impl Checker<'_> {
 
     fn assign(&mut self, name: &Name, op: AssignOp, value: Option<&Expr>) {
         let given = value.map(|value| self.expression(value, Site::Var));
+        if value.is_some_and(|value| self.is_resolved(value)) {
+            self.names.resolve(&name.text);
+        }
         let Some(ty) = self.assigned_type(name) else { return };
         self.note_assignment(name);
         let binary = match op {
@@ -192,7 +197,11 @@ impl Checker<'_> {
     }
 
     fn conditional(&mut self, word: &'static str, span: Span, block: &Block) {
-        let keyword = Span::new(span.start, span.start + 2.min(span.end - span.start));
+        // The construct's word begins it; `catch` and `finally` stand before their block.
+        let keyword = match word {
+            "catch" | "finally" => Span::new(block.span.start, block.span.start + 1),
+            _ => Span::new(span.start, span.start + word.len() as u32),
+        };
         self.lets.enter_conditional(word, keyword);
         self.block(block, false);
         self.lets.leave_conditional();
@@ -267,6 +276,7 @@ impl Checker<'_> {
 
     fn r#for(&mut self, names: &[Name], over: &Expr, body: &Block) {
         let ty = self.expression(over, Site::LoopSource);
+        let resolved = self.is_resolved(over);
         let map = matches!(ty, Type::Map(_) | Type::Object(_));
         let iterable = map || matches!(ty, Type::Array(_) | Type::Any);
         if !iterable {
@@ -300,6 +310,9 @@ impl Checker<'_> {
                 _ => Type::Any,
             };
             self.names.declare(name, element, VarKind::Loop);
+            if resolved {
+                self.names.resolve(&name.text);
+            }
         }
         self.block(body, false);
         self.names.leave();

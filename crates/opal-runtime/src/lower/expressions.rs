@@ -4,7 +4,7 @@ use opal_core::{Duration, Span, Value};
 use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::cursor::Item;
 
-use super::literals::{decode_escape, dedent};
+use super::literals::{decode_escape, dedent, lines};
 use super::{Child, Lower};
 use crate::unit::{
     Access, Argument, BinaryOp, Expr, ExprKind, Key, Name, Reference, StrPiece, UnaryOp,
@@ -40,7 +40,7 @@ impl Lower<'_> {
             Str => self.string(),
             Array => ExprKind::Array(self.elements()),
             Map => self.map(),
-            Paren => return self.paren(start),
+            Paren => return self.paren(),
             Unary => self.unary(),
             Binary => self.binary(),
             SyntaxKind::Name => self.bare_name(),
@@ -65,16 +65,14 @@ impl Lower<'_> {
         value
     }
 
-    fn paren(&mut self, start: u32) -> Expr {
+    fn paren(&mut self) -> Expr {
         let mut inner = None;
         while let Some(child) = self.child() {
             if let Child::Node { kind, .. } = child {
                 inner = Some(self.expression(kind));
             }
         }
-        let mut inner = inner.unwrap_or_else(|| self.missing());
-        inner.span = self.since(start);
-        inner
+        inner.unwrap_or_else(|| self.missing())
     }
 
     fn elements(&mut self) -> Vec<Expr> {
@@ -139,10 +137,11 @@ impl Lower<'_> {
             }
         }
         let operand = operand.unwrap_or_else(|| self.missing());
-        if let (ExprKind::Missing, [UnaryOp::Negate]) = (&operand.kind, ops.as_slice())
-            && self.slice(operand.span) == "9223372036854775808"
+        // The smallest Int is written with its sign; there is no such Int without it.
+        if let (ExprKind::Literal(Value::Int(i64::MIN)), [UnaryOp::Negate]) =
+            (&operand.kind, ops.as_slice())
         {
-            return ExprKind::Literal(Value::Int(i64::MIN));
+            return operand.kind;
         }
         ExprKind::Unary { ops, operand: Box::new(operand) }
     }
@@ -296,7 +295,7 @@ impl Lower<'_> {
                     let text = self.slice(span);
                     match kind {
                         StringOpen => triple = text.len() == 3,
-                        StringText => texts.push((text.replace("\r\n", "\n"), span.start)),
+                        StringText => lines(text, span.start, &mut texts),
                         Escape => {
                             let decoded = decode_escape(text);
                             let decoded =
@@ -305,7 +304,7 @@ impl Lower<'_> {
                         }
                         AtWord => {
                             let name = self.name(Span::new(span.start + 1, span.end));
-                            texts.push((String::new(), span.start));
+                            texts.push((VALUE.to_owned(), span.start));
                             others.push((texts.len() - 1, StrPiece::AtWord(name)));
                         }
                         _ => {}
@@ -313,7 +312,7 @@ impl Lower<'_> {
                 }
                 Child::Node { .. } => {
                     let reference = self.reference();
-                    texts.push((String::new(), reference.span.start));
+                    texts.push((VALUE.to_owned(), reference.span.start));
                     others.push((texts.len() - 1, StrPiece::Reference(reference)));
                 }
             }
@@ -344,8 +343,15 @@ fn join_pieces(texts: Vec<(String, u32)>, others: Vec<(usize, StrPiece)>) -> Exp
     ExprKind::Str(pieces)
 }
 
+/// The digits of the smallest Int; the grammar lets them stand only behind one `-`.
+const SMALLEST: &str = "9223372036854775808";
+
+/// Stands for what is no text while a string is put together.
+const VALUE: &str = "\u{fffc}";
+
 fn literal_value(kind: SyntaxKind, text: &str) -> ExprKind {
     let value = match kind {
+        Int if text == SMALLEST => Some(Value::Int(i64::MIN)),
         Int => text.parse().ok().map(Value::Int),
         Float => text.parse().ok().map(Value::Float),
         SyntaxKind::Duration => Duration::parse(text).ok().map(Value::Duration),

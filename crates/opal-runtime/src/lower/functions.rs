@@ -10,7 +10,7 @@ use crate::unit::{Block, Expr, ExprKind, Function, Name, Param, TypeName};
 impl Lower<'_> {
     /// The signature of the function whose node has just begun; its body is passed over.
     pub(super) fn function(&mut self, kind: SyntaxKind) -> Option<Function> {
-        let (mut name, mut params, mut mark) = (None, Vec::new(), 0);
+        let (mut name, mut params, mut mark) = (None, Vec::new(), None);
         let mut docs = String::new();
         let start = self.start();
         let mut keyword = kind == Fun;
@@ -32,7 +32,7 @@ impl Lower<'_> {
                 Child::Node { kind: ParamList, .. } => params = self.params(),
                 Child::Node { kind: Error, .. } => self.finish(),
                 Child::Node { .. } => {
-                    mark = here;
+                    mark = Some(here);
                     self.cursor.jump(here);
                     self.cursor.skip_node();
                 }

@@ -34,55 +34,84 @@ impl Literal {
     }
 }
 
-/// Decodes the string at `span`; none where no string with text of the language stands there.
+/// Decodes the string at `span`; none where no string of the language stands there.
 #[must_use]
 pub fn string_literal(parse: &Parse, source: &str, span: Span) -> Option<Literal> {
     let tokens = parse.tokens();
     let first = token_at(tokens, span.start);
-    if tokens.is_empty() || tokens.kind(first) != SyntaxKind::StringOpen {
+    if tokens.is_empty() {
         return None;
     }
-    let triple = &source[tokens.span(first).range()] == "\"\"\"";
-    let mut literal = Literal { text: String::new(), offsets: Vec::new() };
     let mut parts = Vec::new();
-    for index in first + 1..tokens.len() {
-        let span_here = tokens.span(index);
-        if span_here.start >= span.end {
-            break;
-        }
-        let text = &source[span_here.range()];
-        let close = tokens.kind(index) == SyntaxKind::StringClose && span_here.end == span.end;
-        if close {
-            break;
-        }
-        match tokens.kind(index) {
-            // An escape inside the arguments of a reference belongs to the reference.
-            SyntaxKind::Escape if is_top(tokens, first, index) => {
-                parts.push((decode_escape(text), span_here.start));
-            }
-            _ => parts.push((text.replace("\r\n", "\n"), span_here.start)),
-        }
+    match tokens.kind(first) {
+        SyntaxKind::StringOpen => string_parts(tokens, source, first, span, &mut parts),
+        SyntaxKind::RawString => raw_parts(source, tokens.span(first), &mut parts),
+        _ => return None,
     }
-    if triple {
-        dedent(&mut parts);
-    }
+    let mut literal = Literal { text: String::new(), offsets: Vec::new() };
     for (text, start) in parts {
         literal.push(&text, start);
     }
     Some(literal)
 }
 
-/// Whether the token at `index` stands directly in the string that token `open` opens.
-fn is_top(tokens: &Tokens, open: usize, index: usize) -> bool {
+fn string_parts(
+    tokens: &Tokens,
+    source: &str,
+    first: usize,
+    span: Span,
+    parts: &mut Vec<(String, u32)>,
+) {
     let mut depth = 0usize;
-    for kind in (open + 1..index).map(|index| tokens.kind(index)) {
-        match kind {
+    for index in first + 1..tokens.len() {
+        let here = tokens.span(index);
+        let closes = tokens.kind(index) == SyntaxKind::StringClose && depth == 0;
+        if here.start >= span.end || closes {
+            break;
+        }
+        let text = &source[here.range()];
+        match tokens.kind(index) {
+            // An escape inside the arguments of a reference belongs to the reference.
+            SyntaxKind::Escape if depth == 0 => parts.push((decode_escape(text), here.start)),
             SyntaxKind::StringOpen => depth += 1,
-            SyntaxKind::StringClose => depth = depth.saturating_sub(1),
+            SyntaxKind::StringClose => depth -= 1,
+            SyntaxKind::StringText if depth == 0 => {
+                lines(text, here.start, parts);
+                continue;
+            }
             _ => {}
         }
+        if tokens.kind(index) != SyntaxKind::Escape || depth > 0 {
+            parts.push((text.to_owned(), here.start));
+        }
     }
-    depth == 0
+    if &source[tokens.span(first).range()] == "\"\"\"" {
+        dedent(parts);
+    }
+}
+
+/// The text of `'…'`, in which every `@` is itself.
+fn raw_parts(source: &str, span: Span, parts: &mut Vec<(String, u32)>) {
+    let text = &source[span.range()];
+    let inner = text.strip_prefix('\'').unwrap_or(text);
+    let inner = inner.strip_suffix('\'').unwrap_or(inner);
+    let mut start = span.start + 1;
+    for part in inner.split_inclusive('@') {
+        let plain = part.trim_end_matches('@');
+        parts.push((plain.to_owned(), start));
+        if plain.len() < part.len() {
+            parts.push(("\\@".to_owned(), start + plain.len() as u32));
+        }
+        start += part.len() as u32;
+    }
+}
+
+/// Cuts text into lines, each with its place; a line ends in a line feed, however it was written.
+pub(super) fn lines(text: &str, mut start: u32, parts: &mut Vec<(String, u32)>) {
+    for line in text.split_inclusive('\n') {
+        parts.push((line.replace("\r\n", "\n"), start));
+        start += line.len() as u32;
+    }
 }
 
 fn token_at(tokens: &Tokens, offset: u32) -> usize {
@@ -116,39 +145,40 @@ pub(super) fn decode_escape(text: &str) -> String {
 }
 
 /// Drops the first and the last line feed of a `"""` string and the indentation its lines share.
+/// No part holds more than one line.
 pub(super) fn dedent(parts: &mut [(String, u32)]) {
-    let whole: String = parts.iter().map(|(text, _)| text.as_str()).collect();
-    let body = whole.strip_prefix('\n').unwrap_or(&whole);
-    let shared = body
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .map(|line| line.len() - line.trim_start_matches([' ', '\t']).len())
-        .min()
-        .unwrap_or(0);
-    let mut line_start = true;
-    for (index, (text, start)) in parts.iter_mut().enumerate() {
-        let mut given = text.as_str();
-        if index == 0 && given.starts_with('\n') {
-            given = &given[1..];
-            *start += 1;
-        }
-        let mut out = String::with_capacity(given.len());
-        for (nth, line) in given.split('\n').enumerate() {
-            if nth > 0 {
-                out.push('\n');
-                line_start = true;
-            }
-            let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
-            let cut = if line_start { shared.min(blanks) } else { 0 };
-            out.push_str(&line[cut..]);
-            line_start &= line.is_empty();
-        }
-        *text = out;
+    if let Some((first, start)) = parts.first_mut()
+        && first == "\n"
+    {
+        first.clear();
+        *start += 1;
     }
-    if let Some((last, _)) = parts.last_mut() {
-        let kept = last.trim_end_matches([' ', '\t']);
-        if let Some(kept) = kept.strip_suffix('\n') {
-            last.truncate(kept.len());
+    let whole: String = parts.iter().map(|(text, _)| text.as_str()).collect();
+    let blanks = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let filled = whole.lines().filter(|line| !line.trim().is_empty());
+    let shared = filled.map(blanks).min().unwrap_or(0);
+    let mut line_start = true;
+    for (text, start) in parts.iter_mut() {
+        let begins = std::mem::replace(&mut line_start, text.ends_with('\n'));
+        if begins && !text.is_empty() {
+            let cut = shared.min(blanks(text));
+            text.drain(..cut);
+            *start += cut as u32;
+        } else if text.is_empty() {
+            line_start = begins;
+        }
+    }
+    let mut tail = parts.iter_mut().rev().map(|(text, _)| text).skip_while(|text| text.is_empty());
+    if let Some(last) = tail.next() {
+        let blank = last.trim_end_matches([' ', '\t']).is_empty();
+        let line = if blank {
+            last.clear();
+            tail.find(|text| !text.is_empty())
+        } else {
+            Some(last)
+        };
+        if let Some(line) = line.filter(|line| line.ends_with('\n')) {
+            line.pop();
         }
     }
 }

@@ -38,7 +38,8 @@ impl Lower<'_> {
     pub(super) fn statement(&mut self, kind: SyntaxKind, into: &mut Vec<Statement>) {
         let start = self.start();
         let statement = match kind {
-            VarDecl | VarBinding => self.var(),
+            VarDecl => self.var(1),
+            VarBinding => self.var(0),
             VarGroup => return self.var_group(into),
             Assign => self.assign(),
             If => self.r#if(),
@@ -68,10 +69,12 @@ impl Lower<'_> {
         }
     }
 
-    fn var(&mut self) -> Option<StatementKind> {
+    /// A declaration behind so many keywords.
+    fn var(&mut self, mut keywords: u32) -> Option<StatementKind> {
         let (mut name, mut value) = (None, None);
         while let Some(child) = self.child() {
             match child {
+                Child::Token { kind: Ident, .. } if keywords > 0 => keywords -= 1,
                 Child::Token { kind: Ident, span, .. } => name = Some(self.name(span)),
                 Child::Node { kind, .. } if is_expression(kind) => {
                     value = Some(self.expression(kind))
@@ -81,7 +84,7 @@ impl Lower<'_> {
             }
         }
         let value = value.unwrap_or_else(|| self.missing());
-        Some(StatementKind::Var { name: name.filter(|name| name.text != "var")?, value })
+        Some(StatementKind::Var { name: name?, value })
     }
 
     fn assign(&mut self) -> Option<StatementKind> {

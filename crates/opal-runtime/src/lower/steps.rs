@@ -86,11 +86,16 @@ impl Lower<'_> {
     pub(super) fn shell_text(&mut self) -> ShellText {
         let start = self.start();
         let mut pieces = self.pieces();
+        // Around an operator; the blanks of a whole step the lexer has left out already.
         if let Some(Piece::Text(first)) = pieces.first_mut() {
-            *first = first.trim_start().to_owned();
+            let blanks = first.len() - first.trim_start_matches([' ', '\t', '\n']).len();
+            first.drain(..blanks);
         }
         if let Some(Piece::Text(last)) = pieces.last_mut() {
-            last.truncate(last.trim_end().len());
+            let kept = last.trim_end_matches([' ', '\t', '\r']);
+            let escapes = kept.len() - kept.trim_end_matches('\\').len();
+            let kept = (kept.len() + escapes % 2).min(last.len());
+            last.truncate(kept);
         }
         ShellText { pieces, span: self.since(start) }
     }
@@ -116,11 +121,15 @@ impl Lower<'_> {
         let mut pieces = Vec::new();
         self.next();
         while let Some(child) = self.child() {
-            if let Child::Node { kind: ShellStep, .. } = child {
-                if !pieces.is_empty() {
-                    pieces.push(Piece::Text("\n".into()));
+            match child {
+                Child::Node { kind: ShellStep, .. } => {
+                    if !pieces.is_empty() {
+                        pieces.push(Piece::Text("\n".into()));
+                    }
+                    pieces.extend(self.shell_text().pieces);
                 }
-                pieces.extend(self.shell_text().pieces);
+                Child::Node { .. } => self.finish(),
+                Child::Token { .. } => {}
             }
         }
         ShellText { pieces, span: self.since(0) }

@@ -138,7 +138,7 @@ pub(crate) fn is_assignment(after: &[u8]) -> bool {
         _ => return false,
     };
     let next = after.get(blanks + operator).copied().unwrap_or(b'\n');
-    blanks > 0 && (is_blank(next) || next == b'\n')
+    blanks > 0 && (is_blank(next) || matches!(next, b'\n' | b'}'))
 }
 
 // test assignment_errors
@@ -149,6 +149,8 @@ pub(crate) fn is_assignment(after: &[u8]) -> bool {
 // n -= 1
 // n == 2
 // n =3
+// if x { n =}
+// if x { n = }
 // test assignment_forms
 // var n = 1
 // n = n + 1
@@ -176,6 +178,7 @@ pub(crate) fn assignment(p: &mut Parser<'_>) {
 // let.x = @shell("a") && echo b
 // let x = 1
 // let y=1+2
+// let.z =  1
 // echo good
 // test let_forms
 // let.head = @shell("git rev-parse HEAD")
@@ -211,8 +214,10 @@ fn bad_source(p: &mut Parser<'_>, start: Span, name: &str) {
     );
     p.settle();
     let rest = p.lexer.rest();
-    let line = rest.lines().next().unwrap_or(rest).trim();
-    let at = p.lexer.pos() as u32;
+    let line = rest.lines().next().unwrap_or(rest).trim_ascii_end();
+    let at = (p.lexer.pos() + line.len()) as u32;
+    let line = line.trim_ascii_start();
+    let at = at - line.len() as u32;
     let span = if line.is_empty() { start } else { Span::new(at, at + line.len() as u32) };
     let command = line.replace('\\', "\\\\").replace('"', "\\\"");
     p.error(Code::BadLetSource, span, "`let` captures the result of a decorator").help.push(

@@ -94,6 +94,8 @@ fn clause_word(p: &mut Parser<'_>, words: &[&'static str]) -> Option<&'static st
 // for f in a, b { echo }
 // for in xs { echo }
 // for x, in xs { echo }
+// for in in [1] { echo }
+// for x, in in xs { echo }
 // for x of xs { echo }
 // for x in { echo }
 // for x {
@@ -124,11 +126,11 @@ pub(crate) fn r#for(p: &mut Parser<'_>) {
 }
 
 fn loop_variables(p: &mut Parser<'_>) -> bool {
-    if !p.eat(Ident) {
+    if p.at_word("in") || !p.eat(Ident) {
         p.expected("a name").help.push("a loop is `for NAME in LIST { … }`".into());
         return false;
     }
-    if p.eat(Comma) && !p.eat(Ident) {
+    if p.eat(Comma) && (p.at_word("in") || !p.eat(Ident)) {
         p.expected("a second name").help.push("over a map: `for KEY, VALUE in MAP { … }`".into());
         return false;
     }

@@ -108,7 +108,7 @@ fn unary(p: &mut Parser<'_>) -> Option<Completed> {
             p.bump();
         }
     }
-    let negative = !markers.is_empty();
+    let negative = markers.len() == 1 && p.lexer.slice(p.previous()) == "-";
     let mut operand = if broken {
         p.recover();
         None
@@ -186,6 +186,7 @@ fn literal(p: &mut Parser<'_>, negative: bool) -> Completed {
     let (kind, span, text) = (p.peek(), p.span(), p.token_text());
     match kind {
         Int => check_int(p, span, text, negative),
+        Float => check_float(p, span, text),
         Duration => check_duration(p, span, text),
         _ => {}
     }
@@ -202,6 +203,8 @@ fn literal(p: &mut Parser<'_>, negative: bool) -> Completed {
 // var f = 1.5h
 // var g = 3 apples
 // var h = 3apples
+// var i = [1e999, -1e999, 1e308]
+// var j = [!9223372036854775808, - -9223372036854775808, - 9223372036854775808]
 fn check_int(p: &mut Parser<'_>, span: Span, text: &str, negative: bool) {
     let limit = i64::MAX as u64 + u64::from(negative);
     if text.parse::<u64>().is_ok_and(|value| value <= limit) {
@@ -210,6 +213,15 @@ fn check_int(p: &mut Parser<'_>, span: Span, text: &str, negative: bool) {
     p.error(Code::BadNumber, span, format!("`{text}` does not fit into 64 bits"))
         .help
         .push("the largest Int is 9223372036854775807".into());
+}
+
+fn check_float(p: &mut Parser<'_>, span: Span, text: &str) {
+    if text.parse::<f64>().is_ok_and(f64::is_finite) {
+        return;
+    }
+    p.error(Code::BadNumber, span, format!("`{text}` does not fit into a Float"))
+        .help
+        .push("the largest Float is about 1.8e308".into());
 }
 
 fn check_duration(p: &mut Parser<'_>, span: Span, text: &str) {

@@ -205,6 +205,13 @@ pub(crate) fn is_label(rest: &[u8]) -> bool {
 // build:
 // test: # nothing
 // good: echo a
+// test label_with_an_indented_line
+// build: gcc
+//     ./run
+// good: echo a
+//
+// more: echo a \
+//     b
 // test label_forms
 // build: cargo build
 // check-all: {
@@ -231,6 +238,30 @@ pub(crate) fn label(p: &mut Parser<'_>) {
         after_block(p, Code::ConstructAsOperand);
     } else {
         statements::body_step(p);
+        say_indented_line(p, span, &name);
     }
     let _ = p.complete(marker, Label);
+}
+
+/// Below a rule, Make has indented commands; at top level nothing of ours is indented.
+fn say_indented_line(p: &mut Parser<'_>, label: Span, name: &str) {
+    if !p.at_line_end() {
+        return;
+    }
+    let body = &p.lexer.text[label.end as usize..p.lexer.pos()];
+    let below = p.lexer.rest().split_once('\n').map_or("", |(_, below)| below);
+    let indented = below.starts_with([' ', '\t'])
+        && below.lines().next().map(str::trim_ascii).is_some_and(is_code);
+    if indented && !body.contains('\n') {
+        let message =
+            format!("the label `{name}` ends with its line, and an indented line follows");
+        p.error(Code::LabelWithoutBody, label, message)
+            .help
+            .push(format!("write `fun {name}() {{ … }}`"));
+    }
+}
+
+/// Whether a line without its indentation is neither blank nor a comment.
+fn is_code(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#') && !line.starts_with("//") && !line.starts_with("/*")
 }

@@ -13,6 +13,8 @@ use crate::parser::{Completed, Parser};
 // var c = @nope.really
 // var d = @
 // var e = @var.x.
+// var f = @env. AME
+// var g = 2.	0
 // echo @var.a.b[0] @file.read("x y").length @var.a()_b @var.a.
 /// A reference in an expression.
 pub(crate) fn reference(p: &mut Parser<'_>) -> Completed {
@@ -119,8 +121,13 @@ pub(crate) fn accesses(p: &mut Parser<'_>) {
 fn field(p: &mut Parser<'_>) {
     let marker = p.start();
     p.bump();
-    match p.peek() {
+    match p.adjacent() {
         Ident | Int => p.bump(),
+        Blank => {
+            p.expected("a field or an index directly behind `.`")
+                .help
+                .push("delete the blanks behind the `.`".into());
+        }
         _ => {
             p.expected("a field or an index behind `.`")
                 .help

@@ -4,8 +4,7 @@ use opal_core::{Code, Span};
 
 use super::blocks::{after_block, at_top_level_function, block, recover};
 use super::{bindings, control, foreign, functions, steps, when};
-use crate::kind::SyntaxKind::*;
-use crate::lexer::{is_blank, is_name_byte, is_name_start};
+use crate::lexer::{Lexer, is_blank, is_name_byte, is_name_start};
 use crate::parser::Parser;
 
 /// Where a statement stands.
@@ -42,15 +41,15 @@ pub(crate) fn statements(p: &mut Parser<'_>, level: Level) {
 // }
 // echo b
 // }} echo c
+// } }
+/// A run of them is one error, on each line.
 fn unmatched_brace(p: &mut Parser<'_>) {
-    p.peek();
-    let span = p.span();
+    let start = p.lexer.pos() as u32;
+    p.error_node(Lexer::skip_closers);
+    let span = Span::new(start, p.lexer.pos() as u32);
     p.error(Code::UnmatchedBrace, span, "this `}` closes nothing")
         .help
         .push("delete it, or quote it where it is text: `'}'`".into());
-    let marker = p.start();
-    p.bump();
-    let _ = p.complete(marker, Error);
 }
 
 /// A statement begins on a new line, after `{` or after `->`.

@@ -135,7 +135,9 @@ impl Lexer<'_> {
                 .push("give the inner value a name with `var` first".into());
             return Ok(false);
         }
-        if self.is_endless(FrameKind::Arguments, open) {
+        // Arguments in the strings of arguments are read once for each depth: not without patience.
+        let impatient = self.patience == 0;
+        if self.is_endless(FrameKind::Arguments, open) || (impatient && self.depth > 0) {
             return Err(open);
         }
         let (tokens, errors, base) = (self.tokens.len(), self.errors.len(), self.parens.len());
@@ -144,7 +146,8 @@ impl Lexer<'_> {
         // more likely than arguments over several lines.
         let top = self.frames.last();
         let quoted = top.is_some_and(|top| top.kind == FrameKind::Quote || top.heredoc);
-        let end = if quoted { self.line_end(open) } else { self.window() };
+        let end = if quoted { self.line_end(open) } else { self.src.len() };
+        let end = if impatient { self.short_window(end) } else { end };
         let closed = self.within(end, |lexer| lexer.close_arguments(base));
         self.depth -= 1;
         if !closed {

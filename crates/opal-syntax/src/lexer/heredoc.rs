@@ -99,7 +99,7 @@ impl Lexer<'_> {
         let delimiter = Span::new(start as u32, self.pos as u32);
         let literal = self.slice(delimiter).contains(['\'', '"', '\\']);
         let evaluated = self.top().command.watch.runs_input();
-        self.heredocs.push(Pending { delimiter, literal, tabs, evaluated });
+        self.heredocs.push_back(Pending { delimiter, literal, tabs, evaluated });
     }
 
     /// Reads the bodies that were announced; the position is on the line feed before the first.
@@ -117,10 +117,7 @@ impl Lexer<'_> {
     /// Reads the next of those bodies, with the place of its delimiter; the position is at the end
     /// of the line before it.
     pub(crate) fn owed_heredoc(&mut self) -> Option<u32> {
-        if self.heredocs.is_empty() {
-            return None;
-        }
-        let pending = self.heredocs.remove(0);
+        let pending = self.heredocs.pop_front()?;
         self.frames.clear();
         self.contexts.clear();
         self.has_old_sum = false;

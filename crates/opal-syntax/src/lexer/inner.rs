@@ -1,9 +1,9 @@
-//! What is not made of commands: quotes, `${ … }`, `$(( … ))`, `{ … }`, `[[ … ]]` and `\\`.
+//! What is not made of commands: quotes, `${ … }`, `$(( … ))`, `{ … }` and `\\`.
 
 use super::Lexer;
 use super::frames::FrameKind;
 use super::shell::Scan;
-use crate::kind::SyntaxKind::{Comment, ShellEscape};
+use crate::kind::SyntaxKind::ShellEscape;
 
 impl Lexer<'_> {
     /// A stretch of `${ … }`, `$(( … ))` or `{ … }`.
@@ -33,41 +33,6 @@ impl Lexer<'_> {
             }
         }
         Scan::Limit
-    }
-
-    /// A stretch of `[[ … ]]`: words in which operators and parentheses are text.
-    pub(super) fn scan_test(&mut self) -> Scan {
-        while let Some(&byte) = self.src.get(self.pos) {
-            match byte {
-                b']' if self.ends_test() => {
-                    self.pos += 2;
-                    self.close_frame();
-                    return Scan::Frame;
-                }
-                b'\'' => self.raw_quote(),
-                b'"' => return self.opened(FrameKind::Quote),
-                b'#' if matches!(self.src[self.pos - 1], b' ' | b'\t' | b'\n' | b'\r') => {
-                    self.flush_text();
-                    self.pos = self.line_end(self.pos);
-                    self.emit(Comment);
-                }
-                _ => {
-                    if self.expands(byte) {
-                        return Scan::Frame;
-                    }
-                }
-            }
-        }
-        Scan::Limit
-    }
-
-    fn ends_test(&self) -> bool {
-        self.byte(1) == b']'
-            && matches!(self.src[self.pos - 1], b' ' | b'\t' | b'\n' | b'\r')
-            && matches!(
-                self.byte(2),
-                0 | b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b')' | b'}' | b'`'
-            )
     }
 
     pub(super) fn scan_quote(&mut self) -> Scan {

@@ -5,7 +5,7 @@ use opal_core::{Code, Span};
 use super::command::{Command, NONE};
 use super::frames::{Frame, FrameKind};
 use super::shell::{Scan, Stop};
-use super::{At, Lexer, is_blank, is_name_byte};
+use super::{At, Lexer, is_name_byte};
 use crate::context::{Context, Place};
 use crate::kind::SyntaxKind::AtWord;
 
@@ -86,13 +86,7 @@ impl Lexer<'_> {
                     | b'}'
                     | b'`'
             );
-        let compared = self.in_test() && {
-            let quote = usize::from(self.byte(0) == b'"');
-            let rest = &self.src[(self.pos + quote).min(self.src.len())..];
-            rest.first().is_some_and(|byte| is_blank(*byte))
-                && begins_as_sum(rest.trim_ascii_start())
-        };
-        if compared { context.at(Place::Arithmetic) } else { context.whole_word(whole) }
+        context.whole_word(whole)
     }
 
     /// Whether the position is in `[[ … ]]`, in or outside of quotes.
@@ -179,13 +173,10 @@ impl Lexer<'_> {
         }
     }
 
-    /// In `[[ … ]]` bash computes what `-eq` and its like compare, and the subscript behind `-v`.
+    /// In `[[ … ]]` bash computes the subscript behind `-v`; for what it compares, see `test`.
     fn test_place(&self, quoted: bool, at: usize) -> Place {
         let before = self.src[..at - usize::from(quoted)].trim_ascii_end();
-        let start = before.len().saturating_sub(3);
-        if begins_as_sum(&before[start..]) {
-            Place::Arithmetic
-        } else if before.ends_with(b" -v") {
+        if before.ends_with(b" -v") {
             Place::Subscript
         } else if quoted {
             Place::Quoted
@@ -205,9 +196,4 @@ impl Lexer<'_> {
         let name = before.iter().take_while(|byte| is_name_byte(**byte)).count();
         name > 0 && before.get(name) == Some(&b'[') && !before[name..].contains(&b']')
     }
-}
-
-/// Whether `text` begins with an operator of `[[ … ]]` that compares numbers.
-fn begins_as_sum(text: &[u8]) -> bool {
-    matches!(text.get(..3), Some(b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge"))
 }

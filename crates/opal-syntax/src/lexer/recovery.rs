@@ -7,6 +7,8 @@ use crate::kind::SyntaxKind::ErrorText;
 const REACH_BYTES: usize = 4096;
 /// How far a step is read once too much was read in vain.
 const WINDOW_BYTES: usize = 1024;
+/// How far arguments in text are read then: they may stand by the thousand on one line.
+const SHORT_WINDOW_BYTES: usize = 256;
 
 impl Lexer<'_> {
     /// Passes over the rest of the line. It stops before a comment, before a `{` that the line does
@@ -154,5 +156,17 @@ impl Lexer<'_> {
         }
         let from = self.src.len().min(self.pos + WINDOW_BYTES);
         memchr::memchr(b'\n', &self.src[from..]).map_or(self.src.len(), |at| from + at + 1)
+    }
+
+    /// The same for arguments in text that may be read up to `end`.
+    pub(super) fn short_window(&self, end: usize) -> usize {
+        self.text.floor_char_boundary(end.min(self.pos + SHORT_WINDOW_BYTES))
+    }
+
+    /// Passes over the run of `}` at the position, as far as it goes on this line.
+    pub(crate) fn skip_closers(&mut self) {
+        let run = self.src[self.pos..].iter().take_while(|byte| **byte == b'}' || is_blank(**byte));
+        self.pos = self.blanks_before(self.pos + run.count());
+        self.emit(ErrorText);
     }
 }

@@ -83,6 +83,7 @@ impl Lexer<'_> {
     pub(super) fn fresh_scan(&mut self, operand: bool) -> Scan {
         self.frames.clear();
         self.contexts.clear();
+        self.tests.clear();
         self.positional = None;
         self.sets_positional = false;
         self.has_old_sum = false;
@@ -184,6 +185,9 @@ impl Lexer<'_> {
                     frame.command.construct = start as u32;
                 }
                 self.top().command.at_command = false;
+                if kind == FrameKind::Test {
+                    self.begin_test();
+                }
                 self.frames.push(frame);
                 if !self.endless.is_empty() && self.is_endless(kind, start) {
                     self.give_up(kind, start);

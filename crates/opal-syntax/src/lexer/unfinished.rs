@@ -81,11 +81,11 @@ impl Lexer<'_> {
 
     /// The same for arguments: their open brackets are those from `base` on.
     pub(super) fn remember_endless_arguments(&mut self, open: usize, base: usize) {
-        let read = self.pos - open;
-        if self.src.len() < self.text.len() || self.patience == 0 {
+        let patience = self.patience;
+        self.patience = patience.saturating_sub(self.pos - open);
+        if self.src.len() < self.text.len() || patience == 0 {
             return;
         }
-        self.patience = self.patience.saturating_sub(read);
         let known = self.endless.partition_point(|(at, _)| (*at as usize) < open);
         self.endless.truncate(known);
         let parens = self.parens[base..].iter().filter(|at| self.src[**at as usize] == b'(');

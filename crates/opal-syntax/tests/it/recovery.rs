@@ -1,8 +1,9 @@
 //! One mistake, one error: none is lost, and none reaches into its neighbours.
 
 use opal_core::{Code, LineIndex};
-use opal_syntax::parse;
+use opal_syntax::{parse, parse_shell};
 
+use crate::properties;
 use crate::support::Words;
 
 /// A line, and the code of its one error.
@@ -210,4 +211,28 @@ fn heredocs_nest_so_deep_and_no_deeper() {
     }
     let errors = errors_by_line(&format!("echo {text}\n"));
     assert_eq!(errors, [(17, Code::TooDeep)], "{text}");
+}
+
+/// Each of these once took minutes, gigabytes or both.
+#[test]
+fn what_is_large_and_wrong_is_read_in_time() {
+    let size = opal_core::text::MAX_SOURCE_BYTES;
+    let braces = parse(&"}".repeat(size), &Words);
+    assert_eq!(braces.errors.len(), 1);
+    for unit in ["\"@env.A(", "\"@env.A(\", ", "\"@file.read('a', \""] {
+        let text = format!("var x = [{}\necho \"{}\n", unit.repeat(4_000), unit.repeat(4_000));
+        properties::check(&text, &parse(&text, &Words));
+    }
+    let heredocs = format!("a {}&& @retry(1) {{ b }}\nA\n", "<<A ".repeat(100_000));
+    assert!(parse(&heredocs, &Words).is_broken());
+}
+
+#[test]
+fn of_a_text_that_is_too_large_nothing_is_read() {
+    let text = "\n".repeat(opal_core::text::MAX_SOURCE_BYTES + 1);
+    for parsed in [parse(&text, &Words), parse_shell(&text, &Words)] {
+        let codes: Vec<Code> = parsed.errors.iter().map(|error| error.code).collect();
+        assert_eq!(codes, [Code::TooLarge]);
+        assert_eq!(parsed.cursor().count(), 2);
+    }
 }

@@ -41,12 +41,17 @@ const CHAINS: &[&str] = &[
 
 impl Draw<'_> {
     pub(super) fn top_level(&mut self) {
-        match self.below(6) {
+        let kind = self.below(6);
+        match kind {
             4 => self.function(),
             5 => self.label(),
             _ => self.statement(),
         }
         self.line_end();
+        if kind == 5 {
+            // An indented line directly below a label is an error.
+            self.text("\n");
+        }
     }
 
     fn function(&mut self) {

@@ -1,0 +1,132 @@
+//! `[[ … ]]`: words in which operators and parentheses are text.
+//!
+//! Bash computes both sides of `-eq` and its like, whole words: `x@env.N -eq 3` runs what is in the
+//! variable. Whether a word is such a side is known only at the word behind it, so the places of its
+//! references are set then.
+
+use super::Lexer;
+use super::frames::FrameKind;
+use super::shell::Scan;
+use crate::context::Place;
+use crate::kind::SyntaxKind::Comment;
+
+/// The word being read, and the one before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    /// Which of the open brackets they stand in.
+    frame: usize,
+    /// Where the word began.
+    start: u32,
+    /// How many references stood before it, and before the last one.
+    references: u32,
+    references_before_last: u32,
+    /// The last word compares numbers.
+    compared: bool,
+}
+
+impl Lexer<'_> {
+    /// Begins the words behind the `[[` that ends at the position, before its frame is opened.
+    pub(super) fn begin_test(&mut self) {
+        let references = self.contexts.len() as u32;
+        self.tests.push(Words {
+            frame: self.frames.len(),
+            start: self.pos as u32,
+            references,
+            references_before_last: references,
+            compared: false,
+        });
+    }
+
+    /// The words of the test on top.
+    fn words(&mut self) -> &mut Words {
+        let frame = self.frames.len() - 1;
+        // What a heredoc left open is gone without having been closed.
+        while self.tests.last().is_some_and(|words| words.frame > frame) {
+            self.tests.pop();
+        }
+        let last = self.tests.len() - 1;
+        &mut self.tests[last]
+    }
+
+    pub(super) fn scan_test(&mut self) -> Scan {
+        while let Some(&byte) = self.src.get(self.pos) {
+            match byte {
+                b']' if self.ends_test() => {
+                    self.end_test_word(0);
+                    self.tests.pop();
+                    self.pos += 2;
+                    self.close_frame();
+                    return Scan::Frame;
+                }
+                b' ' | b'\t' | b'\r' | b'\n' => self.end_test_word(1),
+                b'&' | b'|' if self.byte(1) == byte => self.end_test_word(2),
+                b'\\' if self.continuation() => {
+                    self.end_test_word(0);
+                    self.backslash();
+                    self.words().start = self.pos as u32;
+                }
+                b'\'' => self.raw_quote(),
+                b'"' => {
+                    self.open(FrameKind::Quote, 1);
+                    return Scan::Frame;
+                }
+                b'#' if matches!(self.src[self.pos - 1], b' ' | b'\t' | b'\n' | b'\r') => {
+                    self.flush_text();
+                    self.pos = self.line_end(self.pos);
+                    self.emit(Comment);
+                    self.words().start = self.pos as u32;
+                }
+                _ => {
+                    if self.expands(byte) {
+                        return Scan::Frame;
+                    }
+                }
+            }
+        }
+        Scan::Limit
+    }
+
+    /// Ends the word before the position, if there is one; the next begins `width` behind it.
+    fn end_test_word(&mut self, width: usize) {
+        let end = self.pos;
+        self.pos += width;
+        let words = *self.words();
+        let word = &self.src[words.start as usize..end];
+        self.words().start = self.pos as u32;
+        if word.is_empty() && width < 2 {
+            return;
+        }
+        let compares = matches!(word, b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge");
+        if compares {
+            self.compute(words.references_before_last, words.references);
+        } else if words.compared {
+            self.compute(words.references, self.contexts.len() as u32);
+        }
+        let references = self.contexts.len() as u32;
+        // Behind `&&` and `||` nothing is compared with what stands before them.
+        let before_last = if width < 2 { words.references } else { references };
+        let test = self.words();
+        test.references_before_last = before_last;
+        test.references = references;
+        test.compared = compares && width < 2;
+    }
+
+    /// Says that the shell computes the references from `from` up to `to`: not those in a command
+    /// inside of the word, where the shell computes only what the command writes.
+    fn compute(&mut self, from: u32, to: u32) {
+        let inside = self.top().substitution;
+        let references = self.contexts.get_mut(from as usize..to as usize).unwrap_or_default();
+        for context in references.iter_mut().filter(|it| inside || !it.in_substitution()) {
+            *context = context.at(Place::Arithmetic);
+        }
+    }
+
+    fn ends_test(&self) -> bool {
+        self.byte(1) == b']'
+            && matches!(self.src[self.pos - 1], b' ' | b'\t' | b'\n' | b'\r')
+            && matches!(
+                self.byte(2),
+                0 | b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b')' | b'}' | b'`'
+            )
+    }
+}

@@ -1,0 +1,11 @@
+#![no_main]
+//! Checking never panics, and every place it names is a piece of the source.
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let registry = opal_runtime::decorators::registry();
+    for found in opal_runtime::check::check(text, &registry).diagnostics {
+        assert!(text.get(found.primary.span.range()).is_some(), "{found:#?}");
+    }
+});
