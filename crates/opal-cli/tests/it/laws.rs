@@ -244,6 +244,7 @@ const STATEMENTS_AND_BLOCKS: &[Law] = &[
         &["E0406"],
     ),
     ("an endpoint as a command", "@file.write(\"p\")\n", &["E0314"]),
+    ("a comment that is a glob", "rm -rf build /* old */\n", &["W0415"]),
     ("export with more", "export A=1 && make\n", &[]),
     ("exit in a block", "fun a() {\n    exit 1\n}\n", &["W0705"]),
     (
@@ -266,6 +267,7 @@ const DECLARATIONS_AND_CALLS: &[Law] = &[
     ),
     ("a function without parentheses", "fun a {\n    echo a\n}\n", &["E0301"]),
     ("a nested function", "fun a() {\n    fun b() = echo b\n}\n", &["E0311"]),
+    ("an arrow for a body", "fun a() => echo hi\n", &["E0301"]),
     ("a duplicate", "fun a() = echo a\nfun a() = echo b\n", &["E0404"]),
     ("a label without body", "build:\n    cargo build\n", &["E0310"]),
     ("a makefile's dependencies", "fun build() = make\ntest: build\n", &["E0310"]),

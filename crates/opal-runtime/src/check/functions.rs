@@ -143,17 +143,6 @@ impl Checker<'_> {
             return;
         };
         let name = &function.name.text;
-        // Below a rule, Make has indented commands; at top level nothing of ours is indented.
-        let below =
-            self.text[statement.span.end as usize..].split_once('\n').map_or("", |(_, b)| b);
-        let indented = below.starts_with([' ', '\t'])
-            && below.lines().next().is_some_and(|line| !line.trim().is_empty());
-        if indented && !text.contains('\n') {
-            let message =
-                format!("the label `{name}` ends with its line, and an indented line follows");
-            let help = format!("write `fun {name}() {{ … }}`, and call others with `@cmd.NAME()`");
-            return self.error(Code::LabelWithoutBody, statement.span, message, help);
-        }
         let words: Vec<&str> = super::habits::commands(text).into_iter().flatten().collect();
         if words.iter().all(|word| self.functions.find(word).is_some()) {
             let calls: Vec<String> = words.iter().map(|word| format!("@cmd.{word}()")).collect();

@@ -148,6 +148,12 @@ pub(crate) fn atom(p: &mut Parser<'_>) -> Option<Completed> {
                 Ident => return no_value_on_line(p),
                 LBrace => "it stands before the `{`; a map there stands in parentheses",
                 Newline | Eof => "a value goes on to the next line only inside brackets",
+                Unknown if matches!(p.token_text(), "$" | "`") => {
+                    "the environment is read with `@env.NAME`, a command with `@shell.output(\"…\")`"
+                }
+                Star => {
+                    "a list is written `[\"a\", \"b\"]`; for files, let the shell loop: `( for … )`"
+                }
                 _ => "a value is a string in quotes, a number, a name, `[…]`, `{…}` or `@path`",
             };
             p.expected("a value").help.push(help.into());

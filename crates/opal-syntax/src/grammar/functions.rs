@@ -48,9 +48,12 @@ pub(crate) fn fun(p: &mut Parser<'_>, level: Level) {
         parameters(p);
     } else if named {
         let at = Span::at(p.previous().end);
+        let certain = matches!(p.peek(), LBrace | Eq);
         let error = p.expected("`(`");
         error.help.push("a function has a parameter list, also an empty one".into());
-        *error = error.clone().fix("add an empty parameter list", at, "()");
+        if certain {
+            *error = error.clone().fix("add an empty parameter list", at, "()");
+        }
     } else {
         p.recover_head();
     }
@@ -82,6 +85,15 @@ fn body(p: &mut Parser<'_>) {
     match p.peek() {
         Eq => {
             p.bump();
+            let arrow = p.previous().end;
+            if p.lexer.text[arrow as usize..].starts_with('>') {
+                let span = Span::new(arrow - 1, arrow + 1);
+                let error = p.error(Code::Syntax, span, "a function's step follows a plain `=`");
+                *error = error.clone().fix("write `=`", span, "=");
+                error.help.push("write `fun NAME() = step`, or `fun NAME() { … }`".into());
+                p.recover();
+                return;
+            }
             if p.at_line_end() {
                 p.expected("a step after `=`")
                     .help

@@ -91,7 +91,9 @@ impl Lexer<'_> {
                     "this comment has no end",
                 )
                 .help
-                .push("close it with `*/`".into());
+                .push(
+                    "close it with `*/`; a glob such as `/*` stands in a step or in quotes".into(),
+                );
             }
         }
         self.emit(SyntaxKind::Comment);
