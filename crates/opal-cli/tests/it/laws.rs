@@ -244,6 +244,7 @@ const STATEMENTS_AND_BLOCKS: &[Law] = &[
         &["E0406"],
     ),
     ("an endpoint as a command", "@file.write(\"p\")\n", &["E0314"]),
+    ("a glob of the root", "ls /*\n", &[]),
     ("a comment that is a glob", "rm -rf build /* old */\n", &["W0415"]),
     ("export with more", "export A=1 && make\n", &[]),
     ("exit in a block", "fun a() {\n    exit 1\n}\n", &["W0705"]),

@@ -37,7 +37,9 @@ impl Checker<'_> {
 
     /// `rm -rf build /* old */`: a comment elsewhere, a glob of the root here.
     fn comment_as_glob(&mut self, commands: &[Vec<&str>], text: &ShellText) {
-        if commands.iter().flatten().any(|word| *word == "/*") {
+        let mut words = commands.iter().flatten();
+        let opens = words.any(|word| *word == "/*");
+        if opens && words.any(|word| word.ends_with("*/")) {
             let message = "`/*` is a glob here: the shell replaces it with everything in `/`";
             let help =
                 "a comment inside a step begins with `#`; quote the glob if it is meant: `'/*'`";
