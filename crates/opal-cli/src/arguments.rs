@@ -25,8 +25,9 @@ impl Typed {
     /// Whether a built-in command is asked for JSON; a task's arguments are its own.
     pub(crate) fn wants_json(&self) -> bool {
         let builtin = self.word.as_deref().is_some_and(|word| builtins::NAMES.contains(&word));
-        let mut words = self.rest.iter().filter_map(|word| word.to_str());
-        builtin && words.any(|word| matches!(word, "--json" | "json" | "--format=json"))
+        let words: Vec<&str> = self.rest.iter().filter_map(|word| word.to_str()).collect();
+        let json = words.iter().any(|word| matches!(*word, "--json" | "--format=json"));
+        builtin && (json || words.windows(2).any(|pair| pair == ["--format", "json"]))
     }
 }
 

@@ -7,20 +7,8 @@ pub(crate) const NAMES: [&str; 8] =
     ["check", "completions", "explain", "fmt", "help", "list", "run", "self"];
 
 /// Commands of later versions: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 12] = [
-    "add",
-    "apply",
-    "blueprint",
-    "convert",
-    "init",
-    "keys",
-    "module",
-    "plan",
-    "runs",
-    "update",
-    "upgrade",
-    "verify",
-];
+pub(crate) const LATER: [&str; 9] =
+    ["apply", "blueprint", "convert", "init", "keys", "module", "plan", "runs", "verify"];
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {

@@ -66,6 +66,15 @@ fn format_json_and_json_are_the_same() {
 }
 
 #[test]
+fn a_failure_where_json_is_wanted_is_json_too() {
+    for args in [&["check", "--json"][..], &["check", "--format", "json"], &["list", "--json"]] {
+        let document = Opal::new().args(args).run().code(66).json();
+        assert!(document["error"]["message"].as_str().unwrap().contains("commands.opl"));
+    }
+    Opal::new().args(["explain", "json"]).run().code(2).stdout("");
+}
+
+#[test]
 fn github_gets_one_annotation_a_diagnostic() {
     let ran = Opal::project("echo @var.X\n").args(["check", "--format", "github"]).run();
     ran.code(65);
