@@ -5,6 +5,7 @@
 //! same type. Descriptors live in static memory: the registry is ready without any work at
 //! start-up, and a plugin's manifest, read once a process, is leaked into it.
 
+use crate::resolver::{Generator, Resolver};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -34,6 +35,12 @@ pub struct Descriptor {
     pub transport: bool,
     pub resource: Option<Resource>,
     pub capabilities: &'static [Capability],
+    /// How a value is read from the world.
+    pub resolver: Option<&'static dyn Resolver>,
+    /// How a value is made from the seed of a contract or a run.
+    pub generator: Option<&'static dyn Generator>,
+    /// Where it came from; none for built-ins.
+    pub plugin: Option<&'static Plugin>,
     /// Whether a contract may hold it: false where its value is another at every look.
     pub repeatable: bool,
     pub examples: &'static [Example],
@@ -139,6 +146,18 @@ pub struct Resource {
     pub key: &'static [&'static str],
 }
 
+/// Who provides a decorator, as contracts record it.
+#[derive(Debug)]
+pub struct Plugin {
+    pub name: &'static str,
+    pub version: &'static str,
+    /// `registry:…`, `git:…`, `local:…`.
+    pub source: &'static str,
+    /// `passed`, `local-only`.
+    pub verification: &'static str,
+    pub signed_by: Option<&'static str>,
+}
+
 /// A piece of source that shows the decorator at work; it runs as a test.
 #[derive(Debug)]
 pub struct Example {
@@ -193,6 +212,9 @@ impl Descriptor {
         transport: false,
         resource: None,
         capabilities: &[],
+        resolver: None,
+        generator: None,
+        plugin: None,
         repeatable: true,
         examples: &[],
     };

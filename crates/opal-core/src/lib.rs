@@ -4,7 +4,11 @@
 //! |---|---|
 //! | places in a source text | [`text`] |
 //! | what went wrong, where, and what to do | [`diagnostic`], codes in [`code`] |
-//! | values and types of the language | [`value`], [`types`], [`duration`] |
+//! | where a reference stands in shell text | [`context`] |
+//! | constants and types of the language | [`value`], [`types`], [`duration`] |
+//! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
+//! | how a value decorator gets its value | [`resolver`] |
+//! | what would run | [`plan`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | "did you mean" | [`suggest`] |
 //!
@@ -13,16 +17,23 @@
 //! It also knows no syntax: a `Span` is a pair of offsets, never a token.
 
 pub mod code;
+pub mod context;
+pub mod data;
 pub mod decorator;
 pub mod diagnostic;
 pub mod duration;
+pub mod hash;
+pub mod placeholder;
+pub mod plan;
 pub mod registry;
+pub mod resolver;
 pub mod suggest;
 pub mod text;
 pub mod types;
 pub mod value;
 
 pub use code::{Code, Severity};
+pub use data::{Data, Secret};
 pub use diagnostic::{Diagnostic, Edit, Fix, Label};
 pub use duration::Duration;
 pub use registry::Registry;

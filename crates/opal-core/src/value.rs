@@ -1,9 +1,10 @@
-//! Constants: values that stand in source text or in a descriptor.
+//! Constants: values from source text, the command line or a descriptor. They are shown in clear.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::duration::Duration;
-use crate::types::Type;
+use crate::types::{Type, TypeRef};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -13,6 +14,8 @@ pub enum Value {
     Float(f64),
     String(Text),
     Duration(Duration),
+    Array(Vec<Value>),
+    Map(BTreeMap<String, Value>),
 }
 
 /// Text that a descriptor holds in static memory or a source text owns.
@@ -34,6 +37,8 @@ impl Value {
             Self::Float(_) => Type::Float,
             Self::String(_) => Type::String,
             Self::Duration(_) => Type::Duration,
+            Self::Array(_) => Type::Array(TypeRef::Static(&Type::Any)),
+            Self::Map(_) => Type::Map(TypeRef::Static(&Type::Any)),
         }
     }
 }
@@ -48,6 +53,23 @@ impl fmt::Display for Value {
             Self::Float(value) => write!(f, "{value:?}"),
             Self::String(value) => write_string(value, f),
             Self::Duration(value) => write!(f, "{value}"),
+            Self::Array(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{item}")?;
+                }
+                f.write_str("]")
+            }
+            Self::Map(fields) => {
+                f.write_str("{")?;
+                for (index, (key, item)) in fields.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { ", " })?;
+                    write_string(key, f)?;
+                    write!(f, ": {item}")?;
+                }
+                f.write_str("}")
+            }
         }
     }
 }

@@ -22,7 +22,7 @@
 //! exist; of decorators it knows only what a [`Vocabulary`] tells it, because `@file.json` is text
 //! and `@file.read` is not. It does no I/O, and parsing never fails: it returns events and errors.
 
-pub mod context;
+pub use opal_core::context;
 pub mod cursor;
 mod event;
 mod format;

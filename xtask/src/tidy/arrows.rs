@@ -12,8 +12,9 @@ const ARROWS: [(&str, &[&str]); 5] = [
     ("xtask", &[]),
 ];
 
-/// What the syntax may take from the core: places, diagnostics, and the written form of durations.
-const CORE_FOR_SYNTAX: [&str; 14] = [
+/// What the syntax may take from the core: places (in sources and in shell text), diagnostics, and the
+/// written form of durations.
+const CORE_FOR_SYNTAX: [&str; 15] = [
     "Code",
     "Diagnostic",
     "Duration",
@@ -25,6 +26,7 @@ const CORE_FOR_SYNTAX: [&str; 14] = [
     "Severity",
     "Span",
     "code",
+    "context",
     "diagnostic",
     "duration",
     "text",

@@ -44,35 +44,35 @@ impl Context {
     }
 
     /// The same at another place.
-    pub(crate) fn at(self, place: Place) -> Self {
+    pub fn at(self, place: Place) -> Self {
         Self(self.0 & !Self::PLACE | place as u16)
     }
 
-    pub(crate) fn with(self, flag: u16, on: bool) -> Self {
+    pub fn with(self, flag: u16, on: bool) -> Self {
         Self(if on { self.0 | flag } else { self.0 })
     }
 
-    pub(crate) fn substitution(self, on: bool) -> Self {
+    pub fn substitution(self, on: bool) -> Self {
         self.with(Self::SUBSTITUTION, on)
     }
 
-    pub(crate) fn reevaluated(self, on: bool) -> Self {
+    pub fn reevaluated(self, on: bool) -> Self {
         self.with(Self::REEVALUATED, on)
     }
 
-    pub(crate) fn starts_word(self, on: bool) -> Self {
+    pub fn starts_word(self, on: bool) -> Self {
         self.with(Self::STARTS_WORD, on)
     }
 
-    pub(crate) fn whole_word(self, on: bool) -> Self {
+    pub fn whole_word(self, on: bool) -> Self {
         self.with(Self::WHOLE_WORD, on)
     }
 
-    pub(crate) fn after_dashes(self, on: bool) -> Self {
+    pub fn after_dashes(self, on: bool) -> Self {
         self.with(Self::AFTER_DASHES, on)
     }
 
-    pub(crate) fn command(self, on: bool) -> Self {
+    pub fn command(self, on: bool) -> Self {
         self.with(Self::COMMAND, on)
     }
 

@@ -1,0 +1,109 @@
+//! The two hash algorithms of plans, each with 256 bits.
+
+use std::fmt;
+
+use sha2::Digest as _;
+use subtle::ConstantTimeEq;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Algorithm {
+    #[default]
+    Sha256,
+    Blake3,
+}
+
+impl Algorithm {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sha256 => "sha256",
+            Self::Blake3 => "blake3",
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Sha256, Self::Blake3].into_iter().find(|one| one.name() == name)
+    }
+
+    /// The digest of all parts, one behind the other.
+    #[must_use]
+    pub fn digest(self, parts: &[&[u8]]) -> Digest {
+        match self {
+            Self::Sha256 => {
+                let mut hasher = sha2::Sha256::new();
+                parts.iter().for_each(|part| hasher.update(part));
+                Digest(hasher.finalize().into())
+            }
+            Self::Blake3 => {
+                let mut hasher = blake3::Hasher::new();
+                for part in parts {
+                    hasher.update(part);
+                }
+                Digest(*hasher.finalize().as_bytes())
+            }
+        }
+    }
+}
+
+/// 256 bits.
+#[derive(Clone, Copy, Eq, PartialOrd, Ord)]
+pub struct Digest(pub [u8; 32]);
+
+impl Digest {
+    /// The first six digits, as views show them.
+    #[must_use]
+    pub fn short(&self) -> String {
+        self.hex()[..6].to_owned()
+    }
+
+    #[must_use]
+    pub fn hex(&self) -> String {
+        use std::fmt::Write as _;
+        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    #[must_use]
+    pub fn parse(hex: &str) -> Option<Self> {
+        if hex.len() != 64 || !hex.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(hex.get(2 * index..2 * index + 2)?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+/// In constant time, whatever is compared.
+impl PartialEq for Digest {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.hex())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_are_those_of_the_algorithms() {
+        let abc = Algorithm::Sha256.digest(&[b"a", b"bc"]);
+        assert!(abc.hex().starts_with("ba7816bf8f01cfea"));
+        assert_eq!(abc.short(), "ba7816");
+        assert_eq!(Digest::parse(&abc.hex()), Some(abc));
+        let abc = Algorithm::Blake3.digest(&[b"abc"]);
+        assert!(abc.hex().starts_with("6437b3ac38465133"));
+    }
+}

@@ -1,0 +1,237 @@
+//! A plan: what would run, in order, and why.
+//!
+//! By its type a plan holds no value from the world: such a value is a key here and a
+//! [`Placeholder`] in [`Plan::values`]; the value itself stays with whoever resolved it. So a plan
+//! may be printed, stored, compared and sent.
+//!
+//! Nothing here is serialized as it is. The bytes of a contract come from the `contract` module's
+//! own types, and views from [`crate::view`].
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::hash::{Algorithm, Digest};
+use crate::placeholder::Placeholder;
+use crate::text::Span;
+use crate::value::Value;
+
+/// Steps a plan may have.
+pub const MAX_STEPS: usize = 100_000;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub target: Target,
+    pub mode: Mode,
+    pub algorithm: Algorithm,
+    pub source_hash: Digest,
+    pub steps: Vec<Step>,
+    /// The values that steps use, by their keys.
+    pub values: BTreeMap<Key, PlanValue>,
+    /// What a quick plan left open, in the order of first use.
+    pub deferred: Vec<Deferred>,
+    /// Everything that was looked at to make the plan, in the order of the keys.
+    pub reads: Vec<Read>,
+}
+
+/// The name of a value that came from the world: `env.HOME`, `file.read(path="VERSION")`, or an
+/// expression over such names, `"v" + env.TAG`.
+pub type Key = Arc<str>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// The function, or [`Target::SCRIPT`].
+    pub name: String,
+    /// Every parameter that was given, in clear. A script has `args`.
+    pub arguments: BTreeMap<String, Value>,
+}
+
+impl Target {
+    /// What the top-level steps of a file are called.
+    pub const SCRIPT: &'static str = "script";
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Expensive values are left open.
+    Quick,
+    Resolved,
+}
+
+impl Mode {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+/// A decorator, or a construct of the language that says which way it went.
+///
+/// | construct | arguments | block |
+/// |---|---|---|
+/// | `if` | `taken`: which branch, from 0, or null; `condition`, `roots` where the world steered it | the branch |
+/// | `when` | `arm`: the pattern that matched, or null; `subject`, `roots` likewise | the arm |
+/// | `for` | `count`; `over`, `roots` likewise | one `iteration` each |
+/// | `while` | `count`; `condition`, `roots` likewise | one `iteration` each |
+/// | `iteration` | `value`, and `key` for maps, where they are constants | the body |
+/// | `try` | – | the body, then `catch` and `finally` where they are |
+/// | `catch`, `finally`, `block` | – | their steps |
+/// | `chain` | `operators`: an Array of `&&`, `\|\|`, `\|` and `;` | the operands |
+/// | `require` | `value` | – |
+/// | `branch` | `condition` or `pattern` | one of the ways that a quick plan left open |
+///
+/// In a quick plan a construct that could not be decided has `undecided`: true, and `branch`es or
+/// one `iteration` as its block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// `@shell`, `@retry`; a construct has no `@`.
+    pub decorator: Cow<'static, str>,
+    /// Sorted by name. Arguments that say the default are left out.
+    pub args: Vec<(Cow<'static, str>, Arg)>,
+    pub block: Vec<Step>,
+    /// `deploy.retry[0].shell[1]`: unique in its plan.
+    pub path: Box<str>,
+    /// `let.NAME = …` around the step.
+    pub binding: Option<Box<Binding>>,
+    pub redirects: Vec<Redirect>,
+    /// The schema of a plugin's decorator; none for built-ins.
+    pub schema: Option<Digest>,
+    /// The construct's head or the call as it was written. For people: in no hash and no file.
+    pub note: Option<Box<str>>,
+    /// For messages: in no hash and no file.
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    Const(Value),
+    Value(Key),
+    /// An index into [`Plan::deferred`].
+    Deferred(u32),
+    Handle(Handle),
+    /// A string that holds run-time values.
+    Text(Vec<Piece>),
+    /// Text of the shell.
+    Shell(Vec<Piece>),
+    /// Where an item is not a constant.
+    Array(Vec<Arg>),
+    Map(BTreeMap<String, Arg>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    Text(Box<str>),
+    /// Data at its place in the text around it.
+    Data {
+        arg: Arg,
+        place: Context,
+    },
+    /// Text that was pasted with `@raw`.
+    Raw(Arg),
+}
+
+/// A value that exists only when its step has run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handle {
+    /// From the path of the binding step.
+    pub id: Arc<str>,
+    /// The name behind `let.`.
+    pub name: Arc<str>,
+    /// Fields and indices, from left to right.
+    pub access: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    Field(Box<str>),
+    Index(i64),
+    /// `.*`.
+    All,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    pub id: Arc<str>,
+    pub name: Arc<str>,
+    pub access: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Redirect {
+    /// `>`, `>>`, `<`, also with a descriptor in front.
+    pub operator: Box<str>,
+    pub target: RedirectTarget,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum RedirectTarget {
+    Step(Box<Step>),
+    Shell(Vec<Piece>),
+}
+
+/// A value that a step uses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanValue {
+    pub placeholder: Placeholder,
+    /// The value, where it is declared public.
+    pub public: Option<Value>,
+    /// The keys of what was read for it; its own key where it was read itself.
+    pub roots: BTreeSet<Key>,
+    /// Variables that hold it, for views.
+    pub holders: BTreeSet<String>,
+    /// The schema of the plugin that gave it; none for built-ins.
+    pub schema: Option<Digest>,
+}
+
+/// Something that a quick plan does not look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deferred {
+    pub key: Key,
+    /// `runs a command`, `asks the network`.
+    pub why: String,
+    pub holders: BTreeSet<String>,
+}
+
+/// Something that was looked at while planning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub key: Key,
+    pub decorator: Cow<'static, str>,
+    /// Of what was found, under the value's key; none for what a run draws itself.
+    pub placeholder: Option<Placeholder>,
+}
+
+impl Handle {
+    /// The id of a binding at `path`: the first 16 digits of the SHA-256 of `opal handle v1`, a
+    /// line feed and the path.
+    #[must_use]
+    pub fn id(path: &str) -> Arc<str> {
+        let digest = Algorithm::Sha256.digest(&[b"opal handle v1\n", path.as_bytes()]);
+        digest.hex()[..16].into()
+    }
+}
+
+impl Step {
+    #[must_use]
+    pub fn is_construct(&self) -> bool {
+        !self.decorator.starts_with('@')
+    }
+
+    #[must_use]
+    pub fn arg(&self, name: &str) -> Option<&Arg> {
+        self.args.iter().find(|(known, _)| known == name).map(|(_, arg)| arg)
+    }
+
+    /// The command of a shell step.
+    #[must_use]
+    pub fn command(&self) -> Option<&[Piece]> {
+        match self.arg("command") {
+            Some(Arg::Shell(pieces)) if self.decorator == "@shell" => Some(pieces),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! How a value decorator gets its value: from the world through a [`Probe`], or from a seed.
+//!
+//! A probe only looks. There is no function here that changes anything, so planning cannot.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Read;
+use std::time::SystemTime;
+
+use crate::context::Context;
+use crate::data::{Data, Secret};
+
+/// Bytes of one value that may be read while planning.
+pub const MAX_VALUE_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Gives a value at plan time.
+pub trait Resolver: Sync + fmt::Debug {
+    /// The same inputs and the same world give the same answer; nothing is changed.
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble>;
+}
+
+/// Gives a value out of a stream of random bytes that the contract's seed determines.
+pub trait Generator: Sync + fmt::Debug {
+    /// Whether the inputs make sense, before there is any seed.
+    fn check(&self, inputs: &Inputs) -> Result<(), Trouble>;
+
+    /// The same inputs and the same stream give the same value.
+    fn generate(&self, inputs: &Inputs, stream: &mut dyn Stream) -> Result<Data, Trouble>;
+}
+
+/// Random bytes without end.
+pub trait Stream {
+    fn fill(&mut self, bytes: &mut [u8]);
+}
+
+/// What a call was given: checked against the descriptor, defaults filled in.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// `HOME` in `@env.HOME`.
+    pub subject: Option<String>,
+    /// By the parameters' own names, aliases resolved.
+    pub args: BTreeMap<&'static str, Input>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Input {
+    Data(Data),
+    /// A parameter that is text of the shell.
+    Script(Vec<ScriptPart>),
+}
+
+/// Shell text and the data in it. Data never becomes text of the shell.
+#[derive(Clone, Debug)]
+pub enum ScriptPart {
+    Text(String),
+    Data(Data, Context),
+    /// Pasted with `@raw`.
+    Raw(Secret),
+}
+
+impl Inputs {
+    #[must_use]
+    pub fn data(&self, name: &str) -> Option<&Data> {
+        match self.args.get(name)? {
+            Input::Data(data) => Some(data),
+            Input::Script(_) => None,
+        }
+    }
+
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.data(name)?.as_text()
+    }
+
+    #[must_use]
+    pub fn is_true(&self, name: &str) -> bool {
+        matches!(self.data(name), Some(Data::Bool(true)))
+    }
+
+    #[must_use]
+    pub fn script(&self, name: &str) -> Option<&[ScriptPart]> {
+        match self.args.get(name)? {
+            Input::Script(parts) => Some(parts),
+            Input::Data(_) => None,
+        }
+    }
+}
+
+/// The world, to look at. Relative paths start where the steps start.
+pub trait Probe: Sync {
+    /// A variable of the environment; none where it is not set.
+    fn env(&self, name: &str) -> Result<Option<Secret>, Trouble>;
+
+    /// A file, to be read from its beginning. `~/` is the home directory.
+    fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble>;
+
+    /// Runs a command that only looks; its standard output, at most [`MAX_VALUE_BYTES`].
+    fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble>;
+
+    /// The body of a page, at most [`MAX_VALUE_BYTES`].
+    fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble>;
+
+    fn now(&self) -> SystemTime;
+
+    fn host(&self) -> Host;
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Run<'a> {
+    /// By the shell.
+    Script(&'a [ScriptPart]),
+    /// A program with its arguments; the first is the program.
+    Program(&'a [&'a str]),
+}
+
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    pub url: &'a str,
+    pub headers: &'a BTreeMap<String, Data>,
+    pub timeout: std::time::Duration,
+}
+
+/// What the machine says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// `linux`, `macos`.
+    pub os: String,
+    /// `x86_64`, `aarch64`.
+    pub arch: String,
+    pub name: String,
+}
+
+/// Why there is no value. The words never hold one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    pub kind: TroubleKind,
+    /// Lower case, without a full stop, with the thing in backticks.
+    pub message: String,
+    pub help: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TroubleKind {
+    /// What it reads is not there.
+    Missing,
+    /// It is there, and may not be read.
+    Denied,
+    /// It was asked, and failed.
+    Failed,
+    TimedOut,
+    TooLarge,
+    NotText,
+    /// What it was asked for makes no sense.
+    Invalid,
+}
+
+impl Trouble {
+    #[must_use]
+    pub fn new(kind: TroubleKind, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), help: vec![help.into()] }
+    }
+}
