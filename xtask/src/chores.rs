@@ -9,7 +9,8 @@ use crate::say;
 const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 
 pub(crate) fn test(root: &Path) -> Result<(), String> {
-    provide_valgrind(root);
+    provide(root, "valgrind");
+    provide(root, "age");
     run(root, &["cargo", "fmt", "--all", "--check"])?;
     run(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     run(root, &["cargo", "test", "--workspace"])?;
@@ -25,21 +26,22 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(root, &[&bench, arguments].concat())
 }
 
-/// The tests that count instructions need valgrind. Without it they are skipped, except in CI,
-/// so a machine that cannot have it is told, not failed.
-fn provide_valgrind(root: &Path) {
-    if answers(&["valgrind", "--version"]).is_some() {
+/// The tests that count instructions need valgrind, and those that open envelopes with another
+/// implementation need age. Without them they are skipped, except in CI, so a machine that cannot
+/// have them is told, not failed.
+fn provide(root: &Path, program: &str) {
+    if answers(&[program, "--version"]).is_some() {
         return;
     }
     let can_install = answers(&["apt-get", "--version"]).is_some()
         && answers(&["id", "-u"]).is_some_and(|user| user.trim() == "0");
-    let missing = "valgrind is missing";
+    let missing = format!("{program} is missing");
     if !can_install {
         say(&format!("{missing} and cannot be installed here (that takes apt-get and root)"));
         return;
     }
     let installed = run(root, &["apt-get", "update"])
-        .and_then(|()| run(root, &["apt-get", "install", "--yes", "valgrind"]));
+        .and_then(|()| run(root, &["apt-get", "install", "--yes", program]));
     if let Err(message) = installed {
         say(&format!("{missing}: {message}"));
     }

@@ -1,16 +1,27 @@
 //! What surrounds the process: arguments, environment, terminal. Read once, here.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use opal_core::Secret;
 
 #[derive(Debug)]
 pub(crate) struct Ambient {
     pub(crate) arguments: Vec<OsString>,
     /// A shell asks for completions.
     pub(crate) completes: bool,
+    /// `$OPAL_ROOT`.
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
+    /// Who runs opal, for the records of a contract.
+    pub(crate) user: Option<String>,
+    /// `$OPAL_IDENTITY`, which may be a key.
+    pub(crate) identity: Option<Secret>,
     no_color: bool,
     force_color: bool,
-    stdout_is_terminal: bool,
+    pub(crate) stdout_is_terminal: bool,
     stderr_is_terminal: bool,
 }
 
@@ -23,9 +34,14 @@ pub(crate) enum Colour {
     Never,
 }
 
+/// A variable that is set to something.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
 fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+    variable(name).is_some()
 }
 
 impl Ambient {
@@ -33,11 +49,24 @@ impl Ambient {
         Self {
             arguments: std::env::args_os().skip(1).collect(),
             completes: is_set(crate::commands::completions::VARIABLE),
+            root: variable("OPAL_ROOT").map(PathBuf::from),
+            home: variable("HOME").map(PathBuf::from),
+            user: variable("USER")
+                .or_else(|| variable("LOGNAME"))
+                .map(|name| name.to_string_lossy().into_owned()),
+            // What is no text is no key, and is refused as one.
+            identity: variable("OPAL_IDENTITY")
+                .map(|value| Secret::new(value.into_string().unwrap_or_default())),
             no_color: is_set("NO_COLOR"),
             force_color: is_set("CLICOLOR_FORCE"),
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
         }
+    }
+
+    /// Everything that is set, for what a plan reads and runs.
+    pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
+        std::env::vars_os().collect()
     }
 
     pub(crate) fn stdout_colour(&self, colour: Colour) -> bool {

@@ -7,15 +7,19 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::ambient::Colour;
-use crate::builtins;
 use crate::failure::Failure;
+use crate::{builtins, options};
 
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
     pub(crate) file: Option<PathBuf>,
+    /// The runtime root.
+    pub(crate) root: Option<PathBuf>,
     pub(crate) colour: Colour,
     pub(crate) help: bool,
     pub(crate) version: bool,
+    /// Options of planning, with their values.
+    pub(crate) before: Vec<OsString>,
     /// The first word that is no option.
     pub(crate) word: Option<String>,
     pub(crate) rest: Vec<OsString>,
@@ -47,10 +51,17 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {
         };
         match name {
             "-f" | "--file" => typed.file = Some(PathBuf::from(value()?)),
+            "--root" => typed.root = Some(PathBuf::from(value()?)),
             "--color" | "--colour" => typed.colour = colour(&value()?)?,
             "-h" | "--help" => typed.help = true,
             "-V" | "--version" => typed.version = true,
             "-" | "--" => return Err(unknown(text)),
+            _ if options::known(name).is_some() => {
+                typed.before.push(argument.clone());
+                if options::known(name) == Some(true) && attached.is_none() {
+                    typed.before.push(value()?);
+                }
+            }
             _ if text.starts_with('-') => return Err(unknown(text)),
             _ => {
                 typed.word = Some(text.to_owned());
@@ -86,8 +97,9 @@ fn colour(value: &OsStr) -> Result<Colour, Failure> {
 }
 
 fn unknown(text: &str) -> Failure {
-    let known = ["--file", "--color", "--help", "--version"];
-    let help = match opal_core::suggest::nearest(text, known) {
+    let known = ["--file", "--color", "--help", "--version"].map(str::to_owned);
+    let known: Vec<String> = known.into_iter().chain(options::names()).collect();
+    let help = match opal_core::suggest::nearest(text, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "options of a task or a command stand behind its name; see `opal --help`".into(),
     };

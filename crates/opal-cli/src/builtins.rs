@@ -2,13 +2,15 @@
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 
+use crate::options;
+
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 8] =
-    ["check", "completions", "explain", "fmt", "help", "list", "run", "self"];
+pub(crate) const NAMES: [&str; 10] =
+    ["check", "completions", "explain", "fmt", "help", "keys", "list", "plan", "run", "self"];
 
 /// Commands of later versions: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 9] =
-    ["apply", "blueprint", "convert", "init", "keys", "module", "plan", "runs", "verify"];
+pub(crate) const LATER: [&str; 7] =
+    ["apply", "blueprint", "convert", "init", "module", "runs", "verify"];
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -21,13 +23,14 @@ pub(crate) fn opal() -> Command {
         .subcommand_required(false)
         .args([
             file(),
+            root(),
             Arg::new("color")
                 .long("color")
                 .value_name("WHEN")
                 .value_parser(["auto", "always", "never"])
                 .help("Whether to use colours (auto follows the terminal and NO_COLOR)"),
         ])
-        .subcommands([check(), fmt(), list(), explain(), run(), completions(), help(), self_()])
+        .subcommands([check(), fmt(), list(), explain(), keys(), plan(), run(), completions(), help(), self_()])
         .after_help(
             "Examples:\n  \
              opal                     the tasks of this project\n  \
@@ -56,6 +59,16 @@ fn file() -> Arg {
         .value_parser(clap::value_parser!(std::path::PathBuf))
         .value_hint(ValueHint::FilePath)
         .help("The source file; else commands.opl, here or in a parent directory")
+}
+
+/// `--root` is also taken behind the names of commands that use it.
+fn root() -> Arg {
+    Arg::new("root")
+        .long("root")
+        .value_name("DIR")
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .value_hint(ValueHint::DirPath)
+        .help("Where opal keeps keys and records; else $OPAL_ROOT or ~/.opal")
 }
 
 fn json() -> Arg {
@@ -121,20 +134,143 @@ fn explain() -> Command {
         .after_help("Examples:\n  opal explain E0401\n  opal explain @retry")
 }
 
+fn keys() -> Command {
+    Command::new("keys")
+        .about("Make and show keys: the runner key of this machine, and keys to sign with")
+        .subcommand_required(true)
+        .subcommands([
+            Command::new("generate")
+                .about("Make a key; the private half stays under the runtime root")
+                .args([
+                    Arg::new("name").value_name("NAME").help("Its name; else signing, or runner"),
+                    flag("sign", "A key to sign contracts with, which is the default"),
+                    flag("seal", "A key that contracts can be sealed to").conflicts_with("sign"),
+                    root(),
+                    json(),
+                ])
+                .after_help(
+                    "Examples:\n  opal keys generate release\n  opal keys generate ci --seal",
+                ),
+            Command::new("list")
+                .about("List the keys under the runtime root")
+                .args([root(), json()])
+                .after_help("Example:\n  opal keys list"),
+            Command::new("show")
+                .about("Print the public half of a key")
+                .args([
+                    Arg::new("name").value_name("NAME").help("A key; else the runner's in use"),
+                    Arg::new("identity")
+                        .long("identity")
+                        .value_name("FILE|cmd:PROGRAM")
+                        .conflicts_with("name")
+                        .help("A runner key for this once; else $OPAL_IDENTITY or the machine's"),
+                    root(),
+                    json(),
+                ])
+                .after_help("Examples:\n  opal keys show runner\n  opal keys show release"),
+        ])
+        .after_help("Examples:\n  opal keys generate release\n  opal keys show runner")
+}
+
+fn plan() -> Command {
+    let file_argument = |help: &'static str| {
+        Arg::new("file")
+            .required(true)
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath)
+            .help(help)
+    };
+    Command::new("plan")
+        .about("Show what a task would do, or write it down as a contract")
+        .subcommand_negates_reqs(true)
+        .args_conflicts_with_subcommands(true)
+        .subcommand_value_name("show|diff|verify")
+        .args(options::args())
+        .args([
+            source(),
+            Arg::new("target").required(true).value_name("TASK|FILE.opl").help("What to plan"),
+            arguments("For the task or the script"),
+        ])
+        .subcommands([
+            Command::new("show")
+                .about("Show a contract")
+                .arg(file_argument("A contract, - for standard input"))
+                .args(options::args())
+                .after_help("Example:\n  opal plan show prod.plan"),
+            Command::new("diff")
+                .about("Compare two contracts, or one with today")
+                .args([
+                    file_argument("A contract"),
+                    Arg::new("other")
+                        .value_name("OTHER")
+                        .value_hint(ValueHint::FilePath)
+                        .help("Another; without it, the plan of today"),
+                    source(),
+                ])
+                .args(options::args())
+                .after_help(
+                    "Exit: 0 the same, 1 different.\n\n\
+                     Examples:\n  opal plan diff old.plan new.plan\n  opal plan diff prod.plan",
+                ),
+            Command::new("verify")
+                .about("Check that a contract is whole, sealed to this runner and trusted here")
+                .args([file_argument("A contract, - for standard input"), require_signature()])
+                .args(options::args())
+                .after_help("Example:\n  opal plan verify prod.plan --require-signature=release"),
+        ])
+        .after_help(
+            "Examples:\n  opal plan deploy production\n  opal plan deploy production -o prod.plan\n  \
+             opal plan deploy production -o prod.plan --sign release --expires 24h\n  \
+             opal run --plan prod.plan",
+        )
+}
+
+/// `-f` where `FILE` is something else.
+fn source() -> Arg {
+    file().id("source")
+}
+
+fn require_signature() -> Arg {
+    Arg::new("require-signature")
+        .long("require-signature")
+        .value_name("KEY")
+        .num_args(0..=1)
+        .require_equals(true)
+        .default_missing_value("")
+        .help("Refuse what is not signed, by this key or by one that the policy trusts")
+}
+
+fn arguments(help: &'static str) -> Arg {
+    Arg::new("arguments")
+        .num_args(0..)
+        .trailing_var_arg(true)
+        .allow_hyphen_values(true)
+        .value_name("ARGUMENTS")
+        .help(help)
+}
+
 fn run() -> Command {
     Command::new("run")
-        .about("Run a function, or a file (its name ends in .opl or holds a /)")
+        .about("Run a function, a file (its name ends in .opl or holds a /), or a contract")
         .args([
-            file(),
-            Arg::new("target").required(true).value_name("NAME|FILE").help("What to run"),
-            Arg::new("arguments")
-                .num_args(0..)
-                .trailing_var_arg(true)
-                .allow_hyphen_values(true)
-                .value_name("ARGUMENTS")
-                .help("For the function or the script"),
+            source(),
+            Arg::new("plan")
+                .long("plan")
+                .value_name("FILE")
+                .value_parser(clap::value_parser!(std::path::PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("A contract: plan again, and go on only where it is the same plan"),
+            flag("force", "Run the steps of the contract although values differ").requires("plan"),
+            flag("strict-source", "Refuse a source that has changed, whatever it plans")
+                .requires("plan"),
+            require_signature().requires("plan"),
+            Arg::new("target").value_name("NAME|FILE").help("What to run"),
+            arguments("For the function or the script"),
         ])
-        .after_help("Examples:\n  opal run deploy prod\n  opal run ./backup.opl")
+        .args(options::args())
+        .after_help(
+            "Examples:\n  opal run deploy prod\n  opal run ./backup.opl\n  opal run --plan prod.plan",
+        )
 }
 
 fn completions() -> Command {

@@ -5,5 +5,8 @@ pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod help;
+pub(crate) mod keys;
 pub(crate) mod list;
+pub(crate) mod plan;
+pub(crate) mod run;
 pub(crate) mod task;

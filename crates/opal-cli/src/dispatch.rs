@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::{Registry, suggest};
+use opal_runtime::root::Root;
 
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
+use crate::commands::task::Wish;
 use crate::failure::{Exit, Failure};
-use crate::tasks::{self, Task};
+use crate::options::PlanOptions;
+use crate::source::Loaded;
+use crate::tasks::Task;
 use crate::{builtins, commands, project, view};
 
 /// What every command gets.
@@ -37,14 +41,32 @@ pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
 }
 
 impl Context<'_> {
-    /// The project's tasks; none where there is no file, or none that can be read.
-    pub(crate) fn tasks(&self) -> Option<(PathBuf, Vec<Task>)> {
-        tasks_of(self.typed.file.clone(), &self.registry)
+    /// The project's source; none where there is no file, or none that can be read.
+    pub(crate) fn project(&self) -> Option<Loaded> {
+        let path = self.typed.file.clone().or_else(project::find)?;
+        Loaded::read(&path, &self.registry).ok()
     }
 
     /// The file named behind the command or before it.
     pub(crate) fn file<'m>(&'m self, matches: &'m ArgMatches) -> Option<&'m PathBuf> {
-        matches.get_one::<PathBuf>("file").or(self.typed.file.as_ref())
+        let behind = ["file", "source"]
+            .into_iter()
+            .find_map(|id| matches.try_get_one::<PathBuf>(id).ok().flatten());
+        behind.or(self.typed.file.as_ref())
+    }
+
+    /// The runtime root: `--root` behind the command or before it, `$OPAL_ROOT`, or `~/.opal`.
+    pub(crate) fn root(&self, matches: &ArgMatches) -> Result<Root, Failure> {
+        let named = matches.get_one::<PathBuf>("root").or(self.typed.root.as_ref());
+        let named = named.or(self.ambient.root.as_ref()).cloned();
+        let found = named.or_else(|| Some(self.ambient.home.as_ref()?.join(".opal")));
+        found.map(Root::new).ok_or_else(|| {
+            Failure::new(
+                Exit::Configuration,
+                "there is no home directory to keep keys in: `HOME` is not set",
+                "name a directory with `--root DIR` or the variable `OPAL_ROOT`",
+            )
+        })
     }
 
     fn word(&self, word: &str) -> Result<Exit, Failure> {
@@ -52,18 +74,21 @@ impl Context<'_> {
         if matches!(word, "self" | "run") {
             return self.builtin(word, &self.typed.rest);
         }
-        let tasks = self.tasks();
-        let found = tasks.as_ref().and_then(|(path, all)| Some((path, tasks::find(all, word)?)));
-        if let Some((path, task)) = found {
-            return commands::task::run(self, path, task, &self.typed.rest);
+        let project = self.project();
+        let task = project.as_ref().and_then(|loaded| loaded.task(word));
+        if let (Some(loaded), Some(task)) = (&project, task) {
+            let before = PlanOptions::before(&self.typed.before)?;
+            return commands::task::run(self, loaded, &task, &self.typed.rest, before, Wish::Run);
         }
         if builtins::NAMES.contains(&word) {
             return self.builtin(word, &self.typed.rest);
         }
         if is_file(word) {
-            return commands::task::script(self, Path::new(word), &self.typed.rest);
+            let before = PlanOptions::before(&self.typed.before)?;
+            let path = Path::new(word);
+            return commands::task::script(self, path, &self.typed.rest, &before, Wish::Run);
         }
-        Err(self.unknown(word, tasks.as_ref().map(|(_, tasks)| tasks.as_slice())))
+        Err(self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref()))
     }
 
     /// A built-in command with its arguments.
@@ -73,7 +98,9 @@ impl Context<'_> {
         match (word, target.filter(|target| !target.starts_with('-'))) {
             ("run", Some(target)) => {
                 let file = self.typed.file.as_ref();
-                return commands::task::run_target(self, target, file, &rest[1..]);
+                let before = PlanOptions::before(&self.typed.before)?;
+                let rest = &rest[1..];
+                return commands::task::resolve_target(self, target, file, rest, before, Wish::Run);
             }
             ("self", Some(target)) => return self.builtin(target, &rest[1..]),
             _ => {}
@@ -95,7 +122,9 @@ impl Context<'_> {
             "fmt" => commands::fmt::run(self, &matches),
             "list" => commands::list::run(self, &matches),
             "explain" => commands::explain::run(self, &matches),
-            "run" => commands::task::run_command(self, &matches),
+            "keys" => commands::keys::run(self, &matches),
+            "plan" => commands::plan::run(self, &matches),
+            "run" => commands::run::run(self, &matches),
             "completions" => commands::completions::script(&matches),
             "help" => commands::help::run(self, &matches),
             // `self` without a target has been refused by its own arguments.
@@ -108,7 +137,7 @@ impl Context<'_> {
             return Failure::new(
                 Exit::Unavailable,
                 format!("`opal {word}` is not part of this version"),
-                "this version checks, formats and lists: see `opal --help`",
+                "this version checks and plans: see `opal --help`",
             );
         }
         let names = tasks.unwrap_or_default().iter().map(|task| task.name.as_str());
@@ -125,14 +154,6 @@ impl Context<'_> {
         }
         failure
     }
-}
-
-/// The tasks of `file`, or of the project's.
-pub(crate) fn tasks_of(file: Option<PathBuf>, registry: &Registry) -> Option<(PathBuf, Vec<Task>)> {
-    let path = file.or_else(project::find)?;
-    let source = project::read(&path).ok()?;
-    let text = source.text.ok()?;
-    Some((path, tasks::of(&text, registry)))
 }
 
 /// Whether a word names a file rather than a function.

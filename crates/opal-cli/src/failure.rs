@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use opal_runtime::keys::{KeyError, KeyErrorKind};
+
 /// Exit codes, as `docs/language/10-errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -17,6 +19,12 @@ pub(crate) enum Exit {
     Unavailable = 69,
     /// An output or a file could not be written.
     Write = 74,
+    /// A contract does not hold.
+    Refused = 76,
+    /// A signature, a key or a policy stands in the way.
+    NotTrusted = 77,
+    /// A file of settings, or a key, is not what it should be.
+    Configuration = 78,
 }
 
 /// What went wrong outside of any source text.
@@ -60,6 +68,17 @@ impl Failure {
             _ => (format!("`{shown}` cannot be read: {error}"), "check the path".to_owned()),
         };
         Self::new(Exit::NoFile, message, help)
+    }
+
+    pub(crate) fn key(error: KeyError) -> Self {
+        let exit = match error.kind {
+            KeyErrorKind::Name => Exit::Usage,
+            KeyErrorKind::Missing => Exit::NoFile,
+            KeyErrorKind::Exists | KeyErrorKind::Unreachable => Exit::Write,
+            KeyErrorKind::Exposed => Exit::NotTrusted,
+            KeyErrorKind::Invalid | KeyErrorKind::Failed => Exit::Configuration,
+        };
+        Self::new(exit, error.message, error.help)
     }
 
     pub(crate) fn unwritable(what: &str, error: &io::Error) -> Self {

@@ -5,7 +5,10 @@
 //! | what was typed | [`arguments`], the built-in commands in [`builtins`] |
 //! | which command runs | [`dispatch`] |
 //! | one file a command | [`commands`] |
-//! | files of the project | [`project`] |
+//! | options of planning | [`options`] |
+//! | files of the project, read and parsed | [`project`], [`source`] |
+//! | from a source to a plan | [`planning`] |
+//! | tasks and what they are given | [`tasks`], [`task_arguments`] |
 //! | all printing | [`view`] |
 //! | wording, hints and exit codes of failures | [`failure`] |
 //! | environment and terminal | [`ambient`] |
@@ -18,7 +21,11 @@ mod builtins;
 mod commands;
 mod dispatch;
 mod failure;
+mod options;
+mod planning;
 mod project;
+mod source;
+mod task_arguments;
 mod tasks;
 mod view;
 

@@ -1,12 +1,13 @@
 //! The tasks of a file: what `list`, help and completion know about them.
 
-use clap::builder::ValueParser;
-use opal_core::{LineIndex, Registry};
-use opal_runtime::unit::{Function, Param};
-use opal_runtime::{Words, lower};
-use opal_syntax::Parse;
+use std::collections::BTreeMap;
+
+use clap::builder::{BoolValueParser, PossibleValuesParser, TypedValueParser as _, ValueParser};
+use opal_core::{LineIndex, Type, Value};
+use opal_runtime::unit::{Function, Param, Unit};
 
 use crate::builtins;
+use crate::task_arguments::read;
 use crate::view::diagnostics::visible;
 
 #[derive(Debug)]
@@ -20,8 +21,8 @@ pub(crate) struct Task {
 #[derive(Debug)]
 pub(crate) struct TaskParam {
     pub(crate) name: String,
-    /// As it was written, or as the default has it.
-    pub(crate) ty: String,
+    /// As it was written, or as the default has it. Of a rest, the type of one word.
+    pub(crate) ty: Type,
     /// The members of a closed set.
     pub(crate) choices: Vec<String>,
     /// As it was written.
@@ -50,17 +51,46 @@ impl Task {
     }
 }
 
-/// The tasks of `text`, in source order; a name that stands twice counts once.
-pub(crate) fn of(text: &str, registry: &Registry) -> Vec<Task> {
-    parsed(&opal_syntax::parse(text, &Words(registry)), text)
+impl TaskParam {
+    /// The type for people.
+    pub(crate) fn type_name(&self) -> String {
+        match &self.ty {
+            ty if self.rest => format!("Array[{ty}]"),
+            Type::Any => "value".into(),
+            ty => ty.to_string(),
+        }
+    }
+
+    /// Whether it is `--x` and `--no-x`, without a value.
+    pub(crate) fn is_switch(&self) -> bool {
+        self.is_bool && self.default.is_some()
+    }
+
+    fn flag(&self) -> String {
+        self.name.trim_start_matches('_').replace('_', "-")
+    }
+
+    /// `no-x`.
+    pub(crate) fn off_switch(&self) -> String {
+        format!("no-{}", self.flag())
+    }
 }
 
-pub(crate) fn parsed(parse: &Parse, text: &str) -> Vec<Task> {
-    let unit = lower::outline(parse, text);
+/// The tasks of a file, in source order; a name that stands twice counts once.
+pub(crate) fn all(unit: &Unit, text: &str) -> Vec<Task> {
     let lines = LineIndex::new(text);
     let mut seen = std::collections::BTreeSet::new();
     let functions = unit.functions.iter().filter(|f| seen.insert(f.name.text.as_str()));
     functions.map(|function| task(function, text, &lines)).collect()
+}
+
+/// The task called `name`; `-` and `_` are equal where no task has exactly this name.
+pub(crate) fn find(unit: &Unit, text: &str, name: &str) -> Option<Task> {
+    let loose = name.replace('-', "_");
+    let all = || unit.functions.iter();
+    let exact = all().find(|function| function.name.text == name);
+    let found = exact.or_else(|| all().find(|f| f.name.text.replace('-', "_") == loose))?;
+    Some(task(found, text, &LineIndex::new(text)))
 }
 
 fn task(function: &Function, text: &str, lines: &LineIndex) -> Task {
@@ -80,7 +110,6 @@ fn task(function: &Function, text: &str, lines: &LineIndex) -> Task {
 }
 
 fn task_param(param: &Param, text: &str) -> TaskParam {
-    use opal_core::Type;
     use opal_runtime::unit::ExprKind;
     let literal = param.default.as_ref().and_then(|default| match &default.kind {
         ExprKind::Literal(value) => Some(value.type_of()),
@@ -93,31 +122,27 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
         ExprKind::Map(_) => Type::named("Map"),
         _ => None,
     });
-    let ty = param.ty.as_ref().and_then(|written| written.ty.clone()).or(literal);
+    let ty = match &param.ty {
+        _ if param.rest => Some(Type::String),
+        written => written.as_ref().and_then(|written| written.ty.clone()).or(literal),
+    };
     let choices = match &ty {
         Some(Type::OneOf(choices)) => choices.iter().map(str::to_owned).collect(),
         _ => Vec::new(),
     };
     TaskParam {
         name: param.name.text.clone(),
-        ty: match &ty {
-            _ if param.rest => "Array[String]".into(),
-            Some(ty) => ty.to_string(),
+        is_bool: ty == Some(Type::Bool),
+        ty: match ty {
+            Some(ty) => ty,
             // A default that is worked out has its type only in the plan.
-            None if param.default.is_some() => "value".into(),
-            None => "String".into(),
+            None if param.default.is_some() => Type::Any,
+            None => Type::String,
         },
         choices,
         default: param.default.as_ref().map(|default| text[default.span.range()].to_owned()),
         rest: param.rest,
-        is_bool: ty == Some(Type::Bool),
     }
-}
-
-/// The task called `name`; `-` and `_` are equal where no task has exactly this name.
-pub(crate) fn find<'t>(tasks: &'t [Task], name: &str) -> Option<&'t Task> {
-    let loose = |task: &&Task| task.name.replace('-', "_") == name.replace('-', "_");
-    tasks.iter().find(|task| task.name == name).or_else(|| tasks.iter().find(loose))
 }
 
 /// The command line of a task: parameters without a default are positional, the others flags.
@@ -134,11 +159,12 @@ pub(crate) fn command(task: &Task) -> clap::Command {
     command = command.disable_help_flag(takes("help"));
     for param in &task.params {
         command = command.arg(argument(param));
-        let no = format!("no-{}", param.name.trim_start_matches('_').replace('_', "-"));
-        if param.is_bool && param.default.is_some() && !takes(&no.replace('-', "_")) {
+        let no = param.off_switch();
+        if param.is_switch() && !takes(&no.replace('-', "_")) {
             let arg = clap::Arg::new(no.clone())
                 .long(no)
                 .action(clap::ArgAction::SetTrue)
+                .overrides_with(param.name.clone())
                 .help(format!("Sets {} to false", param.name));
             command = command.arg(arg);
         }
@@ -146,43 +172,80 @@ pub(crate) fn command(task: &Task) -> clap::Command {
     command
 }
 
-/// How a value of a type is read from the command line.
-fn value_parser(ty: &str) -> Option<ValueParser> {
-    match ty {
-        "Int" => Some(ValueParser::new(|text: &str| {
-            text.parse::<i64>().map_err(|_| "an Int is wanted, as in `3`".to_owned())
-        })),
-        "Float" => Some(ValueParser::new(|text: &str| {
-            let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-            value.ok_or_else(|| "a Float is wanted, as in `1.5`".to_owned())
-        })),
-        "Bool" => Some(clap::value_parser!(bool)),
-        "Duration" => Some(ValueParser::new(|text: &str| {
-            let wanted = |e| format!("a Duration is wanted, as in `1m30s`: {e}");
-            opal_core::Duration::parse(text).map_err(wanted)
-        })),
-        _ => None,
+/// What is typed to give a task these arguments, its name first.
+pub(crate) fn words(task: &Task, arguments: &BTreeMap<String, Value>) -> Vec<String> {
+    let mut words = vec![task.name.clone()];
+    let mut rest = Vec::new();
+    for param in &task.params {
+        match (arguments.get(&param.name), &param.default) {
+            (None, _) => {}
+            (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(word)),
+            (Some(Value::Bool(true)), Some(_)) => words.push(format!("--{}", param.flag())),
+            (Some(Value::Bool(false)), Some(_)) => words.push(format!("--{}", param.off_switch())),
+            (Some(value), Some(_)) => words.push(format!("--{}={}", param.flag(), word(value))),
+            (Some(value), None) => rest.push(word(value)),
+        }
     }
+    if rest.iter().any(|word| word.starts_with('-')) {
+        words.push("--".into());
+    }
+    words.extend(rest);
+    words
+}
+
+/// A value as a word of the command line, quoted where the shell needs it.
+pub(crate) fn word(value: &Value) -> String {
+    let escaped =
+        |value: &Value| plain(value).replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
+    let text = match value {
+        Value::Array(items) => items.iter().map(escaped).collect::<Vec<_>>().join(","),
+        Value::Map(items) => {
+            let items = items.iter().map(|(key, item)| format!("{key}={}", escaped(item)));
+            items.collect::<Vec<_>>().join(",")
+        }
+        scalar => plain(scalar),
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text;
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// How a word of the command line is read.
+fn value_parser(param: &TaskParam) -> ValueParser {
+    if param.is_bool {
+        return BoolValueParser::new().map(Value::Bool).into();
+    }
+    if !param.choices.is_empty() {
+        let choices = PossibleValuesParser::new(param.choices.clone());
+        return choices.map(|choice| Value::String(choice.into())).into();
+    }
+    let ty = param.ty.clone();
+    ValueParser::new(move |word: &str| read(&ty, word))
 }
 
 fn argument(param: &TaskParam) -> clap::Arg {
     let mut arg = clap::Arg::new(param.name.clone());
-    let mut about = visible(&param.ty);
+    let mut about = visible(&param.type_name());
+    arg = arg.value_parser(value_parser(param));
     if param.rest {
         return arg.num_args(0..).value_name(param.name.to_uppercase()).help(about);
     }
-    if let Some(parser) = value_parser(&param.ty) {
-        arg = arg.value_parser(parser).allow_negative_numbers(!param.is_bool);
-    }
-    if !param.choices.is_empty() {
-        let choices = clap::builder::PossibleValuesParser::new(param.choices.clone());
-        arg = arg.value_parser(choices).hide_possible_values(true);
-    }
+    let is_number = matches!(param.ty, Type::Int | Type::Float | Type::Duration);
+    arg = arg.allow_negative_numbers(is_number).hide_possible_values(!param.is_bool);
     let Some(default) = &param.default else {
         return arg.required(true).value_name(param.name.to_uppercase()).help(about);
     };
     about = format!("{about} [default: {}]", visible(default));
-    let long = param.name.trim_start_matches('_').replace('_', "-");
+    let long = param.flag();
     if long != param.name && !param.name.starts_with('_') {
         arg = arg.alias(param.name.clone());
     }

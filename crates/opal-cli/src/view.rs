@@ -4,7 +4,9 @@ pub(crate) mod check;
 pub(crate) mod diagnostics;
 pub(crate) mod explain;
 pub(crate) mod fmt;
+pub(crate) mod keys;
 pub(crate) mod list;
+pub(crate) mod plan;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -16,8 +18,12 @@ use crate::failure::{Exit, Failure};
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
+    print_bytes(text.as_bytes())
+}
+
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::unwritable("standard output", &error))
         }
@@ -32,7 +38,7 @@ pub(crate) fn say(text: &str) {
 
 /// A JSON document on standard output.
 pub(crate) fn print_json(document: &serde_json::Value) -> Result<Exit, Failure> {
-    print(&format!("{document:#}\n"))
+    print(&opal_core::view::visible::json(&format!("{document:#}\n")))
 }
 
 /// Help as clap wrote it.

@@ -149,6 +149,22 @@ codes! {
     "W0703" PositionalParameter Warning "the shell's `$1` in a step";
     "W0704" LostAssignment Warning "a shell variable that ends with its step";
     "W0705" ExitInBlock Warning "`exit`, `return`, `break` or `continue` as a step";
+
+    // Making a plan.
+    "E0801" NoResult Error "a computation that has no result";
+    "E0802" NotConvertible Error "a text that cannot be converted";
+    "E0803" NoSuchElement Error "an index or a key that does not exist";
+    "E0804" ValueMissing Error "a value that is not there";
+    "E0805" ValueFailed Error "a value that could not be read";
+    "E0806" TooManySteps Error "a plan that would be too long";
+    "E0807" EndlessLoop Error "a `while` that does not end";
+    "E0808" ValueTooLarge Error "a value that is too large";
+    "E0809" RandomSteers Error "a random value that would shape the plan";
+    "E0810" LeadingDash Error "a value that a program would take for an option";
+    "E0811" NulInText Error "text with a NUL character in a command";
+    "E0812" ShortSecret Error "a secret that is too short to hide";
+    "E0813" NotInContract Error "a value that no contract can hold";
+    "W0814" CommonValue Warning "a hidden value that is short or a common word";
 }
 
 impl Code {

@@ -54,16 +54,12 @@ impl Digest {
     /// The first six digits, as views show them.
     #[must_use]
     pub fn short(&self) -> String {
-        self.hex()[..6].to_owned()
+        hex(&self.0[..3])
     }
 
     #[must_use]
     pub fn hex(&self) -> String {
-        use std::fmt::Write as _;
-        self.0.iter().fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&self.0)
     }
 
     #[must_use]
@@ -78,6 +74,12 @@ impl Digest {
         }
         Some(Self(bytes))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 /// In constant time, whatever is compared.

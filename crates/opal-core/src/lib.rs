@@ -9,6 +9,8 @@
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
 //! | how a value decorator gets its value | [`resolver`] |
 //! | what would run | [`plan`] |
+//! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
+//! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | "did you mean" | [`suggest`] |
 //!
@@ -18,6 +20,7 @@
 
 pub mod code;
 pub mod context;
+pub mod contract;
 pub mod data;
 pub mod decorator;
 pub mod diagnostic;
@@ -31,6 +34,7 @@ pub mod suggest;
 pub mod text;
 pub mod types;
 pub mod value;
+pub mod view;
 
 pub use code::{Code, Severity};
 pub use data::{Data, Secret};

@@ -11,6 +11,7 @@
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
+//! | what concerns one target, and what does not | `reach` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits` |
 //!
 //! A type or a fact that is not known is given the benefit of the doubt; the planner looks again
@@ -25,6 +26,7 @@ mod handed_on;
 mod lets;
 mod names;
 mod operators;
+mod reach;
 mod references;
 mod text;
 mod types;
@@ -39,6 +41,12 @@ use crate::lower;
 use crate::unit::Unit;
 use crate::words::Words;
 
+pub use reach::Findings;
+
+pub(crate) use functions::literal_type;
+pub(crate) use operators::conversion;
+pub(crate) use types::function_form;
+
 /// A source text that has been read, with everything wrong with it.
 #[derive(Debug)]
 pub struct Checked {
@@ -50,10 +58,15 @@ pub struct Checked {
 /// Reads and checks `text`.
 #[must_use]
 pub fn check(text: &str, registry: &Registry) -> Checked {
-    let parse = opal_syntax::parse(text, &Words(registry));
-    let unit = lower::unit(&parse, text);
-    let mut diagnostics = Checker::new(text, registry, &parse, &unit).run();
-    diagnostics.extend(parse.errors);
+    check_parsed(&opal_syntax::parse(text, &Words(registry)), text, registry)
+}
+
+/// Checks `text`, which has been parsed.
+#[must_use]
+pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
+    let unit = lower::unit(parse, text);
+    let mut diagnostics = Checker::new(text, registry, parse, &unit).run();
+    diagnostics.extend(parse.errors.iter().cloned());
     diagnostics.extend(opal_syntax::source::characters(text));
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();
@@ -174,7 +187,7 @@ impl<'a> Checker<'a> {
 }
 
 /// `a`, `b` and `c`, each in backticks.
-fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     const MOST: usize = 12;
     let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     if names.len() > MOST {

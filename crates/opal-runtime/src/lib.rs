@@ -6,15 +6,34 @@
 //! | the program in the form that every front end lowers to | [`unit`] |
 //! | from the events of a source text to that form | [`lower`] |
 //! | names, arguments, types, run-time bindings: all that needs no values | [`check`] |
+//! | from a unit to a plan | [`plan`] |
 //! | what the lexer must know of the registry | [`words`] |
+//! | the directory opal keeps its own files in | [`root`] |
+//! | contracts: making and opening them | [`contracts`] |
+//! | keys, sealing, signatures | [`keys`] |
+//! | which contracts are accepted here, and which were used | [`policy`], [`ledger`] |
+//! | random values from a seed | [`randomness`] |
+//! | the outside world: this machine, or one of plain data | [`world`] |
+//! | shell text in which values are data | [`script`] |
+//! | the laws that every value decorator obeys, plugins included | [`conformance`] |
 //!
-//! Deliberately not here yet: planning and execution. Nothing in this crate reads the world so far;
-//! what it is given is text and a registry.
+//! Deliberately not here yet: execution. What a plan knows of the world comes through [`world`];
+//! opal's own files are read and written by the modules that own them.
 
 pub mod check;
+pub mod conformance;
+pub mod contracts;
 pub mod decorators;
+pub mod keys;
+pub mod ledger;
 pub mod lower;
+pub mod plan;
+pub mod policy;
+pub mod randomness;
+pub mod root;
+pub mod script;
 pub mod unit;
 pub mod words;
+pub mod world;
 
 pub use words::Words;

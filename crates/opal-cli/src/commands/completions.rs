@@ -3,9 +3,9 @@
 use clap::ArgMatches;
 use clap_complete::env::{CompleteEnv, Shells};
 
-use crate::dispatch::tasks_of;
 use crate::failure::{Exit, Failure};
-use crate::{builtins, tasks, view};
+use crate::source::Loaded;
+use crate::{builtins, options, project, tasks, view};
 
 /// Where the shell's script says that it asks.
 pub(crate) const VARIABLE: &str = "OPAL_COMPLETE";
@@ -32,13 +32,13 @@ pub(crate) fn complete() -> Result<Exit, Failure> {
     let factory = || {
         let mut opal = builtins::opal();
         let registry = opal_runtime::decorators::registry();
-        let found = tasks_of(None, &registry);
-        for task in found.map(|(_, tasks)| tasks).unwrap_or_default() {
+        let project = project::find().and_then(|path| Loaded::read(&path, &registry).ok());
+        for task in project.map(|loaded| loaded.tasks()).unwrap_or_default() {
             if task.is_private() {
                 continue;
             }
             // A task wins over a built-in of its name.
-            let command = tasks::command(&task);
+            let command = options::behind(tasks::command(&task));
             opal = if task.hides_builtin() {
                 opal.mut_subcommand(&task.name, |_| command)
             } else {

@@ -4,7 +4,7 @@ use clap::ArgMatches;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::{builtins, tasks, view};
+use crate::{builtins, view};
 
 pub(crate) fn opal(context: &Context<'_>) -> Result<Exit, Failure> {
     view::help(&builtins::opal().render_help(), context)
@@ -12,10 +12,9 @@ pub(crate) fn opal(context: &Context<'_>) -> Result<Exit, Failure> {
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(name) = matches.get_one::<String>("name") else { return opal(context) };
-    let found = context.tasks();
-    let task = found.as_ref().and_then(|(_, all)| tasks::find(all, name));
+    let task = context.project().and_then(|loaded| loaded.task(name));
     match task {
-        Some(task) => view::help(&tasks::command(task).render_long_help(), context),
+        Some(task) => super::task::help(&task, context),
         None => context.builtin(name, &["--help".into()]),
     }
 }

@@ -6,7 +6,8 @@ use clap::ArgMatches;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::tasks::{self, Task};
+use crate::source::{Loaded, NotLoaded};
+use crate::tasks::Task;
 use crate::{project, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -32,19 +33,11 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
 
 fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(String, Vec<Task>), Failure> {
     let path = project::file_or_project(file)?;
-    let source = project::read(&path)?;
-    let text = source.text.map_err(|no_text| {
-        let diagnostic = no_text.diagnostic;
-        Failure::new(
-            Exit::Source,
-            format!("{}: {}", source.name, diagnostic.message),
-            diagnostic.help.join("; "),
-        )
-    })?;
-    let parse = opal_syntax::parse(&text, &opal_runtime::Words(&context.registry));
-    let errors = parse.errors.iter().filter(|error| error.is_error()).count();
+    let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
+    let errors = loaded.syntax_errors();
     if errors > 0 {
-        view::list::broken(&source.name, errors);
+        view::list::broken(&loaded.name, errors);
     }
-    Ok((source.name, tasks::parsed(&parse, &text)))
+    let tasks = loaded.tasks();
+    Ok((loaded.name, tasks))
 }

@@ -1,6 +1,6 @@
 //! What `opal check` shows.
 
-use opal_core::Severity;
+use opal_core::{Diagnostic, Severity};
 use serde_json::json;
 
 use super::diagnostics::{self, Report, Source};
@@ -8,6 +8,7 @@ use super::{counted, failure_text, print, print_json, say};
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::source::Loaded;
 
 fn report(file: &CheckedFile) -> Report<'_> {
     Report { source: Source { name: &file.name, text: &file.text }, diagnostics: &file.diagnostics }
@@ -44,6 +45,31 @@ pub(crate) fn show(
         print(&summary(files))?;
     }
     Ok(Exit::Done)
+}
+
+/// Errors that do not concern what is planned.
+pub(crate) fn elsewhere(count: usize, target: &str) {
+    let errors = counted(count, "error");
+    say(&format!("warning: {errors} in parts that `{target}` does not reach; see `opal check`\n"));
+}
+
+/// What was noticed about a plan that could be made.
+pub(crate) fn advice(loaded: &Loaded, diagnostics: Vec<Diagnostic>, context: &Context<'_>) {
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    let mut out = String::new();
+    let source = Source { name: &loaded.name, text: &loaded.text };
+    diagnostics::human(&Report { source, diagnostics: &diagnostics }, colour, &mut out);
+    say(&out);
+}
+
+/// A file that is no text.
+pub(crate) fn not_text(
+    name: String,
+    found: opal_syntax::source::NoText,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    let diagnostics = vec![found.diagnostic];
+    to_stderr(&CheckedFile { name, text: found.shown, diagnostics, failure: None }, context)
 }
 
 /// Diagnostics of a file that cannot run.

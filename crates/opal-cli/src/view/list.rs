@@ -118,7 +118,7 @@ pub(crate) fn json(file: &str, tasks: &[Task]) -> Result<Exit, Failure> {
 fn param_json(param: &TaskParam) -> serde_json::Value {
     let mut document = json!({
         "name": param.name,
-        "type": param.ty,
+        "type": param.type_name(),
         "required": param.default.is_none() && !param.rest,
         "rest": param.rest,
     });

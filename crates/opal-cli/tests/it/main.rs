@@ -8,6 +8,7 @@ mod documents;
 mod explain;
 mod fmt;
 mod help;
+mod keys;
 mod laws;
 mod list;
 mod run;

@@ -264,7 +264,7 @@ impl Checker<'_> {
 }
 
 /// The type of a default that is a plain literal.
-fn literal_type(default: &Expr) -> Type {
+pub(crate) fn literal_type(default: &Expr) -> Type {
     match &default.kind {
         ExprKind::Literal(value) => value.type_of(),
         ExprKind::Str(_) => Type::String,

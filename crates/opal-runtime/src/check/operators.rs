@@ -117,7 +117,7 @@ fn result(op: BinaryOp, left: &Type, right: &Type) -> Option<Type> {
 }
 
 /// How to make the two go together.
-fn conversion(op: BinaryOp, left: &Type, right: &Type) -> String {
+pub(crate) fn conversion(op: BinaryOp, left: &Type, right: &Type) -> String {
     let text = |ty: &Type| matches!(ty, Type::String | Type::OneOf(_));
     let number = |ty: &Type| matches!(ty, Type::Int | Type::Float);
     match (left, right) {

@@ -229,7 +229,7 @@ impl Checker<'_> {
     }
 }
 
-fn function_form(name: &str) -> String {
+pub(crate) fn function_form(name: &str) -> String {
     match name {
         "split" => "write `split(text, \",\")`".to_owned(),
         "join" => "write `join(list, \",\")`".to_owned(),

@@ -5,6 +5,7 @@ use opal_core::decorator::{
 use opal_core::types::Choices;
 
 use crate::decorators::common::{DASH, TEXT};
+use crate::randomness::Key;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "crypto.generate_key",
@@ -36,6 +37,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     cost: Cost::Expensive,
     exposure: Exposure::Secret,
     capabilities: &[Capability::Randomness],
+    generator: Some(&Key),
     examples: &[Example {
         title: "write a key that only its owner can read",
         source: "var KEY = @crypto.generate_key(type=\"ed25519\", regen_key=\"deploy-v1\")\n\n\

@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param, Presence, Subject};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
+use super::reading::absent;
 use crate::decorators::common::{DASH, PUBLIC, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -25,6 +28,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     returns: Some(TEXT),
     effect: Effect::Read,
     capabilities: &[Capability::Environment],
+    resolver: Some(&Env),
     examples: &[
         Example {
             title: "a setting with a fallback",
@@ -38,3 +42,21 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Env;
+
+impl Resolver for Env {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let name = inputs.subject.as_deref().ok_or_else(|| absent("name"))?;
+        match (probe.env(name)?, inputs.data("default")) {
+            (Some(value), _) => Ok(Data::Text(value)),
+            (None, Some(default)) => Ok(default.clone()),
+            (None, None) => Err(Trouble::new(
+                TroubleKind::Missing,
+                format!("the environment variable `{name}` is not set"),
+                format!("set it, or say what to use instead: `@env.{name}(default=\"…\")`"),
+            )),
+        }
+    }
+}

@@ -1,5 +1,11 @@
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param};
+use std::io::{ErrorKind, Read};
 
+use opal_core::Data;
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
+use sha2::{Digest, Sha256};
+
+use super::reading::{required, unreadable};
 use crate::decorators::common::{PUBLIC, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -20,6 +26,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     returns: Some(TEXT),
     effect: Effect::Read,
     capabilities: &[Capability::FilesRead],
+    resolver: Some(&FileHash),
     examples: &[
         Example {
             title: "name a cache after what it was made from",
@@ -34,3 +41,25 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct FileHash;
+
+impl Resolver for FileHash {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let path = required(inputs, "path")?;
+        let mut file = probe.open(path)?;
+        let mut hasher = Sha256::new();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => hasher.update(&buffer[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(path, &error)),
+            }
+        }
+        let digits = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        Ok(Data::text(digits))
+    }
+}

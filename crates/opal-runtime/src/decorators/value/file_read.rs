@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
+use super::reading;
 use crate::decorators::common::{DASH, PUBLIC, TEXT, TRIM};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -18,6 +21,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     reads: true,
     capabilities: &[Capability::FilesRead],
+    resolver: Some(&FileRead),
     examples: &[
         Example {
             title: "take the version from a file",
@@ -31,3 +35,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct FileRead;
+
+impl Resolver for FileRead {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        reading::file(inputs, probe).map(Data::Text)
+    }
+}

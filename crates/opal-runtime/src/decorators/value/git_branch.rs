@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
+use super::git;
 use crate::decorators::common::TEXT;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -13,6 +16,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     exposure: Exposure::Public,
     capabilities: &[Capability::FilesRead, Capability::Processes],
+    resolver: Some(&GitBranch),
     examples: &[Example {
         title: "let the branch choose the environment",
         source: "fun deploy() {\n    when @git.branch {\n        \
@@ -21,3 +25,21 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct GitBranch;
+
+impl Resolver for GitBranch {
+    fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let nothing = "there is no branch here: no git repository that git would read";
+        let branch = git::ask(probe, &["branch", "--show-current"], nothing)?;
+        if branch.expose().is_empty() {
+            return Err(Trouble::new(
+                TroubleKind::Missing,
+                "there is no branch: a commit is checked out by itself",
+                "check out a branch, or use `@git.commit`",
+            ));
+        }
+        Ok(Data::Text(branch))
+    }
+}

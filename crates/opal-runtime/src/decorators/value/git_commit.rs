@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
+use super::git;
 use crate::decorators::common::TEXT;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -13,9 +16,21 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     exposure: Exposure::Public,
     capabilities: &[Capability::FilesRead, Capability::Processes],
+    resolver: Some(&GitCommit),
     examples: &[Example {
         title: "tag an image with the commit",
         source: "fun build() {\n    docker build --tag app:@git.commit .\n}\n",
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct GitCommit;
+
+impl Resolver for GitCommit {
+    fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let words = ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"];
+        let nothing = "there is no commit here: no git repository, or one without a commit yet";
+        git::ask(probe, &words, nothing).map(Data::Text)
+    }
+}

@@ -1,5 +1,11 @@
-use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
+use opal_core::Data;
+use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param};
+use opal_core::resolver::{Inputs, Probe, Request, Resolver, Trouble};
+
+use super::reading::required;
 use crate::decorators::common::{DASH, PUBLIC, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -24,6 +30,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     cost: Cost::Expensive,
     capabilities: &[Capability::Network],
+    resolver: Some(&HttpGet),
     examples: &[Example {
         title: "install the version that a server names",
         source: "var RELEASE = @http.get(\"https://example.com/app/stable.txt\", public=true)\n\n\
@@ -32,3 +39,17 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+/// From the first look for the server to the last byte of the page.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+struct HttpGet;
+
+impl Resolver for HttpGet {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let url = required(inputs, "url")?;
+        let request = Request { url, headers: &BTreeMap::new(), timeout: TIMEOUT };
+        probe.get(&request).map(Data::Text)
+    }
+}

@@ -1,4 +1,6 @@
+use opal_core::Data;
 use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use crate::decorators::common::TEXT;
 
@@ -11,6 +13,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     returns: Some(TEXT),
     effect: Effect::Read,
     exposure: Exposure::Public,
+    resolver: Some(&OsArch),
     examples: &[Example {
         title: "build for the machine at hand",
         source: "fun image() {\n    when @os.arch {\n        \
@@ -19,3 +22,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct OsArch;
+
+impl Resolver for OsArch {
+    fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        Ok(Data::text(probe.host().arch))
+    }
+}

@@ -1,4 +1,6 @@
+use opal_core::Data;
 use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use crate::decorators::common::TEXT;
 
@@ -11,9 +13,19 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     returns: Some(TEXT),
     effect: Effect::Read,
     exposure: Exposure::Public,
+    resolver: Some(&OsHostname),
     examples: &[Example {
         title: "say where a message comes from",
         source: "fun notify() {\n    logger --tag opal \"deployed from @os.hostname\"\n}\n",
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct OsHostname;
+
+impl Resolver for OsHostname {
+    fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        Ok(Data::text(probe.host().name))
+    }
+}

@@ -1,4 +1,6 @@
+use opal_core::Data;
 use opal_core::decorator::{Descriptor, Effect, Example, Exposure};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
 use crate::decorators::common::TEXT;
 
@@ -10,6 +12,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     returns: Some(TEXT),
     effect: Effect::Read,
     exposure: Exposure::Public,
+    resolver: Some(&OsName),
     examples: &[Example {
         title: "open a page with what the system offers",
         source: "fun docs() {\n    if @os.name == \"macos\" {\n        \
@@ -18,3 +21,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct OsName;
+
+impl Resolver for OsName {
+    fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        Ok(Data::text(probe.host().os))
+    }
+}

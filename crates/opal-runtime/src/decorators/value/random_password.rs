@@ -4,6 +4,7 @@ use opal_core::decorator::{
 use opal_core::{Type, Value};
 
 use crate::decorators::common::{DASH, TEXT};
+use crate::randomness::{PASSWORD_LENGTHS, Password};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "random.password",
@@ -20,7 +21,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             name: "length",
             ty: Type::Int,
             presence: Presence::Default(Value::Int(32)),
-            range: Some((4, 1024)),
+            range: Some(PASSWORD_LENGTHS),
             docs: "the number of characters",
             ..Param::BASE
         },
@@ -44,6 +45,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     cost: Cost::Expensive,
     exposure: Exposure::Secret,
     capabilities: &[Capability::Randomness],
+    generator: Some(&Password),
     examples: &[
         Example {
             title: "a password for a new database",

@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Exposure, Param};
+use opal_core::resolver::{Inputs, Probe, Resolver, Run, Trouble};
 
+use super::reading::{absent, without_line_ends};
 use crate::decorators::common::{DASH, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -25,6 +28,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     cost: Cost::Expensive,
     exposure: Exposure::Secret,
     capabilities: &[Capability::Processes],
+    resolver: Some(&SecretCmd),
     examples: &[Example {
         title: "ask a password manager",
         source: "var PASSWORD = @secret.cmd(\"pass show production/database\")\n\n\
@@ -33,3 +37,14 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct SecretCmd;
+
+impl Resolver for SecretCmd {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let command = inputs.script("cmd").ok_or_else(|| absent("cmd"))?;
+        let output = probe.run(&Run::Script(command))?;
+        Ok(Data::Text(without_line_ends(&output)))
+    }
+}

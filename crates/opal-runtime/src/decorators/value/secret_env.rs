@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Subject};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
+use super::reading::required;
 use crate::decorators::common::{DASH, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -23,6 +26,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     exposure: Exposure::Secret,
     capabilities: &[Capability::Environment],
+    resolver: Some(&SecretEnv),
     examples: &[
         Example {
             title: "a secret by its name",
@@ -38,3 +42,22 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct SecretEnv;
+
+impl Resolver for SecretEnv {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let name = match &inputs.subject {
+            Some(name) => name,
+            None => required(inputs, "name")?,
+        };
+        probe.env(name)?.map(Data::Text).ok_or_else(|| {
+            Trouble::new(
+                TroubleKind::Missing,
+                format!("the environment variable `{name}` is not set"),
+                "set it where opal is started; a secret has no default",
+            )
+        })
+    }
+}

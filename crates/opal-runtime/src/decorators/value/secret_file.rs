@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 
+use super::reading;
 use crate::decorators::common::{DASH, TEXT, TRIM};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -23,6 +26,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     exposure: Exposure::Secret,
     capabilities: &[Capability::FilesRead],
+    resolver: Some(&SecretFile),
     examples: &[Example {
         title: "log in with a mounted secret",
         source: "var TOKEN = @secret.file(\"/run/secrets/registry\")\n\n\
@@ -31,3 +35,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct SecretFile;
+
+impl Resolver for SecretFile {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        reading::file(inputs, probe).map(Data::Text)
+    }
+}

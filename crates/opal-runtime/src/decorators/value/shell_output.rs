@@ -1,5 +1,8 @@
+use opal_core::Data;
 use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param};
+use opal_core::resolver::{Inputs, Probe, Resolver, Run, Trouble};
 
+use super::reading::{absent, without_line_ends};
 use crate::decorators::common::{DASH, PUBLIC, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -21,6 +24,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     cost: Cost::Expensive,
     capabilities: &[Capability::Processes],
+    resolver: Some(&ShellOutput),
     examples: &[Example {
         title: "decide by the state of a cluster",
         source: "var NODES = @shell.output(\"kubectl get nodes --output=name\", public=true)\n\n\
@@ -29,3 +33,14 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct ShellOutput;
+
+impl Resolver for ShellOutput {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let command = inputs.script("cmd").ok_or_else(|| absent("cmd"))?;
+        let output = probe.run(&Run::Script(command))?;
+        Ok(Data::Text(without_line_ends(&output)))
+    }
+}

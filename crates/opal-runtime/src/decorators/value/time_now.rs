@@ -1,7 +1,10 @@
+use jiff::Timestamp;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param, Presence};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::types::Choices;
-use opal_core::{Type, Value};
+use opal_core::{Data, Type, Value};
 
+use super::reading::required;
 use crate::decorators::common::{PUBLIC, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -27,6 +30,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     effect: Effect::Read,
     capabilities: &[Capability::Clock],
     repeatable: false,
+    resolver: Some(&TimeNow),
     examples: &[Example {
         title: "put the day into a file name",
         source: "var TODAY = @time.now(format=\"date\", public=true)\n\n\
@@ -34,3 +38,25 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct TimeNow;
+
+impl Resolver for TimeNow {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let now = Timestamp::try_from(probe.now()).map_err(|_| {
+            Trouble::new(
+                TroubleKind::Failed,
+                "the clock of this machine shows a time that no calendar has",
+                "set the clock",
+            )
+        })?;
+        let written = match required(inputs, "format")? {
+            "date" => now.strftime("%Y-%m-%d").to_string(),
+            "compact" => now.strftime("%Y%m%dT%H%M%SZ").to_string(),
+            "unix" => now.as_second().to_string(),
+            _ => now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        };
+        Ok(Data::text(written))
+    }
+}

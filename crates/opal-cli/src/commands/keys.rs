@@ -1,0 +1,80 @@
+//! `opal keys`: making and showing keys.
+
+use clap::ArgMatches;
+use opal_runtime::keys::{Credentials, IdentitySource, KeyKind, KeyName, Recipient, Runner};
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::view;
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    match matches.subcommand() {
+        Some(("generate", matches)) => generate(context, matches),
+        Some(("list", matches)) => list(context, matches),
+        Some((_, matches)) => show(context, matches),
+        None => Err(Failure::usage("`opal keys` needs a command", "see `opal keys --help`")),
+    }
+}
+
+fn generate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let root = context.root(matches)?;
+    let kind = if matches.get_flag("seal") { KeyKind::Seal } else { KeyKind::Sign };
+    let name = match (matches.get_one::<String>("name"), kind) {
+        (Some(name), _) => name.parse().map_err(Failure::key)?,
+        (None, KeyKind::Seal) => KeyName::runner(),
+        (None, KeyKind::Sign) => KeyName::signing(),
+    };
+    if name == KeyName::runner() && kind == KeyKind::Sign {
+        return Err(Failure::usage(
+            "`runner` is the name of the key that contracts are sealed to",
+            "choose another name, or `opal keys generate --seal`",
+        ));
+    }
+    let entry = Credentials::new(&root).generate(&name, kind).map_err(Failure::key)?;
+    view::keys::generated(&entry, matches.get_flag("json"))
+}
+
+fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let root = context.root(matches)?;
+    let listed = Credentials::new(&root).list().map_err(Failure::key)?;
+    if matches.get_flag("json") {
+        return view::keys::list_json(&listed);
+    }
+    view::keys::list(&listed, context)
+}
+
+fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let json = matches.get_flag("json");
+    let name = matches.get_one::<String>("name");
+    if name.is_none()
+        && let Some(recipient) = brought(context, matches)?
+    {
+        return view::keys::brought(&recipient, json);
+    }
+    let name = name.map_or(Ok(KeyName::runner()), |name| name.parse()).map_err(Failure::key)?;
+    let root = context.root(matches)?;
+    if name == KeyName::runner() {
+        // Whoever asks for the runner's public half is about to need it.
+        let runner = Runner::of_machine(&root).map_err(Failure::key)?;
+        if let Some(why) = runner.why_ephemeral() {
+            let help = "`--root DIR` names a place where it can be kept";
+            let message = format!("this machine has no runner key and none can be made: {why}");
+            return Err(Failure::new(Exit::Write, message, help));
+        }
+    }
+    let entry = Credentials::new(&root).show(&name).map_err(Failure::key)?;
+    view::keys::shown(&entry, json)
+}
+
+/// The public half of a key that stands in for the runner's.
+fn brought(context: &Context<'_>, matches: &ArgMatches) -> Result<Option<Recipient>, Failure> {
+    let source = match (matches.get_one::<String>("identity"), &context.ambient.identity) {
+        (Some(option), _) => IdentitySource::from_option(option),
+        (None, Some(variable)) => {
+            IdentitySource::from_variable(variable, context.ambient.home.as_deref())
+        }
+        (None, None) => return Ok(None),
+    };
+    let runner = source.and_then(|source| source.load()).map_err(Failure::key)?;
+    Ok(Some(runner.recipient()))
+}

@@ -1,0 +1,203 @@
+//! Contract files: writing and opening them.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use opal_core::contract::{MAX_BYTES, Provenance, Source};
+use opal_core::resolver::Probe;
+use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
+use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
+use opal_runtime::plan::Resolved;
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::planning::{self, Subject};
+use crate::view;
+
+/// Writes the contract of `resolved` to a file or to standard output.
+pub(crate) fn write(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    options: &PlanOptions,
+    resolved: Resolved,
+    keys: &mut OwnKeys<'_>,
+) -> Result<Exit, Failure> {
+    let signer = signer(context, options)?;
+    let mut others: Vec<Recipient> = Vec::new();
+    for recipient in &options.recipients {
+        others.extend(recipients(recipient).map_err(Failure::key)?);
+    }
+    let now = unix_time();
+    let steps = view::plan::count(&resolved.plan.steps);
+    let values = resolved.plan.values.len();
+    let hash = opal_core::contract::plan_hash(&resolved.plan);
+    let algorithm = resolved.plan.algorithm;
+    let making = Making {
+        created: now,
+        provenance: provenance(context, subject, options, now)?,
+        recipients: &others,
+        signer: signer.as_ref(),
+        registry: &context.registry,
+    };
+    let bytes = contracts::make(resolved.plan, keys, making).map_err(unmade)?;
+    match &options.output {
+        Some(path) if path != Path::new("-") => {
+            write_file(path, &bytes)?;
+            view::plan::written(
+                path,
+                steps,
+                values,
+                &format!("{}:{}", algorithm.name(), hash.hex()),
+            );
+            Ok(Exit::Done)
+        }
+        _ => view::print_bytes(&bytes),
+    }
+}
+
+fn signer(context: &Context<'_>, options: &PlanOptions) -> Result<Option<SigningKey>, Failure> {
+    let Some(name) = &options.sign else { return Ok(None) };
+    let root = planning::root(context, options).ok_or_else(no_root)?;
+    Credentials::new(&root).signing_key(name).map(Some).map_err(Failure::key)
+}
+
+fn no_root() -> Failure {
+    Failure::new(
+        Exit::Configuration,
+        "there is no home directory to keep keys in: `HOME` is not set",
+        "name a directory with `--root DIR` or the variable `OPAL_ROOT`",
+    )
+}
+
+fn provenance(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    options: &PlanOptions,
+    now: i64,
+) -> Result<Provenance, Failure> {
+    let path = &subject.loaded.path;
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let host = subject.world(context)?.host().name;
+    Ok(Provenance {
+        compiler: env!("CARGO_PKG_VERSION").into(),
+        source: Some(Source { path: relative(path)?, absolute: absolute.display().to_string() }),
+        commit: planning::commit(path),
+        generated_by: context.ambient.user.clone(),
+        host: Some(host),
+        expires: options.expires.map(|after| now + (after.as_nanos() / 1_000_000_000).max(1)),
+        once: options.once,
+        ..Provenance::default()
+    })
+}
+
+/// The source from here, so that another checkout finds its own.
+fn relative(path: &Path) -> Result<String, Failure> {
+    if path.is_relative() {
+        return Ok(path.display().to_string());
+    }
+    let here = planning::here()?;
+    let mut up = PathBuf::new();
+    for above in here.ancestors() {
+        if let Ok(below) = path.strip_prefix(above) {
+            return Ok(up.join(below).display().to_string());
+        }
+        up.push("..");
+    }
+    Ok(path.display().to_string())
+}
+
+/// Writes beside the file and renames: a reader sees the old contract or the new one.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let shown = format!("`{}`", path.display());
+    let failed = |error: std::io::Error| Failure::unwritable(&shown, &error);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+        .prefix(".opal-")
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn unmade(unmade: Unmade) -> Failure {
+    match unmade {
+        Unmade::Key(error) => Failure::key(error),
+        Unmade::Seal(error) => Failure::new(Exit::Write, error.to_string(), error.help()),
+        Unmade::Format(error) => {
+            Failure::new(Exit::Source, error.to_string(), "make a contract of a smaller task")
+        }
+    }
+}
+
+/// The bytes of a contract, `-` from standard input.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    // One more than there may be, so that a file that is too long is seen as one.
+    let limit = MAX_BYTES as u64 + 1;
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| {
+            if file.metadata()?.is_dir() {
+                return Err(std::io::ErrorKind::IsADirectory.into());
+            }
+            file.take(limit).read_to_end(&mut bytes)
+        })
+    };
+    read.map_err(|error| Failure::unreadable(path, &error))?;
+    Ok(bytes)
+}
+
+/// Opens a contract for this runner.
+pub(crate) fn open(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<Opened, Failure> {
+    let runner = planning::runner(context, options).map_err(Failure::key)?;
+    contracts::open(bytes, &runner).map_err(|unopened| refused(path, unopened))
+}
+
+/// The words for a file that is no contract for this runner.
+pub(crate) fn refused(path: &Path, unopened: Unopened) -> Failure {
+    let shown = path.display();
+    match unopened {
+        Unopened::Format(error) => Failure::new(
+            Exit::Refused,
+            format!("`{shown}` is refused: {error}"),
+            "make a new contract: `opal plan TASK -o FILE`",
+        ),
+        Unopened::Envelope(OpenError::NotARecipient) => Failure::new(
+            Exit::Refused,
+            format!(
+                "`{shown}` is refused: it is not sealed to this runner (infra_missing:seed_keystore)"
+            ),
+            OpenError::NotARecipient.help(),
+        ),
+        Unopened::Envelope(error) => {
+            Failure::new(Exit::Refused, format!("`{shown}` is refused: {error}"), error.help())
+        }
+        Unopened::Signature(signer) => Failure::new(
+            Exit::NotTrusted,
+            format!(
+                "`{shown}` is refused: the signature is not that of `{signer}`, which it names"
+            ),
+            "get the file again from whoever signed it",
+        ),
+        Unopened::Seed => Failure::new(
+            Exit::Refused,
+            format!("`{shown}` is refused: its seed is not the one that it was made with"),
+            "make a new contract: `opal plan TASK -o FILE`",
+        ),
+    }
+}
+
+pub(crate) fn unix_time() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}

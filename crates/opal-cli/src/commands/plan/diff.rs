@@ -1,0 +1,62 @@
+//! `opal plan diff A B`, and `opal plan diff A` against today.
+
+use std::path::Path;
+
+use clap::ArgMatches;
+use opal_core::contract;
+use opal_runtime::contracts;
+
+use super::contract::{open, read_file, refused};
+use crate::commands::run;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::view;
+use crate::view::plan::Comparison;
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
+    let before = matches.get_one::<String>("file").map_or("", String::as_str);
+    let before = Path::new(before);
+    let Some(after) = matches.get_one::<String>("other") else {
+        return against_today(context, &options, before, matches);
+    };
+    let read = |path: &Path| {
+        let bytes = read_file(path)?;
+        contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))
+    };
+    let (one, other) = (read(before)?, read(Path::new(after))?);
+    let verdict = contract::diff(&one, &other);
+    let comparison = Comparison {
+        before: one.plan(),
+        after: other.plan(),
+        verdict: &verdict,
+        names: ["first", "second"],
+        mend: None,
+    };
+    view::plan::compared(&comparison, options.is_json(), context)
+}
+
+fn against_today(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    path: &Path,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let bytes = read_file(path)?;
+    let mut opened = open(context, options, path, &bytes)?;
+    let source = run::source_of(context, &opened.contract, context.file(matches))?;
+    let fresh = match run::replan(context, options, &source, &mut opened)? {
+        Ok(fresh) => fresh,
+        Err(exit) => return Ok(exit),
+    };
+    let verdict = contract::compare(&opened.contract, &fresh.plan);
+    let comparison = Comparison {
+        before: opened.contract.plan(),
+        after: &fresh.plan,
+        verdict: &verdict,
+        names: ["contract", "now"],
+        mend: None,
+    };
+    view::plan::compared(&comparison, options.is_json(), context)
+}

@@ -1,0 +1,116 @@
+//! Whether a contract may run here: policy, signature, dates, single use.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::contract::{Contract, Frame};
+use opal_runtime::contracts::Opened;
+use opal_runtime::keys::{Credentials, PublicKey};
+use opal_runtime::ledger::Ledger;
+use opal_runtime::policy::{Facts, Files, Policy, Signature};
+
+use super::contract::unix_time;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::planning;
+
+/// The rules of the machine.
+const SYSTEM_POLICY: &str = "/etc/opal/policy.toml";
+
+/// `--require-signature`, with the key it names.
+#[derive(Debug, Default)]
+pub(crate) struct Required {
+    pub(crate) signature: bool,
+    pub(crate) key: Option<String>,
+}
+
+/// All rules that hold here.
+pub(crate) fn policy(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    required: &Required,
+    source: Option<&Path>,
+) -> Result<Policy, Failure> {
+    let root = planning::root(context, options);
+    let flags = match (required.signature, &required.key, &root) {
+        (false, ..) => Policy::default(),
+        (true, None, _) => Policy { require_signature: true, ..Policy::default() },
+        (true, Some(key), Some(root)) => {
+            let key = Credentials::new(root).public_key(key).map_err(Failure::key)?;
+            Policy::requiring_signature(Some(key))
+        }
+        (true, Some(key), None) => {
+            Policy::requiring_signature(Some(key.parse().map_err(Failure::key)?))
+        }
+    };
+    let files = Files {
+        system: Some(PathBuf::from(SYSTEM_POLICY)),
+        user: root.map(|root| root.path().join("config/policy.toml")),
+        project: source.and_then(planning::project_file),
+    };
+    let (policy, _) = files.load(flags).map_err(|error| {
+        let line = error.line.map_or_else(String::new, |line| format!(":{line}"));
+        let message = format!("{}{line}: {}", error.file.display(), error.message);
+        Failure::new(Exit::Configuration, message, error.help)
+    })?;
+    Ok(policy)
+}
+
+/// Refuses what the rules do not allow.
+pub(crate) fn judge(policy: &Policy, bytes: &[u8], contract: &Contract) -> Result<(), Failure> {
+    let frame = Frame::read(bytes).ok();
+    let signature = frame.as_ref().and_then(Frame::ed25519);
+    let facts = Facts {
+        signature: signature.map(|(bytes, signed)| Signature {
+            bytes,
+            signed,
+            by: contract.provenance().signer.map(PublicKey::from_bytes),
+        }),
+        made: contract.created(),
+        expires: contract.provenance().expires.is_some(),
+    };
+    let Err(refusals) = policy.judge(&facts, unix_time()) else { return Ok(()) };
+    let mut refusals = refusals.into_iter();
+    let Some(first) = refusals.next() else { return Ok(()) };
+    let failure = Failure::new(Exit::NotTrusted, first.message, first.help);
+    Err(refusals
+        .fold(failure, |failure, more| failure.help(format!("{}: {}", more.message, more.help))))
+}
+
+/// Refuses what has ended.
+pub(crate) fn in_time(path: &Path, contract: &Contract) -> Result<(), Failure> {
+    match contract.provenance().expires {
+        Some(end) if unix_time() >= end => Err(Failure::new(
+            Exit::Refused,
+            format!(
+                "`{}` is refused: it ended at {}",
+                path.display(),
+                crate::view::plan::time(end)
+            ),
+            "make a new contract: `opal plan TASK -o FILE`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a contract for a single run that has had it.
+pub(crate) fn unused(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    path: &Path,
+    opened: &Opened,
+) -> Result<(), Failure> {
+    let root = planning::root(context, options);
+    let used = root.is_some_and(|root| Ledger::new(&root).is_used(&opened.id));
+    if opened.contract.provenance().once && used {
+        return Err(Failure::new(
+            Exit::Refused,
+            format!(
+                "`{}` is refused: it was made for a single run, and has had it",
+                path.display()
+            ),
+            "make a new contract: `opal plan TASK -o FILE`",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! From a source to a plan: what every command that plans has in common.
+
+mod project;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use opal_core::Value;
+use opal_core::contract::plan_hash;
+use opal_core::plan::Target;
+use opal_core::view::{Facts, PlanView};
+use opal_runtime::check::{self, Checked};
+use opal_runtime::contracts::OwnKeys;
+use opal_runtime::keys::{IdentitySource, Runner};
+use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan};
+use opal_runtime::root::Root;
+use opal_runtime::world::{OsWorld, Surroundings};
+
+use crate::ambient::Ambient;
+use crate::commands::check::CheckedFile;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::source::Loaded;
+use crate::view;
+
+use project::project_name;
+pub(crate) use project::{commit, project_file};
+
+/// What is planned: a source and a target in it.
+#[derive(Debug)]
+pub(crate) struct Subject<'s> {
+    pub(crate) loaded: &'s Loaded,
+    /// None for the script.
+    pub(crate) function: Option<String>,
+    pub(crate) arguments: BTreeMap<String, Value>,
+}
+
+/// What stands in the way was shown already, and the exit code is known; or there is a value.
+pub(crate) type Outcome<T> = Result<Result<T, Exit>, Failure>;
+
+impl Subject<'_> {
+    pub(crate) fn target(&self) -> &str {
+        self.function.as_deref().unwrap_or(Target::SCRIPT)
+    }
+
+    /// Looks for mistakes; those that the target does not reach do not stop it.
+    pub(crate) fn check(&self, context: &Context<'_>, json: bool) -> Outcome<Checked> {
+        let loaded = self.loaded;
+        let checked = check::check_parsed(&loaded.parse, &loaded.text, &context.registry);
+        let findings = checked.findings(self.function.as_deref());
+        if !findings.errors.is_empty() {
+            self.report(findings.errors, context, json)?;
+            return Ok(Err(Exit::Source));
+        }
+        let elsewhere = findings.warnings.iter().filter(|found| found.is_error()).count();
+        if elsewhere > 0 {
+            view::check::elsewhere(elsewhere, self.target());
+        }
+        Ok(Ok(checked))
+    }
+
+    /// The plan, made with `keys`.
+    pub(crate) fn plan(
+        &self,
+        context: &Context<'_>,
+        checked: &Checked,
+        options: &PlanOptions,
+        purpose: Purpose,
+        keys: &mut dyn Keys,
+    ) -> Outcome<Resolved> {
+        let world = self.world(context)?;
+        let request = Request {
+            unit: &checked.unit,
+            registry: &context.registry,
+            text: Some((&self.loaded.parse, &self.loaded.text)),
+            function: self.function.as_deref(),
+            arguments: &self.arguments,
+            algorithm: options.algorithm,
+            purpose,
+        };
+        match plan(&request, &world, keys) {
+            Ok(resolved) => Ok(Ok(resolved)),
+            Err(Unplanned::Key(error)) => Err(Failure::key(error)),
+            Err(Unplanned::Errors(errors)) => {
+                self.report(errors, context, options.is_json())?;
+                Ok(Err(Exit::Source))
+            }
+        }
+    }
+
+    pub(crate) fn report(
+        &self,
+        diagnostics: Vec<opal_core::Diagnostic>,
+        context: &Context<'_>,
+        json: bool,
+    ) -> Result<(), Failure> {
+        let file = CheckedFile {
+            name: self.loaded.name.clone(),
+            text: self.loaded.text.clone(),
+            diagnostics,
+            failure: None,
+        };
+        if json {
+            view::check::show(std::slice::from_ref(&file), "json", context)?;
+        } else {
+            view::check::to_stderr(&file, context)?;
+        }
+        Ok(())
+    }
+
+    /// The machine, seen from where the steps start.
+    pub(crate) fn world(&self, context: &Context<'_>) -> Result<OsWorld, Failure> {
+        Ok(OsWorld::new(Surroundings {
+            environment: Ambient::environment(),
+            start: self.start()?,
+            home: context.ambient.home.clone(),
+        }))
+    }
+
+    /// A function's steps start beside its file, a script's where it was called.
+    fn start(&self) -> Result<PathBuf, Failure> {
+        let here = here()?;
+        if self.function.is_none() {
+            return Ok(here);
+        }
+        let folder = self.loaded.path.parent().unwrap_or(Path::new(""));
+        Ok(here.join(folder))
+    }
+
+    /// The keys of a plan that is made here.
+    pub(crate) fn own_keys<'k>(
+        &'k self,
+        context: &'k Context<'_>,
+        options: &'k PlanOptions,
+    ) -> OwnKeys<'k> {
+        let load = move || {
+            let runner = runner(context, options)?;
+            Ok((runner, project_name(&self.loaded.path)))
+        };
+        OwnKeys::new(self.target(), Box::new(load))
+    }
+
+    /// The view of a plan that was made here.
+    pub(crate) fn view<'p>(
+        &self,
+        resolved: &'p Resolved,
+        keys: &OwnKeys<'_>,
+        context: &Context<'_>,
+    ) -> PlanView<'p> {
+        let plan = &resolved.plan;
+        let mut notes = Vec::new();
+        let ephemeral = keys.used_runner().and_then(Runner::why_ephemeral);
+        if let Some(why) = ephemeral {
+            notes.push(format!("the placeholders hold for this view only: {why}"));
+        }
+        if keys.drew() {
+            notes.push("the random values are drawn for this plan and gone with it".to_owned());
+        }
+        let facts = Facts {
+            key_of_process: ephemeral.is_some(),
+            compiler_version: Some(env!("CARGO_PKG_VERSION").into()),
+            ..Facts::default()
+        };
+        PlanView::new(plan, plan_hash(plan))
+            .with_costs(&context.registry)
+            .with_facts(facts)
+            .with_notes(notes)
+    }
+}
+
+/// The directory of the process.
+pub(crate) fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| Failure::unreadable(Path::new("."), &error))
+}
+
+/// The key that stands in for the runner's, or the machine's own.
+pub(crate) fn runner(
+    context: &Context<'_>,
+    options: &PlanOptions,
+) -> Result<Runner, opal_runtime::keys::KeyError> {
+    let source = match (&options.identity, &context.ambient.identity) {
+        (Some(option), _) => IdentitySource::from_option(option)?,
+        (None, Some(variable)) => {
+            IdentitySource::from_variable(variable, context.ambient.home.as_deref())?
+        }
+        (None, None) => {
+            return match root(context, options) {
+                Some(root) => Runner::of_machine(&root),
+                None => Ok(Runner::ephemeral("there is no home directory to keep a key in")),
+            };
+        }
+    };
+    source.load()
+}
+
+/// The runtime root, where there is one.
+pub(crate) fn root(context: &Context<'_>, options: &PlanOptions) -> Option<Root> {
+    let named = options.root.as_ref().or(context.typed.root.as_ref());
+    let named = named.or(context.ambient.root.as_ref()).cloned();
+    named.or_else(|| Some(context.ambient.home.as_ref()?.join(".opal"))).map(Root::new)
+}

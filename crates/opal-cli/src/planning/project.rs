@@ -1,0 +1,64 @@
+//! What a project is called, and where it says so.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::resolver::{Probe, Run};
+use opal_runtime::policy::ProjectFile;
+use opal_runtime::world::{OsWorld, Surroundings};
+
+use crate::ambient::Ambient;
+
+const FILE: &str = "opal.mod";
+
+/// The `opal.mod` beside a source or above it.
+pub(crate) fn project_file(source: &Path) -> Option<PathBuf> {
+    let folder = folder(source)?;
+    folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+}
+
+/// The name in `opal.mod`, else the git origin, else the directory of the source.
+///
+/// It decides which placeholders can be compared with which, so that two checkouts of one project
+/// on one machine agree. A file that cannot be read has its error where the policy is loaded.
+pub(crate) fn project_name(source: &Path) -> String {
+    let named = project_file(source).and_then(|file| {
+        let text = std::fs::read_to_string(&file).ok()?;
+        ProjectFile::parse(&file, &text).ok()?.name
+    });
+    if let Some(name) = named {
+        return name;
+    }
+    let Some(folder) = folder(source) else { return String::new() };
+    origin(&folder).unwrap_or_else(|| folder.display().to_string())
+}
+
+fn folder(source: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(source).ok()?;
+    Some(absolute.parent()?.to_owned())
+}
+
+fn origin(folder: &Path) -> Option<String> {
+    // Without a repository there is no need to start git.
+    folder.ancestors().find(|above| above.join(".git").exists())?;
+    let answer = git(folder, &["config", "--get", "remote.origin.url"])?;
+    (!answer.is_empty()).then_some(answer)
+}
+
+/// The commit that is checked out around a source.
+pub(crate) fn commit(source: &Path) -> Option<String> {
+    let folder = folder(source)?;
+    folder.ancestors().find(|above| above.join(".git").exists())?;
+    git(&folder, &["rev-parse", "HEAD"])
+}
+
+fn git(folder: &Path, words: &[&str]) -> Option<String> {
+    let world = OsWorld::new(Surroundings {
+        environment: Ambient::environment(),
+        start: folder.to_owned(),
+        home: None,
+    });
+    let mut command = vec!["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+    command.extend(words);
+    let output = world.run(&Run::Program(&command)).ok()?;
+    Some(output.expose().trim().to_owned())
+}

@@ -1,0 +1,74 @@
+//! A source that has been read and parsed, once for everything that is done with it.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::Registry;
+use opal_runtime::unit::Unit;
+use opal_runtime::{Words, lower};
+use opal_syntax::Parse;
+use opal_syntax::source::NoText;
+
+use crate::failure::{Exit, Failure};
+use crate::project;
+use crate::tasks::{self, Task};
+
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) path: PathBuf,
+    /// As the user knows it.
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) parse: Parse,
+    outline: Unit,
+}
+
+/// Why a source could not be loaded.
+#[derive(Debug)]
+pub(crate) enum NotLoaded {
+    Failure(Failure),
+    /// It is there, and no text.
+    NoText {
+        name: String,
+        found: Box<NoText>,
+    },
+}
+
+impl Loaded {
+    pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Self, NotLoaded> {
+        let source = project::read(path).map_err(NotLoaded::Failure)?;
+        let text = match source.text {
+            Ok(text) => text,
+            Err(found) => return Err(NotLoaded::NoText { name: source.name, found }),
+        };
+        let parse = opal_syntax::parse(&text, &Words(registry));
+        let outline = lower::outline(&parse, &text);
+        Ok(Self { path: path.to_owned(), name: source.name, text, parse, outline })
+    }
+
+    /// The tasks in source order; a name that stands twice counts once.
+    pub(crate) fn tasks(&self) -> Vec<Task> {
+        tasks::all(&self.outline, &self.text)
+    }
+
+    pub(crate) fn task(&self, name: &str) -> Option<Task> {
+        tasks::find(&self.outline, &self.text, name)
+    }
+
+    /// Errors that keep it from being read in full.
+    pub(crate) fn syntax_errors(&self) -> usize {
+        self.parse.errors.iter().filter(|error| error.is_error()).count()
+    }
+}
+
+impl NotLoaded {
+    pub(crate) fn into_failure(self) -> Failure {
+        match self {
+            Self::Failure(failure) => failure,
+            Self::NoText { name, found } => {
+                let diagnostic = found.diagnostic;
+                let help = diagnostic.help.join("; ");
+                Failure::new(Exit::Source, format!("{name}: {}", diagnostic.message), help)
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What `opal keys` shows. Of a private half only where it is.
+
+use std::fmt::Write as _;
+
+use opal_runtime::keys::{KeyEntry, KeyKind, Listed, Recipient};
+use serde_json::json;
+
+use super::diagnostics::visible;
+use super::{print, print_json, say};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+/// Standard output is the public half alone, to be used in another command.
+pub(crate) fn generated(entry: &KeyEntry, json: bool) -> Result<Exit, Failure> {
+    if json {
+        return print_json(&document(entry));
+    }
+    let path = entry.path.display().to_string();
+    say(&format!("the private key is in {}: opal never overwrites it\n", visible(&path)));
+    print(&format!("{}\n", entry.public))
+}
+
+pub(crate) fn shown(entry: &KeyEntry, json: bool) -> Result<Exit, Failure> {
+    if json { print_json(&document(entry)) } else { print(&format!("{}\n", entry.public)) }
+}
+
+/// A key that was brought along has no name and no file here.
+pub(crate) fn brought(recipient: &Recipient, json: bool) -> Result<Exit, Failure> {
+    let public = recipient.to_string();
+    if json {
+        let kind = KeyKind::Seal.name();
+        return print_json(
+            &json!({"version": 1, "name": null, "kind": kind, "public": public, "path": null}),
+        );
+    }
+    print(&format!("{public}\n"))
+}
+
+pub(crate) fn list(listed: &[Listed], context: &Context<'_>) -> Result<Exit, Failure> {
+    if listed.is_empty() {
+        return print(
+            "There are no keys yet. The runner key is made at first need;\n\
+             `opal keys generate NAME` makes a key to sign with.\n",
+        );
+    }
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let width = listed.iter().map(|one| one.name.as_str().len()).max().unwrap_or(0);
+    let mut out = String::new();
+    for Listed { name, found } in listed {
+        let name = name.as_str();
+        let _ = match found {
+            Ok(entry) => {
+                let kind = entry.kind.name();
+                writeln!(out, "{bold}{name:width$}{reset}  {kind}  {dim}{}{reset}", entry.public)
+            }
+            Err(error) => {
+                writeln!(out, "{bold}{name:width$}{reset}  -     {}", visible(&error.message))
+            }
+        };
+    }
+    print(&out)
+}
+
+pub(crate) fn list_json(listed: &[Listed]) -> Result<Exit, Failure> {
+    let keys = listed.iter().map(|Listed { name, found }| match found {
+        Ok(entry) => document(entry),
+        Err(error) => json!({
+            "name": name.as_str(),
+            "error": {"message": error.message, "help": [error.help]},
+        }),
+    });
+    print_json(&json!({"version": 1, "keys": keys.collect::<Vec<_>>()}))
+}
+
+fn document(entry: &KeyEntry) -> serde_json::Value {
+    json!({
+        "version": 1,
+        "name": entry.name.as_str(),
+        "kind": entry.kind.name(),
+        "public": entry.public,
+        "path": entry.path.display().to_string(),
+    })
+}

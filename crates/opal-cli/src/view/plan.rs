@@ -1,0 +1,209 @@
+//! What `opal plan` and contract runs show: plans, what differs between two, and refusals.
+//!
+//! Deliberately not here: how a plan reads ([`opal_core::view`]) and what counts as a difference
+//! ([`opal_core::contract`]).
+
+mod difference;
+mod program;
+
+use std::path::Path;
+
+use opal_core::contract::{Contract, Drift, Verdict};
+use opal_core::plan::{Plan, Step};
+use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
+use serde_json::json;
+
+use super::{counted, failure_text, print, print_bytes, print_json, say};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use difference::Steps;
+
+/// A plan in the format of `--format`: `tree`, `json`, or `cmd:PROGRAM`.
+pub(crate) fn show(
+    view: &PlanView<'_>,
+    format: Option<&str>,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    match format.map(|format| (format, format.strip_prefix("cmd:"))) {
+        Some((_, Some(program))) => program::pipe(program, &Json.format(view)),
+        Some(("json", _)) => print_bytes(&Json.format(view)),
+        _ => print_bytes(&Tree { colour }.format(view)),
+    }
+}
+
+/// How to keep what was shown.
+pub(crate) fn output_hint(target: &str) {
+    say(&format!("note: nothing was written; `opal plan {target} -o FILE` writes the contract\n"));
+}
+
+pub(crate) fn written(path: &Path, steps: usize, values: usize, hash: &str) {
+    let (steps, values) = (counted(steps, "step"), counted(values, "value"));
+    say(&format!("wrote {}: {steps}, {values}\nPlan Hash: {hash}\n", path.display()));
+}
+
+/// Steps that do something, at all depths.
+pub(crate) fn count(steps: &[Step]) -> usize {
+    let own = steps.iter().filter(|step| !step.is_construct()).count();
+    own + steps.iter().map(|step| count(&step.block)).sum::<usize>()
+}
+
+/// A contract that is whole, openable and trusted.
+pub(crate) fn verified(path: &Path, contract: &Contract, json: bool) -> Result<Exit, Failure> {
+    let facts = Facts::of(contract);
+    let hash = format!("{}:{}", contract.plan().algorithm.name(), contract.plan_hash().hex());
+    if json {
+        return print_json(&json!({
+            "version": 1,
+            "verified": true,
+            "plan_hash": hash,
+            "signed_by": facts.signed_by,
+            "expires": facts.expires.map(time),
+        }));
+    }
+    let signed = match facts.signed_by.first() {
+        Some(key) => format!("signed by {key}"),
+        None => "not signed".to_owned(),
+    };
+    print(&format!("{} is whole and trusted here; {signed}\nPlan Hash: {hash}\n", path.display()))
+}
+
+/// Two plans side by side: exit 1 where they differ.
+pub(crate) fn compared(
+    comparison: &Comparison<'_>,
+    json: bool,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    if json {
+        print_json(&differences_json(comparison))?;
+    } else {
+        let colour = context.ambient.stdout_colour(context.typed.colour);
+        print(&differences(comparison, colour))?;
+    }
+    Ok(if comparison.verdict.is_same() { Exit::Done } else { Exit::Differs })
+}
+
+/// A contract that is not run.
+pub(crate) fn refuse(
+    comparison: &Comparison<'_>,
+    strict: bool,
+    json: bool,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    let failure = if strict && comparison.verdict.is_same() {
+        let message = "the source has changed since the contract was made (source_changed)";
+        Failure::new(Exit::Refused, message, "without `--strict-source` the plan alone counts")
+    } else {
+        refused(comparison, Exit::Refused)
+    };
+    if json {
+        print_json(&differences_json(comparison))?;
+    }
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    say(&refusal(comparison, &failure, colour));
+    Ok(Exit::Refused)
+}
+
+/// What `--force` passes over.
+pub(crate) fn forced(comparison: &Comparison<'_>, context: &Context<'_>) {
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    say(&differences(comparison, colour));
+    say("warning: --force: the steps of the contract, with the values of now\n");
+}
+
+pub(crate) fn source_moved() {
+    say("note: the source has changed, and still gives the same plan\n");
+}
+
+/// The last words where today gives no plan at all.
+pub(crate) fn no_plan(code: Drift) {
+    say(&format!(
+        "error: there is no plan to compare with the contract ({code}); nothing was run\n"
+    ));
+}
+
+/// A time in UTC.
+pub(crate) fn time(unix: i64) -> String {
+    opal_core::view::time_text(unix).unwrap_or_else(|| unix.to_string())
+}
+
+/// Two plans and what is between them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Comparison<'a> {
+    pub(crate) before: &'a Plan,
+    pub(crate) after: &'a Plan,
+    pub(crate) verdict: &'a Verdict,
+    /// What the two are called: `contract` and `now`, `first` and `second`.
+    pub(crate) names: [&'a str; 2],
+    /// The command that makes a new contract: `opal plan deploy -o prod.plan`.
+    pub(crate) mend: Option<&'a str>,
+}
+
+/// Every difference with what stands behind it, for people.
+pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
+    let verdict = comparison.verdict;
+    let steps = Steps::new(comparison);
+    let mut out = String::new();
+    for one in &verdict.differences {
+        difference::human(comparison, &steps, one, colour, &mut out);
+        out.push('\n');
+    }
+    if verdict.is_same() {
+        out.push_str("the plans are the same\n");
+    }
+    if verdict.source_moved {
+        out.push_str("note: the source has changed, and still gives the same plan\n");
+    }
+    if !verdict.values_compared {
+        out.push_str("note: the values are not compared: their placeholders have other keys\n");
+    }
+    out
+}
+
+/// The same for programs.
+pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value {
+    let verdict = comparison.verdict;
+    let steps = Steps::new(comparison);
+    let all = verdict.differences.iter().map(|one| difference::json(comparison, &steps, one));
+    let mut document = json!({
+        "version": 1,
+        "same": verdict.is_same(),
+        "differences": all.collect::<Vec<_>>(),
+        "may_be_forced": verdict.may_be_forced(),
+        "source_moved": verdict.source_moved,
+        "values_compared": verdict.values_compared,
+    });
+    if let Some(code) = verdict.code() {
+        document["code"] = code.name().into();
+    }
+    if let Some(mend) = comparison.mend {
+        document["mend"] = mend.into();
+    }
+    document
+}
+
+/// Why a contract is not run: the differences, then the last words.
+pub(crate) fn refusal(comparison: &Comparison<'_>, failure: &Failure, colour: bool) -> String {
+    format!("{}{}", differences(comparison, colour), failure_text(failure, colour))
+}
+
+/// The last words of a refusal.
+pub(crate) fn refused(comparison: &Comparison<'_>, exit: Exit) -> Failure {
+    let verdict = comparison.verdict;
+    let count = counted(verdict.differences.len(), "difference");
+    let code = verdict.code().map_or_else(String::new, |code| format!(" ({code})"));
+    let message =
+        format!("the plan is not the plan of the contract: {count}{code}; nothing was run");
+    let help = match comparison.mend {
+        Some(mend) => format!("where the change is meant, make a new contract: `{mend}`"),
+        None => "where the change is meant, make a new contract with `opal plan`".to_owned(),
+    };
+    let failure = Failure::new(exit, message, help);
+    if verdict.may_be_forced() {
+        return failure.help("`--force` runs the steps of the contract with the values of now");
+    }
+    failure
+}
+
+#[cfg(test)]
+mod tests;

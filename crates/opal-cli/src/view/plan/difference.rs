@@ -1,0 +1,207 @@
+//! One difference: what was expected, what is there, and why. Placeholders, never values.
+
+use std::collections::BTreeMap;
+
+use opal_core::contract::{Cause, Change, Difference};
+use opal_core::placeholder::Placeholder;
+use opal_core::plan::{Plan, Step};
+use opal_core::view::{Uses, step_text, visible};
+use serde_json::json;
+
+use super::Comparison;
+
+/// The most steps that are shown for one value; the others are counted.
+const SHOWN_STEPS: usize = 3;
+
+/// The steps of both plans, to be found by path and by the values they use.
+#[derive(Debug)]
+pub(super) struct Steps<'a> {
+    before: Side<'a>,
+    after: Side<'a>,
+    /// Paths of one plan mean the same in the other: no step came or went.
+    same_paths: bool,
+}
+
+#[derive(Debug)]
+struct Side<'a> {
+    plan: &'a Plan,
+    by_path: BTreeMap<&'a str, &'a Step>,
+    by_value: BTreeMap<&'a str, Vec<&'a Step>>,
+}
+
+impl<'a> Side<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let mut side = Self { plan, by_path: BTreeMap::new(), by_value: BTreeMap::new() };
+        plan.steps.iter().for_each(|step| side.add(step));
+        side
+    }
+
+    fn add(&mut self, step: &'a Step) {
+        self.by_path.insert(&step.path, step);
+        for key in Uses::of(step).values {
+            self.by_value.entry(key).or_default().push(step);
+        }
+        step.block.iter().for_each(|inner| self.add(inner));
+    }
+
+    /// The step at `path`, as the tree has it.
+    fn text(&self, path: &str) -> Option<String> {
+        self.by_path.get(path).map(|step| step_text(self.plan, step))
+    }
+
+    fn users(&self, key: &str) -> &[&'a Step] {
+        self.by_value.get(key).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(comparison: &Comparison<'a>) -> Self {
+        let all = &comparison.verdict.differences;
+        let came_or_went = |one: &Difference| matches!(one.change, Change::Added | Change::Removed);
+        Self {
+            before: Side::new(comparison.before),
+            after: Side::new(comparison.after),
+            same_paths: !all.iter().any(came_or_went),
+        }
+    }
+
+    /// The step of a structural difference in both plans.
+    fn texts(&self, one: &Difference) -> [Option<String>; 2] {
+        let Some(path) = one.path.as_deref() else { return [None, None] };
+        match one.change {
+            Change::Added => [None, self.after.text(path)],
+            Change::Removed => [self.before.text(path), None],
+            Change::Changed => {
+                let after = self.after.text(path);
+                let before = self.same_paths.then(|| self.before.text(path)).flatten();
+                // What differs may be nothing that a text shows.
+                [before.filter(|before| Some(before) != after.as_ref()), after]
+            }
+            Change::Target | Change::Value => [None, None],
+        }
+    }
+
+    /// Paths of the steps that use a value, with their text in both plans.
+    fn users(&self, key: &str) -> Vec<(&str, [Option<String>; 2])> {
+        let (before, after) = (self.before.users(key), self.after.users(key));
+        let users = if after.is_empty() { before } else { after };
+        let shown = users.iter().take(SHOWN_STEPS).map(|step| {
+            let path: &str = &step.path;
+            let in_before = (self.same_paths || after.is_empty()) && !before.is_empty();
+            let then = in_before.then(|| self.before.text(path)).flatten();
+            let now = (!after.is_empty()).then(|| self.after.text(path)).flatten();
+            (path, [then, now])
+        });
+        shown.collect()
+    }
+
+    fn count_users(&self, key: &str) -> usize {
+        self.after.users(key).len().max(self.before.users(key).len())
+    }
+}
+
+/// A line that says what it is, then what was and what is.
+pub(super) fn human(
+    comparison: &Comparison<'_>,
+    steps: &Steps<'_>,
+    one: &Difference,
+    colour: bool,
+    out: &mut String,
+) {
+    let (bold, reset) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let words = visible::line(&one.words);
+    out.push_str(&format!("{bold}{}{reset}: {words}\n", one.code.name()));
+    let pair = Pair { names: comparison.names, colour };
+    if let Some(key) = &one.key {
+        for (path, texts) in steps.users(key) {
+            out.push_str(&format!("  {}\n", visible::line(path)));
+            pair.write("    ", texts, out);
+        }
+        let more = steps.count_users(key).saturating_sub(SHOWN_STEPS);
+        if more > 0 {
+            out.push_str(&format!("  and in {more} more\n"));
+        }
+    } else {
+        pair.write("  ", steps.texts(one), out);
+    }
+    // What a value is itself is in the line already.
+    let others = one.causes.iter().filter(|cause| Some(&cause.key) != one.key.as_ref());
+    for cause in others {
+        out.push_str(&format!("  {}\n", visible::line(&cause.key)));
+        pair.write("    ", placeholders(cause), out);
+    }
+}
+
+/// How two texts are set against each other.
+struct Pair<'a> {
+    names: [&'a str; 2],
+    colour: bool,
+}
+
+impl Pair<'_> {
+    fn write(&self, indent: &str, texts: [Option<String>; 2], out: &mut String) {
+        let width = self.names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+        let codes = [("-", "\x1b[31m"), ("+", "\x1b[32m")];
+        for ((name, (sign, code)), text) in self.names.iter().zip(codes).zip(texts) {
+            let Some(text) = text else { continue };
+            let (code, reset) = if self.colour { (code, "\x1b[0m") } else { ("", "") };
+            for (index, line) in text.split('\n').enumerate() {
+                let label = if index == 0 { format!("{name}:") } else { String::new() };
+                let line = visible::line(line);
+                let label_width = width + 1;
+                out.push_str(&format!("{indent}{code}{sign} {label:label_width$} {line}{reset}\n"));
+            }
+        }
+    }
+}
+
+fn placeholders(cause: &Cause) -> [Option<String>; 2] {
+    let shown = |side: &Option<Placeholder>| side.as_ref().map(ToString::to_string);
+    [shown(&cause.before), shown(&cause.after)]
+}
+
+pub(super) fn json(
+    comparison: &Comparison<'_>,
+    steps: &Steps<'_>,
+    one: &Difference,
+) -> serde_json::Value {
+    let change = match one.change {
+        Change::Target => "target",
+        Change::Added => "added",
+        Change::Removed => "removed",
+        Change::Changed => "changed",
+        Change::Value => "value",
+    };
+    let both = |[before, after]: [Option<String>; 2]| json!({"before": before, "after": after});
+    let mut node = json!({
+        "change": change,
+        "code": one.code.name(),
+        "words": one.words,
+        "causes": one.causes.iter().map(|cause| {
+            let [before, after] = placeholders(cause);
+            json!({"key": &*cause.key, "before": before, "after": after})
+        }).collect::<Vec<_>>(),
+    });
+    if one.change == Change::Target {
+        let names =
+            [comparison.before, comparison.after].map(|plan| Some(plan.target.name.clone()));
+        node["target"] = both(names);
+    }
+    if let Some(path) = &one.path {
+        node["path"] = path.as_ref().into();
+        node["step"] = both(steps.texts(one));
+    }
+    if let Some(key) = &one.key {
+        let shown = |side: &Option<Placeholder>| side.as_ref().map(ToString::to_string);
+        node["key"] = (**key).into();
+        node["placeholder"] = both([shown(&one.before), shown(&one.after)]);
+        let users = steps.users(key).into_iter().map(|(path, texts)| {
+            let mut user = both(texts);
+            user["path"] = path.into();
+            user
+        });
+        node["steps"] = users.collect();
+        node["steps_in_all"] = steps.count_users(key).into();
+    }
+    node
+}

@@ -1,0 +1,232 @@
+//! Whether a fresh plan is the plan of a contract, and if not, what differs and why.
+//!
+//! Structures are compared first: steps that were added, removed or changed, found level by level
+//! ([`align`]). Then the values: full digests, in constant time. Each difference gets the drift
+//! code of what caused it ([`cause`]); the words never hold a value.
+
+mod align;
+mod cause;
+
+use std::fmt;
+
+pub use cause::Cause;
+
+use self::align::Walk;
+use self::cause::Reads;
+use super::Contract;
+use crate::hash::Digest;
+use crate::placeholder::Placeholder;
+use crate::plan::{Key, Plan};
+
+/// Why a contract no longer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Drift {
+    SourceChanged,
+    EnvChanged,
+    InfraMissing,
+    InfraMutated,
+    ValueChanged,
+}
+
+impl Drift {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SourceChanged => "source_changed",
+            Self::EnvChanged => "env_changed",
+            Self::InfraMissing => "infra_missing",
+            Self::InfraMutated => "infra_mutated",
+            Self::ValueChanged => "value_changed",
+        }
+    }
+
+    /// The code of a read that found nothing at all.
+    #[must_use]
+    pub fn of_missing(key: &str) -> Self {
+        if cause::is_environment(key) { Self::EnvChanged } else { Self::InfraMissing }
+    }
+}
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Another target.
+    Target,
+    /// A step that is not in the contract.
+    Added,
+    /// A step that is only in the contract.
+    Removed,
+    /// A step that is in both, but not the same.
+    Changed,
+    Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub change: Change,
+    pub code: Drift,
+    /// Of the step: as it is now, or as it was where it is gone.
+    pub path: Option<Box<str>>,
+    /// Of the value.
+    pub key: Option<Key>,
+    /// What the contract has; none where it does not have it.
+    pub before: Option<Placeholder>,
+    pub after: Option<Placeholder>,
+    /// The plan-time reads that led to it.
+    pub causes: Vec<Cause>,
+    /// One line for people, without any value.
+    pub words: String,
+}
+
+impl Difference {
+    /// Whether it is about what runs, not about which values it runs with.
+    #[must_use]
+    pub fn is_structural(&self) -> bool {
+        self.change != Change::Value
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The structure first, in the order of the steps; then values, in the order of their keys.
+    pub differences: Vec<Difference>,
+    /// The source has other bytes and still gives the same plan.
+    pub source_moved: bool,
+    /// Whether the digests of values could be compared: only under one placeholder key.
+    pub values_compared: bool,
+}
+
+impl Verdict {
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.differences.is_empty()
+    }
+
+    /// Whether `--force` may run it: every step is in the contract, only values differ.
+    #[must_use]
+    pub fn may_be_forced(&self) -> bool {
+        !self.differences.iter().any(Difference::is_structural)
+    }
+
+    /// The code of the first difference.
+    #[must_use]
+    pub fn code(&self) -> Option<Drift> {
+        self.differences.first().map(|difference| difference.code)
+    }
+}
+
+/// Compares a contract with a plan that was made now, with the contract's arguments, placeholder
+/// key and algorithm.
+#[must_use]
+pub fn compare(contract: &Contract, fresh: &Plan) -> Verdict {
+    let fresh_hash = super::plan_hash(fresh);
+    let sides = Sides { before: &contract.plan, after: fresh, then: "in the contract", now: "now" };
+    sides.verdict(contract.plan_hash == fresh_hash, true)
+}
+
+/// Compares two contracts. Their values can be compared only where both were made with the same
+/// placeholder key.
+#[must_use]
+pub fn diff(a: &Contract, b: &Contract) -> Verdict {
+    let comparable = a.provenance.placeholder_key_id == b.provenance.placeholder_key_id
+        && a.plan.algorithm == b.plan.algorithm;
+    let same = a.plan.algorithm == b.plan.algorithm && a.plan_hash == b.plan_hash;
+    let sides =
+        Sides { before: &a.plan, after: &b.plan, then: "in the first", now: "in the second" };
+    sides.verdict(same, comparable)
+}
+
+/// Two plans, and how they are called.
+struct Sides<'a> {
+    before: &'a Plan,
+    after: &'a Plan,
+    then: &'static str,
+    now: &'static str,
+}
+
+impl Sides<'_> {
+    fn verdict(&self, same_structure: bool, comparable: bool) -> Verdict {
+        let reads = Reads::new(self.before, self.after, comparable);
+        let source_differs = self.before.source_hash != self.after.source_hash;
+        let mut differences = Vec::new();
+        if !same_structure {
+            if self.before.target.name != self.after.target.name {
+                differences.push(self.other_target());
+            }
+            let walk = Walk::new(self, &reads, source_differs);
+            differences.extend(walk.differences());
+        }
+        let source_moved = source_differs && differences.is_empty();
+        if comparable {
+            self.values(&reads, &mut differences);
+        }
+        Verdict { differences, source_moved, values_compared: comparable }
+    }
+
+    fn other_target(&self) -> Difference {
+        let (before, after) = (&self.before.target.name, &self.after.target.name);
+        Difference {
+            change: Change::Target,
+            code: Drift::SourceChanged,
+            path: None,
+            key: None,
+            before: None,
+            after: None,
+            causes: Vec::new(),
+            words: format!("the target is `{before}` {}, `{after}` {}", self.then, self.now),
+        }
+    }
+
+    fn values(&self, reads: &Reads<'_>, differences: &mut Vec<Difference>) {
+        let (before, after) = (&self.before.values, &self.after.values);
+        for (key, value) in before {
+            match after.get(key) {
+                Some(other) if other.placeholder == value.placeholder => {}
+                other => {
+                    let roots = value.roots.iter().chain(other.iter().flat_map(|v| &v.roots));
+                    let causes = reads.changed(roots.clone());
+                    let code = cause::code(&causes, roots);
+                    let after = other.map(|other| other.placeholder.clone());
+                    let before = Some(value.placeholder.clone());
+                    differences.push(self.value(key, code, causes, [before, after]));
+                }
+            }
+        }
+        for (key, value) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
+            let causes = reads.changed(value.roots.iter());
+            let code = cause::code(&causes, value.roots.iter());
+            let after = Some(value.placeholder.clone());
+            differences.push(self.value(key, code, causes, [None, after]));
+        }
+    }
+
+    fn value(
+        &self,
+        key: &Key,
+        code: Drift,
+        causes: Vec<Cause>,
+        [before, after]: [Option<Placeholder>; 2],
+    ) -> Difference {
+        let (then, now) = (self.then, self.now);
+        let words = match (&before, &after) {
+            (Some(before), Some(after)) => {
+                let because = cause::because(key, &causes);
+                format!("the value of `{key}` is {before} {then}, {after} {now}{because}")
+            }
+            (Some(_), None) => format!("the value of `{key}` is used only {then}"),
+            (None, _) => format!("the value of `{key}` is used only {now}"),
+        };
+        let key = Some(Key::clone(key));
+        Difference { change: Change::Value, code, path: None, key, before, after, causes, words }
+    }
+}
+
+/// A step's bytes, short enough to be kept for every step of two plans.
+fn fingerprint(parts: &[&[u8]]) -> Digest {
+    crate::hash::Algorithm::Blake3.digest(parts)
+}

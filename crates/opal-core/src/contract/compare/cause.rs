@@ -1,0 +1,111 @@
+//! Which plan-time reads found something else, and so what a difference comes from.
+
+use std::collections::BTreeMap;
+
+use super::Drift;
+use crate::placeholder::Placeholder;
+use crate::plan::{Arg, Key, Plan, Step};
+use crate::value::Value;
+
+/// A read that found something else than before, or that was made only once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    pub key: Key,
+    pub before: Option<Placeholder>,
+    pub after: Option<Placeholder>,
+}
+
+/// Whether a read looks at the environment.
+pub(super) fn is_environment(key: &str) -> bool {
+    key.starts_with("env.") || key.starts_with("secret.env")
+}
+
+/// The code of a difference: of the reads that changed, or where none is known to have, of all
+/// that could have.
+pub(super) fn code<'k>(causes: &[Cause], roots: impl Iterator<Item = &'k Key>) -> Drift {
+    let from_environment = if causes.is_empty() {
+        roots.into_iter().any(|root| is_environment(root))
+    } else {
+        causes.iter().any(|cause| is_environment(&cause.key))
+    };
+    if from_environment { Drift::EnvChanged } else { Drift::ValueChanged }
+}
+
+/// `, because …` for what did not change by itself.
+pub(super) fn because(key: &str, causes: &[Cause]) -> String {
+    match causes {
+        [] => String::new(),
+        [only] if *only.key == *key => String::new(),
+        [only] => format!(", because `{}` changed", only.key),
+        many => {
+            let keys: Vec<String> = many.iter().map(|cause| format!("`{}`", cause.key)).collect();
+            format!(", because {} changed", keys.join(", "))
+        }
+    }
+}
+
+/// What both plans looked at.
+pub(super) struct Reads<'a> {
+    before: BTreeMap<&'a str, Option<&'a Placeholder>>,
+    after: BTreeMap<&'a str, Option<&'a Placeholder>>,
+    comparable: bool,
+}
+
+impl<'a> Reads<'a> {
+    pub(super) fn new(before: &'a Plan, after: &'a Plan, comparable: bool) -> Self {
+        let table = |plan: &'a Plan| {
+            plan.reads.iter().map(|read| (&*read.key, read.placeholder.as_ref())).collect()
+        };
+        Self { before: table(before), after: table(after), comparable }
+    }
+
+    /// Those of the roots that changed, each once, in the order of their keys.
+    pub(super) fn changed<'k>(&self, roots: impl Iterator<Item = &'k Key>) -> Vec<Cause> {
+        let mut causes: Vec<Cause> = roots.filter_map(|root| self.change_of(root)).collect();
+        causes.sort_by(|a, b| a.key.cmp(&b.key));
+        causes.dedup_by(|a, b| a.key == b.key);
+        causes
+    }
+
+    fn change_of(&self, root: &Key) -> Option<Cause> {
+        if !self.comparable {
+            return None;
+        }
+        let (before, after) = (self.before.get(&**root), self.after.get(&**root));
+        if before == after {
+            return None;
+        }
+        let found = |read: Option<&Option<&Placeholder>>| read.copied().flatten().cloned();
+        Some(Cause { key: Key::clone(root), before: found(before), after: found(after) })
+    }
+
+    /// Every read that changed.
+    pub(super) fn all_changed(&self) -> Vec<Cause> {
+        let keys: Vec<Key> =
+            self.before.keys().chain(self.after.keys()).map(|key| Key::from(*key)).collect();
+        self.changed(keys.iter())
+    }
+}
+
+/// The reads that steered a construct: what it names itself, and what its condition was made of.
+pub(super) fn steering(plan: &Plan, step: &Step) -> Vec<Key> {
+    if !step.is_construct() {
+        return Vec::new();
+    }
+    let mut roots = Vec::new();
+    if let Some(Arg::Const(Value::Array(items))) = step.arg("roots") {
+        for item in items {
+            if let Value::String(root) = item {
+                roots.push(Key::from(&**root));
+            }
+        }
+    }
+    for name in ["condition", "subject", "over"] {
+        if let Some(Arg::Value(key)) = step.arg(name)
+            && let Some(value) = plan.values.get(key)
+        {
+            roots.extend(value.roots.iter().cloned());
+        }
+    }
+    roots
+}

@@ -1,0 +1,213 @@
+//! From the outline of a file to the contract in it.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use zstd::zstd_safe;
+
+use super::error::{FormatError, Section};
+use super::file::{LATER, VALUE_WEIGHT};
+use super::frame::{Cursor, Frame, Packable};
+use super::json::read::{Fault, Reader};
+use super::provenance::Provenance;
+use super::wire_v1::read::StepReader;
+use super::{Contract, MAX_MEMORY, TOO_LARGE, Wire, hash, provenance};
+use crate::placeholder::Placeholder;
+use crate::plan::{Key, Mode, Plan, PlanValue, Step, Target};
+
+/// The bytes of STEPS or VALUES, and how a place in them is named.
+struct Raw<'a> {
+    bytes: Cow<'a, [u8]>,
+    section: Section,
+    /// Where it stands in the file; none where it was packed.
+    start: Option<usize>,
+}
+
+impl Raw<'_> {
+    /// Gives a place in this section its place in the file.
+    fn placed(&self, mut error: FormatError) -> FormatError {
+        match self.start {
+            Some(start) => error.offset = error.offset.map(|offset| offset + start),
+            None => error.unpacked = true,
+        }
+        error
+    }
+
+    fn cursor(&self) -> Cursor<'_> {
+        Cursor { bytes: &self.bytes, at: 0, section: self.section }
+    }
+
+    fn text(&self, place: Range<usize>) -> Result<&str, FormatError> {
+        std::str::from_utf8(&self.bytes[place.clone()]).map_err(|error| {
+            FormatError::at(self.section, place.start + error.valid_up_to(), "it is not UTF-8")
+        })
+    }
+}
+
+impl Frame<'_> {
+    /// The contract in the file. Only after [`Frame::authenticate`] is it known to be the one that
+    /// was made.
+    pub fn decode(&self) -> Result<Contract, FormatError> {
+        let header = &self.header;
+        let steps = self.unpack(&self.steps, Section::Steps)?;
+        let values = self.unpack(&self.values, Section::Values)?;
+        let target = &self.bytes[self.target_section.clone()];
+        if hash(header.algorithm, target, &steps.bytes) != header.plan_hash {
+            let reason = "PlanHash is not that of TARGET and STEPS";
+            return Err(FormatError::at(Section::Header, 64, reason));
+        }
+        let held = steps.bytes.len() + values.bytes.len() + self.provenance.len();
+        let mut budget = MAX_MEMORY - held;
+        let found = self.read_values(&values, &mut budget).map_err(|error| values.placed(error))?;
+        let mut reader = StepReader::new(found.keys().cloned());
+        let read = self
+            .read_steps(&steps, &mut reader, &mut budget)
+            .map_err(|error| steps.placed(error))?;
+        let mut plan = Plan {
+            target: Target { name: self.target().to_owned(), arguments: BTreeMap::new() },
+            mode: Mode::Resolved,
+            algorithm: header.algorithm,
+            source_hash: header.source_hash,
+            steps: read,
+            values: found,
+            deferred: Vec::new(),
+            reads: Vec::new(),
+        };
+        let schemas = reader.known.into_iter().map(|(_, schema)| schema.flatten());
+        plan.values.values_mut().zip(schemas).for_each(|(value, schema)| value.schema = schema);
+        let provenance = self.read_provenance(&mut plan, budget)?;
+        let packed = header.is_compressed().then(|| {
+            [&self.steps, &self.values].map(|section| self.bytes[section.place.clone()].to_vec())
+        });
+        let wire = Wire {
+            minor: header.minor,
+            flags: header.flags & LATER,
+            steps: steps.bytes.into_owned(),
+            values: values.bytes.into_owned(),
+            provenance: self.bytes[self.provenance.clone()].to_vec(),
+            packed,
+            records: self.bytes[self.unknown_records.clone()].to_vec(),
+        };
+        Ok(Contract {
+            plan,
+            created: header.created,
+            plan_hash: header.plan_hash,
+            provenance,
+            wire,
+        })
+    }
+
+    /// Memory is taken for what the file says, which [`Frame::read`] limited, and the frame must
+    /// fill exactly that.
+    fn unpack(&self, section: &Packable, name: Section) -> Result<Raw<'_>, FormatError> {
+        let bytes = &self.bytes[section.place.clone()];
+        let start = section.place.start;
+        let Some(raw_length) = section.raw_length else {
+            return Ok(Raw { bytes: Cow::Borrowed(bytes), section: name, start: Some(start) });
+        };
+        let content = zstd_safe::get_frame_content_size(bytes);
+        let whole = zstd_safe::find_frame_compressed_size(bytes) == Ok(bytes.len());
+        if !matches!(content, Ok(Some(length)) if length == raw_length as u64) || !whole {
+            let reason = "it is not one zstd frame with the length that stands before it";
+            return Err(FormatError::at(name, start, reason));
+        }
+        match zstd::bulk::decompress(bytes, raw_length) {
+            Ok(raw) if raw.len() == raw_length => {
+                Ok(Raw { bytes: Cow::Owned(raw), section: name, start: None })
+            }
+            _ => Err(FormatError::at(name, start, "the zstd frame is damaged")),
+        }
+    }
+
+    fn read_values(
+        &self,
+        raw: &Raw<'_>,
+        budget: &mut usize,
+    ) -> Result<BTreeMap<Key, PlanValue>, FormatError> {
+        let mut cursor = raw.cursor();
+        let mut values: BTreeMap<Key, PlanValue> = BTreeMap::new();
+        for _ in 0..self.header.values {
+            let start = cursor.at;
+            let (key, rest) = cursor.value()?;
+            let key: Key = raw.text(key)?.into();
+            *budget = match budget.checked_sub(VALUE_WEIGHT) {
+                Some(left) => left,
+                None => return cursor.fail_at(start, TOO_LARGE),
+            };
+            if values.last_key_value().is_some_and(|(last, _)| *last >= key) {
+                return cursor.fail_at(start, "the keys are not sorted, or one is there twice");
+            }
+            let mut fields = Cursor { at: rest, ..cursor.clone() };
+            let (length, algorithm) = (fields.u32()?, fields.algorithm()?);
+            if algorithm != self.header.algorithm {
+                return fields.fail_at(fields.at - 1, "the hash is another than in the header");
+            }
+            let digest = crate::hash::Digest(fields.array()?);
+            let value = PlanValue {
+                placeholder: Placeholder { length, algorithm, digest },
+                public: None,
+                roots: BTreeSet::from([Arc::clone(&key)]),
+                holders: BTreeSet::new(),
+                schema: None,
+            };
+            values.insert(key, value);
+        }
+        if cursor.at != raw.bytes.len() {
+            return cursor.fail("there are more values than the header says");
+        }
+        Ok(values)
+    }
+
+    fn read_steps(
+        &self,
+        raw: &Raw<'_>,
+        reader: &mut StepReader,
+        budget: &mut usize,
+    ) -> Result<Vec<Step>, FormatError> {
+        let mut cursor = raw.cursor();
+        let mut steps = Vec::new();
+        for _ in 0..self.header.steps {
+            let place = cursor.block()?;
+            let text = raw.text(place.clone())?;
+            let mut json = Reader::new(text, self.header.is_newer(), *budget);
+            let step = reader
+                .step(&mut json)
+                .and_then(|step| json.end().map(|()| step))
+                .map_err(|fault| located(fault, Section::Steps, place.start))?;
+            *budget = json.budget;
+            steps.push(step);
+        }
+        if cursor.at != raw.bytes.len() {
+            return cursor.fail("there are more steps than the header says");
+        }
+        Ok(steps)
+    }
+
+    fn read_provenance(&self, plan: &mut Plan, budget: usize) -> Result<Provenance, FormatError> {
+        let raw = Raw {
+            bytes: Cow::Borrowed(&self.bytes[self.provenance.clone()]),
+            section: Section::Provenance,
+            start: Some(self.provenance.start),
+        };
+        let mut read = || {
+            let text = raw.text(0..raw.bytes.len())?;
+            let mut json = Reader::new(text, self.header.is_newer(), budget);
+            let mut made = Provenance::default();
+            provenance::read::read(&mut json, plan, &mut made)
+                .and_then(|()| json.end())
+                .map_err(|fault| located(fault, Section::Provenance, 0))?;
+            if made.signer.is_some() != self.header.is_signed() {
+                let reason = "a signer is named if and only if the file is signed";
+                return Err(FormatError::at(Section::Provenance, 0, reason));
+            }
+            Ok(made)
+        };
+        read().map_err(|error| raw.placed(error))
+    }
+}
+
+fn located(fault: Fault, section: Section, start: usize) -> FormatError {
+    FormatError::at(section, start + fault.offset, fault.reason)
+}

@@ -1,0 +1,68 @@
+//! Why bytes are no contract, or why a plan cannot become one.
+
+use std::fmt;
+
+/// A part of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Header,
+    Target,
+    Envelope,
+    Steps,
+    Values,
+    Provenance,
+    Signature,
+}
+
+impl Section {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Header => "HEADER",
+            Self::Target => "TARGET",
+            Self::Envelope => "ENVELOPE",
+            Self::Steps => "STEPS",
+            Self::Values => "VALUES",
+            Self::Provenance => "PROVENANCE",
+            Self::Signature => "SIGNATURE",
+        }
+    }
+}
+
+/// Shown as `STEPS at offset 136: the keys of an object are not sorted`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatError {
+    pub section: Section,
+    /// From the start of the file; none where a plan is written.
+    pub offset: Option<usize>,
+    /// The offset counts from the start of the section, unpacked.
+    pub unpacked: bool,
+    /// Lower case, without a full stop.
+    pub reason: String,
+}
+
+impl FormatError {
+    pub(super) fn at(section: Section, offset: usize, reason: impl Into<String>) -> Self {
+        Self { section, offset: Some(offset), unpacked: false, reason: reason.into() }
+    }
+
+    /// A plan that cannot be written.
+    pub(super) fn unwritable(section: Section, reason: impl Into<String>) -> Self {
+        Self { section, offset: None, unpacked: false, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.section.name())?;
+        if self.unpacked {
+            f.write_str(", unpacked,")?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, " at offset {offset}")?;
+        }
+        write!(f, ": {}", self.reason)
+    }
+}
+
+impl std::error::Error for FormatError {}

@@ -1,0 +1,222 @@
+//! PROVENANCE, read back.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Source, is_its_own_root};
+use crate::contract::json::read::{Read as Parsed, Reader};
+use crate::contract::wire_v1::read::parts::text;
+use crate::contract::wire_v1::read::value;
+use crate::contract::wire_v1::weight;
+use crate::hash::Algorithm;
+use crate::placeholder::Placeholder;
+use crate::plan::{Key, Plan, PlanValue, Read};
+
+/// Reads the section into `made` and into the parts of `plan` that it holds.
+pub(in crate::contract) fn read(
+    r: &mut Reader<'_>,
+    plan: &mut Plan,
+    made: &mut Provenance,
+) -> Parsed<()> {
+    let (mut compiled, mut keyed) = (false, false);
+    r.object(|r, name| {
+        match name {
+            "arguments" => read_arguments(r, plan)?,
+            "commit" => made.commit = Some(text(r)?),
+            "compiler" => {
+                made.compiler = text(r)?;
+                compiled = true;
+            }
+            "expires" => made.expires = Some(r.int()?),
+            "generated_by" => made.generated_by = Some(text(r)?),
+            "host" => made.host = Some(text(r)?),
+            "once" => {
+                made.once = r.bool()?;
+                unless_empty(r, !made.once)?;
+            }
+            "placeholder_key_id" => {
+                made.placeholder_key_id = text(r)?;
+                keyed = true;
+            }
+            "plugins" => {
+                r.array(|r| {
+                    r.charge(RECORD_WEIGHT)?;
+                    made.plugins.push(read_plugin(r)?);
+                    Ok(())
+                })?;
+                unless_empty(r, made.plugins.is_empty())?;
+            }
+            "project" => made.project = Some(text(r)?),
+            "reads" => {
+                r.array(|r| {
+                    r.charge(RECORD_WEIGHT)?;
+                    plan.reads.push(read_read(r, plan.algorithm)?);
+                    Ok(())
+                })?;
+                unless_empty(r, plan.reads.is_empty())?;
+            }
+            "seed" => made.seed = Some(read_seed(r)?),
+            "signer" => made.signer = Some(r.digest()?.0),
+            "source" => made.source = Some(read_source(r)?),
+            "values" => read_values(r, plan)?,
+            _ => r.unknown(name)?,
+        }
+        Ok(())
+    })?;
+    if compiled && keyed {
+        return Ok(());
+    }
+    r.fault("`compiler` and `placeholder_key_id` are always there")
+}
+
+fn unless_empty(r: &Reader<'_>, empty: bool) -> Parsed<()> {
+    if empty { r.fault("what is empty or false is left out") } else { Ok(()) }
+}
+
+fn read_arguments(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
+    r.object(|r, name| {
+        r.charge(RECORD_WEIGHT + name.len())?;
+        let argument = value(r)?;
+        plan.target.arguments.insert(name.to_owned(), argument);
+        Ok(())
+    })?;
+    unless_empty(r, plan.target.arguments.is_empty())
+}
+
+fn read_plugin(r: &mut Reader<'_>) -> Parsed<PluginRecord> {
+    let (mut name, mut version, mut source, mut verification) = (None, None, None, None);
+    let (mut signed_by, mut schema) = (None, None);
+    r.object(|r, member| {
+        match member {
+            "name" => name = Some(text(r)?),
+            "schema" => schema = Some(r.digest()?),
+            "signed_by" => signed_by = Some(text(r)?),
+            "source" => source = Some(text(r)?),
+            "verification" => verification = Some(text(r)?),
+            "version" => version = Some(text(r)?),
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    match (name, version, source, verification) {
+        (Some(name), Some(version), Some(source), Some(verification)) => {
+            Ok(PluginRecord { name, version, source, verification, signed_by, schema })
+        }
+        _ => r.fault("a plugin has a `name`, a `version`, a `source` and a `verification`"),
+    }
+}
+
+fn read_read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Read> {
+    let (mut key, mut decorator, mut digest, mut length) = (None, None, None, None);
+    r.object(|r, member| {
+        match member {
+            "decorator" => decorator = Some(text(r)?),
+            "digest" => digest = Some(r.digest()?),
+            "key" => key = Some(text(r)?),
+            "length" => {
+                let count = u32::try_from(r.int()?);
+                length = Some(count.or_else(|_| r.fault("a length has 32 bits"))?);
+            }
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    let placeholder = match (digest, length) {
+        (Some(digest), Some(length)) => Some(Placeholder { length, algorithm, digest }),
+        (None, None) => None,
+        _ => return r.fault("`digest` and `length` stand together"),
+    };
+    match (key, decorator) {
+        (Some(key), Some(decorator)) => {
+            Ok(Read { key: key.into(), decorator: decorator.into(), placeholder })
+        }
+        _ => r.fault("a read has a `key` and a `decorator`"),
+    }
+}
+
+fn read_seed(r: &mut Reader<'_>) -> Parsed<Seed> {
+    let (mut alg, mut kdf, mut scope, mut seed_hash) = (None, None, None, None);
+    r.object(|r, member| {
+        match member {
+            "alg" => alg = Some(text(r)?),
+            "kdf" => kdf = Some(text(r)?),
+            "scope" => scope = Some(text(r)?),
+            "seed_hash" => seed_hash = Some(r.digest()?),
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    match (alg, kdf, scope, seed_hash) {
+        (Some(alg), Some(kdf), Some(scope), Some(seed_hash)) => {
+            Ok(Seed { alg, kdf, scope, seed_hash })
+        }
+        _ => r.fault("a seed has `alg`, `kdf`, `scope` and `seed_hash`"),
+    }
+}
+
+fn read_source(r: &mut Reader<'_>) -> Parsed<Source> {
+    let (mut path, mut absolute) = (None, None);
+    r.object(|r, member| {
+        match member {
+            "absolute" => absolute = Some(text(r)?),
+            "path" => path = Some(text(r)?),
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    match (path, absolute) {
+        (Some(path), Some(absolute)) => Ok(Source { path, absolute }),
+        _ => r.fault("a source has a `path` and an `absolute` one"),
+    }
+}
+
+fn read_values(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
+    let mut some = false;
+    r.object(|r, name| {
+        some = true;
+        let Some((key, _)) = plan.values.get_key_value(name) else {
+            return r.fault(format!("`{name}` is not in VALUES"));
+        };
+        let key = Arc::clone(key);
+        let value = plan.values.get_mut(name).expect("it was found");
+        read_value(r, &key, value)
+    })?;
+    unless_empty(r, !some)
+}
+
+fn read_value(r: &mut Reader<'_>, key: &Key, found: &mut PlanValue) -> Parsed<()> {
+    let mut some = false;
+    r.object(|r, member| {
+        some = true;
+        match member {
+            "holders" => {
+                found.holders = read_set(r)?;
+                unless_empty(r, found.holders.is_empty())?;
+            }
+            "public" => found.public = Some(value(r)?),
+            "roots" => {
+                found.roots = read_set(r)?;
+                unless_empty(r, is_its_own_root(key, &found.roots))?;
+            }
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    unless_empty(r, !some)
+}
+
+/// A sorted row in which nothing is twice.
+fn read_set<T: Ord + From<String>>(r: &mut Reader<'_>) -> Parsed<BTreeSet<T>> {
+    let mut set = BTreeSet::new();
+    r.charge(weight::MAP)?;
+    r.array(|r| {
+        r.charge(weight::ITEM)?;
+        let item = T::from(text(r)?);
+        if set.last().is_some_and(|last| *last >= item) {
+            return r.fault("a set is not sorted, or something is in it twice");
+        }
+        set.insert(item);
+        Ok(())
+    })?;
+    Ok(set)
+}

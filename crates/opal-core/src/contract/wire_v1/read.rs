@@ -1,0 +1,297 @@
+//! Steps, read back.
+
+pub(in crate::contract) mod parts;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use self::parts::{duration, filled, fit, float, items, known_name, name, push, text};
+use super::weight;
+use crate::context::{Context, Place};
+use crate::contract::json::read::{MAX_NESTING, Read, Reader};
+use crate::hash::Digest;
+use crate::plan::{
+    Arg, Binding, Handle, Key, MAX_STEPS, Part, Piece, Redirect, RedirectTarget, Step,
+};
+use crate::text::Span;
+use crate::value::Value;
+
+/// Reads steps that refer to the values of a file.
+#[derive(Debug)]
+pub(in crate::contract) struct StepReader {
+    /// The keys of VALUES in their order, and whether a schema stands with them.
+    pub(in crate::contract) known: Vec<(Key, Option<Option<Digest>>)>,
+    count: usize,
+    level: usize,
+}
+
+impl StepReader {
+    pub(in crate::contract) fn new(keys: impl Iterator<Item = Key>) -> Self {
+        Self { known: keys.map(|key| (key, None)).collect(), count: 0, level: 0 }
+    }
+
+    pub(in crate::contract) fn step(&mut self, r: &mut Reader<'_>) -> Read<Step> {
+        let depth = std::mem::take(&mut r.depth);
+        self.level += 1;
+        if self.level > MAX_NESTING {
+            return r.fault(format!("more than {MAX_NESTING} levels of steps"));
+        }
+        self.count += 1;
+        if self.count > MAX_STEPS {
+            return r.fault(format!("more than {MAX_STEPS} steps"));
+        }
+        r.charge(weight::STEP)?;
+        let mut step = Step {
+            decorator: Cow::Borrowed(""),
+            args: Vec::new(),
+            block: Vec::new(),
+            path: Box::default(),
+            binding: None,
+            redirects: Vec::new(),
+            schema: None,
+            note: None,
+            span: Span::at(0),
+        };
+        let (mut decorated, mut placed) = (false, false);
+        r.object(|r, key| {
+            match key {
+                "args" => step.args = self.args(r)?,
+                "block" => step.block = filled(r, |r| self.step(r))?,
+                "decorator" => {
+                    step.decorator = name(r)?;
+                    decorated = true;
+                }
+                "let" => step.binding = Some(Box::new(self.binding(r)?)),
+                "path" => {
+                    step.path = text(r)?.into();
+                    placed = true;
+                }
+                "redirects" => step.redirects = filled(r, |r| self.redirect(r))?,
+                "schema" => step.schema = Some(r.digest()?),
+                _ => r.unknown(key)?,
+            }
+            Ok(())
+        })?;
+        if !decorated || !placed {
+            return r.fault("a step has a `decorator` and a `path`");
+        }
+        self.level -= 1;
+        r.depth = depth;
+        Ok(step)
+    }
+
+    fn args(&mut self, r: &mut Reader<'_>) -> Read<Vec<(Cow<'static, str>, Arg)>> {
+        let mut args = Vec::new();
+        r.object(|r, key| {
+            r.charge(weight::ARG + key.len())?;
+            let arg = self.arg(r)?;
+            push(&mut args, (known_name(key), arg));
+            Ok(())
+        })?;
+        if args.is_empty() {
+            return r.fault("an empty `args` is left out");
+        }
+        fit(&mut args);
+        Ok(args)
+    }
+
+    fn arg(&mut self, r: &mut Reader<'_>) -> Read<Arg> {
+        Ok(match r.peek() {
+            Some(b'{') => return self.tagged(r),
+            Some(b'[') => {
+                let items = items(r, |r| self.arg(r))?;
+                if items.iter().all(|item| matches!(item, Arg::Const(_))) {
+                    Arg::Const(Value::Array(items.into_iter().filter_map(constant).collect()))
+                } else {
+                    Arg::Array(items)
+                }
+            }
+            Some(b'"') => Arg::Const(Value::String(Cow::Owned(text(r)?))),
+            Some(b'n') => {
+                r.null()?;
+                Arg::Const(Value::Null)
+            }
+            Some(b't' | b'f') => Arg::Const(Value::Bool(r.bool()?)),
+            _ => Arg::Const(Value::Int(r.int()?)),
+        })
+    }
+
+    /// An object with one member that says its kind; some kinds have more.
+    fn tagged<'t>(&mut self, r: &mut Reader<'t>) -> Read<Arg> {
+        let mut found: Option<Arg> = None;
+        let mut handle = Named::default();
+        let (mut value, mut schema): (Option<Cow<'t, str>>, _) = (None, None);
+        r.object(|r, key| {
+            let arg = match key {
+                "access" | "let" | "name" => return handle.member(r, key, "let"),
+                "schema" => {
+                    schema = Some(r.digest()?);
+                    return Ok(());
+                }
+                "value" => {
+                    value = Some(r.string()?);
+                    return Ok(());
+                }
+                "duration" => Arg::Const(Value::Duration(duration(r)?)),
+                "float" => Arg::Const(Value::Float(float(r)?)),
+                "map" => self.map(r)?,
+                "shell" => Arg::Shell(self.pieces(r)?),
+                "text" => Arg::Text(self.pieces(r)?),
+                "deferred" => return r.fault("a contract leaves no value open"),
+                _ => return r.unknown(key),
+            };
+            match found.replace(arg) {
+                None => Ok(()),
+                Some(_) => r.fault("an argument is of two kinds"),
+            }
+        })?;
+        match (found, value, handle) {
+            (Some(arg), None, Named { id: None, name: None, access: None }) if schema.is_none() => {
+                Ok(arg)
+            }
+            (None, Some(key), Named { id: None, name: None, access: None }) => {
+                self.reference(r, &key, schema)
+            }
+            (None, None, Named { id: Some(id), name: Some(name), access }) if schema.is_none() => {
+                let access = access.unwrap_or_default();
+                Ok(Arg::Handle(Handle { id, name, access }))
+            }
+            _ => r.fault("no argument is written like this"),
+        }
+    }
+
+    fn reference(&mut self, r: &Reader<'_>, key: &str, schema: Option<Digest>) -> Read<Arg> {
+        let Ok(index) = self.known.binary_search_by(|(known, _)| (**known).cmp(key)) else {
+            return r.fault(format!("`{key}` is not in VALUES"));
+        };
+        let (key, before) = &mut self.known[index];
+        if before.is_some_and(|before| before != schema) {
+            return r.fault(format!("`{key}` has two schemas"));
+        }
+        *before = Some(schema);
+        Ok(Arg::Value(Arc::clone(key)))
+    }
+
+    fn map(&mut self, r: &mut Reader<'_>) -> Read<Arg> {
+        r.charge(weight::MAP)?;
+        let mut fields: BTreeMap<String, Arg> = BTreeMap::new();
+        r.object(|r, key| {
+            r.charge(2 * weight::ITEM + key.len())?;
+            let field = self.arg(r)?;
+            fields.insert(key.to_owned(), field);
+            Ok(())
+        })?;
+        if fields.values().all(|field| matches!(field, Arg::Const(_))) {
+            let constants =
+                fields.into_iter().filter_map(|(key, field)| Some((key, constant(field)?)));
+            return Ok(Arg::Const(Value::Map(constants.collect())));
+        }
+        Ok(Arg::Map(fields))
+    }
+
+    fn pieces(&mut self, r: &mut Reader<'_>) -> Read<Vec<Piece>> {
+        items(r, |r| {
+            if r.peek() == Some(b'"') {
+                return Ok(Piece::Text(text(r)?.into()));
+            }
+            let mut piece = None;
+            r.object(|r, key| {
+                let found = match key {
+                    "data" => Piece::Data { arg: self.arg(r)?, place: Context::new(Place::Word) },
+                    "raw" => Piece::Raw(self.arg(r)?),
+                    _ => return r.unknown(key),
+                };
+                match piece.replace(found) {
+                    None => Ok(()),
+                    Some(_) => r.fault("a piece is of two kinds"),
+                }
+            })?;
+            piece.map_or_else(|| r.fault("a piece is text, `data` or `raw`"), Ok)
+        })
+    }
+
+    fn binding(&mut self, r: &mut Reader<'_>) -> Read<Binding> {
+        r.charge(weight::ARG)?;
+        let mut named = Named::default();
+        r.object(|r, key| named.member(r, key, "id"))?;
+        match named {
+            Named { id: Some(id), name: Some(name), access } => {
+                Ok(Binding { id, name, access: access.unwrap_or_default() })
+            }
+            _ => r.fault("a `let` has an `id` and a `name`"),
+        }
+    }
+
+    fn redirect(&mut self, r: &mut Reader<'_>) -> Read<Redirect> {
+        r.charge(weight::ARG)?;
+        let (mut operator, mut target) = (None, None);
+        r.object(|r, key| {
+            let found = match key {
+                "operator" => {
+                    operator = Some(text(r)?);
+                    return Ok(());
+                }
+                "shell" => RedirectTarget::Shell(self.pieces(r)?),
+                "step" => RedirectTarget::Step(Box::new(self.step(r)?)),
+                _ => return r.unknown(key),
+            };
+            match target.replace(found) {
+                None => Ok(()),
+                Some(_) => r.fault("a redirection has two targets"),
+            }
+        })?;
+        match (operator, target) {
+            (Some(operator), Some(target)) => Ok(Redirect { operator: operator.into(), target }),
+            _ => r.fault("a redirection has an `operator` and a target"),
+        }
+    }
+}
+
+/// A handle or a binding: an id, a name, and what is taken of the value.
+#[derive(Default)]
+struct Named {
+    id: Option<Arc<str>>,
+    name: Option<Arc<str>>,
+    access: Option<Vec<Part>>,
+}
+
+impl Named {
+    fn member(&mut self, r: &mut Reader<'_>, key: &str, id: &str) -> Read<()> {
+        match key {
+            _ if key == id => self.id = Some(text(r)?.into()),
+            "name" => self.name = Some(text(r)?.into()),
+            "access" => {
+                let parts = filled(r, |r| {
+                    r.charge(weight::ITEM)?;
+                    Ok(match r.peek() {
+                        Some(b'"') => Part::Field(text(r)?.into()),
+                        Some(b'n') => {
+                            r.null()?;
+                            Part::All
+                        }
+                        _ => Part::Index(r.int()?),
+                    })
+                })?;
+                self.access = Some(parts);
+            }
+            _ => return r.unknown(key),
+        }
+        Ok(())
+    }
+}
+
+/// A constant as it is written everywhere.
+pub(in crate::contract) fn value(r: &mut Reader<'_>) -> Read<Value> {
+    match StepReader::new(std::iter::empty()).arg(r)? {
+        Arg::Const(value) => Ok(value),
+        _ => r.fault("only a constant may stand here"),
+    }
+}
+
+fn constant(arg: Arg) -> Option<Value> {
+    match arg {
+        Arg::Const(value) => Some(value),
+        _ => None,
+    }
+}

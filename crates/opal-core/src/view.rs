@@ -1,0 +1,174 @@
+//! Plans as people and programs look at them: a plan in, bytes out.
+//!
+//! | what | where |
+//! |---|---|
+//! | the tree on a terminal | [`Tree`], in `tree` |
+//! | JSON, as `docs/schema/plan-1.json` describes it | [`Json`], in `json` |
+//! | a step, an argument and shell text in words | `words`, and [`step_text`] for everyone else |
+//! | which values a step uses | [`Uses`] |
+//! | characters that would act on a terminal | [`visible`] |
+//!
+//! A view is no contract: it shows six digits of each digest, and nothing reads it back.
+//! Deliberately not here: where the bytes go, and whether there is a terminal.
+
+mod ink;
+mod json;
+mod quote;
+mod tree;
+mod uses;
+pub mod visible;
+mod words;
+
+use std::collections::BTreeSet;
+
+use crate::contract::Contract;
+use crate::decorator::Cost;
+use crate::hash::{Algorithm, Digest};
+use crate::plan::{Key, Plan, Step};
+use crate::registry::Registry;
+
+pub use json::Json;
+pub use tree::Tree;
+pub use uses::Uses;
+
+/// One way to show a plan.
+pub trait PlanFormatter {
+    /// The same view gives the same bytes.
+    fn format(&self, view: &PlanView<'_>) -> Vec<u8>;
+}
+
+/// A plan and what else is worth showing with it.
+#[derive(Clone, Debug)]
+pub struct PlanView<'a> {
+    pub plan: &'a Plan,
+    pub plan_hash: Digest,
+    pub facts: Facts,
+    /// Reads that a quick plan leaves open: what came of them has a number in a resolved tree.
+    pub expensive: BTreeSet<Key>,
+    /// Whole sentences for the reader, without a full stop.
+    pub notes: Vec<String>,
+}
+
+/// Where a plan comes from and what holds for it. What is not known is left out of every view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// When it was made, in seconds of Unix time.
+    pub created: Option<i64>,
+    pub compiler_version: Option<String>,
+    pub source_commit: Option<String>,
+    pub source_path: Option<String>,
+    /// `user@host`.
+    pub generated_by: Option<String>,
+    pub plugins: Vec<PluginFact>,
+    /// What the placeholder key belongs to.
+    pub project: Option<String>,
+    /// The placeholder key is gone with this process, so its placeholders compare with no others.
+    pub key_of_process: bool,
+    /// When it stops being a contract, in seconds of Unix time.
+    pub expires: Option<i64>,
+    /// It may run a single time.
+    pub once: bool,
+    /// The keys that signed it.
+    pub signed_by: Vec<String>,
+}
+
+/// A plugin whose decorators a plan uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PluginFact {
+    pub name: String,
+    pub version: String,
+    pub source: Option<String>,
+    pub verification: Option<String>,
+    pub signed_by: Option<String>,
+}
+
+impl<'a> PlanView<'a> {
+    #[must_use]
+    pub fn new(plan: &'a Plan, plan_hash: Digest) -> Self {
+        Self {
+            plan,
+            plan_hash,
+            facts: Facts::default(),
+            expensive: BTreeSet::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// With the numbers of a resolved tree on what `registry` calls expensive.
+    #[must_use]
+    pub fn with_costs(mut self, registry: &Registry) -> Self {
+        let is_expensive = |decorator: &str| {
+            let path = decorator.trim_start_matches('@');
+            registry.get(path).is_some_and(|found| found.cost == Cost::Expensive)
+        };
+        let reads = self.plan.reads.iter().filter(|read| is_expensive(&read.decorator));
+        self.expensive = reads.map(|read| read.key.clone()).collect();
+        self
+    }
+
+    #[must_use]
+    pub fn with_facts(mut self, facts: Facts) -> Self {
+        self.facts = facts;
+        self
+    }
+
+    #[must_use]
+    pub fn with_notes(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+}
+
+impl Facts {
+    /// What a contract says about itself. Its signer is the key it names, checked or not.
+    #[must_use]
+    pub fn of(contract: &Contract) -> Self {
+        let made = contract.provenance();
+        let plugins = made.plugins.iter().map(|plugin| PluginFact {
+            name: plugin.name.clone(),
+            version: plugin.version.clone(),
+            source: Some(plugin.source.clone()),
+            verification: Some(plugin.verification.clone()),
+            signed_by: plugin.signed_by.clone(),
+        });
+        let generated_by = match (&made.generated_by, &made.host) {
+            (Some(who), Some(host)) => Some(format!("{who}@{host}")),
+            (who, host) => who.clone().or_else(|| host.clone()),
+        };
+        Self {
+            created: Some(contract.created()),
+            compiler_version: Some(made.compiler.clone()),
+            source_commit: made.commit.clone(),
+            source_path: made.source.as_ref().map(|source| source.path.clone()),
+            generated_by,
+            plugins: plugins.collect(),
+            project: made.project.clone(),
+            key_of_process: false,
+            expires: made.expires,
+            once: made.once,
+            signed_by: made.signer.map(|key| Digest(key).hex()).into_iter().collect(),
+        }
+    }
+}
+
+/// A step in one text, as the tree has it, but without its block, numbers and colours, and with
+/// nothing that a plan knows and its file does not: such texts can be set side by side. It may hold
+/// line feeds and control characters: see [`visible`].
+#[must_use]
+pub fn step_text(plan: &Plan, step: &Step) -> String {
+    let mut ink = ink::Ink::exact();
+    words::Words::exact(plan).step(step, &mut ink);
+    ink.finish()
+}
+
+/// `sha256:` and all digits.
+fn named_digest(algorithm: Algorithm, digest: &Digest) -> String {
+    format!("{}:{}", algorithm.name(), digest.hex())
+}
+
+/// Seconds of Unix time in RFC 3339, UTC. Years that RFC 3339 cannot write have no text.
+#[must_use]
+pub fn time_text(seconds: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_second(seconds).ok()?.to_string();
+    time.starts_with(|first: char| first.is_ascii_digit()).then_some(time)
+}

@@ -1,0 +1,73 @@
+//! A step with its block.
+
+use serde_json::{Map, Value as Node, json};
+
+use super::argument;
+use crate::plan::{Binding, Plan, Redirect, RedirectTarget, Step};
+use crate::view::Uses;
+use crate::view::words::{access_text, is_undecided};
+
+/// What is empty is left out.
+pub(super) fn node(plan: &Plan, step: &Step) -> Node {
+    let mut node = Map::new();
+    let mut add = |name: &str, part: Option<Node>| {
+        if let Some(part) = part {
+            node.insert(name.to_owned(), part);
+        }
+    };
+    let uses = Uses::of(step);
+    let deferred: Vec<&str> = uses
+        .deferred
+        .into_iter()
+        .filter_map(|index| plan.deferred.get(index as usize))
+        .map(|deferred| &*deferred.key)
+        .collect();
+    add("decorator", Some(step.decorator.as_ref().into()));
+    add("path", Some(step.path.as_ref().into()));
+    add("args", some(args(plan, step)).map(Node::Object));
+    add("block", list(step.block.iter().map(|inner| self::node(plan, inner))));
+    add("redirects", list(step.redirects.iter().map(|one| redirect(plan, one))));
+    add("values", list(uses.values.into_iter().map(Node::from)));
+    add("deferred", list(deferred.into_iter().map(Node::from)));
+    add("let", step.binding.as_deref().map(binding));
+    add("note", step.note.as_deref().map(Node::from));
+    add("schema", step.schema.map(|schema| schema.hex().into()));
+    add("undecided", is_undecided(step).then_some(true.into()));
+    node.into()
+}
+
+fn list(items: impl Iterator<Item = Node>) -> Option<Node> {
+    let items: Vec<Node> = items.collect();
+    (!items.is_empty()).then_some(items.into())
+}
+
+fn some(args: Map<String, Node>) -> Option<Map<String, Node>> {
+    (!args.is_empty()).then_some(args)
+}
+
+fn args(plan: &Plan, step: &Step) -> Map<String, Node> {
+    let shown = step.args.iter().filter(|(name, _)| name != "undecided").map(|(name, arg)| {
+        let node = match step.command() {
+            Some(command) if name == "command" => argument::shell_text(plan, command).into(),
+            _ => argument::node(plan, arg),
+        };
+        (name.to_string(), node)
+    });
+    shown.collect()
+}
+
+fn binding(binding: &Binding) -> Node {
+    let mut node = json!({"handle": format!("opal:h:{}", binding.id), "name": &*binding.name});
+    if !binding.access.is_empty() {
+        node["access"] = access_text(&binding.access).into();
+    }
+    node
+}
+
+fn redirect(plan: &Plan, redirect: &Redirect) -> Node {
+    let (name, target) = match &redirect.target {
+        RedirectTarget::Step(target) => ("step", node(plan, target)),
+        RedirectTarget::Shell(pieces) => ("text", argument::shell_text(plan, pieces).into()),
+    };
+    json!({"operator": &*redirect.operator, name: target})
+}

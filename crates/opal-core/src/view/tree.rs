@@ -1,0 +1,209 @@
+//! The tree: one step a line, what it stands on below, and the hash at the end.
+
+use super::ink::{Ink, Style};
+use super::words::{Words, operators, reference};
+use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
+use crate::plan::{Plan, PlanValue, Step};
+
+/// UTF-8 text with box characters. Lines are never cut: what is hidden cannot be reviewed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tree {
+    /// Whether to write ANSI colour codes.
+    pub colour: bool,
+}
+
+impl PlanFormatter for Tree {
+    fn format(&self, view: &PlanView<'_>) -> Vec<u8> {
+        let mut drawing =
+            Drawing { ink: Ink::terminal(self.colour), words: Words::annotated(view) };
+        drawing.ink.inline(Style::Bold, &view.plan.target.name);
+        drawing.ink.write(":");
+        drawing.ink.end_line();
+        if view.plan.steps.is_empty() {
+            drawing.line("└─ nothing to run");
+        }
+        drawing.block(&view.plan.steps, &[]);
+        drawing.arguments(view.plan);
+        drawing.values(view.plan);
+        drawing.numbered(view.plan);
+        drawing.reads(view.plan);
+        drawing.foot(view);
+        drawing.ink.finish().into_bytes()
+    }
+}
+
+#[derive(Debug)]
+struct Drawing<'a> {
+    ink: Ink,
+    words: Words<'a>,
+}
+
+impl Drawing<'_> {
+    /// Steps behind the bars of what they stand in. `operators` stand in front of all but the
+    /// first.
+    fn block(&mut self, steps: &[Step], operators: &[&str]) {
+        let outer = self.ink.bars.len();
+        for (index, step) in steps.iter().enumerate() {
+            let is_last = index + 1 == steps.len();
+            let bars = self.ink.bars[..outer].to_owned();
+            self.ink.drawn(&(bars + if is_last { "└─ " } else { "├─ " }));
+            self.ink.bars.push_str(if is_last { "   " } else { "│  " });
+            if let Some(operator) = index.checked_sub(1).and_then(|before| operators.get(before)) {
+                self.ink.styled(Style::Bold, operator);
+                self.ink.write(" ");
+            }
+            self.step(step);
+            self.ink.bars.truncate(outer);
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        let inner = self.ink.bars.len();
+        if !step.block.is_empty() {
+            // Further lines of this step keep clear of the bar that leads to its block.
+            self.ink.bars.push_str("│  ");
+        }
+        self.words.step(step, &mut self.ink);
+        self.ink.end_line();
+        self.ink.bars.truncate(inner);
+        self.block(&step.block, &operators(step));
+    }
+
+    fn plain(&mut self, text: &str) {
+        self.ink.inline(Style::Plain, text);
+    }
+
+    fn line(&mut self, text: &str) {
+        self.plain(text);
+        self.ink.end_line();
+    }
+
+    fn title(&mut self, title: &str) {
+        self.ink.end_line();
+        self.ink.inline(Style::Bold, title);
+        self.ink.end_line();
+    }
+
+    /// `  name = value  (more)`.
+    fn entry(&mut self, name: &str, value: &str, more: &[String]) {
+        self.plain(&format!("  {name} = "));
+        self.ink.inline(Style::Value, value);
+        self.more(more);
+    }
+
+    fn more(&mut self, more: &[String]) {
+        if !more.is_empty() {
+            self.ink.inline(Style::Dim, &format!("  ({})", more.join(", ")));
+        }
+        self.ink.end_line();
+    }
+
+    fn arguments(&mut self, plan: &Plan) {
+        if plan.target.arguments.is_empty() {
+            return;
+        }
+        self.title("Arguments:");
+        for (name, value) in &plan.target.arguments {
+            self.entry(name, &value.to_string(), &[]);
+        }
+    }
+
+    fn values(&mut self, plan: &Plan) {
+        if plan.values.is_empty() {
+            return;
+        }
+        self.title("Values:");
+        for (key, value) in &plan.values {
+            let public = value.public.as_ref().map(|_| "public".to_owned());
+            let more: Vec<String> = public.into_iter().chain(held_by(&value.holders)).collect();
+            self.entry(key, &shown(value), &more);
+        }
+    }
+
+    fn numbered(&mut self, plan: &Plan) {
+        if !plan.deferred.is_empty() {
+            self.title("Deferred:");
+        }
+        for (index, deferred) in plan.deferred.iter().enumerate() {
+            self.plain(&format!("  {}. {} → ", index + 1, reference(&deferred.key)));
+            self.ink.inline(Style::Open, &format!("<expensive: {}>", deferred.why));
+            self.more(&held_by(&deferred.holders).into_iter().collect::<Vec<_>>());
+        }
+        let resolved = self.words.resolved().to_vec();
+        if !resolved.is_empty() {
+            self.title("Resolved:");
+        }
+        for (index, key) in resolved.iter().enumerate() {
+            self.plain(&format!("  {}. {} → ", index + 1, reference(key)));
+            let value = plan.values.get(key).map(shown).unwrap_or_default();
+            self.ink.inline(Style::Value, &value);
+            self.ink.end_line();
+        }
+    }
+
+    fn reads(&mut self, plan: &Plan) {
+        if plan.reads.is_empty() {
+            return;
+        }
+        self.title("Reads:");
+        for read in &plan.reads {
+            match &read.placeholder {
+                Some(placeholder) => self.entry(&read.key, &placeholder.to_string(), &[]),
+                None => self.line(&format!("  {}  (drawn by the run)", read.key)),
+            }
+        }
+    }
+
+    fn foot(&mut self, view: &PlanView<'_>) {
+        self.ink.end_line();
+        self.ink.inline(Style::Bold, "Plan Hash:");
+        self.line(&format!(" {}", named_digest(view.plan.algorithm, &view.plan_hash)));
+        for (name, text) in facts(&view.facts) {
+            self.ink.inline(Style::Bold, name);
+            self.line(&format!(" {text}"));
+        }
+        if view.facts.key_of_process {
+            self.note("these placeholders are of this process alone: no other plan has the same");
+        }
+        for note in &view.notes {
+            self.note(note);
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.ink.inline(Style::Open, "note:");
+        self.line(&format!(" {text}"));
+    }
+}
+
+fn shown(value: &PlanValue) -> String {
+    value.public.as_ref().map_or_else(|| value.placeholder.to_string(), ToString::to_string)
+}
+
+/// `var replicas, count`.
+fn held_by(holders: &std::collections::BTreeSet<String>) -> Option<String> {
+    let names: Vec<&str> = holders.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| format!("var {}", names.join(", ")))
+}
+
+fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
+    let made = [
+        facts.created.and_then(time_text),
+        facts.generated_by.as_ref().map(|who| format!("by {who}")),
+        facts.compiler_version.as_ref().map(|version| format!("with opal {version}")),
+    ];
+    let made: Vec<String> = made.into_iter().flatten().collect();
+    let plugins: Vec<String> =
+        facts.plugins.iter().map(|plugin| format!("{} {}", plugin.name, plugin.version)).collect();
+    let lines = [
+        ("Project:", facts.project.clone()),
+        ("Source:", facts.source_path.clone()),
+        ("Commit:", facts.source_commit.clone()),
+        ("Made:", (!made.is_empty()).then(|| made.join(" "))),
+        ("Plugins:", (!plugins.is_empty()).then(|| plugins.join(", "))),
+        ("Signed by:", (!facts.signed_by.is_empty()).then(|| facts.signed_by.join(", "))),
+        ("Expires:", facts.expires.and_then(time_text)),
+        ("Once:", facts.once.then(|| "it may run a single time".to_owned())),
+    ];
+    lines.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+}

@@ -1,0 +1,344 @@
+//! Steps, arguments and shell text in words. What is here is never read back.
+
+mod constructs;
+
+pub(super) use constructs::{is_undecided, operators};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ink::{Ink, Style};
+use super::{PlanView, quote};
+use crate::context::Context;
+use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
+use crate::value::Value;
+
+#[derive(Debug)]
+pub(super) struct Words<'a> {
+    plan: &'a Plan,
+    /// For a reader of this one plan: public values in clear, heads as they were written. A plan
+    /// that comes out of a file has no such heads, so texts to be compared go without.
+    for_reader: bool,
+    notes: Notes,
+}
+
+/// Which values have a number.
+#[derive(Debug)]
+enum Notes {
+    None,
+    /// What a quick plan left open: its place in the plan's own row.
+    Deferred,
+    /// What a quick plan would have left open, numbered as the text comes to it.
+    Resolved {
+        wanted: BTreeSet<Key>,
+        numbers: BTreeMap<Key, usize>,
+        row: Vec<Key>,
+    },
+}
+
+impl<'a> Words<'a> {
+    /// Without numbers, with a placeholder for every value, and the same for a plan and its file.
+    pub(super) fn exact(plan: &'a Plan) -> Self {
+        Self { plan, for_reader: false, notes: Notes::None }
+    }
+
+    /// With the numbers of notes, public values in clear, and heads as they were written.
+    pub(super) fn annotated(view: &PlanView<'a>) -> Self {
+        let plan = view.plan;
+        let comes_from_expensive =
+            |value: &PlanValue| value.roots.iter().any(|root| view.expensive.contains(root));
+        let wanted = plan
+            .values
+            .iter()
+            .filter(|(key, value)| view.expensive.contains(*key) || comes_from_expensive(value));
+        let wanted: BTreeSet<Key> = wanted.map(|(key, _)| key.clone()).collect();
+        let notes = match wanted.is_empty() {
+            true => Notes::Deferred,
+            false => Notes::Resolved { wanted, numbers: BTreeMap::new(), row: Vec::new() },
+        };
+        Self { plan, for_reader: true, notes }
+    }
+
+    /// The values that got a number, in its order.
+    pub(super) fn resolved(&self) -> &[Key] {
+        match &self.notes {
+            Notes::Resolved { row, .. } => row,
+            Notes::None | Notes::Deferred => &[],
+        }
+    }
+
+    /// A step without its block.
+    pub(super) fn step(&mut self, step: &Step, ink: &mut Ink) {
+        if let Some(binding) = &step.binding {
+            ink.styled(Style::Bold, &format!("let.{}", binding.name));
+            ink.write(&format!(" ({}) = ", handle_text(&binding.id)));
+        }
+        match step.command() {
+            Some(command) if step.args.len() == 1 && step.binding.is_none() => {
+                self.shell(command, ink);
+            }
+            _ if step.is_construct() => self.construct(step, ink),
+            _ if step.decorator == "@cmd" => self.function(step, ink),
+            _ => self.call(step, ink),
+        }
+        for redirect in &step.redirects {
+            ink.write(&format!(" {} ", redirect.operator));
+            match &redirect.target {
+                RedirectTarget::Step(step) => self.step(step, ink),
+                RedirectTarget::Shell(pieces) => self.shell(pieces, ink),
+            }
+        }
+    }
+
+    fn note<'s>(&self, step: &'s Step) -> Option<&'s str> {
+        step.note.as_deref().filter(|_| self.for_reader)
+    }
+
+    /// `@cmd.build("release")` as it was called, or `@cmd.build`.
+    fn function(&self, step: &Step, ink: &mut Ink) {
+        let name = match step.arg("function") {
+            Some(Arg::Const(name)) => format!("@cmd.{}", quote::plain(name)),
+            _ => step.decorator.to_string(),
+        };
+        let call = self.note(step).and_then(|note| note.strip_prefix(&*name));
+        ink.styled(Style::Bold, &name);
+        ink.write(call.unwrap_or_default());
+    }
+
+    /// `@retry(attempts=3, delay=2s)`.
+    fn call(&mut self, step: &Step, ink: &mut Ink) {
+        ink.styled(Style::Bold, &step.decorator);
+        let command = step.command().and(step.args.iter().position(|(name, _)| name == "command"));
+        let first = command.map(|index| &step.args[index]);
+        let others = step.args.iter().enumerate().filter(|(index, _)| Some(*index) != command);
+        let args: Vec<_> = first.into_iter().chain(others.map(|(_, arg)| arg)).collect();
+        if !args.is_empty() {
+            ink.write("(");
+            for (index, (name, arg)) in args.into_iter().enumerate() {
+                ink.write(if index == 0 { "" } else { ", " });
+                // The command of `@shell` is what everyone writes first.
+                if !(index == 0 && first.is_some()) {
+                    ink.write(&format!("{name}="));
+                }
+                self.arg(arg, ink);
+            }
+            ink.write(")");
+        }
+        ink.write(
+            &step
+                .binding
+                .as_deref()
+                .map_or_else(String::new, |Binding { access, .. }| access_text(access)),
+        );
+    }
+
+    /// An argument as the language writes it.
+    pub(super) fn arg(&mut self, arg: &Arg, ink: &mut Ink) {
+        match arg {
+            Arg::Const(value) => ink.write(&value.to_string()),
+            Arg::Value(key) => {
+                self.value(key, &|value| value.to_string(), ink);
+            }
+            Arg::Deferred(index) => self.deferred(*index, ink),
+            Arg::Handle(handle) => handle_use(handle, ink),
+            Arg::Text(pieces) | Arg::Shell(pieces) => {
+                ink.write("\"");
+                for piece in pieces {
+                    self.string_piece(piece, ink);
+                }
+                ink.write("\"");
+            }
+            Arg::Array(items) => {
+                ink.write("[");
+                for (index, item) in items.iter().enumerate() {
+                    ink.write(if index == 0 { "" } else { ", " });
+                    self.arg(item, ink);
+                }
+                ink.write("]");
+            }
+            Arg::Map(fields) => {
+                ink.write("{");
+                for (index, (name, item)) in fields.iter().enumerate() {
+                    ink.write(if index == 0 { "" } else { ", " });
+                    ink.write(&format!("{}: ", string(name)));
+                    self.arg(item, ink);
+                }
+                ink.write("}");
+            }
+        }
+    }
+
+    /// A part of a string between quotes.
+    fn string_piece(&mut self, piece: &Piece, ink: &mut Ink) {
+        let inner = |value: &Value| match value {
+            Value::String(text) => inside(text),
+            other => other.to_string(),
+        };
+        match piece {
+            Piece::Text(text) => ink.write(&inside(text)),
+            Piece::Raw(arg) => self.raw(arg, ink),
+            Piece::Data { arg: Arg::Const(value), .. } => ink.write(&inner(value)),
+            Piece::Data { arg: Arg::Value(key), .. } => self.value(key, &inner, ink),
+            Piece::Data { arg: Arg::Text(pieces) | Arg::Shell(pieces), .. } => {
+                for piece in pieces {
+                    self.string_piece(piece, ink);
+                }
+            }
+            Piece::Data { arg, .. } => self.arg(arg, ink),
+        }
+    }
+
+    /// Text of the shell, with constants in clear.
+    pub(super) fn shell(&mut self, pieces: &[Piece], ink: &mut Ink) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => ink.write(text),
+                Piece::Data { arg, place } => self.data(arg, *place, ink),
+                Piece::Raw(arg) => self.raw(arg, ink),
+            }
+        }
+    }
+
+    /// Data at its place in text of the shell.
+    fn data(&mut self, arg: &Arg, place: Context, ink: &mut Ink) {
+        match arg {
+            Arg::Const(value) => ink.write(&quote::constant(value, place)),
+            Arg::Value(key) => self.value(key, &|value| quote::constant(value, place), ink),
+            Arg::Text(pieces) | Arg::Shell(pieces) => {
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(text) => ink.write(&quote::text(text, place)),
+                        Piece::Data { arg, .. } => self.data(arg, place, ink),
+                        Piece::Raw(arg) => self.raw(arg, ink),
+                    }
+                }
+            }
+            Arg::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    ink.write(if index == 0 { "" } else { " " });
+                    self.data(item, place, ink);
+                }
+            }
+            other => self.arg(other, ink),
+        }
+    }
+
+    /// Text that was pasted: the reader should see that nothing quotes it.
+    fn raw(&mut self, arg: &Arg, ink: &mut Ink) {
+        ink.styled(Style::Bold, "@raw(");
+        self.arg(arg, ink);
+        ink.styled(Style::Bold, ")");
+    }
+
+    fn value(&mut self, key: &Key, clear: &dyn Fn(&Value) -> String, ink: &mut Ink) {
+        let number = self.notes.number(key);
+        ink.write(&number.map_or_else(String::new, superscript));
+        match self.plan.values.get(key) {
+            Some(PlanValue { public: Some(value), .. }) if self.for_reader => {
+                ink.styled(Style::Value, &clear(value));
+            }
+            Some(value) => ink.styled(Style::Value, &value.placeholder.to_string()),
+            None => ink.styled(Style::Value, &reference(key)),
+        }
+    }
+
+    fn deferred(&self, index: u32, ink: &mut Ink) {
+        if matches!(self.notes, Notes::Deferred) {
+            ink.write(&superscript(index as usize + 1));
+        }
+        let key = self.plan.deferred.get(index as usize).map_or("", |deferred| &deferred.key);
+        ink.styled(Style::Open, &reference(key));
+    }
+}
+
+impl Notes {
+    fn number(&mut self, key: &Key) -> Option<usize> {
+        let Self::Resolved { wanted, numbers, row } = self else { return None };
+        if !wanted.contains(key) {
+            return None;
+        }
+        Some(*numbers.entry(key.clone()).or_insert_with(|| {
+            row.push(key.clone());
+            row.len()
+        }))
+    }
+}
+
+/// `@env.HOME`; an expression over such names is `@(…)`.
+pub(super) fn reference(key: &str) -> String {
+    if is_single(key) { format!("@{key}") } else { format!("@({key})") }
+}
+
+/// Whether a key names one thing: it begins with a letter, and every blank in it is inside of
+/// brackets or quotes.
+fn is_single(key: &str) -> bool {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for c in key.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            c if c.is_whitespace() && depth == 0 => return false,
+            _ => {}
+        }
+    }
+    key.starts_with(|c: char| c.is_alphabetic() || c == '_')
+}
+
+/// `🔒 opal:h:ID`.
+pub(super) fn handle_text(id: &str) -> String {
+    format!("🔒 opal:h:{id}")
+}
+
+/// `🔒 opal:h:ID(let.probe.stderr)`.
+pub(super) fn handle_use_text(handle: &Handle) -> String {
+    format!("{}(let.{}{})", handle_text(&handle.id), handle.name, access_text(&handle.access))
+}
+
+fn handle_use(handle: &Handle, ink: &mut Ink) {
+    ink.styled(Style::Value, &handle_use_text(handle));
+}
+
+/// `.items[0].*`.
+pub(super) fn access_text(access: &[Part]) -> String {
+    let parts = access.iter().map(|part| match part {
+        Part::Field(name) => format!(".{name}"),
+        Part::Index(index) => format!("[{index}]"),
+        Part::All => ".*".to_owned(),
+    });
+    parts.collect()
+}
+
+fn superscript(number: usize) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    number.to_string().bytes().map(|digit| DIGITS[usize::from(digit - b'0')]).collect()
+}
+
+/// A string as the language writes it.
+fn string(text: &str) -> String {
+    Value::String(text.to_owned().into()).to_string()
+}
+
+/// The same without the quotes around it.
+fn inside(text: &str) -> String {
+    let mut written = string(text);
+    written.pop();
+    written.remove(0);
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_one_thing_gets_an_at_and_an_expression_brackets() {
+        assert_eq!(reference("env.HOME"), "@env.HOME");
+        assert_eq!(reference(r#"file.read(path="a b", x=1)"#), r#"@file.read(path="a b", x=1)"#);
+        assert_eq!(reference(r#""v" + env.TAG"#), r#"@("v" + env.TAG)"#);
+        assert_eq!(reference("!env.CI"), "@(!env.CI)");
+        assert_eq!(reference("env.A(x) + env.B(y)"), "@(env.A(x) + env.B(y))");
+    }
+}

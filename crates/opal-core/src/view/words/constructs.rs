@@ -1,0 +1,159 @@
+//! Constructs of the language: which way each went, and what steered it.
+
+use super::Words;
+use crate::plan::{Arg, Step};
+use crate::value::Value;
+use crate::view::ink::{Ink, Style};
+use crate::view::quote;
+
+/// The last of the ways that are open.
+const ELSE: Arg = Arg::Const(Value::text("else"));
+
+impl Words<'_> {
+    pub(super) fn construct(&mut self, step: &Step, ink: &mut Ink) {
+        match &*step.decorator {
+            "if" => {
+                self.head(step, "condition", ink);
+                self.outcome(step, ink, |_, ink| ink.write(&taken(step)));
+            }
+            "when" => {
+                self.head(step, "subject", ink);
+                self.outcome(step, ink, |words, ink| match step.arg("arm") {
+                    None | Some(Arg::Const(Value::Null)) => ink.write("no match, nothing"),
+                    Some(arm) => words.written(arm, ink),
+                });
+            }
+            "for" => self.repeated(step, "over", ink),
+            "while" => self.repeated(step, "condition", ink),
+            "iteration" => self.iteration(step, ink),
+            "branch" => self.branch(step, ink),
+            "require" => self.require(step, ink),
+            "chain" => ink.styled(Style::Bold, "chain"),
+            _ if step.args.is_empty() => {
+                ink.styled(Style::Bold, self.note(step).unwrap_or(&step.decorator));
+            }
+            _ => self.call(step, ink),
+        }
+    }
+
+    /// The head as it was written; where nobody kept that, the keyword and what it looks at.
+    fn head(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
+        let keyword: &str = &step.decorator;
+        let note = self.note(step).map(|note| note.trim_end_matches(['{', ' ']));
+        ink.styled(Style::Bold, keyword);
+        match (note, step.arg(looks_at)) {
+            (Some(note), _) => {
+                let rest = note.strip_prefix(keyword).unwrap_or(note).trim_start();
+                ink.write(&format!(" {rest}"));
+            }
+            (None, Some(arg)) => {
+                ink.write(" ");
+                self.written(arg, ink);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The way it went, and the names of what steered it.
+    fn outcome(&mut self, step: &Step, ink: &mut Ink, way: impl FnOnce(&mut Self, &mut Ink)) {
+        ink.write(" → ");
+        if is_undecided(step) {
+            return ink.styled(Style::Open, "undecided until values are resolved");
+        }
+        way(self, ink);
+        steered_by(step, ink);
+    }
+
+    fn repeated(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
+        self.head(step, looks_at, ink);
+        if is_undecided(step) {
+            return self.outcome(step, ink, |_, _| {});
+        }
+        if let Some(Arg::Const(Value::Int(count))) = step.arg("count") {
+            let times = if *count == 1 { "time" } else { "times" };
+            ink.write(&format!(" ({count} {times})"));
+        }
+        steered_by(step, ink);
+    }
+
+    /// `service[0] = "api"`: the end of its path, and what the variable is.
+    fn iteration(&mut self, step: &Step, ink: &mut Ink) {
+        ink.write(step.path.rsplit('.').next().unwrap_or(&step.path));
+        let (key, value) = (step.arg("key"), step.arg("value"));
+        if key.is_none() && value.is_none() {
+            return;
+        }
+        ink.write(" = ");
+        if let Some(key) = key {
+            self.arg(key, ink);
+        }
+        if let Some(value) = value {
+            ink.write(if key.is_some() { ": " } else { "" });
+            self.arg(value, ink);
+        }
+    }
+
+    /// One of the ways that are still open.
+    fn branch(&mut self, step: &Step, ink: &mut Ink) {
+        let (word, arg) = match (step.arg("condition"), step.arg("pattern")) {
+            (Some(condition), _) => ("where ", condition),
+            (None, Some(pattern)) => ("on ", pattern),
+            (None, None) => ("", &ELSE),
+        };
+        ink.styled(Style::Open, if *arg == ELSE { "" } else { word });
+        self.written(arg, ink);
+    }
+
+    /// `require env.DATABASE_URL = <35:sha256:a1b2c3>`.
+    fn require(&mut self, step: &Step, ink: &mut Ink) {
+        ink.styled(Style::Bold, "require ");
+        match step.arg("value") {
+            Some(arg @ Arg::Value(key)) => {
+                ink.write(&format!("{key} = "));
+                self.arg(arg, ink);
+            }
+            Some(arg) => self.arg(arg, ink),
+            None => {}
+        }
+    }
+
+    /// Text of the language that an argument holds is shown as it is, without quotes around it.
+    fn written(&mut self, arg: &Arg, ink: &mut Ink) {
+        match arg {
+            Arg::Const(value) => ink.write(&quote::plain(value)),
+            other => self.arg(other, ink),
+        }
+    }
+}
+
+pub(in crate::view) fn is_undecided(step: &Step) -> bool {
+    matches!(step.arg("undecided"), Some(Arg::Const(Value::Bool(true))))
+}
+
+/// The operator in front of each operand of a chain but the first.
+pub(in crate::view) fn operators(step: &Step) -> Vec<&str> {
+    let Some(Arg::Const(Value::Array(all))) = step.arg("operators") else { return Vec::new() };
+    let texts = all.iter().map(|operator| match operator {
+        Value::String(text) => text.as_ref(),
+        _ => "",
+    });
+    if step.decorator == "chain" { texts.collect() } else { Vec::new() }
+}
+
+fn taken(step: &Step) -> String {
+    match step.arg("taken") {
+        Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
+        Some(Arg::Const(Value::Int(1))) => "no, else".to_owned(),
+        Some(Arg::Const(Value::Int(branch))) => format!("no, else number {branch}"),
+        _ => "no, nothing".to_owned(),
+    }
+}
+
+/// `(by env.STAGE)`, where the world steered it.
+fn steered_by(step: &Step, ink: &mut Ink) {
+    let Some(Arg::Const(Value::Array(roots))) = step.arg("roots") else { return };
+    let roots: Vec<String> = roots.iter().map(quote::plain).collect();
+    if !roots.is_empty() {
+        ink.styled(Style::Dim, &format!("  (by {})", roots.join(", ")));
+    }
+}

@@ -1,0 +1,276 @@
+//! Whether a fresh plan is the same plan, and what is said where it is not.
+
+use opal_core::contract::{Change, Contract, Drift, Provenance, Verdict, compare, diff};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::plan::{Key, Plan, Step};
+
+use crate::support::{
+    around, empty_plan, int, plan, provenance, read, shell, step, text, texts, value, with,
+};
+
+const ALGORITHM: Algorithm = Algorithm::Sha256;
+
+fn contract(plan: Plan) -> Contract {
+    Contract::new(plan, 0, provenance()).unwrap()
+}
+
+fn after(change: impl FnOnce(&mut Plan)) -> Verdict {
+    let mut fresh = plan(ALGORITHM);
+    change(&mut fresh);
+    compare(&contract(plan(ALGORITHM)), &fresh)
+}
+
+/// `change, code, path or key` of every difference.
+fn outline(verdict: &Verdict) -> Vec<String> {
+    let line = |one: &opal_core::contract::Difference| {
+        let place = one.path.as_deref().or(one.key.as_deref()).unwrap_or_default();
+        format!("{:?} {} {place}", one.change, one.code)
+    };
+    verdict.differences.iter().map(line).collect()
+}
+
+/// A plan of plain steps, each with its number of the row as its path.
+fn row(commands: &[&str]) -> Plan {
+    let mut plan = empty_plan(ALGORITHM);
+    plan.steps = commands
+        .iter()
+        .enumerate()
+        .map(|(index, command)| shell(&format!("deploy.shell[{index}]"), command, None))
+        .collect();
+    plan
+}
+
+fn set(plan: &mut Plan, key: &str, content: &str) {
+    let fresh = value(ALGORITHM, key, content).1.placeholder;
+    if let Some(value) = plan.values.get_mut(key) {
+        value.placeholder = fresh.clone();
+    }
+    for read in plan.reads.iter_mut().filter(|read| *read.key == *key) {
+        read.placeholder = Some(fresh.clone());
+    }
+}
+
+#[test]
+fn planning_twice_is_the_same() {
+    let verdict = after(|_| {});
+    assert!(verdict.is_same() && verdict.may_be_forced() && !verdict.source_moved);
+    assert_eq!(verdict.code(), None);
+}
+
+#[test]
+fn a_source_that_gives_the_same_plan_is_noted() {
+    let verdict = after(|plan| plan.source_hash = Digest([1; 32]));
+    assert!(verdict.is_same() && verdict.source_moved);
+}
+
+#[test]
+fn a_changed_variable_is_env_changed() {
+    let verdict = after(|plan| set(plan, "env.REPLICAS", "5"));
+    assert_eq!(outline(&verdict), ["Value env_changed env.REPLICAS"]);
+    assert!(verdict.may_be_forced() && !verdict.is_same());
+    let one = &verdict.differences[0];
+    let (before, now) = (one.before.clone().unwrap(), one.after.clone().unwrap());
+    assert_ne!(before.digest, now.digest);
+    assert_eq!(
+        one.words,
+        format!("the value of `env.REPLICAS` is {before} in the contract, {now} now")
+    );
+}
+
+#[test]
+fn a_derived_value_names_the_root_that_changed() {
+    let derived = "\"v\" + file.read(path=\"VERSION\")";
+    let verdict = after(|plan| {
+        set(plan, derived, "v2");
+        set(plan, "file.read(path=\"VERSION\")", "2");
+    });
+    let lines = outline(&verdict);
+    assert_eq!(lines.len(), 2);
+    assert!(lines.iter().all(|line| line.starts_with("Value value_changed")), "{lines:?}");
+    let one = &verdict.differences[0];
+    assert_eq!(one.key.as_deref(), Some(derived));
+    assert_eq!(&*one.causes[0].key, "file.read(path=\"VERSION\")");
+    assert!(
+        one.words.ends_with(", because `file.read(path=\"VERSION\")` changed"),
+        "{}",
+        one.words
+    );
+}
+
+#[test]
+fn no_words_hold_a_value() {
+    let verdict = after(|plan| set(plan, "env.TOKEN", "canary-5151"));
+    assert!(!format!("{verdict:?}").contains("canary"));
+}
+
+#[test]
+fn another_source_with_another_structure_cannot_be_forced() {
+    let verdict = after(|plan| {
+        plan.source_hash = Digest([1; 32]);
+        plan.steps.pop();
+    });
+    assert_eq!(outline(&verdict), ["Removed source_changed deploy.store.put[0]"]);
+    assert!(!verdict.may_be_forced() && !verdict.source_moved);
+}
+
+#[test]
+fn an_added_step_is_the_only_difference_though_all_paths_behind_it_move() {
+    let before = row(&["a", "b", "c", "d"]);
+    for (commands, expected) in [
+        (&["x", "a", "b", "c", "d"][..], &["Added value_changed deploy.shell[0]"][..]),
+        (&["a", "b", "x", "c", "d"], &["Added value_changed deploy.shell[2]"]),
+        (&["a", "b", "c", "d", "x"], &["Added value_changed deploy.shell[4]"]),
+        (&["b", "c", "d"], &["Removed value_changed deploy.shell[0]"]),
+        (
+            &["a", "d"],
+            &["Removed value_changed deploy.shell[1]", "Removed value_changed deploy.shell[2]"],
+        ),
+        (&["a", "x", "c", "d"], &["Changed value_changed deploy.shell[1]"]),
+        (
+            &["a", "x", "c", "y", "d"],
+            &["Changed value_changed deploy.shell[1]", "Added value_changed deploy.shell[3]"],
+        ),
+        (
+            &[],
+            &[
+                "Removed value_changed deploy.shell[0]",
+                "Removed value_changed deploy.shell[1]",
+                "Removed value_changed deploy.shell[2]",
+                "Removed value_changed deploy.shell[3]",
+            ],
+        ),
+    ] {
+        let verdict = compare(&contract(before.clone()), &row(commands));
+        assert_eq!(outline(&verdict), expected, "{commands:?}");
+        assert!(!verdict.may_be_forced());
+    }
+}
+
+#[test]
+fn steps_that_only_have_other_paths_are_a_difference() {
+    let mut fresh = row(&["a"]);
+    fresh.steps[0].path = "deploy.region[0].shell[0]".into();
+    let verdict = compare(&contract(row(&["a"])), &fresh);
+    assert_eq!(outline(&verdict), ["Changed value_changed deploy.region[0].shell[0]"]);
+}
+
+#[test]
+fn another_target_is_a_difference() {
+    let mut fresh = row(&["a"]);
+    fresh.target.name = "other".into();
+    let verdict = compare(&contract(row(&["a"])), &fresh);
+    assert_eq!(verdict.differences[0].change, Change::Target);
+    assert!(!verdict.may_be_forced());
+}
+
+/// An `if` that `root` steered, with the branch of the number `taken`.
+fn decision(root: &'static str, taken: i64, block: Vec<Step>) -> Step {
+    let mut one = with(step("if", "deploy.if[0]"), "condition", text("…"));
+    one = with(one, "roots", texts(&[root]));
+    around(with(one, "taken", int(taken)), block)
+}
+
+fn steered(root: &'static str, taken: i64, content: &str) -> Plan {
+    let mut plan = empty_plan(ALGORITHM);
+    let command = if taken == 0 { "small" } else { "large" };
+    let inner = shell("deploy.if[0].shell[0]", command, None);
+    plan.steps = vec![decision(root, taken, vec![inner])];
+    plan.reads = vec![read(ALGORITHM, root, content), read(ALGORITHM, "env.OTHER", "same")];
+    plan
+}
+
+#[test]
+fn a_branch_that_went_another_way_has_the_code_of_what_steered_it() {
+    for (root, code) in [
+        ("env.SIZE", Drift::EnvChanged),
+        ("secret.env.SIZE", Drift::EnvChanged),
+        ("git.branch", Drift::ValueChanged),
+    ] {
+        let verdict = compare(&contract(steered(root, 0, "few")), &steered(root, 1, "many"));
+        assert_eq!(
+            outline(&verdict),
+            [
+                format!("Changed {code} deploy.if[0]"),
+                format!("Changed {code} deploy.if[0].shell[0]")
+            ]
+        );
+        for one in &verdict.differences {
+            let causes: Vec<&str> = one.causes.iter().map(|cause| &*cause.key).collect();
+            assert_eq!(causes, [root]);
+            assert!(one.words.ends_with(&format!(", because `{root}` changed")), "{}", one.words);
+        }
+        assert!(!verdict.may_be_forced());
+    }
+}
+
+#[test]
+fn the_outer_construct_is_blamed_where_the_inner_ones_reads_did_not_change() {
+    let nested = |taken: i64, size: &str| {
+        let mut plan = steered("env.SIZE", taken, size);
+        let inner = std::mem::take(&mut plan.steps[0].block);
+        plan.steps[0].block = vec![decision("env.OTHER", taken, inner)];
+        plan
+    };
+    let verdict = compare(&contract(nested(0, "few")), &nested(1, "many"));
+    assert!(verdict.differences.len() >= 2);
+    for one in &verdict.differences {
+        assert_eq!(&*one.causes[0].key, "env.SIZE", "{one:?}");
+    }
+}
+
+#[test]
+fn an_unread_root_gives_the_code_without_a_cause() {
+    let mut before = steered("env.SIZE", 0, "few");
+    let mut fresh = steered("env.SIZE", 1, "few");
+    before.reads.clear();
+    fresh.reads.clear();
+    let verdict = compare(&contract(before), &fresh);
+    assert_eq!(verdict.code(), Some(Drift::EnvChanged));
+    assert!(verdict.differences[0].causes.is_empty());
+}
+
+#[test]
+fn large_rows_are_compared_in_bounded_work() {
+    let commands = |salt: &str| -> Vec<String> {
+        (0..5_000).map(|index| format!("{salt}{}", index * 7 % 1000)).collect()
+    };
+    let (a, b) = (commands("a"), commands("b"));
+    let of = |commands: &[String]| row(&commands.iter().map(String::as_str).collect::<Vec<_>>());
+    let verdict = compare(&contract(of(&a)), &of(&b));
+    assert_eq!(verdict.differences.len(), 5_000);
+}
+
+#[test]
+fn what_is_gone_has_a_code() {
+    assert_eq!(Drift::of_missing("env.HOME"), Drift::EnvChanged);
+    assert_eq!(Drift::of_missing("file.read(path=\"x\")"), Drift::InfraMissing);
+}
+
+#[test]
+fn two_contracts_are_compared_by_values_only_under_one_key() {
+    let first = contract(plan(ALGORITHM));
+    let mut changed = plan(ALGORITHM);
+    set(&mut changed, "env.TOKEN", "other");
+    changed.steps.truncate(3);
+    let second = contract(changed.clone());
+    let verdict = diff(&first, &second);
+    assert!(verdict.values_compared);
+    assert_eq!(outline(&verdict)[1], "Value env_changed env.TOKEN");
+    assert!(verdict.differences[0].words.contains("only in the first"));
+
+    let made = Provenance { placeholder_key_id: "another".into(), ..provenance() };
+    let third = Contract::new(changed, 0, made).unwrap();
+    let verdict = diff(&first, &third);
+    assert!(!verdict.values_compared);
+    assert_eq!(verdict.differences.len(), 1);
+}
+
+#[test]
+fn a_value_that_only_one_plan_has_is_named() {
+    let mut fresh = plan(ALGORITHM);
+    let (key, extra) = value(ALGORITHM, "env.EXTRA", "1");
+    fresh.values.insert(Key::clone(&key), extra);
+    let verdict = compare(&contract(plan(ALGORITHM)), &fresh);
+    assert_eq!(outline(&verdict), ["Value env_changed env.EXTRA"]);
+    assert_eq!(verdict.differences[0].words, "the value of `env.EXTRA` is used only now");
+}

@@ -1,0 +1,13 @@
+//! Contracts from outside: their bytes, what refuses them, and how they are compared.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
+
+mod compare;
+mod golden;
+mod hash;
+mod newer;
+mod raw;
+mod reader;
+mod round_trip;
+mod support;
+mod tamper;

@@ -1,0 +1,63 @@
+//! The Python reader was written from `docs/plan-format.md` alone: it must see what is there.
+
+use std::path::Path;
+use std::process::Command;
+
+use opal_core::contract::Contract;
+use opal_core::plan::Step;
+
+use crate::golden;
+use crate::support::VARIANTS;
+
+#[expect(clippy::disallowed_methods, reason = "the reader is another program, run by a test")]
+fn python(file: &Path) -> (bool, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reader.py");
+    let output = Command::new("python3").arg(script).arg(file).output();
+    let output = output.expect("python3 is needed for this test; install it");
+    let shown = if output.status.success() { output.stdout } else { output.stderr };
+    (output.status.success(), String::from_utf8(shown).unwrap())
+}
+
+fn expected(contract: &Contract) -> String {
+    fn walk(step: &Step, depth: usize, lines: &mut Vec<String>) {
+        lines.push(format!("step {}{} {}", "  ".repeat(depth), step.decorator, step.path));
+        step.block.iter().for_each(|inner| walk(inner, depth + 1, lines));
+    }
+    let plan = contract.plan();
+    let mut lines = vec![
+        format!("target {}", plan.target.name),
+        format!("created {}", contract.created()),
+        format!("plan hash {}", contract.plan_hash().hex()),
+    ];
+    plan.steps.iter().for_each(|step| walk(step, 0, &mut lines));
+    for (key, value) in &plan.values {
+        let found = &value.placeholder;
+        let (length, name) = (found.length, found.algorithm.name());
+        lines.push(format!("value {key} {length} {name} {}", found.digest.hex()));
+    }
+    lines.push(format!("compiler {}", contract.provenance().compiler));
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn a_stranger_reads_the_golden_files() {
+    for variant in VARIANTS.iter().filter(|variant| !variant.compress) {
+        let (success, shown) = python(&golden::path(*variant));
+        assert!(success, "{}: {shown}", variant.name);
+        // Python has no BLAKE3, so its reader says that it could not check the hash.
+        let shown = shown.replace(" (not checked)", "");
+        assert_eq!(shown, expected(&variant.contract()), "{}", variant.name);
+    }
+}
+
+#[test]
+fn a_stranger_refuses_a_changed_step() {
+    let mut bytes = VARIANTS[0].bytes();
+    let at = bytes.windows(7).position(|window| window == b"kubectl").unwrap();
+    bytes[at] = b'K';
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("changed.plan");
+    std::fs::write(&file, bytes).unwrap();
+    let (success, shown) = python(&file);
+    assert!(!success && shown.contains("PlanHash"), "{shown}");
+}

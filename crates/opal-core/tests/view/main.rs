@@ -1,0 +1,10 @@
+//! Views of plans that are made by hand: the tree, and JSON against its published schema.
+
+#![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
+
+mod build;
+mod everything;
+mod json;
+mod large;
+mod schema;
+mod tree;

@@ -1,0 +1,51 @@
+//! The secret of one contract.
+
+use std::fmt;
+
+use opal_core::hash::{Algorithm, Digest};
+use zeroize::Zeroizing;
+
+use super::derive::derive;
+
+/// 32 bytes that are drawn for one contract and travel only inside its sealed envelope.
+#[derive(Clone)]
+pub struct ContractSecret(Zeroizing<[u8; 32]>);
+
+impl ContractSecret {
+    #[must_use]
+    pub fn fresh() -> Self {
+        Self(super::fresh())
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Self {
+        Self(Zeroizing::new(*bytes))
+    }
+
+    pub(super) fn expose(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// What the authentication record is keyed with.
+    #[must_use]
+    pub fn auth_key(&self) -> Zeroizing<[u8; 32]> {
+        derive(&*self.0, "opal contract authentication v1", &[])
+    }
+
+    /// What the contract's random values come from.
+    #[must_use]
+    pub fn seed(&self) -> Zeroizing<[u8; 32]> {
+        derive(&*self.0, "opal contract seed v1", &[])
+    }
+
+    /// A digest of the seed, which a contract shows: SHA-256 of `opal seed hash v1` and the seed.
+    #[must_use]
+    pub fn seed_hash(&self) -> Digest {
+        Algorithm::Sha256.digest(&[b"opal seed hash v1", &*self.seed()])
+    }
+}
+
+impl fmt::Debug for ContractSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ContractSecret(…)")
+    }
+}

@@ -1,0 +1,51 @@
+//! Which single-use contracts have been used on this machine.
+//!
+//! Each is an empty file in `ledger/` under the runtime root, named after the contract; making it
+//! is the claim, and the file system sees to it that only one process succeeds.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+
+use opal_core::hash::Digest;
+
+use crate::root::{Root, RootError, Why};
+
+const FOLDER: &str = "ledger";
+
+#[derive(Clone, Copy, Debug)]
+pub struct Ledger<'a>(&'a Root);
+
+#[derive(Debug)]
+pub enum ClaimError {
+    AlreadyUsed,
+    /// The ledger cannot be written, so nobody could tell afterwards.
+    Root(RootError),
+}
+
+impl<'a> Ledger<'a> {
+    #[must_use]
+    pub fn new(root: &'a Root) -> Self {
+        Self(root)
+    }
+
+    /// Whether a contract was used. `contract` is the digest of its bytes.
+    #[must_use]
+    pub fn is_used(&self, contract: &Digest) -> bool {
+        self.0.path().join(FOLDER).join(contract.hex()).exists()
+    }
+
+    /// Marks a contract as used, once. When this returns, the mark is on the disk.
+    pub fn claim(&self, contract: &Digest) -> Result<(), ClaimError> {
+        let folder = self.0.directory(FOLDER).map_err(ClaimError::Root)?;
+        let path = folder.join(contract.hex());
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        match made.and_then(|file| file.sync_all()).and_then(|()| File::open(&folder)?.sync_all()) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(ClaimError::AlreadyUsed)
+            }
+            Err(error) => Err(ClaimError::Root(RootError { path, why: Why::Io(error) })),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A value decorator's call: its inputs, its key, its answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use opal_core::context::Context;
+use opal_core::contract::schema_hash;
+use opal_core::decorator::{Capability, Descriptor, Exposure, Param, Presence};
+use opal_core::placeholder::scalar_text;
+use opal_core::resolver::{Input, Inputs, ScriptPart, Trouble, TroubleKind};
+use opal_core::{Code, Data, Diagnostic, Secret, Span, Value};
+
+use super::datum::{Datum, Plain, Taint, inherit, key};
+use super::scoped::{ArgName, ArgValue, Expr, Piece, ValueCall};
+use super::{parameters, text};
+use crate::decorators::secrecy;
+
+/// A call and which operand of its node is for what.
+#[derive(Debug)]
+pub(crate) struct CallShape {
+    pub(crate) call: Rc<ValueCall>,
+    pub(crate) args: Vec<ShapedArg>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ShapedArg {
+    pub(crate) param: &'static Param,
+    pub(crate) value: ShapedValue,
+    pub(crate) span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) enum ShapedValue {
+    Operand(usize),
+    Script(Vec<ShapedPiece>),
+}
+
+#[derive(Debug)]
+pub(crate) enum ShapedPiece {
+    Text(Rc<str>),
+    Data { operand: usize, context: Context, dash: bool },
+    Raw(usize),
+}
+
+impl CallShape {
+    /// The shape of a call and the expressions of its operands, in order.
+    pub(crate) fn of(call: &Rc<ValueCall>) -> (Self, Vec<&Expr>) {
+        let mut operands = Vec::new();
+        let mut args = Vec::new();
+        for arg in &call.args {
+            // No value decorator takes further names.
+            let ArgName::Param(param) = arg.param else { continue };
+            let value = match &arg.value {
+                ArgValue::Expr(expr) => {
+                    operands.push(expr);
+                    ShapedValue::Operand(operands.len() - 1)
+                }
+                ArgValue::Shell(pieces) => ShapedValue::Script(
+                    pieces.iter().map(|piece| shape_piece(piece, &mut operands)).collect(),
+                ),
+            };
+            args.push(ShapedArg { param, value, span: arg.span });
+        }
+        (Self { call: Rc::clone(call), args }, operands)
+    }
+
+    pub(crate) fn descriptor(&self) -> &'static Descriptor {
+        self.call.descriptor
+    }
+
+    /// What the decorator gets: every argument checked, defaults filled in.
+    pub(crate) fn inputs(&self, values: &[&Datum]) -> Result<Inputs, Diagnostic> {
+        let subject = self.call.subject.as_deref().map(str::to_owned);
+        let mut inputs = Inputs { subject, args: BTreeMap::new() };
+        for arg in &self.args {
+            let input = match &arg.value {
+                ShapedValue::Operand(at) => {
+                    let datum = values[*at];
+                    parameters::check(arg.param, datum, arg.span)?;
+                    if arg.param.shell {
+                        Input::Script(vec![computed_command(datum, arg.span)?])
+                    } else {
+                        Input::Data(datum.to_data().unwrap_or(Data::Null))
+                    }
+                }
+                ShapedValue::Script(pieces) => {
+                    let parts = pieces.iter().map(|piece| script_part(piece, values, arg.span));
+                    Input::Script(parts.collect::<Result<_, _>>()?)
+                }
+            };
+            inputs.args.insert(arg.param.name, input);
+        }
+        for param in self.descriptor().params {
+            if let Presence::Default(value) = &param.presence {
+                inputs.args.entry(param.name).or_insert_with(|| Input::Data(value.into()));
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// `file.read(path="VERSION")`: what is read, without what only says how it is shown.
+    pub(crate) fn symbol(&self, values: &[&Datum]) -> String {
+        let descriptor = self.descriptor();
+        let mut symbol = descriptor.path.to_owned();
+        if let Some(subject) = &self.call.subject {
+            symbol = format!("{symbol}.{subject}");
+        }
+        let mut args: Vec<(&str, String)> = Vec::new();
+        for arg in &self.args {
+            let name = arg.param.name;
+            let shown = match &arg.value {
+                _ if matches!(name, "public" | "dash") => continue,
+                ShapedValue::Operand(at) => match (&arg.param.presence, values[*at].to_value()) {
+                    (Presence::Default(default), Some(given)) if *default == given => continue,
+                    _ => values[*at].symbol(),
+                },
+                ShapedValue::Script(pieces) => script_symbol(pieces, values),
+            };
+            args.push((name, shown));
+        }
+        args.sort();
+        if !args.is_empty() {
+            let args: Vec<String> =
+                args.into_iter().map(|(name, shown)| format!("{name}={shown}")).collect();
+            symbol = format!("{symbol}({})", args.join(", "));
+        }
+        symbol
+    }
+
+    fn says(&self, name: &str, values: &[&Datum]) -> bool {
+        self.args.iter().any(|arg| match &arg.value {
+            ShapedValue::Operand(at) if arg.param.name == name => {
+                matches!(values[*at].plain, Plain::Bool(true))
+            }
+            _ => false,
+        })
+    }
+
+    /// Where the answer comes from: itself, and what its arguments came from.
+    ///
+    /// Without inputs where they are not known: a quick plan shows nothing of it then.
+    pub(crate) fn taint(
+        &self,
+        symbol: String,
+        values: &[&Datum],
+        inputs: Option<&Inputs>,
+        random: Option<u32>,
+    ) -> Rc<Taint> {
+        let descriptor = self.descriptor();
+        let key = key(symbol);
+        let inherited = inherit(values, String::new);
+        let mut roots: BTreeSet<_> =
+            inherited.iter().flat_map(|t| t.roots.iter().cloned()).collect();
+        roots.insert(key.clone());
+        let public = descriptor.exposure == Exposure::Public
+            || (descriptor.exposure != Exposure::Secret && self.says("public", values));
+        Rc::new(Taint {
+            key,
+            roots: Rc::new(roots),
+            public,
+            randoms: Rc::new(random.into_iter().collect()),
+            dash: self.says("dash", values),
+            secret: inputs.is_some_and(|inputs| secrecy::is_declared(descriptor, inputs)),
+            why: why(descriptor),
+            schema: descriptor.plugin.map(|_| schema_hash(descriptor)),
+        })
+    }
+
+    /// What is wrong with an answer, whatever the decorator thinks of it.
+    pub(crate) fn refuse(&self, inputs: &Inputs, answer: &Data) -> Option<Diagnostic> {
+        let span = self.call.span;
+        if answer.as_text().is_some_and(|text| text.contains('\0')) {
+            let path = self.descriptor().path;
+            let message = format!("`@{path}` gave a NUL character, which no command can take");
+            return Some(
+                Diagnostic::new(Code::NulInText, span, message).help("read it in the step instead"),
+            );
+        }
+        let found = secrecy::check(self.descriptor(), inputs, answer).err()?;
+        Some(Diagnostic { code: Code::ShortSecret, ..trouble(found, span) })
+    }
+}
+
+/// Why a quick plan leaves it out.
+fn why(descriptor: &Descriptor) -> &'static str {
+    let needs = |capability| descriptor.capabilities.contains(&capability);
+    if descriptor.generator.is_some() {
+        "drawn when a contract is made or a run begins"
+    } else if needs(Capability::Network) {
+        "asks the network"
+    } else if needs(Capability::Processes) {
+        "runs a command"
+    } else {
+        "takes time"
+    }
+}
+
+fn shape_piece<'c>(piece: &'c Piece, operands: &mut Vec<&'c Expr>) -> ShapedPiece {
+    match piece {
+        Piece::Text(text) => ShapedPiece::Text(Rc::clone(text)),
+        Piece::Data { expr, context, dash } => {
+            operands.push(expr);
+            ShapedPiece::Data { operand: operands.len() - 1, context: *context, dash: *dash }
+        }
+        Piece::Raw(expr) => {
+            operands.push(expr);
+            ShapedPiece::Raw(operands.len() - 1)
+        }
+    }
+}
+
+fn script_part(
+    piece: &ShapedPiece,
+    values: &[&Datum],
+    span: Span,
+) -> Result<ScriptPart, Diagnostic> {
+    Ok(match piece {
+        ShapedPiece::Text(text) => ScriptPart::Text(text.to_string()),
+        ShapedPiece::Data { operand, context, dash } => {
+            let datum = values[*operand];
+            text::check(datum, *context, *dash, span)?;
+            ScriptPart::Data(datum.to_data().unwrap_or(Data::Null), *context)
+        }
+        ShapedPiece::Raw(at) => ScriptPart::Raw(raw_text(values[*at], span)?),
+    })
+}
+
+/// A command that was put together: only constants may become code.
+fn computed_command(datum: &Datum, span: Span) -> Result<ScriptPart, Diagnostic> {
+    if datum.is_tainted() {
+        let message = format!("`{}` would become code: it is a whole command", datum.symbol());
+        return Err(Diagnostic::new(Code::ReevaluatedText, span, message)
+            .help("write the value into the command itself: `\"… @var.NAME …\"`")
+            .help("to paste it unprotected, write `@raw(…)`"));
+    }
+    Ok(ScriptPart::Raw(raw_text(datum, span)?))
+}
+
+fn raw_text(datum: &Datum, span: Span) -> Result<Secret, Diagnostic> {
+    match datum.to_data() {
+        Some(data @ Data::Text(_)) => Ok(Secret::new(&**scalar_text(&data))),
+        _ => Err(super::graph::diagnostic(
+            super::operate::scalar(datum).err().unwrap_or_else(|| {
+                super::operate::OpError::new(
+                    Code::WrongType,
+                    format!("{} is no text of a command", datum.type_of().with_article()),
+                    "convert it with `str(…)`",
+                )
+            }),
+            span,
+        )),
+    }
+}
+
+/// A command as part of a key: data stands in it by its key.
+fn script_symbol(pieces: &[ShapedPiece], values: &[&Datum]) -> String {
+    let command: String = pieces
+        .iter()
+        .map(|piece| match piece {
+            ShapedPiece::Text(text) => {
+                let quoted = Value::String(text.to_string().into()).to_string();
+                quoted[1..quoted.len() - 1].to_owned()
+            }
+            ShapedPiece::Data { operand, .. } => format!("@({})", values[*operand].symbol()),
+            ShapedPiece::Raw(at) => format!("@raw({})", values[*at].symbol()),
+        })
+        .collect();
+    format!("\"{command}\"")
+}
+
+/// Why a decorator gave no value, at the place of its call.
+pub(crate) fn trouble(trouble: Trouble, span: Span) -> Diagnostic {
+    let code = match trouble.kind {
+        TroubleKind::Missing => Code::ValueMissing,
+        TroubleKind::TooLarge => Code::ValueTooLarge,
+        TroubleKind::Invalid => Code::WrongType,
+        _ => Code::ValueFailed,
+    };
+    let mut diagnostic = Diagnostic::new(code, span, trouble.message);
+    for help in trouble.help {
+        diagnostic = diagnostic.help(help);
+    }
+    diagnostic
+}

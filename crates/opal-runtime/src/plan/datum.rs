@@ -1,0 +1,328 @@
+//! Values while a plan is made, each with where it came from.
+//!
+//! What is computed from values inherits from all of them: the keys it stands on, whether it may
+//! be shown, whether it is random. A constant has no taint.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::plan::{Handle, Key};
+use opal_core::types::TypeRef;
+use opal_core::{Data, Duration, Secret, Type, Value};
+
+#[derive(Clone)]
+pub(crate) struct Datum {
+    pub(crate) plain: Plain,
+    pub(crate) taint: Option<Rc<Taint>>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Plain {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(Secret),
+    Duration(Duration),
+    Array(Rc<List>),
+    Map(Rc<Fields>),
+    /// What a step will give.
+    Handle(Rc<Handle>),
+    /// Text that holds handles.
+    Joined(Rc<[Datum]>),
+    Open(Open),
+}
+
+/// Why there is no value yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Open {
+    /// Random: known when the plan's structure is.
+    Late,
+    /// Left out of a quick plan.
+    Deferred,
+}
+
+pub(crate) struct List {
+    pub(crate) items: Vec<Datum>,
+    shape: Shape,
+}
+
+pub(crate) struct Fields {
+    pub(crate) items: BTreeMap<Rc<str>, Datum>,
+    shape: Shape,
+}
+
+/// What a collection is made of, known without walking it.
+#[derive(Clone, Copy, Default)]
+struct Shape {
+    /// Values in it, at all depths.
+    weight: usize,
+    depth: u32,
+    open: Option<Open>,
+    tainted: bool,
+}
+
+/// Where a value came from.
+#[derive(Debug)]
+pub(crate) struct Taint {
+    pub(crate) key: Key,
+    pub(crate) roots: Rc<BTreeSet<Key>>,
+    pub(crate) public: bool,
+    /// The generators it stands on: indices of nodes.
+    pub(crate) randoms: Rc<BTreeSet<u32>>,
+    /// It may begin a word with `-`.
+    pub(crate) dash: bool,
+    /// A declared secret.
+    pub(crate) secret: bool,
+    /// Why a quick plan does not look at it.
+    pub(crate) why: &'static str,
+    pub(crate) schema: Option<Digest>,
+}
+
+/// Values that one collection may hold, and levels.
+pub(crate) const MAX_ITEMS: usize = 1_000_000;
+const MAX_DEPTH: u32 = 64;
+
+/// A collection that is too large or too deep.
+#[derive(Debug)]
+pub(crate) struct TooLarge;
+
+impl Shape {
+    fn of<'d>(items: impl Iterator<Item = &'d Datum>) -> Result<Self, TooLarge> {
+        let mut shape = Self { weight: 1, depth: 1, ..Self::default() };
+        for item in items {
+            let inner = item.shape();
+            shape.weight = shape.weight.saturating_add(inner.weight);
+            shape.depth = shape.depth.max(inner.depth + 1);
+            shape.open = shape.open.max(inner.open);
+            shape.tainted |= inner.tainted;
+        }
+        if shape.weight > MAX_ITEMS || shape.depth > MAX_DEPTH { Err(TooLarge) } else { Ok(shape) }
+    }
+}
+
+impl Datum {
+    pub(crate) fn constant(plain: Plain) -> Self {
+        Self { plain, taint: None }
+    }
+
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self::constant(Plain::Text(Secret::new(text)))
+    }
+
+    pub(crate) fn array(items: Vec<Self>) -> Result<Plain, TooLarge> {
+        let shape = Shape::of(items.iter())?;
+        Ok(Plain::Array(Rc::new(List { items, shape })))
+    }
+
+    pub(crate) fn map(items: BTreeMap<Rc<str>, Self>) -> Result<Plain, TooLarge> {
+        let shape = Shape::of(items.values())?;
+        Ok(Plain::Map(Rc::new(Fields { items, shape })))
+    }
+
+    fn shape(&self) -> Shape {
+        let mut shape = match &self.plain {
+            Plain::Array(list) => list.shape,
+            Plain::Map(fields) => fields.shape,
+            Plain::Open(open) => Shape { weight: 1, open: Some(*open), ..Shape::default() },
+            _ => Shape { weight: 1, ..Shape::default() },
+        };
+        shape.tainted |= self.taint.is_some();
+        shape
+    }
+
+    /// Whether something in it is not known yet.
+    pub(crate) fn open(&self) -> Option<Open> {
+        self.shape().open
+    }
+
+    /// Whether anything in it came from the world.
+    pub(crate) fn is_tainted(&self) -> bool {
+        self.shape().tainted
+    }
+
+    pub(crate) fn type_of(&self) -> Type {
+        match &self.plain {
+            Plain::Null => Type::Null,
+            Plain::Bool(_) => Type::Bool,
+            Plain::Int(_) => Type::Int,
+            Plain::Float(_) => Type::Float,
+            Plain::Text(_) | Plain::Joined(_) => Type::String,
+            Plain::Duration(_) => Type::Duration,
+            Plain::Array(_) => Type::Array(TypeRef::Static(&Type::Any)),
+            Plain::Map(_) => Type::Map(TypeRef::Static(&Type::Any)),
+            Plain::Handle(_) | Plain::Open(_) => Type::Any,
+        }
+    }
+
+    /// How messages and keys name it: a constant as the language writes it, anything else by
+    /// what it was read from. Never its content.
+    pub(crate) fn symbol(&self) -> String {
+        if let Some(taint) = &self.taint {
+            return taint.key.to_string();
+        }
+        match &self.plain {
+            Plain::Array(list) if list.shape.tainted => {
+                let items: Vec<String> = list.items.iter().map(Self::symbol).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Plain::Map(fields) if fields.shape.tainted => {
+                let items = fields.items.iter();
+                let items: Vec<String> = items
+                    .map(|(key, item)| {
+                        format!("{}: {}", Value::String(key.to_string().into()), item.symbol())
+                    })
+                    .collect();
+                format!("{{{}}}", items.join(", "))
+            }
+            Plain::Handle(handle) => format!("let.{}", handle.name),
+            _ => self.to_value().map_or_else(|| "…".into(), |value| value.to_string()),
+        }
+    }
+
+    /// The constant that this is; none for everything that came from the world or will.
+    pub(crate) fn to_value(&self) -> Option<Value> {
+        if self.taint.is_some() { None } else { self.clear() }
+    }
+
+    /// The value in clear, wherever it came from: for what is declared public.
+    pub(crate) fn clear(&self) -> Option<Value> {
+        Some(match &self.plain {
+            Plain::Null => Value::Null,
+            Plain::Bool(value) => Value::Bool(*value),
+            Plain::Int(value) => Value::Int(*value),
+            Plain::Float(value) => Value::Float(*value),
+            Plain::Text(text) => Value::String(text.expose().to_owned().into()),
+            Plain::Duration(value) => Value::Duration(*value),
+            Plain::Array(list) => {
+                Value::Array(list.items.iter().map(Self::clear).collect::<Option<_>>()?)
+            }
+            Plain::Map(fields) => {
+                let items = fields.items.iter();
+                let items = items.map(|(key, item)| Some((key.to_string(), item.clear()?)));
+                Value::Map(items.collect::<Option<_>>()?)
+            }
+            Plain::Handle(_) | Plain::Joined(_) | Plain::Open(_) => return None,
+        })
+    }
+
+    /// The value for a decorator; none where it is not known yet.
+    pub(crate) fn to_data(&self) -> Option<Data> {
+        Some(match &self.plain {
+            Plain::Null => Data::Null,
+            Plain::Bool(value) => Data::Bool(*value),
+            Plain::Int(value) => Data::Int(*value),
+            Plain::Float(value) => Data::Float(*value),
+            Plain::Text(text) => Data::Text(text.clone()),
+            Plain::Duration(value) => Data::Duration(*value),
+            Plain::Array(list) => {
+                Data::Array(list.items.iter().map(Self::to_data).collect::<Option<_>>()?)
+            }
+            Plain::Map(fields) => {
+                let items = fields.items.iter();
+                let items = items.map(|(key, item)| Some((key.to_string(), item.to_data()?)));
+                Data::Map(items.collect::<Option<_>>()?)
+            }
+            Plain::Handle(_) | Plain::Joined(_) | Plain::Open(_) => return None,
+        })
+    }
+}
+
+/// What a decorator gave; bounded by what a decorator may give.
+impl TryFrom<Data> for Plain {
+    type Error = TooLarge;
+
+    fn try_from(data: Data) -> Result<Self, TooLarge> {
+        let inner = |data| Ok(Datum::constant(Self::try_from(data)?));
+        Ok(match data {
+            Data::Null => Self::Null,
+            Data::Bool(value) => Self::Bool(value),
+            Data::Int(value) => Self::Int(value),
+            Data::Float(value) => Self::Float(value),
+            Data::Text(text) => Self::Text(text),
+            Data::Duration(value) => Self::Duration(value),
+            Data::Array(items) => {
+                Datum::array(items.into_iter().map(inner).collect::<Result<_, _>>()?)?
+            }
+            Data::Map(fields) => {
+                let items = fields.into_iter().map(|(key, item)| Ok((key.into(), inner(item)?)));
+                Datum::map(items.collect::<Result<_, _>>()?)?
+            }
+        })
+    }
+}
+
+impl From<&Value> for Datum {
+    fn from(value: &Value) -> Self {
+        let plain = Plain::try_from(Data::from(value));
+        // Constants are bounded by the source and the command line.
+        Self::constant(plain.unwrap_or(Plain::Null))
+    }
+}
+
+/// A key that would be longer than this ends in a digest of itself instead, so that values computed from
+/// values computed from values keep short keys.
+const MAX_KEY_BYTES: usize = 240;
+
+pub(crate) fn key(symbol: String) -> Key {
+    if symbol.len() <= MAX_KEY_BYTES {
+        return symbol.into();
+    }
+    let digest = Algorithm::Sha256.digest(&[b"opal key v1\n", symbol.as_bytes()]);
+    let start = symbol.floor_char_boundary(MAX_KEY_BYTES / 2);
+    format!("{}…{}", &symbol[..start], &digest.hex()[..32]).into()
+}
+
+/// What stands on `operands` and is known as `symbol`; none where all of them are constants.
+pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> Option<Rc<Taint>> {
+    let mut taints = Vec::new();
+    operands.iter().for_each(|operand| collect(operand, &mut taints));
+    let first = taints.first()?;
+    let mut roots = Rc::clone(&first.roots);
+    let mut randoms = Rc::clone(&first.randoms);
+    for taint in &taints[1..] {
+        if !taint.roots.is_subset(&roots) {
+            Rc::make_mut(&mut roots).extend(taint.roots.iter().cloned());
+        }
+        if !taint.randoms.is_subset(&randoms) {
+            Rc::make_mut(&mut randoms).extend(taint.randoms.iter().copied());
+        }
+    }
+    Some(Rc::new(Taint {
+        key: key(symbol()),
+        roots,
+        public: taints.iter().all(|taint| taint.public),
+        randoms,
+        dash: false,
+        secret: taints.iter().any(|taint| taint.secret),
+        why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),
+        schema: taints.iter().find_map(|taint| taint.schema),
+    }))
+}
+
+/// Every taint of a value and of what it holds.
+pub(crate) fn collect(datum: &Datum, into: &mut Vec<Rc<Taint>>) {
+    if let Some(taint) = &datum.taint {
+        into.push(Rc::clone(taint));
+        return;
+    }
+    match &datum.plain {
+        Plain::Array(list) if list.shape.tainted => {
+            list.items.iter().for_each(|item| collect(item, into));
+        }
+        Plain::Map(fields) if fields.shape.tainted => {
+            fields.items.values().for_each(|item| collect(item, into));
+        }
+        Plain::Joined(parts) => parts.iter().for_each(|part| collect(part, into)),
+        _ => {}
+    }
+}
+
+/// The type and the key; never the content.
+impl std::fmt::Debug for Datum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = self.taint.as_ref().map_or("constant", |taint| &taint.key);
+        write!(f, "{}({key})", self.type_of())
+    }
+}

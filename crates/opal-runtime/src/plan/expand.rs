@@ -1,0 +1,335 @@
+//! Control flow to steps.
+//!
+//! Statements are walked in the order in which they would run. Where a value decides the way, it
+//! is asked for, together with everything that the steps so far need; otherwise values stay open
+//! ends, which `settle` ties up.
+
+mod calls;
+mod control;
+mod loops;
+mod steps;
+
+pub(super) use steps::fits;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use opal_core::decorator::Param;
+use opal_core::plan::{Arg, MAX_STEPS, Step};
+use opal_core::{Code, Diagnostic, Span, Type, Value};
+
+use super::Planner;
+use super::datum::{Datum, Open, Plain};
+use super::graph::Cell;
+use super::scope::Entry;
+use super::scoped::{Block, Function, Slot, Statement, StatementKind};
+
+/// Planning cannot go on; the reason is among the errors.
+#[derive(Debug)]
+pub(crate) struct Stop;
+
+/// A value that a step needs. Its argument is [`Arg::Deferred`] with its index until it is known.
+#[derive(Debug)]
+pub(crate) struct Demand {
+    pub(crate) cell: Cell,
+    pub(crate) purpose: Purpose,
+    /// The variable that the step names.
+    pub(crate) holder: Option<Rc<str>>,
+    pub(crate) span: Span,
+}
+
+/// What a value is needed for.
+#[derive(Clone, Debug)]
+pub(crate) enum Purpose {
+    /// In shell text.
+    Text {
+        context: opal_core::context::Context,
+        dash: bool,
+    },
+    Raw,
+    Param(&'static Param),
+    Typed(Rc<str>, Type),
+    Require,
+}
+
+/// A variable and what it was.
+#[derive(Debug)]
+pub(crate) struct Change {
+    frame: usize,
+    slot: Slot,
+    old: Option<Cell>,
+}
+
+/// A block of the plan being written: its path, and how many of each kind it has.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: String,
+    counts: BTreeMap<Cow<'static, str>, u32>,
+}
+
+impl Place {
+    pub(super) fn new(path: impl Into<String>) -> Self {
+        Self { path: path.into(), counts: BTreeMap::new() }
+    }
+
+    /// The path of the next step of a kind.
+    pub(super) fn next(&mut self, kind: impl Into<Cow<'static, str>>) -> Box<str> {
+        let kind = kind.into();
+        let path = |count: u32| format!("{}.{kind}[{count}]", self.path).into_boxed_str();
+        if let Some(count) = self.counts.get_mut(&kind) {
+            *count += 1;
+            return path(*count);
+        }
+        let first = path(0);
+        self.counts.insert(kind, 0);
+        first
+    }
+}
+
+/// Nodes of a plan: steps, and what stands around them.
+const MAX_NODES: usize = 4 * MAX_STEPS;
+/// Levels of steps, calls and iterations included.
+const MAX_LEVELS: u32 = 60;
+
+impl Planner<'_> {
+    pub(super) fn expand(&mut self, entry: Entry) -> Result<Vec<Step>, Stop> {
+        let function = match entry {
+            Entry::Script => self.program.script.clone(),
+            Entry::Function(index) => self.program.functions[index].clone(),
+        };
+        let Some(function) = function else { return Ok(Vec::new()) };
+        let mut place = Place::new(&*function.name);
+        self.enter_target(&function)?;
+        let mut out = Vec::new();
+        self.block(&function.body, &mut place, &mut out)?;
+        Ok(out)
+    }
+
+    pub(super) fn block(
+        &mut self,
+        block: &Block,
+        place: &mut Place,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        self.depth += 1;
+        if self.depth > MAX_LEVELS {
+            let span = block.statements.first().map_or(Span::at(0), |first| first.span);
+            let message = format!("the plan nests deeper than {MAX_LEVELS} levels");
+            return Err(self.stop(
+                Diagnostic::new(Code::TooDeep, span, message)
+                    .help("calls count as a level: call fewer functions from functions"),
+            ));
+        }
+        for statement in &block.statements {
+            self.statement(statement, place, out)?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn statement(
+        &mut self,
+        statement: &Statement,
+        place: &mut Place,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Var { slot, value } => {
+                // A function that was called above may have needed it already.
+                let known = match slot {
+                    Slot::Global(index) => self.globals[*index as usize].is_some(),
+                    Slot::Local(_) => false,
+                };
+                if !known {
+                    let value = self.eval(value);
+                    self.set(*slot, value);
+                }
+            }
+            StatementKind::Assign { slot, op, value } => {
+                let mut given = self.eval(value);
+                if let Some(op) = op {
+                    let old = self.read(*slot);
+                    given = self.graph.add(super::graph::Op::Binary(*op), vec![old, given], span);
+                }
+                self.set(*slot, given);
+            }
+            StatementKind::If(branches) => self.r#if(branches, span, place, out)?,
+            StatementKind::When { subject, arms } => self.when(subject, arms, span, place, out)?,
+            StatementKind::For { slots, name, over, body } => {
+                self.r#for(slots, name, over, body, span, place, out)?;
+            }
+            StatementKind::While { condition, body } => {
+                self.r#while(condition, body, span, place, out)?;
+            }
+            StatementKind::Try { body, catch, finally } => {
+                self.r#try(body, catch.as_ref(), finally.as_ref(), span, place, out)?;
+            }
+            StatementKind::Block(block) => {
+                let mut step = self.node("block", place.next("block"), span)?;
+                let mut inner = Place::new(&*step.path);
+                self.block(block, &mut inner, &mut step.block)?;
+                out.push(step);
+            }
+            StatementKind::Let { slot, name, source, access } => {
+                self.r#let(*slot, name, source, access, place, out)?;
+            }
+            StatementKind::Require(expr) => {
+                let mut step = self.node("require", place.next("require"), span)?;
+                let arg = self.argument(expr, Purpose::Require)?;
+                step.args.push(("value".into(), arg));
+                out.push(step);
+            }
+            StatementKind::Step(step) => self.step(step, span, place, out)?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn set(&mut self, slot: Slot, value: Cell) {
+        let frame = self.frames.len().saturating_sub(1);
+        let place = match slot {
+            Slot::Local(index) => self.frames.last_mut().and_then(|f| f.get_mut(index as usize)),
+            Slot::Global(index) => self.globals.get_mut(index as usize),
+        };
+        if let Some(place) = place {
+            let old = place.replace(value);
+            if self.copies > 0 {
+                self.journal.push(Change { frame, slot, old });
+            }
+        }
+    }
+
+    /// Runs `body` with variables whose assignments stay inside.
+    pub(super) fn inside<T>(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<T, Stop>,
+    ) -> Result<(T, Vec<Slot>), Stop> {
+        let mark = self.journal.len();
+        self.copies += 1;
+        let given = body(self)?;
+        self.copies -= 1;
+        let here = self.frames.len().saturating_sub(1);
+        let mut changed = Vec::new();
+        for change in self.journal.split_off(mark).into_iter().rev() {
+            if change.frame == here || matches!(change.slot, Slot::Global(_)) {
+                changed.push(change.slot);
+            }
+            let place = match change.slot {
+                Slot::Local(index) => {
+                    self.frames.get_mut(change.frame).and_then(|f| f.get_mut(index as usize))
+                }
+                Slot::Global(index) => self.globals.get_mut(index as usize),
+            };
+            if let Some(place) = place {
+                *place = change.old;
+            }
+        }
+        Ok((given, changed))
+    }
+
+    /// A node of the plan, within the limits.
+    pub(super) fn node(
+        &mut self,
+        decorator: impl Into<Cow<'static, str>>,
+        path: Box<str>,
+        span: Span,
+    ) -> Result<Step, Stop> {
+        let decorator = decorator.into();
+        self.nodes += 1;
+        self.steps += usize::from(decorator.starts_with('@'));
+        if self.steps > MAX_STEPS || self.nodes > MAX_NODES {
+            let message = format!("the plan would have more than {MAX_STEPS} steps");
+            return Err(self.stop(
+                Diagnostic::new(Code::TooManySteps, span, message)
+                    .help("loop over fewer items, or let one step do many of them (`xargs`)"),
+            ));
+        }
+        Ok(Step {
+            decorator,
+            args: Vec::new(),
+            block: Vec::new(),
+            path,
+            binding: None,
+            redirects: Vec::new(),
+            schema: None,
+            note: None,
+            span,
+        })
+    }
+
+    pub(super) fn stop(&mut self, diagnostic: Diagnostic) -> Stop {
+        self.errors.push(Rc::new(diagnostic));
+        Stop
+    }
+
+    /// The value that decides something; what the steps so far need is asked for at the same time.
+    pub(super) fn decide(&mut self, cell: &Cell, span: Span) -> Result<Datum, Stop> {
+        let mut roots: Vec<u32> = Vec::new();
+        if let Cell::Node(id) = cell {
+            roots.push(*id);
+            // A quick plan asks nothing that takes time, so there is nothing to gain.
+            if !self.graph.quick {
+                let waiting = self.demands[self.asked..].iter();
+                roots.extend(waiting.filter_map(|demand| match demand.cell {
+                    Cell::Node(id) => Some(id),
+                    Cell::Known(_) => None,
+                }));
+                self.asked = self.demands.len();
+            }
+            self.graph.force(&roots, self.probe);
+        }
+        let datum = self.graph.outcome(cell).map_err(|error| {
+            self.errors.push(error);
+            Stop
+        })?;
+        let random = datum.taint.as_ref().is_some_and(|taint| !taint.randoms.is_empty());
+        if random || datum.open() == Some(Open::Late) && matches!(datum.plain, Plain::Open(_)) {
+            let message = format!("`{}` is random, so it cannot shape the plan", datum.symbol());
+            return Err(self.stop(
+                Diagnostic::new(Code::RandomSteers, span, message)
+                    .help("use it in a step; decide by something that can be foreseen"),
+            ));
+        }
+        Ok(datum)
+    }
+
+    /// Gives the target its arguments.
+    fn enter_target(&mut self, function: &Function) -> Result<(), Stop> {
+        let given: Vec<(usize, Cell)> = function
+            .params
+            .iter()
+            .enumerate()
+            .filter_map(|(index, param)| {
+                let value = self.request.arguments.get(&*param.name)?;
+                Some((index, Cell::Known(Datum::from(value))))
+            })
+            .collect();
+        self.enter(function, given, None, Span::at(0))
+    }
+}
+
+/// Where the world steered a construct: what by, as arguments of the construct.
+pub(super) fn steered(name: &'static str, by: &[Datum], step: &mut Step) {
+    let mut taints = Vec::new();
+    by.iter().for_each(|datum| super::datum::collect(datum, &mut taints));
+    if taints.is_empty() {
+        return;
+    }
+    let text = |text: &str| Value::String(text.to_owned().into());
+    let tainted = by.iter().filter(|datum| datum.is_tainted());
+    let symbols: Vec<String> = tainted.map(Datum::symbol).collect();
+    let mut roots: Vec<_> = taints.iter().flat_map(|taint| taint.roots.iter().cloned()).collect();
+    roots.sort();
+    roots.dedup();
+    let key = super::datum::key(symbols.join(", "));
+    step.args.push((name.into(), Arg::Const(text(&key))));
+    let roots = roots.iter().map(|root| text(root)).collect();
+    step.args.push(("roots".into(), Arg::Const(Value::Array(roots))));
+    step.args.sort_by(|a, b| a.0.cmp(&b.0));
+}
+
+pub(super) fn no_function(name: &str) -> Diagnostic {
+    Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("there is no function `{name}`"))
+        .help("`opal` alone lists the tasks")
+}

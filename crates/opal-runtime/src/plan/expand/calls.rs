@@ -1,0 +1,228 @@
+//! Decorators and functions where commands stand.
+
+use std::rc::Rc;
+
+use opal_core::contract::schema_hash;
+use opal_core::decorator::{Descriptor, Presence};
+use opal_core::plan::{Arg, Binding, Handle, Part, Step};
+use opal_core::{Code, Diagnostic, Span, Type, Value};
+
+use super::{Place, Planner, Purpose, Stop};
+use crate::plan::datum::{Datum, Plain};
+use crate::plan::graph::{Cell, Op};
+use crate::plan::scoped::{
+    Access, ArgName, ArgValue, BoundArg, Call, Callee, Expr, Function, Slot,
+};
+
+impl Planner<'_> {
+    pub(super) fn call(&mut self, call: &Call, place: &mut Place) -> Result<Step, Stop> {
+        match &call.callee {
+            Callee::Decorator { descriptor, subject, args } => {
+                self.decorator(descriptor, subject.as_deref(), args, call, place)
+            }
+            Callee::Function { index, name, args } => {
+                self.function(*index, name, args, call.span, place)
+            }
+        }
+    }
+
+    fn decorator(
+        &mut self,
+        descriptor: &'static Descriptor,
+        subject: Option<&str>,
+        args: &[BoundArg],
+        call: &Call,
+        place: &mut Place,
+    ) -> Result<Step, Stop> {
+        let path = place.next(descriptor.path);
+        let mut step = self.node(format!("@{}", descriptor.path), path, call.span)?;
+        step.note = self.slice(call.span).map(Into::into);
+        step.schema = descriptor.plugin.map(|_| schema_hash(descriptor));
+        if let Some(subject) = subject {
+            let subject = Value::String(subject.to_owned().into());
+            step.args.push(("subject".into(), Arg::Const(subject)));
+        }
+        for arg in args {
+            let (name, value) = self.bound(descriptor, arg)?;
+            let default = match &arg.param {
+                ArgName::Param(param) => match (&param.presence, &value) {
+                    (Presence::Default(default), Arg::Const(given)) => default == given,
+                    _ => false,
+                },
+                ArgName::Open(_) => false,
+            };
+            if !default {
+                step.args.push((name.into(), value));
+            }
+        }
+        step.args.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Some(block) = &call.block {
+            let mut inner = Place::new(&*step.path);
+            self.inside(|this| this.block(block, &mut inner, &mut step.block))?;
+        }
+        Ok(step)
+    }
+
+    fn bound(
+        &mut self,
+        descriptor: &'static Descriptor,
+        arg: &BoundArg,
+    ) -> Result<(String, Arg), Stop> {
+        let (name, purpose) = match &arg.param {
+            // What runs is called the same in every step.
+            ArgName::Param(param) if descriptor.path == "shell" && param.name == "cmd" => {
+                ("command".to_owned(), Purpose::Param(param))
+            }
+            ArgName::Param(param) => (param.name.to_owned(), Purpose::Param(param)),
+            ArgName::Open(name) => {
+                let ty = descriptor.open_params.clone().unwrap_or(Type::Any);
+                (name.to_string(), Purpose::Typed(Rc::clone(name), ty))
+            }
+        };
+        let value = match &arg.value {
+            ArgValue::Shell(pieces) => Arg::Shell(self.pieces(pieces)?),
+            ArgValue::Expr(expr) if matches!(&arg.param, ArgName::Param(p) if p.shell) => {
+                self.computed_command(expr)?
+            }
+            ArgValue::Expr(expr) => self.argument(expr, purpose)?,
+        };
+        Ok((name, value))
+    }
+
+    fn function(
+        &mut self,
+        index: usize,
+        name: &Rc<str>,
+        args: &[(usize, Expr)],
+        span: Span,
+        place: &mut Place,
+    ) -> Result<Step, Stop> {
+        let mut step = self.node("@cmd", place.next(name.to_string()), span)?;
+        step.note = self.slice(span).map(Into::into);
+        let shown = Value::String(name.to_string().into());
+        step.args.push(("function".into(), Arg::Const(shown)));
+        let Some(function) = self.program.functions[index].clone() else { return Ok(step) };
+        let given = args.iter().map(|(at, expr)| (*at, self.eval(expr))).collect();
+        self.enter(&function, given, Some(args), span)?;
+        let mut inner = Place::new(&*step.path);
+        self.block(&function.body, &mut inner, &mut step.block)?;
+        self.frames.pop();
+        Ok(step)
+    }
+
+    /// Opens the frame of a function, with what was given and defaults for the rest.
+    pub(super) fn enter(
+        &mut self,
+        function: &Function,
+        given: Vec<(usize, Cell)>,
+        args: Option<&[(usize, Expr)]>,
+        span: Span,
+    ) -> Result<(), Stop> {
+        for index in &function.globals {
+            if self.globals[*index as usize].is_none()
+                && let Some(value) = self.program.globals[*index as usize].clone()
+            {
+                let value = self.eval(&value);
+                self.set(Slot::Global(*index), value);
+            }
+        }
+        let mut slots: Vec<Option<Cell>> = vec![None; function.slots as usize];
+        let rest = function.params.iter().position(|param| param.rest);
+        let mut more = Vec::new();
+        for (position, (at, cell)) in given.into_iter().enumerate() {
+            let span = args.and_then(|args| args.get(position)).map_or(span, |(_, e)| e.span);
+            if Some(at) == rest && args.is_some() {
+                more.push(cell);
+            } else {
+                slots[at] = Some(self.typed(function, at, cell, span));
+            }
+        }
+        if let Some(at) = rest.filter(|at| slots[*at].is_none()) {
+            slots[at] = Some(self.graph.add(Op::Array, more, span));
+        }
+        self.frames.push(slots);
+        for (at, param) in function.params.iter().enumerate() {
+            if self.frame()[at].is_some() {
+                continue;
+            }
+            let Some(default) = &param.default else {
+                let message = format!("`{}` needs `{}`", function.name, param.name);
+                return Err(self.stop(
+                    Diagnostic::new(Code::MissingArgument, span, message)
+                        .help(format!("see `opal {} --help`", function.name)),
+                ));
+            };
+            let value = self.eval(default);
+            let value = self.typed(function, at, value, default.span);
+            self.set(Slot::Local(at as u32), value);
+        }
+        Ok(())
+    }
+
+    fn typed(&mut self, function: &Function, at: usize, cell: Cell, span: Span) -> Cell {
+        let param = &function.params[at];
+        if param.ty == Type::Any {
+            return cell;
+        }
+        let wanted = Rc::new((Rc::clone(&param.name), param.ty.clone()));
+        self.graph.add(Op::Typed(wanted), vec![cell], span)
+    }
+
+    pub(super) fn r#let(
+        &mut self,
+        slot: Slot,
+        name: &Rc<str>,
+        source: &Call,
+        access: &[Access],
+        place: &mut Place,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        let mut step = self.call(source, place)?;
+        let id = Handle::id(&step.path);
+        let mut parts = Vec::new();
+        for one in access {
+            parts.push(self.part(one)?);
+        }
+        let name: std::sync::Arc<str> = (**name).into();
+        let handle = Handle { id: id.clone(), name: name.clone(), access: Vec::new() };
+        step.binding = Some(Box::new(Binding { id, name, access: parts }));
+        self.set(slot, Cell::Known(Datum::constant(Plain::Handle(Rc::new(handle)))));
+        out.push(step);
+        Ok(())
+    }
+
+    /// A field or an index of what a step will give; the index itself is known now.
+    fn part(&mut self, access: &Access) -> Result<Part, Stop> {
+        let index = match access {
+            Access::Field(name, _) => {
+                let number = name.parse().ok().filter(|_| name.bytes().all(|b| b.is_ascii_digit()));
+                return Ok(number.map_or_else(|| Part::Field((**name).into()), Part::Index));
+            }
+            Access::All(_) => return Ok(Part::All),
+            Access::Index(index) => index,
+        };
+        let cell = self.eval(index);
+        let value = self.decide(&cell, index.span)?;
+        match value.to_value() {
+            Some(Value::Int(at)) => Ok(Part::Index(at)),
+            Some(Value::String(key)) => Ok(Part::Field(key.as_ref().into())),
+            _ => {
+                let message = format!("`{}` is no constant Int or String", value.symbol());
+                Err(self.stop(
+                    Diagnostic::new(Code::WrongType, index.span, message)
+                        .help("index a run-time value by a constant: `[0]`, `[\"key\"]`"),
+                ))
+            }
+        }
+    }
+
+    pub(in crate::plan) fn handle_access(&mut self, handle: &Handle, access: &Access) -> Cell {
+        let mut handle = handle.clone();
+        match self.part(access) {
+            Ok(part) => handle.access.push(part),
+            // The error stops the plan when it is settled.
+            Err(Stop) => {}
+        }
+        Cell::Known(Datum::constant(Plain::Handle(Rc::new(handle))))
+    }
+}

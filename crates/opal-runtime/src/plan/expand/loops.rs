@@ -1,0 +1,200 @@
+//! `for` and `while`, unrolled.
+
+use std::rc::Rc;
+
+use opal_core::plan::{Arg, Step};
+use opal_core::{Code, Diagnostic, Span, Value};
+
+use super::{Place, Planner, Stop, steered};
+use crate::plan::datum::{Datum, Open, Plain, inherit};
+use crate::plan::graph::{Cell, Op};
+use crate::plan::scoped::{Block, Expr, Slot};
+
+/// Times that a `while` may go round.
+const MAX_ROUNDS: i64 = 10_000;
+
+impl Planner<'_> {
+    #[expect(clippy::too_many_arguments, reason = "the parts of a `for`, and where it stands")]
+    pub(super) fn r#for(
+        &mut self,
+        slots: &[Slot],
+        name: &Rc<str>,
+        over: &Expr,
+        body: &Block,
+        span: Span,
+        place: &mut Place,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        let mut step = self.node("for", place.next("for"), span)?;
+        step.note = self.slice(over.span).map(|text| format!("for {name} in {text}").into());
+        let cell = self.eval(over);
+        let value = self.decide(&cell, over.span)?;
+        let items = match &value.plain {
+            Plain::Open(_) => {
+                steered("over", std::slice::from_ref(&value), &mut step);
+                return self.open_loop(step, name, slots, body, &value, out);
+            }
+            _ => self.items(&cell, &value, slots.len(), over.span)?,
+        };
+        // What the items are counts where they are used; that there are so many counts here.
+        if value.taint.is_some() {
+            steered("over", std::slice::from_ref(&value), &mut step);
+        }
+        step.args.push(("count".into(), Arg::Const(Value::Int(items.len() as i64))));
+        step.args.sort_by(|a, b| a.0.cmp(&b.0));
+        for item in items {
+            let path = place.next(name.to_string());
+            let mut round = self.node("iteration", path, span)?;
+            for (slot, (arg, cell)) in slots.iter().zip(item) {
+                if let Cell::Known(datum) = &cell
+                    && let Some(value) = datum.to_value()
+                {
+                    round.args.push((arg.into(), Arg::Const(value)));
+                }
+                self.set(*slot, cell);
+            }
+            round.args.sort_by(|a, b| a.0.cmp(&b.0));
+            let mut inner = Place::new(&*round.path);
+            self.block(body, &mut inner, &mut round.block)?;
+            step.block.push(round);
+        }
+        out.push(step);
+        Ok(())
+    }
+
+    /// What each round gives to the loop's variables.
+    fn items(
+        &mut self,
+        cell: &Cell,
+        value: &Datum,
+        names: usize,
+        span: Span,
+    ) -> Result<Vec<Vec<(&'static str, Cell)>>, Stop> {
+        let part = |this: &mut Self, key: Datum, item: &Datum| {
+            // An item that is known and stands for itself needs no node.
+            if value.taint.is_none() && item.open().is_none() {
+                return Cell::Known(item.clone());
+            }
+            this.graph.add(Op::Index, vec![cell.clone(), Cell::Known(key)], span)
+        };
+        match &value.plain {
+            Plain::Array(list) if names == 1 => {
+                let items = list.items.iter().enumerate().map(|(index, item)| {
+                    let at = Datum::constant(Plain::Int(index as i64));
+                    vec![("value", part(self, at, item))]
+                });
+                Ok(items.collect())
+            }
+            Plain::Map(fields) if names == 2 => {
+                let items = fields.items.iter().map(|(key, item)| {
+                    let at = Datum::text(&**key);
+                    // The keys of a map from the world are from there too.
+                    let symbol = || format!("{}.keys", value.symbol());
+                    let taint = value.taint.as_ref().and_then(|_| inherit(&[value], symbol));
+                    let name = Datum { plain: at.plain.clone(), taint };
+                    vec![("key", Cell::Known(name)), ("value", part(self, at, item))]
+                });
+                Ok(items.collect())
+            }
+            plain => {
+                let (message, help) = match plain {
+                    Plain::Array(_) => {
+                        ("an Array has no keys".into(), "write `for ITEM in LIST { … }`")
+                    }
+                    Plain::Map(_) => {
+                        ("a Map has keys and values".into(), "write `for KEY, VALUE in MAP { … }`")
+                    }
+                    _ => (
+                        format!("{} has no elements", value.type_of().with_article()),
+                        "loop over an Array, a Map or a range; split text first: `lines(text)`",
+                    ),
+                };
+                Err(self.stop(Diagnostic::new(Code::NotIterable, span, message).help(help)))
+            }
+        }
+    }
+
+    /// A loop that a quick plan cannot count: its body once.
+    fn open_loop(
+        &mut self,
+        mut step: Step,
+        name: &str,
+        slots: &[Slot],
+        body: &Block,
+        over: &Datum,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        step.args.push(("undecided".into(), Arg::Const(Value::Bool(true))));
+        let mut place = Place::new(&*step.path);
+        let mut round = self.node("iteration", place.next(name.to_owned()), step.span)?;
+        let mut inner = Place::new(&*round.path);
+        let symbol = || format!("{}[…]", over.symbol());
+        let taint = inherit(&[over], symbol);
+        let ((), changed) = self.inside(|this| {
+            for slot in slots {
+                let open = Plain::Open(Open::Deferred);
+                this.set(*slot, Cell::Known(Datum { plain: open, taint: taint.clone() }));
+            }
+            this.block(body, &mut inner, &mut round.block)
+        })?;
+        self.open_slots(changed, over);
+        step.block.push(round);
+        out.push(step);
+        Ok(())
+    }
+
+    pub(super) fn r#while(
+        &mut self,
+        condition: &Expr,
+        body: &Block,
+        span: Span,
+        place: &mut Place,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        let mut step = self.node("while", place.next("while"), span)?;
+        step.note = self.slice(condition.span).map(|text| format!("while {text}").into());
+        let mut inner = Place::new(&*step.path);
+        let mut rounds = 0;
+        let mut by = Vec::new();
+        loop {
+            let value = self.condition(condition)?;
+            match value.plain {
+                Plain::Bool(true) => {}
+                Plain::Bool(false) => {
+                    note_way(&mut by, value);
+                    break;
+                }
+                _ => {
+                    steered("condition", &[value.clone()], &mut step);
+                    return self.open_loop(step, "iteration", &[], body, &value, out);
+                }
+            }
+            note_way(&mut by, value);
+            if rounds == MAX_ROUNDS {
+                let message = format!("this `while` has gone round {MAX_ROUNDS} times");
+                return Err(self.stop(
+                    Diagnostic::new(Code::EndlessLoop, condition.span, message)
+                        .help("change what its condition reads, inside the loop"),
+                ));
+            }
+            rounds += 1;
+            let mut round = self.node("iteration", inner.next("iteration"), span)?;
+            let mut within = Place::new(&*round.path);
+            self.block(body, &mut within, &mut round.block)?;
+            step.block.push(round);
+        }
+        step.args.push(("count".into(), Arg::Const(Value::Int(rounds))));
+        steered("condition", &by, &mut step);
+        out.push(step);
+        Ok(())
+    }
+}
+
+/// Each way of steering once, however often the loop goes round.
+fn note_way(by: &mut Vec<Datum>, value: Datum) {
+    const MOST: usize = 8;
+    let known = |one: &Datum| one.symbol() == value.symbol();
+    if value.is_tainted() && by.len() < MOST && !by.iter().any(known) {
+        by.push(value);
+    }
+}

@@ -1,0 +1,141 @@
+//! Steps: shell text, chains, redirections, arguments.
+
+use std::rc::Rc;
+
+use opal_core::context::{Context, Place as TextPlace};
+use opal_core::plan::{Arg, Piece, Redirect, RedirectTarget, Step};
+use opal_core::{Code, Diagnostic, Span, Value};
+
+use super::{Demand, Place, Planner, Purpose, Stop};
+use crate::plan::datum::{Datum, Plain};
+use crate::plan::graph::Cell;
+use crate::plan::scoped::{self, Expr, ExprKind, Operand, Target, Work};
+use crate::plan::settle::plain_arg;
+use crate::plan::text;
+use crate::unit::Operator;
+
+impl Planner<'_> {
+    pub(super) fn step(
+        &mut self,
+        step: &scoped::Step,
+        span: Span,
+        place: &mut Place,
+        out: &mut Vec<Step>,
+    ) -> Result<(), Stop> {
+        if let [operand] = step.operands.as_slice() {
+            out.push(self.operand(operand, place)?);
+            return Ok(());
+        }
+        let mut chain = self.node("chain", place.next("chain"), span)?;
+        let operators = step.operators.iter().map(|operator| {
+            Value::text(match operator {
+                Operator::And => "&&",
+                Operator::Or => "||",
+                Operator::Pipe => "|",
+                Operator::Then => ";",
+            })
+        });
+        let operators = Value::Array(operators.collect());
+        chain.args.push(("operators".into(), Arg::Const(operators)));
+        let mut inner = Place::new(&*chain.path);
+        for operand in &step.operands {
+            let operand = self.operand(operand, &mut inner)?;
+            chain.block.push(operand);
+        }
+        out.push(chain);
+        Ok(())
+    }
+
+    fn operand(&mut self, operand: &Operand, place: &mut Place) -> Result<Step, Stop> {
+        let mut step = match &operand.work {
+            Work::Call(call) => self.call(call, place)?,
+            Work::Shell(pieces) => {
+                let mut step = self.node("@shell", place.next("shell"), operand.span)?;
+                let pieces = self.pieces(pieces)?;
+                step.args.push(("command".into(), Arg::Shell(pieces)));
+                step
+            }
+        };
+        let mut inner = Place::new(&*step.path);
+        for redirect in &operand.redirects {
+            let target = match &redirect.target {
+                Target::Call(call) => RedirectTarget::Step(Box::new(self.call(call, &mut inner)?)),
+                Target::Shell(pieces) => RedirectTarget::Shell(self.pieces(pieces)?),
+            };
+            step.redirects.push(Redirect { operator: (*redirect.operator).into(), target });
+        }
+        Ok(step)
+    }
+
+    pub(super) fn pieces(&mut self, pieces: &[scoped::Piece]) -> Result<Vec<Piece>, Stop> {
+        pieces.iter().map(|piece| self.piece(piece)).collect()
+    }
+
+    fn piece(&mut self, piece: &scoped::Piece) -> Result<Piece, Stop> {
+        match piece {
+            scoped::Piece::Text(text) => Ok(Piece::Text((**text).into())),
+            scoped::Piece::Data { expr, context, dash } => {
+                let purpose = Purpose::Text { context: *context, dash: *dash };
+                let arg = self.argument(expr, purpose)?;
+                Ok(Piece::Data { arg, place: *context })
+            }
+            scoped::Piece::Raw(expr) => Ok(Piece::Raw(self.argument(expr, Purpose::Raw)?)),
+        }
+    }
+
+    /// A value that a step needs: at once where it is known, an open end where it is not.
+    pub(super) fn argument(&mut self, expr: &Expr, purpose: Purpose) -> Result<Arg, Stop> {
+        let span = expr.span;
+        let holder = match &expr.kind {
+            ExprKind::Slot(_, name) => Some(Rc::clone(name)),
+            _ => None,
+        };
+        let cell = self.eval(expr);
+        if let Cell::Known(datum) = &cell
+            && !datum.is_tainted()
+            && datum.open().is_none()
+            && let Some(arg) = plain_arg(datum)
+        {
+            return match fits(&purpose, datum, span) {
+                Ok(()) => Ok(arg),
+                Err(diagnostic) => Err(self.stop(diagnostic)),
+            };
+        }
+        self.demands.push(Demand { cell, purpose, holder, span });
+        Ok(Arg::Deferred(self.demands.len() as u32 - 1))
+    }
+
+    /// A command that is no literal: a constant, known now.
+    pub(super) fn computed_command(&mut self, expr: &Expr) -> Result<Arg, Stop> {
+        let cell = self.eval(expr);
+        let datum = self.decide(&cell, expr.span)?;
+        let text = match (&datum.plain, datum.is_tainted()) {
+            (Plain::Text(text), false) => Piece::Text(text.expose().into()),
+            _ => {
+                let message =
+                    format!("`{}` would become code: it is a whole command", datum.symbol());
+                return Err(self.stop(
+                    Diagnostic::new(Code::ReevaluatedText, expr.span, message)
+                        .help("write the value into the command itself: `\"… @var.NAME …\"`")
+                        .help("to paste it unprotected, write `@raw(…)`"),
+                ));
+            }
+        };
+        Ok(Arg::Shell(vec![text]))
+    }
+}
+
+/// Whether a value may be used for what it is needed for.
+pub(in crate::plan) fn fits(
+    purpose: &Purpose,
+    datum: &Datum,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    match purpose {
+        Purpose::Text { context, dash } => text::check(datum, *context, *dash, span),
+        Purpose::Raw => text::check(datum, Context::new(TextPlace::Quoted), true, span),
+        Purpose::Param(param) => crate::plan::parameters::check(param, datum, span),
+        Purpose::Typed(name, ty) => crate::plan::parameters::accepts(name, ty, datum, span),
+        Purpose::Require => Ok(()),
+    }
+}

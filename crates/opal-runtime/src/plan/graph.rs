@@ -1,0 +1,160 @@
+//! The graph of values: what is computed from what, and what is known so far.
+//!
+//! A node is made when an expression is met and looked at only when something needs its value, so
+//! what nothing uses is never resolved. Nodes refer to older nodes only: there are no cycles.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use opal_core::plan::{Key, Read};
+use opal_core::{Diagnostic, Span, Type};
+
+use super::call::CallShape;
+use super::datum::Datum;
+use super::operate::{self, OpError};
+use super::parameters;
+use super::scoped::Builtin;
+use crate::unit::{BinaryOp, UnaryOp};
+
+/// A value, or the node that will have it.
+#[derive(Clone, Debug)]
+pub(crate) enum Cell {
+    Known(Datum),
+    Node(u32),
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) op: Op,
+    pub(crate) operands: Vec<Cell>,
+    pub(crate) state: State,
+    pub(crate) span: Span,
+    /// The last round in which it was found waiting for another.
+    pub(crate) round: u32,
+}
+
+#[derive(Debug)]
+pub(crate) enum Op {
+    Unary(UnaryOp),
+    Binary(BinaryOp),
+    /// The parts of a string.
+    Join,
+    Array,
+    Map(Rc<[Rc<str>]>),
+    Function(Builtin),
+    Field(Rc<str>),
+    Index,
+    All,
+    Call(Rc<CallShape>),
+    /// The operand, if it is of this type: a parameter's name and type.
+    Typed(Rc<(Rc<str>, Type)>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum State {
+    Waiting,
+    /// A decorator is being asked.
+    Queued,
+    Done(Datum),
+    Failed(Rc<Diagnostic>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    /// Expensive values are left open.
+    pub(crate) quick: bool,
+    /// Every decorator's answer, by its key: nothing is asked twice.
+    pub(crate) answers: BTreeMap<Key, State>,
+    pub(crate) reads: BTreeMap<Key, (Read, Datum)>,
+    /// What random nodes have, once there is a seed.
+    pub(crate) generated: BTreeMap<u32, Datum>,
+    pub(crate) randoms: u32,
+    pub(crate) round: u32,
+}
+
+impl Graph {
+    pub(crate) fn new(quick: bool) -> Self {
+        Self {
+            nodes: Vec::new(),
+            quick,
+            answers: BTreeMap::new(),
+            reads: BTreeMap::new(),
+            generated: BTreeMap::new(),
+            randoms: 0,
+            round: 0,
+        }
+    }
+
+    pub(crate) fn add(&mut self, op: Op, operands: Vec<Cell>, span: Span) -> Cell {
+        let all_known = operands.iter().all(|operand| matches!(operand, Cell::Known(_)));
+        let mut state = State::Waiting;
+        if all_known && !matches!(op, Op::Call(_)) {
+            let values: Vec<&Datum> = operands.iter().filter_map(|cell| self.known(cell)).collect();
+            match apply(&op, &values) {
+                Ok(datum) if datum.open().is_none() => return Cell::Known(datum),
+                Ok(datum) => state = State::Done(datum),
+                // Said when something needs it.
+                Err(error) => state = State::Failed(Rc::new(diagnostic(error, span))),
+            }
+        }
+        self.nodes.push(Node { op, operands, state, span, round: 0 });
+        Cell::Node(self.nodes.len() as u32 - 1)
+    }
+
+    /// The value of a cell, if it is known.
+    pub(crate) fn known<'c>(&'c self, cell: &'c Cell) -> Option<&'c Datum> {
+        match cell {
+            Cell::Known(datum) => Some(datum),
+            Cell::Node(id) => match &self.nodes[*id as usize].state {
+                State::Done(datum) => Some(datum),
+                _ => None,
+            },
+        }
+    }
+
+    /// The value of a cell that has been asked for, or why there is none.
+    pub(crate) fn outcome(&self, cell: &Cell) -> Result<Datum, Rc<Diagnostic>> {
+        match cell {
+            Cell::Known(datum) => Ok(datum.clone()),
+            Cell::Node(id) => match &self.nodes[*id as usize].state {
+                State::Done(datum) => Ok(datum.clone()),
+                State::Failed(error) => Err(Rc::clone(error)),
+                State::Waiting | State::Queued => unreachable!("it was asked for"),
+            },
+        }
+    }
+}
+
+/// The value of a node from the values of its operands.
+pub(crate) fn apply(op: &Op, values: &[&Datum]) -> Result<Datum, OpError> {
+    match (op, values) {
+        (Op::Unary(op), [value]) => operate::unary(*op, value),
+        (Op::Binary(op), [left, right]) => operate::binary(*op, left, right),
+        (Op::Join, parts) => operate::joined(parts),
+        (Op::Array, items) => {
+            let items = items.iter().copied().cloned().collect();
+            Ok(Datum::constant(Datum::array(items)?))
+        }
+        (Op::Map(keys), items) => {
+            let items = keys.iter().cloned().zip(items.iter().copied().cloned());
+            Ok(Datum::constant(Datum::map(items.collect())?))
+        }
+        (Op::Function(function), args) => operate::builtin(*function, args),
+        (Op::Field(name), [base]) => operate::field(base, name),
+        (Op::Index, [base, at]) => operate::index(base, at),
+        (Op::All, [base]) => operate::all(base),
+        (Op::Typed(wanted), [value]) => {
+            let (name, ty) = &**wanted;
+            match parameters::accepts(name, ty, value, Span::at(0)) {
+                Ok(()) => Ok((*value).clone()),
+                Err(error) => Err(OpError::from(error)),
+            }
+        }
+        _ => unreachable!("every operation is made with its operands"),
+    }
+}
+
+pub(crate) fn diagnostic(error: OpError, span: Span) -> Diagnostic {
+    Diagnostic::new(error.code, span, error.message).help(error.help)
+}

@@ -1,0 +1,115 @@
+//! `.field`, `[index]`, `.*`.
+
+use opal_core::{Code, suggest};
+
+use super::{OpError, operate};
+use crate::plan::datum::{Datum, Fields, Plain};
+
+pub(crate) fn field(base: &Datum, name: &str) -> Result<Datum, OpError> {
+    let own = |plain: &Plain| -> Result<Datum, OpError> {
+        let plain = match plain {
+            Plain::Map(fields) if fields.items.contains_key(name) => {
+                return Ok(fields.items[name].clone());
+            }
+            Plain::Text(text) if name == "length" => Plain::Int(text.characters() as i64),
+            Plain::Array(list) if name == "length" => Plain::Int(list.items.len() as i64),
+            Plain::Map(fields) if name == "length" => Plain::Int(fields.items.len() as i64),
+            Plain::Array(list) => return element(&list.items, name.parse().ok(), base, name),
+            Plain::Map(fields) => return Err(no_key(base, name, fields)),
+            _ => {
+                let message = format!("{} has no field `{name}`", base.type_of().with_article());
+                let help = "`.length` is what a String, an Array and a Map have";
+                return Err(OpError::new(Code::UnknownField, message, help));
+            }
+        };
+        Ok(Datum::constant(plain))
+    };
+    part(base, || format!("{}.{name}", base.symbol()), own)
+}
+
+pub(crate) fn index(base: &Datum, at: &Datum) -> Result<Datum, OpError> {
+    let own = |plain: &Plain| match (plain, &at.plain) {
+        (Plain::Array(list), Plain::Int(index)) => {
+            element(&list.items, Some(*index), base, &index.to_string())
+        }
+        (Plain::Map(fields), Plain::Text(key)) => match fields.items.get(key.expose()) {
+            Some(item) => Ok(item.clone()),
+            None => Err(no_key(base, &at.symbol(), fields)),
+        },
+        _ => {
+            let (base, at) = (base.type_of(), at.type_of());
+            let message =
+                format!("{} is not indexed by {}", base.with_article(), at.with_article());
+            let help = "an Array by an Int, from 0; a Map by a String";
+            Err(OpError::new(Code::WrongType, message, help))
+        }
+    };
+    let symbol = || format!("{}[{}]", base.symbol(), at.symbol());
+    if at.open().is_some() {
+        return operate(&[base, at], symbol, || Ok(Plain::Null));
+    }
+    let found = part(base, symbol, own)?;
+    if !at.is_tainted() {
+        return Ok(found);
+    }
+    // Which element it is came from the world as well.
+    operate(&[&found, at], symbol, || Ok(found.plain.clone()))
+}
+
+/// `.*`: all items, as they are.
+pub(crate) fn all(base: &Datum) -> Result<Datum, OpError> {
+    match &base.plain {
+        Plain::Array(_) | Plain::Open(_) | Plain::Handle(_) => Ok(base.clone()),
+        Plain::Map(fields) => {
+            let items = Datum::array(fields.items.values().cloned().collect())?;
+            Ok(Datum { plain: items, taint: base.taint.clone() })
+        }
+        _ => {
+            let message = format!("{} has no elements", base.type_of().with_article());
+            Err(OpError::new(Code::UnknownField, message, "use the value itself"))
+        }
+    }
+}
+
+/// A part of a value: known by its place in what was read, or by itself where it stands alone.
+fn part(
+    base: &Datum,
+    symbol: impl FnOnce() -> String,
+    own: impl FnOnce(&Plain) -> Result<Datum, OpError>,
+) -> Result<Datum, OpError> {
+    if let Plain::Handle(_) | Plain::Joined(_) = base.plain {
+        return operate(&[base], symbol, || Ok(Plain::Null));
+    }
+    match (&base.plain, &base.taint) {
+        (Plain::Open(_), _) => operate(&[base], symbol, || Ok(Plain::Null)),
+        (plain, Some(_)) => {
+            let found = own(plain)?;
+            operate(&[base], symbol, || Ok(found.plain))
+        }
+        (plain, None) => own(plain),
+    }
+}
+
+fn element(items: &[Datum], at: Option<i64>, base: &Datum, shown: &str) -> Result<Datum, OpError> {
+    let found = at.and_then(|at| usize::try_from(at).ok()).and_then(|at| items.get(at));
+    found.cloned().ok_or_else(|| {
+        let message = format!("`{}` has no element `{shown}`", base.symbol());
+        let help = match items.len() {
+            0 => "it is empty".to_owned(),
+            1 => "it has one element, `[0]`".to_owned(),
+            count => format!("it has {count} elements, from `[0]` to `[{}]`", count - 1),
+        };
+        OpError::new(Code::NoSuchElement, message, help)
+    })
+}
+
+/// What exists is said only of maps that are not from the world: their keys may be secret too.
+fn no_key(base: &Datum, name: &str, fields: &Fields) -> OpError {
+    let keys = fields.items.keys().map(AsRef::as_ref);
+    let help = match suggest::nearest(name, keys.clone()) {
+        _ if base.taint.is_some() => "look at what it holds".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}", crate::check::listed(keys)),
+    };
+    OpError::new(Code::NoSuchElement, format!("there is no key `{name}`"), help)
+}

@@ -1,0 +1,227 @@
+//! From a unit to the scope-resolved form.
+//!
+//! The static checks have passed by then, so a name that cannot be resolved is a bug; it becomes
+//! null here and an error nowhere. Only what the target reaches is looked at.
+
+mod expressions;
+mod statements;
+mod steps;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use opal_core::{Registry, Type};
+use opal_syntax::Parse;
+
+use super::scoped::{Function, Param, Program, Slot};
+use crate::unit::{self, StatementKind, Unit};
+
+/// A program to plan, with what is needed to read the commands inside its strings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'s> {
+    pub(crate) unit: &'s Unit,
+    pub(crate) registry: &'s Registry,
+    /// The text that the unit was lowered from, if it was.
+    pub(crate) text: Option<(&'s Parse, &'s str)>,
+}
+
+/// The function of this index, or the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Function(usize),
+    Script,
+}
+
+pub(crate) fn scope(source: Source<'_>, entry: Entry) -> Program {
+    let mut scoper = Scoper::new(source);
+    scoper.declare_globals();
+    match entry {
+        Entry::Script => {
+            let script = scoper.script();
+            scoper.program.script = Some(Rc::new(script));
+        }
+        Entry::Function(index) => scoper.wanted.push(index),
+    }
+    scoper.reach();
+    scoper.close_globals();
+    scoper.program
+}
+
+pub(super) struct Scoper<'s> {
+    source: Source<'s>,
+    program: Program,
+    /// The unit's declaration of each global.
+    declarations: Vec<(&'s unit::Name, &'s unit::Expr)>,
+    /// Every top-level declaration of a name, ascending.
+    globals: BTreeMap<&'s str, Vec<u32>>,
+    /// Only declarations before this one are seen: in the script, and in the value of a global.
+    horizon: Option<u32>,
+    by_name: BTreeMap<&'s str, usize>,
+    /// Open scopes of variables and of `let`s, the innermost last.
+    scopes: Vec<BTreeMap<(Space, &'s str), Slot>>,
+    next_slot: u32,
+    /// The script's own block is being scoped: a `var` there is a global.
+    top: bool,
+    /// Globals read by what is being scoped.
+    read: BTreeSet<u32>,
+    wanted: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Space {
+    Var,
+    Let,
+}
+
+impl<'s> Scoper<'s> {
+    fn new(source: Source<'s>) -> Self {
+        let mut by_name = BTreeMap::new();
+        for (index, function) in source.unit.functions.iter().enumerate() {
+            by_name.entry(function.name.text.as_str()).or_insert(index);
+        }
+        let mut program = Program::default();
+        program.functions.resize_with(source.unit.functions.len(), || None);
+        Self {
+            source,
+            program,
+            declarations: Vec::new(),
+            globals: BTreeMap::new(),
+            horizon: None,
+            by_name,
+            scopes: Vec::new(),
+            next_slot: 0,
+            top: false,
+            read: BTreeSet::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// A global for each top-level declaration; their values are scoped when something reads them.
+    fn declare_globals(&mut self) {
+        for statement in &self.source.unit.script.statements {
+            if let StatementKind::Var { name, value } = &statement.kind {
+                let index = self.declarations.len() as u32;
+                self.declarations.push((name, value));
+                self.globals.entry(&name.text).or_default().push(index);
+                self.program.globals.push(None);
+            }
+        }
+    }
+
+    /// Scopes the wanted functions and all that they call.
+    fn reach(&mut self) {
+        while let Some(index) = self.wanted.pop() {
+            if self.program.functions[index].is_none() {
+                let function = self.function(&self.source.unit.functions[index]);
+                self.program.functions[index] = Some(Rc::new(function));
+            }
+        }
+    }
+
+    fn function(&mut self, function: &'s unit::Function) -> Function {
+        self.begin();
+        let mut params = Vec::new();
+        for param in &function.params {
+            let default = param.default.as_ref().map(|default| self.expression(default));
+            self.declare(Space::Var, &param.name.text);
+            params.push(Param {
+                name: param.name.text.as_str().into(),
+                ty: parameter_type(param),
+                default,
+                rest: param.rest,
+            });
+        }
+        let body = self.block(&function.body);
+        self.end(function.name.text.as_str().into(), params, body)
+    }
+
+    fn script(&mut self) -> Function {
+        self.begin();
+        self.top = true;
+        self.horizon = Some(0);
+        let body = self.statements(&self.source.unit.script);
+        self.horizon = None;
+        self.top = false;
+        // The script sets its variables itself, as it comes to them.
+        self.read.clear();
+        self.end(opal_core::plan::Target::SCRIPT.into(), Vec::new(), body)
+    }
+
+    fn begin(&mut self) {
+        self.scopes = vec![BTreeMap::new()];
+        self.next_slot = 0;
+        self.read.clear();
+    }
+
+    fn end(&mut self, name: Rc<str>, params: Vec<Param>, body: super::scoped::Block) -> Function {
+        let globals = std::mem::take(&mut self.read).into_iter().collect();
+        Function { name, params, slots: self.next_slot, body, globals }
+    }
+
+    /// Scopes the values of the globals that are read, and lists for each function all it needs.
+    fn close_globals(&mut self) {
+        let mut needs: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let reached = self.program.functions.iter().flatten();
+        let mut wanted: Vec<u32> = reached.flat_map(|f| f.globals.iter().copied()).collect();
+        while let Some(index) = wanted.pop() {
+            if needs.contains_key(&index) {
+                continue;
+            }
+            let (_, value) = self.declarations[index as usize];
+            self.begin();
+            self.horizon = Some(index);
+            let value = self.expression(value);
+            let read: Vec<u32> = std::mem::take(&mut self.read).into_iter().collect();
+            self.program.globals[index as usize] = Some(Rc::new(value));
+            wanted.extend(&read);
+            needs.insert(index, read);
+        }
+        self.horizon = None;
+        for function in self.program.functions.iter_mut().flatten() {
+            let function = Rc::get_mut(function).expect("nothing else holds it yet");
+            let mut all: BTreeSet<u32> = BTreeSet::new();
+            let mut open = function.globals.clone();
+            while let Some(index) = open.pop() {
+                if all.insert(index) {
+                    open.extend(needs.get(&index).into_iter().flatten());
+                }
+            }
+            function.globals = all.into_iter().collect();
+        }
+    }
+
+    fn declare(&mut self, space: Space, name: &'s str) -> Slot {
+        let slot = Slot::Local(self.next_slot);
+        self.next_slot += 1;
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert((space, name), slot);
+        }
+        slot
+    }
+
+    fn lookup(&mut self, space: Space, name: &str) -> Option<Slot> {
+        let local = self.scopes.iter().rev().find_map(|scope| scope.get(&(space, name)).copied());
+        if local.is_some() || space == Space::Let {
+            return local;
+        }
+        let declared = self.globals.get(name)?;
+        let index = match self.horizon {
+            Some(horizon) => *declared[..declared.partition_point(|d| *d < horizon)].last()?,
+            // What functions read is declared once.
+            None => *declared.first()?,
+        };
+        self.read.insert(index);
+        Some(Slot::Global(index))
+    }
+}
+
+fn parameter_type(param: &unit::Param) -> Type {
+    if param.rest {
+        return Type::array(Type::Any);
+    }
+    match (&param.ty, &param.default) {
+        (Some(written), _) => written.ty.clone().unwrap_or(Type::Any),
+        (None, Some(default)) => crate::check::literal_type(default),
+        (None, None) => Type::Any,
+    }
+}

@@ -1,0 +1,220 @@
+//! Expressions and references.
+
+use std::rc::Rc;
+
+use opal_core::Span;
+use opal_core::Value;
+use opal_core::decorator::{Descriptor, Subject};
+
+use super::statements::{constant, literal};
+use super::{Scoper, Space};
+use crate::lower;
+use crate::plan::datum::{Datum, Plain};
+use crate::plan::scoped::{
+    Access, ArgName, ArgValue, BoundArg, Builtin, Expr, ExprKind, Piece, ValueCall,
+};
+use crate::unit;
+
+impl Scoper<'_> {
+    pub(super) fn expression(&mut self, expr: &unit::Expr) -> Expr {
+        let span = expr.span;
+        let kind = match &expr.kind {
+            unit::ExprKind::Missing => ExprKind::Const(Datum::constant(Plain::Null)),
+            unit::ExprKind::Literal(value) => return literal(value, span),
+            unit::ExprKind::Regex(text) => ExprKind::Const(Datum::text(text.as_str())),
+            unit::ExprKind::Str(pieces) => {
+                ExprKind::Text(pieces.iter().map(|piece| self.string_piece(piece, span)).collect())
+            }
+            unit::ExprKind::Array(items) => {
+                ExprKind::Array(items.iter().map(|item| self.expression(item)).collect())
+            }
+            unit::ExprKind::Map(entries) => {
+                let entries = entries.iter();
+                let entries = entries
+                    .map(|(key, value)| (key.name.text.as_str().into(), self.expression(value)));
+                ExprKind::Map(entries.collect())
+            }
+            unit::ExprKind::Name(name) => return self.variable(Space::Var, name, span),
+            unit::ExprKind::Function { name, args } => match Builtin::named(&name.text) {
+                Some(builtin) => {
+                    let args = args.iter().map(|arg| self.expression(&arg.value)).collect();
+                    ExprKind::Function(builtin, args)
+                }
+                None => ExprKind::Const(Datum::constant(Plain::Null)),
+            },
+            unit::ExprKind::Reference(reference) => return self.reference(reference),
+            unit::ExprKind::Access { base, access } => {
+                let base = self.expression(base);
+                return self.accessed(base, access, span);
+            }
+            unit::ExprKind::Unary { ops, operand } => {
+                ExprKind::Unary(ops.clone(), Box::new(self.expression(operand)))
+            }
+            unit::ExprKind::Binary { first, rest } => {
+                let first = Box::new(self.expression(first));
+                let rest = rest.iter().map(|(op, at, right)| (*op, *at, self.expression(right)));
+                ExprKind::Binary(first, rest.collect())
+            }
+        };
+        Expr { kind, span }
+    }
+
+    fn string_piece(&mut self, piece: &unit::StrPiece, span: Span) -> Expr {
+        match piece {
+            unit::StrPiece::Text(text) => constant(Datum::text(text.as_str()), span),
+            unit::StrPiece::AtWord(name) => {
+                constant(Datum::text(format!("@{}", name.text)), name.span)
+            }
+            unit::StrPiece::Reference(reference) => self.reference(reference),
+        }
+    }
+
+    fn variable(&mut self, space: Space, name: &str, span: Span) -> Expr {
+        let kind = match self.lookup(space, name) {
+            Some(slot) => ExprKind::Slot(slot, name.into()),
+            None => ExprKind::Const(Datum::constant(Plain::Null)),
+        };
+        Expr { kind, span }
+    }
+
+    pub(super) fn reference(&mut self, reference: &unit::Reference) -> Expr {
+        let span = reference.span;
+        let base = match reference.named() {
+            Some(("var", name)) => self.variable(Space::Var, name, span),
+            Some(("let", name)) => self.variable(Space::Let, name, span),
+            _ => self.value_call(reference),
+        };
+        self.accessed(base, &reference.access, span)
+    }
+
+    /// Whether a reference says that it may begin a word with `-`.
+    pub(super) fn says_dash(reference: &unit::Reference) -> bool {
+        reference.args.iter().any(|arg| {
+            arg.name.as_ref().is_some_and(|name| name.text == "dash")
+                && matches!(arg.value.kind, unit::ExprKind::Literal(Value::Bool(true)))
+        })
+    }
+
+    fn value_call(&mut self, reference: &unit::Reference) -> Expr {
+        let span = reference.span;
+        let path = reference.path.text.as_str();
+        if path == "args" {
+            return Expr { kind: ExprKind::Args, span };
+        }
+        if path == "raw" {
+            // Outside of a command there is nothing to paste into: the text is itself.
+            return match reference.args.first() {
+                Some(arg) => self.expression(&arg.value),
+                None => constant(Datum::constant(Plain::Null), span),
+            };
+        }
+        let Some((descriptor, subject)) = self.descriptor(path) else {
+            return constant(Datum::constant(Plain::Null), span);
+        };
+        let subject = subject.map(Rc::from);
+        let args = self.bind(descriptor, &reference.args, subject.is_some());
+        let call = ValueCall { descriptor, subject, args, span };
+        Expr { kind: ExprKind::Call(Rc::new(call)), span }
+    }
+
+    /// The decorator of a path, and the name that the path ends in.
+    pub(super) fn descriptor<'p>(
+        &self,
+        path: &'p str,
+    ) -> Option<(&'static Descriptor, Option<&'p str>)> {
+        if let Some(descriptor) = self.source.registry.get(path) {
+            return Some((descriptor, None));
+        }
+        let (shorter, name) = path.rsplit_once('.')?;
+        let descriptor = self.source.registry.get(shorter)?;
+        (descriptor.subject != Subject::None).then_some((descriptor, Some(name)))
+    }
+
+    /// Arguments bound to the decorator's parameters.
+    pub(super) fn bind(
+        &mut self,
+        descriptor: &'static Descriptor,
+        args: &[unit::Argument],
+        subject: bool,
+    ) -> Vec<BoundArg> {
+        let named = |arg: &unit::Argument| {
+            let name = &arg.name.as_ref()?.text;
+            descriptor.params.iter().position(|p| p.name == *name || p.alias == Some(name))
+        };
+        let mut taken: Vec<usize> = args.iter().filter_map(named).collect();
+        if let (Subject::OrParam(name), true) = (descriptor.subject, subject) {
+            taken.extend(descriptor.params.iter().position(|param| param.name == name));
+        }
+        let mut bound = Vec::new();
+        for arg in args {
+            let index = match &arg.name {
+                Some(_) => named(arg),
+                None => (0..descriptor.params.len()).find(|index| !taken.contains(index)),
+            };
+            let param = match (index, &arg.name) {
+                (Some(index), name) => {
+                    if name.is_none() {
+                        taken.push(index);
+                    }
+                    ArgName::Param(&descriptor.params[index])
+                }
+                (None, Some(name)) => ArgName::Open(name.text.as_str().into()),
+                (None, None) => continue,
+            };
+            let shell = matches!(param, ArgName::Param(param) if param.shell);
+            let value = self.argument(&arg.value, shell);
+            bound.push(BoundArg { param, value, span: arg.span });
+        }
+        bound
+    }
+
+    fn argument(&mut self, value: &unit::Expr, shell: bool) -> ArgValue {
+        let string = matches!(
+            value.kind,
+            unit::ExprKind::Str(_) | unit::ExprKind::Literal(Value::String(_))
+        );
+        if shell && string {
+            return ArgValue::Shell(self.command_literal(value));
+        }
+        if shell
+            && let unit::ExprKind::Reference(reference) = &value.kind
+            && reference.path.text == "raw"
+        {
+            return ArgValue::Shell(vec![Piece::Raw(self.reference(reference))]);
+        }
+        ArgValue::Expr(self.expression(value))
+    }
+
+    /// A string literal in a place for shell text: compiled exactly like a step.
+    fn command_literal(&mut self, value: &unit::Expr) -> Vec<Piece> {
+        let text = self.source.text.and_then(|(parse, text)| {
+            let literal = lower::string_literal(parse, text, value.span)?;
+            Some(lower::shell_literal(&literal, self.source.registry).0)
+        });
+        match text {
+            Some(text) => self.pieces(&text),
+            None => match &value.kind {
+                unit::ExprKind::Literal(Value::String(text)) => {
+                    vec![Piece::Text(text.as_ref().into())]
+                }
+                _ => vec![Piece::Raw(self.expression(value))],
+            },
+        }
+    }
+
+    fn accessed(&mut self, base: Expr, access: &[unit::Access], span: Span) -> Expr {
+        if access.is_empty() {
+            return base;
+        }
+        let access = access.iter().map(|one| self.access(one)).collect();
+        Expr { kind: ExprKind::Access(Box::new(base), access), span }
+    }
+
+    pub(super) fn access(&mut self, access: &unit::Access) -> Access {
+        match access {
+            unit::Access::Field(name) => Access::Field(name.text.as_str().into(), name.span),
+            unit::Access::Index(index) => Access::Index(self.expression(index)),
+            unit::Access::All(span) => Access::All(*span),
+        }
+    }
+}

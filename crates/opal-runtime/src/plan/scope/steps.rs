@@ -1,0 +1,86 @@
+//! Steps, calls and shell text.
+
+use std::rc::Rc;
+
+use super::Scoper;
+use crate::plan::scoped::{Call, Callee, Operand, Piece, Redirect, Step, Target, Work};
+use crate::unit;
+
+impl<'s> Scoper<'s> {
+    pub(super) fn step(&mut self, step: &'s unit::Step) -> Option<Step> {
+        let mut operands = vec![self.operand(&step.first)?];
+        let mut operators = Vec::new();
+        for (operator, operand) in &step.rest {
+            operators.push(*operator);
+            operands.push(self.operand(operand)?);
+        }
+        Some(Step { operands, operators })
+    }
+
+    fn operand(&mut self, operand: &'s unit::Operand) -> Option<Operand> {
+        let (work, span) = match &operand.work {
+            unit::Work::Shell(text) => (Work::Shell(self.pieces(text)), text.span),
+            unit::Work::Call(call) => (Work::Call(self.call(call)?), call.span),
+        };
+        let mut redirects = Vec::new();
+        for redirect in &operand.redirects {
+            let target = match &redirect.target {
+                unit::Target::Decorator(call) => Target::Call(self.call(call)?),
+                unit::Target::Text(text) => Target::Shell(self.pieces(text)),
+            };
+            redirects.push(Redirect { operator: redirect.operator.as_str().into(), target });
+        }
+        Some(Operand { work, redirects, span })
+    }
+
+    pub(super) fn call(&mut self, call: &'s unit::Call) -> Option<Call> {
+        let callee = match call.function() {
+            Some(name) => self.function_call(name, call)?,
+            None => {
+                let (descriptor, subject) = self.descriptor(&call.path.text)?;
+                let args = self.bind(descriptor, &call.args, subject.is_some());
+                Callee::Decorator { descriptor, subject: subject.map(Rc::from), args }
+            }
+        };
+        let block = call.block.as_ref().map(|block| self.block(block));
+        Some(Call { callee, block, span: call.span })
+    }
+
+    fn function_call(&mut self, name: &'s str, call: &'s unit::Call) -> Option<Callee> {
+        let index = *self.by_name.get(name)?;
+        self.wanted.push(index);
+        let params = &self.source.unit.functions[index].params;
+        let mut position = 0;
+        let mut args = Vec::new();
+        for arg in &call.args {
+            let at = match &arg.name {
+                Some(name) => params.iter().position(|param| param.name.text == name.text)?,
+                None => {
+                    let at = position;
+                    position += usize::from(!params.get(at)?.rest);
+                    at
+                }
+            };
+            args.push((at, self.expression(&arg.value)));
+        }
+        Some(Callee::Function { index, name: name.into(), args })
+    }
+
+    pub(super) fn pieces(&mut self, text: &unit::ShellText) -> Vec<Piece> {
+        text.pieces.iter().map(|piece| self.piece(piece)).collect()
+    }
+
+    fn piece(&mut self, piece: &unit::Piece) -> Piece {
+        match piece {
+            unit::Piece::Text(text) => Piece::Text(text.as_str().into()),
+            unit::Piece::AtWord(name) => Piece::Text(format!("@{}", name.text).into()),
+            unit::Piece::Reference(reference, _) if reference.path.text == "raw" => {
+                Piece::Raw(self.reference(reference))
+            }
+            unit::Piece::Reference(reference, context) => {
+                let dash = Self::says_dash(reference);
+                Piece::Data { expr: self.reference(reference), context: *context, dash }
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Open ends to constants, keys and placeholders: the last stage of a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use opal_core::hash::Digest;
+use opal_core::placeholder::{Placeholder, PlaceholderKey};
+use opal_core::plan::{
+    Arg, Deferred, Key, Mode, Piece, Plan, PlanValue, Read, RedirectTarget, Step, Target,
+};
+use opal_core::{Code, Data, Diagnostic};
+
+use super::datum::{Datum, Open, Plain, Taint};
+use super::draw::Site;
+use super::expand::{Demand, fits};
+use super::graph::{Cell, Op};
+use super::{Keys, Planner, Purpose, Resolved, Unplanned, draw};
+
+pub(super) fn settle(
+    mut planner: Planner<'_>,
+    mut steps: Vec<Step>,
+    keys: &mut dyn Keys,
+) -> Result<Resolved, Unplanned> {
+    let roots: Vec<u32> = planner.demands.iter().filter_map(|demand| node(&demand.cell)).collect();
+    planner.graph.force(&roots, planner.probe);
+    let mut settler = Settler::default();
+    settler.known(&mut planner);
+    if planner.request.purpose == Purpose::Contract {
+        refuse_unrepeatable(&mut planner);
+    }
+    if !planner.errors.is_empty() {
+        return Err(planner.into_errors().into());
+    }
+    settler.steps(&mut steps);
+    let needs_key = !settler.values.is_empty() || !planner.graph.reads.is_empty();
+    let key = if needs_key { Some(keys.placeholder_key().map_err(Unplanned::Key)?) } else { None };
+    let plan = settler.plan(&planner, steps, key.as_ref());
+    let Settler { secrets, declared, warnings, sites, .. } = settler;
+    let mut resolved = Resolved { plan, secrets, declared, warnings };
+    if let (false, Some(key)) = (sites.is_empty(), &key) {
+        draw::draw(&mut planner, &mut resolved, sites, keys, key)?;
+    }
+    Ok(resolved)
+}
+
+pub(super) fn node(cell: &Cell) -> Option<u32> {
+    match cell {
+        Cell::Node(id) => Some(*id),
+        Cell::Known(_) => None,
+    }
+}
+
+/// The clock and its like: another value at every look, so no contract could ever be kept.
+fn refuse_unrepeatable(planner: &mut Planner<'_>) {
+    let reads = &planner.graph.reads;
+    for node in &planner.graph.nodes {
+        let Op::Call(shape) = &node.op else { continue };
+        let descriptor = shape.descriptor();
+        let super::graph::State::Done(Datum { taint: Some(taint), .. }) = &node.state else {
+            continue;
+        };
+        if !descriptor.repeatable && reads.contains_key(&taint.key) {
+            let message = format!(
+                "`@{}` is another value at every look, so no contract can hold it",
+                descriptor.path
+            );
+            let error = Diagnostic::new(Code::NotInContract, node.span, message)
+                .help("work it out in the step itself: `date -u +%F`")
+                .help("a run without a contract may use it");
+            planner.errors.push(Rc::new(error));
+        }
+    }
+}
+
+#[derive(Default)]
+struct Settler {
+    /// What stands for each demand, in their order.
+    args: Vec<Arg>,
+    /// The generators that each demand stands on, where it is random.
+    randoms: Vec<Option<Rc<BTreeSet<u32>>>>,
+    values: BTreeMap<Key, Entry>,
+    deferred: Vec<Deferred>,
+    deferred_by_key: BTreeMap<Key, u32>,
+    secrets: BTreeMap<Key, Data>,
+    declared: BTreeSet<Key>,
+    warnings: Vec<Diagnostic>,
+    sites: Vec<Site>,
+    /// Random values that have a site already.
+    placed: BTreeSet<u32>,
+}
+
+struct Entry {
+    datum: Datum,
+    taint: Rc<Taint>,
+    holders: BTreeSet<String>,
+}
+
+impl Settler {
+    /// Turns each demand into an argument; what is wrong with one is an error of the plan.
+    fn known(&mut self, planner: &mut Planner<'_>) {
+        for index in 0..planner.demands.len() {
+            let demand = &planner.demands[index];
+            let outcome = planner.graph.outcome(&demand.cell).and_then(|datum| {
+                fits(&demand.purpose, &datum, demand.span).map_err(Rc::new)?;
+                Ok(datum)
+            });
+            match outcome {
+                Ok(datum) => {
+                    let known =
+                        datum.taint.as_ref().is_some_and(|t| self.values.contains_key(&t.key));
+                    if !known {
+                        self.warnings.extend(super::warn::hidden(&datum, demand.span));
+                    }
+                    let arg = self.arg(&datum, demand);
+                    self.args.push(arg);
+                    let mut taints = Vec::new();
+                    super::datum::collect(&datum, &mut taints);
+                    let random = taints.iter().find(|taint| !taint.randoms.is_empty());
+                    self.randoms.push(random.map(|taint| Rc::clone(&taint.randoms)));
+                }
+                Err(error) => {
+                    planner.errors.push(error);
+                    self.args.push(Arg::Const(opal_core::Value::Null));
+                    self.randoms.push(None);
+                }
+            }
+        }
+    }
+
+    fn arg(&mut self, datum: &Datum, demand: &Demand) -> Arg {
+        let holder = demand.holder.as_deref();
+        match (&datum.taint, &datum.plain) {
+            (Some(taint), Plain::Open(Open::Deferred)) => self.defer(taint, holder),
+            (Some(taint), _) => self.value(datum, taint, holder),
+            (None, Plain::Array(list)) if datum.is_tainted() => {
+                Arg::Array(list.items.iter().map(|item| self.arg(item, demand)).collect())
+            }
+            (None, Plain::Map(fields)) if datum.is_tainted() => {
+                let items = fields.items.iter();
+                Arg::Map(items.map(|(k, item)| (k.to_string(), self.arg(item, demand))).collect())
+            }
+            (None, Plain::Joined(parts)) => {
+                let pieces = parts.iter().map(|part| match &part.plain {
+                    Plain::Text(text) if part.taint.is_none() => Piece::Text(text.expose().into()),
+                    _ => {
+                        let place =
+                            opal_core::context::Context::new(opal_core::context::Place::Quoted);
+                        Piece::Data { arg: self.arg(part, demand), place }
+                    }
+                });
+                Arg::Text(pieces.collect())
+            }
+            (None, _) => plain_arg(datum).unwrap_or(Arg::Const(opal_core::Value::Null)),
+        }
+    }
+
+    fn defer(&mut self, taint: &Rc<Taint>, holder: Option<&str>) -> Arg {
+        let next = self.deferred.len() as u32;
+        let index = *self.deferred_by_key.entry(taint.key.clone()).or_insert(next);
+        if index == next {
+            let key = taint.key.clone();
+            let why = taint.why.to_owned();
+            self.deferred.push(Deferred { key, why, holders: BTreeSet::new() });
+        }
+        self.deferred[index as usize].holders.extend(holder.map(str::to_owned));
+        Arg::Deferred(index)
+    }
+
+    fn value(&mut self, datum: &Datum, taint: &Rc<Taint>, holder: Option<&str>) -> Arg {
+        let key = taint.key.clone();
+        let entry = self.values.entry(key.clone()).or_insert_with(|| Entry {
+            datum: datum.clone(),
+            taint: Rc::clone(taint),
+            holders: BTreeSet::new(),
+        });
+        entry.holders.extend(holder.map(str::to_owned));
+        // One place that calls it public is enough: the value is in clear there.
+        if taint.public && !entry.taint.public {
+            entry.taint = Rc::clone(taint);
+        }
+        if taint.secret {
+            self.declared.insert(key.clone());
+        }
+        if let Some(data) = datum.to_data() {
+            self.secrets.insert(key.clone(), data);
+        }
+        Arg::Value(key)
+    }
+
+    /// Puts the arguments where they belong; notes where random values are used first.
+    fn steps(&mut self, steps: &mut [Step]) {
+        for step in steps {
+            let path = step.path.clone();
+            for (_, arg) in &mut step.args {
+                self.tie(arg, &path);
+            }
+            for redirect in &mut step.redirects {
+                match &mut redirect.target {
+                    RedirectTarget::Step(target) => self.steps(std::slice::from_mut(target)),
+                    RedirectTarget::Shell(pieces) => self.tie_pieces(pieces, &path),
+                }
+            }
+            self.steps(&mut step.block);
+        }
+    }
+
+    fn tie_pieces(&mut self, pieces: &mut [Piece], path: &str) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(_) => {}
+                Piece::Data { arg, .. } | Piece::Raw(arg) => self.tie(arg, path),
+            }
+        }
+    }
+
+    fn tie(&mut self, arg: &mut Arg, path: &str) {
+        match arg {
+            Arg::Deferred(index) => {
+                let index = *index as usize;
+                if let Some(randoms) = self.randoms[index].clone() {
+                    self.place_randoms(&randoms, path);
+                }
+                *arg = self.args[index].clone();
+            }
+            Arg::Shell(pieces) | Arg::Text(pieces) => self.tie_pieces(pieces, path),
+            _ => {}
+        }
+    }
+
+    fn place_randoms(&mut self, randoms: &BTreeSet<u32>, path: &str) {
+        for node in randoms {
+            if self.placed.insert(*node) {
+                self.sites.push(Site { node: *node, path: path.into() });
+            }
+        }
+    }
+
+    fn plan(
+        &mut self,
+        planner: &Planner<'_>,
+        steps: Vec<Step>,
+        key: Option<&PlaceholderKey>,
+    ) -> Plan {
+        let request = planner.request;
+        let algorithm = request.algorithm;
+        let placeholder = |name: &str, datum: &Datum| match (key, datum.to_data()) {
+            (Some(key), Some(data)) => key.placeholder(algorithm, name, &data),
+            // A random value: filled in when it has been drawn.
+            _ => Placeholder { length: 0, algorithm, digest: Digest([0; 32]) },
+        };
+        let values = std::mem::take(&mut self.values).into_iter().map(|(key, entry)| {
+            let value = PlanValue {
+                placeholder: placeholder(&key, &entry.datum),
+                public: if entry.taint.public { entry.datum.clear() } else { None },
+                roots: (*entry.taint.roots).clone(),
+                holders: entry.holders,
+                schema: entry.taint.schema,
+            };
+            (key, value)
+        });
+        let reads = planner.graph.reads.values().map(|(read, datum)| Read {
+            placeholder: Some(placeholder(&read.key, datum)),
+            ..read.clone()
+        });
+        let quick = request.purpose == Purpose::Quick;
+        let text = request.text.map_or("", |(_, text)| text);
+        Plan {
+            target: Target {
+                name: request.function.unwrap_or(Target::SCRIPT).to_owned(),
+                arguments: request.arguments.clone(),
+            },
+            mode: if quick { Mode::Quick } else { Mode::Resolved },
+            algorithm,
+            source_hash: super::source_hash(algorithm, text),
+            steps,
+            values: values.collect(),
+            deferred: std::mem::take(&mut self.deferred),
+            reads: reads.collect(),
+        }
+    }
+}
+
+/// What is known without the world.
+pub(super) fn plain_arg(datum: &Datum) -> Option<Arg> {
+    match &datum.plain {
+        Plain::Handle(handle) => Some(Arg::Handle((**handle).clone())),
+        _ => datum.to_value().map(Arg::Const),
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether a value may stand at its place in shell text.
+
+use opal_core::context::{Context, Place};
+use opal_core::{Code, Diagnostic, Span};
+
+use super::datum::{Datum, Plain};
+use super::graph::diagnostic;
+use super::operate;
+
+/// `dash` where the reference says that the value may begin a word with `-`.
+pub(crate) fn check(
+    datum: &Datum,
+    context: Context,
+    dash: bool,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    if context.is_reevaluated() {
+        let message =
+            format!("`{}` would become code: this text is evaluated once more", datum.symbol());
+        return Err(Diagnostic::new(Code::ReevaluatedText, span, message)
+            .help("to paste it unprotected, write `@raw(…)`"));
+    }
+    match &datum.plain {
+        Plain::Open(_) | Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
+        Plain::Array(list) if context.is_whole_word() && context.place() == Place::Word => {
+            for item in &list.items {
+                scalar(item, context, dash || tainted_dash(datum), span)?;
+            }
+            return Ok(());
+        }
+        Plain::Int(_) => {}
+        _ if matches!(context.place(), Place::Arithmetic | Place::Subscript) => {
+            let message = format!(
+                "shell arithmetic evaluates `{}` as code, and it is {}",
+                datum.symbol(),
+                datum.type_of().with_article()
+            );
+            return Err(Diagnostic::new(Code::ArithmeticNotInt, span, message)
+                .help("compute with opal: `var n = int(…) + 1`, then `@var.n`"));
+        }
+        _ => {}
+    }
+    scalar(datum, context, dash, span)
+}
+
+fn tainted_dash(datum: &Datum) -> bool {
+    datum.taint.as_ref().is_some_and(|taint| taint.dash)
+}
+
+fn scalar(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(), Diagnostic> {
+    if datum.open().is_some() || matches!(datum.plain, Plain::Handle(_) | Plain::Joined(_)) {
+        return Ok(());
+    }
+    let text = operate::scalar(datum).map_err(|error| diagnostic(error, span))?;
+    if text.contains('\0') {
+        let message =
+            format!("`{}` holds a NUL character, which no command can take", datum.symbol());
+        return Err(Diagnostic::new(Code::NulInText, span, message)
+            .help("remove it, or hand the data over in a file"));
+    }
+    let begins = context.is_word_start() && !context.is_after_dashes();
+    let from_world = datum.is_tainted() && matches!(datum.plain, Plain::Text(_));
+    if from_world && begins && text.starts_with('-') && !dash && !tainted_dash(datum) {
+        let message = format!(
+            "`{}` begins with `-`, so the program would take it for an option",
+            datum.symbol()
+        );
+        return Err(Diagnostic::new(Code::LeadingDash, span, message)
+            .help("put `--` before it: `rm -- @var.FILE`")
+            .help("where it is meant to be an option, say so: `@var.NAME(dash=true)`"));
+    }
+    Ok(())
+}

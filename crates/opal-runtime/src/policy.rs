@@ -1,0 +1,82 @@
+//! Which contracts this side accepts: decided where they run, never in the file.
+//!
+//! | what | where |
+//! |---|---|
+//! | the rules, and how several sets of them become one | [`Policy`] |
+//! | the files they stand in | [`Files`], [`ProjectFile`] |
+//! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
+//!
+//! Deliberately not here: whether a contract is whole, expired, used, or the same plan. That is
+//! not a matter of trust.
+
+mod file;
+mod judge;
+
+use std::collections::BTreeSet;
+
+use opal_core::Duration;
+
+pub use file::{Files, PolicyError, ProjectFile};
+pub use judge::{Facts, Refusal, RefusalKind, Signature};
+
+use crate::keys::PublicKey;
+
+/// The strictest of all the rules that hold here. The default accepts everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    pub require_signature: bool,
+    /// Whose signatures count. Where a signature is required and this is none, nobody's does.
+    pub trusted_keys: Option<BTreeSet<PublicKey>>,
+    pub randomness: Randomness,
+    /// How old a contract may be.
+    pub max_age: Option<Duration>,
+    pub require_expiry: bool,
+}
+
+/// Where random values may come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Randomness {
+    #[default]
+    Any,
+    /// From the seed of a contract only: a direct run may draw none.
+    Contract,
+}
+
+impl Policy {
+    /// What `--require-signature` says, with the key it names.
+    #[must_use]
+    pub fn requiring_signature(key: Option<PublicKey>) -> Self {
+        let trusted_keys = key.map(|key| BTreeSet::from([key]));
+        Self { require_signature: true, trusted_keys, ..Self::default() }
+    }
+
+    /// Both sets of rules at once, where the two are of equal standing: the system's, the user's,
+    /// the command line's.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        let trusted_keys = match (self.trusted_keys, other.trusted_keys) {
+            (Some(one), Some(two)) => Some(one.intersection(&two).copied().collect()),
+            (one, two) => one.or(two),
+        };
+        Self {
+            require_signature: self.require_signature || other.require_signature,
+            trusted_keys,
+            randomness: self.randomness.max(other.randomness),
+            max_age: match (self.max_age, other.max_age) {
+                (Some(one), Some(two)) => Some(one.min(two)),
+                (one, two) => one.or(two),
+            },
+            require_expiry: self.require_expiry || other.require_expiry,
+        }
+    }
+
+    /// The rules of a project on top, which can only tighten: where a signature is required and
+    /// nobody is trusted yet, a project cannot name whom to trust.
+    #[must_use]
+    pub fn tightened_by(self, mut project: Self) -> Self {
+        if self.require_signature && self.trusted_keys.is_none() {
+            project.trusted_keys = None;
+        }
+        self.merge(project)
+    }
+}

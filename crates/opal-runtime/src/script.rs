@@ -1,0 +1,151 @@
+//! Shell text in which values are data.
+//!
+//! Every value in the text becomes a parameter of the shell, quoted for its place, so the text is
+//! the same whatever the values are. They reach the shell on its standard input, which it reads
+//! before anything else:
+//!
+//! ```text
+//! set -o pipefail                     what every script starts with, where the shell has it
+//! unset -v __opal_0                   an exported variable of that name would stay exported
+//! eval "$(command -p cat)"            unset -v __opal_0
+//!                                     __opal_0='; rm -rf /'
+//! : "${__opal_0?}"                    nothing runs without the values
+//! exec </dev/null
+//! kubectl scale --replicas="${__opal_0}"
+//! ```
+//!
+//! The left column is the shell's argument and holds no value; the right one is what is read. A
+//! parameter is not exported, so neither the list of arguments nor the environment of any process
+//! shows a value, unless the script hands it on itself. `. /dev/stdin` would need no `cat`, but
+//! bash 3.2, which macOS has, reads nothing from a pipe that way.
+//!
+//! Deliberately not here: who runs it. This is a function from parts to text.
+
+mod quote;
+
+use std::fmt::Write as _;
+
+use opal_core::context::{Context, Place};
+use opal_core::placeholder::scalar_text;
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::{Data, Secret};
+use zeroize::Zeroizing;
+
+/// A program can be given 128 KiB in one argument; longer scripts are read like the values.
+const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
+
+/// The shells that text can be compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shell {
+    Bash,
+    /// Any POSIX shell: dash, ash.
+    Sh,
+}
+
+/// A script and the values of its parameters.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The text. It holds no value, except for what was pasted with `@raw`.
+    script: Secret,
+    /// The value of [`parameter`] 0, 1 and so on.
+    values: Vec<Secret>,
+    /// Whether the script must be kept out of the shell's arguments too.
+    is_fed: bool,
+}
+
+/// The shell's name for the value of this number.
+#[must_use]
+pub fn parameter(index: usize) -> String {
+    format!("__opal_{index}")
+}
+
+/// What the script is called where it is read and not given.
+const SCRIPT: &str = "__opal_script";
+
+/// Makes every value a parameter.
+///
+/// Refuses what has no form in its place: a value in text that is evaluated once more, anything
+/// but an Int where the shell calculates, a collection inside a word, a NUL.
+pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
+    let mut script = Zeroizing::new(String::new());
+    let mut values = Vec::new();
+    let mut is_raw = false;
+    for part in parts {
+        match part {
+            ScriptPart::Text(text) => script.push_str(text),
+            ScriptPart::Raw(text) => {
+                is_raw = true;
+                script.push_str(text.expose());
+            }
+            ScriptPart::Data(data, context) => {
+                for (index, value) in quote::words(data, *context)?.into_iter().enumerate() {
+                    let name = parameter(values.len());
+                    let blank = if index == 0 { "" } else { " " };
+                    let quote = if quote::is_bare(context.place()) { "" } else { "\"" };
+                    write!(script, "{blank}{quote}${{{name}}}{quote}")
+                        .expect("writing to a String does not fail");
+                    values.push(value);
+                }
+            }
+        }
+    }
+    if script.contains('\0') || values.iter().any(|value| value.expose().contains('\0')) {
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            "the text of a command cannot hold a NUL character",
+            "pass such bytes in a file",
+        ));
+    }
+    let is_fed = is_raw || script.len() > MAX_ARGUMENT_BYTES;
+    Ok(Compiled { script: Secret::new(script.as_str()), values, is_fed })
+}
+
+impl Compiled {
+    /// The shell's argument behind `-c`. It holds no value.
+    #[must_use]
+    pub fn command(&self, shell: Shell) -> String {
+        let mut command = match shell {
+            Shell::Bash => "set -o pipefail\n".to_owned(),
+            Shell::Sh => String::new(),
+        };
+        if let Some(last) = self.last() {
+            command.push_str(&format!(
+                "unset -v {last}\neval \"$(command -p cat)\"\n: \"${{{last}?}}\"\nexec </dev/null\n"
+            ));
+        }
+        if self.is_fed {
+            command.push_str(&format!("eval \"${{{SCRIPT}}}\""));
+        } else {
+            command.push_str(self.script.expose());
+        }
+        command
+    }
+
+    /// What the shell must read on its standard input, to the end; none where it reads nothing.
+    #[must_use]
+    pub fn feed(&self) -> Option<Zeroizing<String>> {
+        self.last()?;
+        let values = self.values.iter().enumerate().map(|(index, value)| (parameter(index), value));
+        let script = self.is_fed.then(|| (SCRIPT.to_owned(), &self.script));
+        // With `allexport` from outside the values would be exported.
+        let mut feed = Zeroizing::new("set +a\n".to_owned());
+        feed.reserve(
+            self.values.iter().map(|value| quote::single_bytes(value.expose()) + 64).sum(),
+        );
+        for (name, value) in values.chain(script) {
+            feed.push_str(&format!("unset -v {name}\n{name}="));
+            quote::single(&mut feed, value.expose());
+            feed.push('\n');
+        }
+        Some(feed)
+    }
+
+    /// The parameter that is read last: where it is set, all are.
+    fn last(&self) -> Option<String> {
+        match self.values.len() {
+            _ if self.is_fed => Some(SCRIPT.to_owned()),
+            0 => None,
+            count => Some(parameter(count - 1)),
+        }
+    }
+}
