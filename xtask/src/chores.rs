@@ -22,8 +22,14 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
 }
 
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let bench = ["cargo", "bench", "-p", "opal-syntax", "--bench", "parse", "--"];
-    run(root, &[&bench, arguments].concat())
+    for (package, bench) in
+        [("opal-syntax", "parse"), ("opal-core", "contract"), ("opal-runtime", "plan")]
+    {
+        let line = ["cargo", "bench", "-p", package, "--bench", bench, "--"];
+        run(root, &[&line, arguments].concat())?;
+    }
+    run(root, &["cargo", "build", "--release", "-p", "opal-cli"])?;
+    crate::peers::compare(root, arguments.contains(&"--bars"))
 }
 
 /// The tests that count instructions need valgrind, and those that open envelopes with another

@@ -3,11 +3,13 @@
 //! | what | where |
 //! |---|---|
 //! | what the commands run | [`chores`] |
+//! | opal beside its peers | [`peers`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
 
 mod chores;
+mod peers;
 mod tidy;
 
 use std::io::Write as _;
@@ -22,7 +24,7 @@ Usage: cargo xtask <command>
 Commands:
   test           everything that must hold: format, lints, tests, fuzz targets
   tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
-  bench [args]   the benchmarks; arguments go to the benchmark, such as a filter
+  bench [args]   the benchmarks, and opal beside its peers; `--bars` fails where a bar is missed
   help           this text
 
 `test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.

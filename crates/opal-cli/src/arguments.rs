@@ -26,13 +26,17 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// Whether a built-in command is asked for JSON; a task's arguments are its own.
+    /// Whether JSON is asked for, of opal or of a built-in command; a task's arguments are its own.
     pub(crate) fn wants_json(&self) -> bool {
         let builtin = self.word.as_deref().is_some_and(|word| builtins::NAMES.contains(&word));
-        let words: Vec<&str> = self.rest.iter().filter_map(|word| word.to_str()).collect();
-        let json = words.iter().any(|word| matches!(*word, "--json" | "--format=json"));
-        builtin && (json || words.windows(2).any(|pair| pair == ["--format", "json"]))
+        asks_for_json(&self.before) || builtin && asks_for_json(&self.rest)
     }
+}
+
+fn asks_for_json(words: &[OsString]) -> bool {
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    words.iter().any(|word| matches!(*word, "--json" | "--format=json"))
+        || words.windows(2).any(|pair| pair == ["--format", "json"])
 }
 
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {

@@ -1,5 +1,7 @@
 //! The built-in commands: one table for parsing, help and completion.
 
+use std::ffi::OsString;
+
 use clap::{Arg, ArgAction, Command, ValueHint};
 
 use crate::options;
@@ -271,6 +273,36 @@ fn run() -> Command {
         .after_help(
             "Examples:\n  opal run deploy prod\n  opal run ./backup.opl\n  opal run --plan prod.plan",
         )
+}
+
+/// The words of `plan` and `run` with a `--` behind the target: what follows it is the target's,
+/// `--help` included, whatever options of that name opal has.
+pub(crate) fn marked(command: &Command, rest: &[OsString]) -> Vec<OsString> {
+    let mut words = rest.to_vec();
+    let mut at = 0;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        let subcommand = at == 0 && (word == "help" || command.find_subcommand(word).is_some());
+        if word == "--" || subcommand {
+            break;
+        }
+        if !word.starts_with('-') {
+            words.insert(at + 1, "--".into());
+            break;
+        }
+        at += if value_follows(command, word) { 2 } else { 1 };
+    }
+    words
+}
+
+fn value_follows(command: &Command, word: &str) -> bool {
+    let is_meant = |arg: &&Arg| match word.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => {
+            arg.get_short().is_some_and(|short| word.strip_prefix('-') == Some(&short.to_string()))
+        }
+    };
+    let option = command.get_arguments().find(is_meant);
+    option.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
 }
 
 fn completions() -> Command {

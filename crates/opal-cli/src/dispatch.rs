@@ -4,6 +4,7 @@
 //! what a task does. `self` reaches the built-in, `run` the function.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -74,7 +75,8 @@ impl Context<'_> {
         if matches!(word, "self" | "run") {
             return self.builtin(word, &self.typed.rest);
         }
-        let project = self.project();
+        // The process ends soon after; taking a large file apart again would only take time.
+        let project = self.project().map(ManuallyDrop::new);
         let task = project.as_ref().and_then(|loaded| loaded.task(word));
         if let (Some(loaded), Some(task)) = (&project, task) {
             let before = PlanOptions::before(&self.typed.before)?;
@@ -93,17 +95,9 @@ impl Context<'_> {
 
     /// A built-in command with its arguments.
     pub(crate) fn builtin(&self, word: &str, rest: &[OsString]) -> Result<Exit, Failure> {
-        // What follows the target of these two is the target's, `--help` included.
-        let target = rest.first().and_then(|first| first.to_str());
-        match (word, target.filter(|target| !target.starts_with('-'))) {
-            ("run", Some(target)) => {
-                let file = self.typed.file.as_ref();
-                let before = PlanOptions::before(&self.typed.before)?;
-                let rest = &rest[1..];
-                return commands::task::resolve_target(self, target, file, rest, before, Wish::Run);
-            }
-            ("self", Some(target)) => return self.builtin(target, &rest[1..]),
-            _ => {}
+        let first = rest.first().and_then(|first| first.to_str());
+        if let ("self", Some(name)) = (word, first.filter(|first| !first.starts_with('-'))) {
+            return self.builtin(name, &rest[1..]);
         }
         let mut command = builtins::opal();
         let Some(command) = command.find_subcommand_mut(word) else {
@@ -113,7 +107,8 @@ impl Context<'_> {
             return Err(Failure::usage(format!("`{word}` is no built-in command"), help));
         };
         let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
-        let matches = match command.try_get_matches_from(rest) {
+        let marked = matches!(word, "plan" | "run").then(|| builtins::marked(&command, rest));
+        let matches = match command.try_get_matches_from(marked.as_deref().unwrap_or(rest)) {
             Ok(matches) => matches,
             Err(error) => return view::clap(&error, self),
         };

@@ -5,10 +5,10 @@ mod project;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use opal_core::Value;
 use opal_core::contract::plan_hash;
 use opal_core::plan::Target;
 use opal_core::view::{Facts, PlanView};
+use opal_core::{Diagnostic, Value};
 use opal_runtime::check::{self, Checked};
 use opal_runtime::contracts::OwnKeys;
 use opal_runtime::keys::{IdentitySource, Runner};
@@ -46,18 +46,28 @@ impl Subject<'_> {
 
     /// Looks for mistakes; those that the target does not reach do not stop it.
     pub(crate) fn check(&self, context: &Context<'_>, json: bool) -> Outcome<Checked> {
+        match self.examine(context) {
+            Ok(checked) => Ok(Ok(checked)),
+            Err(errors) => {
+                self.report(errors, context, json)?;
+                Ok(Err(Exit::Source))
+            }
+        }
+    }
+
+    /// The same, without a word about what stops it.
+    pub(crate) fn examine(&self, context: &Context<'_>) -> Result<Checked, Vec<Diagnostic>> {
         let loaded = self.loaded;
         let checked = check::check_parsed(&loaded.parse, &loaded.text, &context.registry);
         let findings = checked.findings(self.function.as_deref());
         if !findings.errors.is_empty() {
-            self.report(findings.errors, context, json)?;
-            return Ok(Err(Exit::Source));
+            return Err(findings.errors);
         }
         let elsewhere = findings.warnings.iter().filter(|found| found.is_error()).count();
         if elsewhere > 0 {
             view::check::elsewhere(elsewhere, self.target());
         }
-        Ok(Ok(checked))
+        Ok(checked)
     }
 
     /// The plan, made with `keys`.
@@ -89,24 +99,25 @@ impl Subject<'_> {
         }
     }
 
-    pub(crate) fn report(
+    fn report(
         &self,
-        diagnostics: Vec<opal_core::Diagnostic>,
+        diagnostics: Vec<Diagnostic>,
         context: &Context<'_>,
         json: bool,
     ) -> Result<(), Failure> {
-        let file = CheckedFile {
-            name: self.loaded.name.clone(),
-            text: self.loaded.text.clone(),
-            diagnostics,
-            failure: None,
-        };
+        let file = self.found(diagnostics);
         if json {
             view::check::show(std::slice::from_ref(&file), "json", context)?;
         } else {
             view::check::to_stderr(&file, context)?;
         }
         Ok(())
+    }
+
+    /// The source with what was found in it.
+    pub(crate) fn found(&self, diagnostics: Vec<Diagnostic>) -> CheckedFile {
+        let (name, text) = (self.loaded.name.clone(), self.loaded.text.clone());
+        CheckedFile { name, text, diagnostics, failure: None }
     }
 
     /// The machine, seen from where the steps start.
@@ -141,12 +152,14 @@ impl Subject<'_> {
         OwnKeys::new(self.target(), Box::new(load))
     }
 
-    /// The view of a plan that was made here.
+    /// The view of a plan that was made here. What was drawn for it may be `fleeting`: nothing
+    /// keeps it.
     pub(crate) fn view<'p>(
         &self,
         resolved: &'p Resolved,
         keys: &OwnKeys<'_>,
         context: &Context<'_>,
+        fleeting: bool,
     ) -> PlanView<'p> {
         let plan = &resolved.plan;
         let mut notes = Vec::new();
@@ -154,7 +167,7 @@ impl Subject<'_> {
         if let Some(why) = ephemeral {
             notes.push(format!("the placeholders hold for this view only: {why}"));
         }
-        if keys.drew() {
+        if fleeting && keys.drew() {
             notes.push("the random values are drawn for this plan and gone with it".to_owned());
         }
         let facts = Facts {

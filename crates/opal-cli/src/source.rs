@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use opal_core::Registry;
-use opal_runtime::unit::Unit;
 use opal_runtime::{Words, lower};
 use opal_syntax::Parse;
 use opal_syntax::source::NoText;
@@ -19,7 +18,6 @@ pub(crate) struct Loaded {
     pub(crate) name: String,
     pub(crate) text: String,
     pub(crate) parse: Parse,
-    outline: Unit,
 }
 
 /// Why a source could not be loaded.
@@ -41,17 +39,21 @@ impl Loaded {
             Err(found) => return Err(NotLoaded::NoText { name: source.name, found }),
         };
         let parse = opal_syntax::parse(&text, &Words(registry));
-        let outline = lower::outline(&parse, &text);
-        Ok(Self { path: path.to_owned(), name: source.name, text, parse, outline })
+        Ok(Self { path: path.to_owned(), name: source.name, text, parse })
     }
 
     /// The tasks in source order; a name that stands twice counts once.
     pub(crate) fn tasks(&self) -> Vec<Task> {
-        tasks::all(&self.outline, &self.text)
+        tasks::all(&lower::outline(&self.parse, &self.text), &self.text)
     }
 
+    /// The task called `name`; `-` and `_` are equal where no task has exactly this name.
     pub(crate) fn task(&self, name: &str) -> Option<Task> {
-        tasks::find(&self.outline, &self.text, name)
+        let find = |wanted: &dyn Fn(&str) -> bool| lower::find(&self.parse, &self.text, wanted);
+        let loose = name.replace('-', "_");
+        let found = find(&|known| known == name)
+            .or_else(|| find(&|known| known.replace('-', "_") == loose))?;
+        Some(tasks::task(&found, &self.text))
     }
 
     /// Errors that keep it from being read in full.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::builder::{BoolValueParser, PossibleValuesParser, TypedValueParser as _, ValueParser};
-use opal_core::{LineIndex, Type, Value};
+use opal_core::{Type, Value};
 use opal_runtime::unit::{Function, Param, Unit};
 
 use crate::builtins;
@@ -15,7 +15,8 @@ pub(crate) struct Task {
     pub(crate) name: String,
     pub(crate) docs: String,
     pub(crate) params: Vec<TaskParam>,
-    pub(crate) line: u32,
+    /// Where its name stands.
+    pub(crate) offset: u32,
 }
 
 #[derive(Debug)]
@@ -78,22 +79,13 @@ impl TaskParam {
 
 /// The tasks of a file, in source order; a name that stands twice counts once.
 pub(crate) fn all(unit: &Unit, text: &str) -> Vec<Task> {
-    let lines = LineIndex::new(text);
     let mut seen = std::collections::BTreeSet::new();
     let functions = unit.functions.iter().filter(|f| seen.insert(f.name.text.as_str()));
-    functions.map(|function| task(function, text, &lines)).collect()
+    functions.map(|function| task(function, text)).collect()
 }
 
-/// The task called `name`; `-` and `_` are equal where no task has exactly this name.
-pub(crate) fn find(unit: &Unit, text: &str, name: &str) -> Option<Task> {
-    let loose = name.replace('-', "_");
-    let all = || unit.functions.iter();
-    let exact = all().find(|function| function.name.text == name);
-    let found = exact.or_else(|| all().find(|f| f.name.text.replace('-', "_") == loose))?;
-    Some(task(found, text, &LineIndex::new(text)))
-}
-
-fn task(function: &Function, text: &str, lines: &LineIndex) -> Task {
+/// What the command line knows of a function.
+pub(crate) fn task(function: &Function, text: &str) -> Task {
     // A list that cannot work has its error in `check`; what is shown must be possible all the same.
     let mut seen = std::collections::BTreeSet::new();
     let params = function.params.iter().filter(|param| seen.insert(param.name.text.as_str()));
@@ -105,7 +97,7 @@ fn task(function: &Function, text: &str, lines: &LineIndex) -> Task {
         name: function.name.text.clone(),
         docs: function.docs.clone(),
         params,
-        line: lines.line(function.name.span.start),
+        offset: function.name.span.start,
     }
 }
 
@@ -200,14 +192,20 @@ pub(crate) fn word(value: &Value) -> String {
     let text = match value {
         Value::Array(items) => items.iter().map(escaped).collect::<Vec<_>>().join(","),
         Value::Map(items) => {
-            let items = items.iter().map(|(key, item)| format!("{key}={}", escaped(item)));
+            let key = |key: &String| escaped(&Value::String(key.clone().into()));
+            let items = items.iter().map(|(name, item)| format!("{}={}", key(name), escaped(item)));
             items.collect::<Vec<_>>().join(",")
         }
         scalar => plain(scalar),
     };
+    quoted(&text)
+}
+
+/// A word of the command line, quoted where the shell needs it.
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
-        return text;
+        return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
 }

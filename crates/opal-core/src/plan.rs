@@ -20,6 +20,9 @@ use crate::value::Value;
 /// Steps a plan may have.
 pub const MAX_STEPS: usize = 100_000;
 
+/// Characters a [`Step::reason`] may have.
+pub const MAX_REASON: usize = 200;
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub target: Target,
@@ -100,7 +103,8 @@ pub struct Step {
     pub redirects: Vec<Redirect>,
     /// The schema of a plugin's decorator; none for built-ins.
     pub schema: Option<Digest>,
-    /// The construct's head or the call as it was written. For people: in no hash and no file.
+    /// The construct's head or the call as it was written. For people: in no hash; a contract keeps
+    /// [`Step::reason`].
     pub note: Option<Box<str>>,
     /// For messages: in no hash and no file.
     pub span: Span,
@@ -226,6 +230,20 @@ impl Step {
         self.args.iter().find(|(known, _)| known == name).map(|(_, arg)| arg)
     }
 
+    /// The note of what decides, repeats or calls, in one line that is cut where it is too long: why
+    /// the steps of its block are there.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let explains = matches!(&*self.decorator, "if" | "when" | "for" | "while" | "@cmd");
+        let note = self.note.as_deref().filter(|_| explains)?;
+        let lines = note.split(ends_line).map(str::trim).filter(|line| !line.is_empty());
+        let mut reason = lines.collect::<Vec<_>>().join(" ");
+        if reason.chars().nth(MAX_REASON).is_some() {
+            reason = reason.chars().take(MAX_REASON - 1).chain(['…']).collect();
+        }
+        is_reason(&reason).then_some(reason)
+    }
+
     /// The command of a shell step.
     #[must_use]
     pub fn command(&self) -> Option<&[Piece]> {
@@ -234,4 +252,13 @@ impl Step {
             _ => None,
         }
     }
+}
+
+/// Whether a text has the form of a [`Step::reason`].
+pub(crate) fn is_reason(text: &str) -> bool {
+    !text.is_empty() && !text.contains(ends_line) && text.chars().nth(MAX_REASON).is_none()
+}
+
+fn ends_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

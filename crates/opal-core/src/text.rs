@@ -64,8 +64,8 @@ pub struct LineIndex {
 impl LineIndex {
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        let starts = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
         Self { starts }
     }
 

@@ -117,6 +117,13 @@ fn hostile() -> Vec<(&'static str, Raw)> {
                 many(r#"{"name":"","source":"","verification":"","version":""}"#)
             )),
         ),
+        (
+            "reasons",
+            provenance(&format!(
+                r#""reasons":{{{}}}"#,
+                sorted(1 << 21, |n| format!(r#""{n:08}":"a""#))
+            )),
+        ),
         ("provenance", Raw { provenance: PROVENANCE.into(), ..Raw::default() }),
     ]
 }

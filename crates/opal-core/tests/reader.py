@@ -48,10 +48,11 @@ def parse(content):
     return value
 
 
-def show_step(step, depth=0):
-    print("step", "  " * depth + step["decorator"], step["path"])
+def show_step(step, reasons, depth=0):
+    reason = [reasons[step["path"]]] if step["path"] in reasons else []
+    print("step", "  " * depth + step["decorator"], step["path"], *reason)
     for inner in step.get("block", []):
-        show_step(inner, depth + 1)
+        show_step(inner, reasons, depth + 1)
 
 
 def read_values(file, count):
@@ -104,7 +105,7 @@ def read(data):
     print("created", created)
     print("plan hash", plan_hash.hex() + ("" if algorithm == "sha256" else " (not checked)"))
     for step in steps:
-        show_step(step)
+        show_step(step, provenance.get("reasons", {}))
     for key, *rest in values:
         print("value", key.decode(), *rest)
     print("compiler", provenance["compiler"])

@@ -32,6 +32,7 @@ mod text;
 mod types;
 mod walk;
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
@@ -86,7 +87,8 @@ struct Checker<'a> {
     function: Option<usize>,
     /// Blocks that are open inside the function or the script.
     depth: u32,
-    lines: LineIndex,
+    /// Made when a line is named: mostly never.
+    lines: OnceCell<LineIndex>,
     /// So many names may still be compared with a wrong one.
     comparisons: usize,
 }
@@ -107,7 +109,7 @@ impl<'a> Checker<'a> {
             lets: lets::Lets::default(),
             function: None,
             depth: 0,
-            lines: LineIndex::new(text),
+            lines: OnceCell::new(),
             comparisons: MAX_COMPARISONS,
         }
     }
@@ -139,8 +141,8 @@ impl<'a> Checker<'a> {
             .collect();
         // A line that could not be read in full has had its error.
         let errors = self.parse.errors.iter().filter(|error| error.is_error());
-        let broken: BTreeSet<u32> = errors.map(|e| self.lines.line(e.primary.span.start)).collect();
-        let lines = &self.lines;
+        let lines = self.lines.get_or_init(|| LineIndex::new(text));
+        let broken: BTreeSet<u32> = errors.map(|e| lines.line(e.primary.span.start)).collect();
         for line in &broken {
             lost.extend(text[lines.line_range(text, *line)].split(|c| !is_name(c)));
         }
@@ -176,7 +178,7 @@ impl<'a> Checker<'a> {
     }
 
     fn line(&self, offset: u32) -> u32 {
-        self.lines.line(offset)
+        self.lines.get_or_init(|| LineIndex::new(self.text)).line(offset)
     }
 
     /// Whether a wrong name may be compared with `candidates` names.

@@ -24,6 +24,13 @@ pub fn outline(parse: &Parse, text: &str) -> Unit {
     Lower::new(parse, text).file()
 }
 
+/// One function without its body: the first that is called so. A file of ten thousand functions
+/// costs little more than its parse.
+#[must_use]
+pub fn find(parse: &Parse, text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<Function> {
+    Lower::new(parse, text).find(wanted)
+}
+
 /// Everything.
 #[must_use]
 pub fn unit(parse: &Parse, text: &str) -> Unit {

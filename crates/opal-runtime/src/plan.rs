@@ -157,12 +157,16 @@ pub(crate) struct Planner<'a> {
     journal: Vec<expand::Change>,
     /// Open blocks whose assignments stay inside.
     copies: u32,
+    /// The open blocks, and how far they have come.
+    ahead: Vec<expand::Ahead<'a>>,
     /// What steps need, in their order.
     demands: Vec<expand::Demand>,
     /// So many of them have been asked for.
     asked: usize,
     steps: usize,
     nodes: usize,
+    /// Of the texts and values in the steps.
+    held: usize,
     depth: u32,
     errors: Vec<Rc<Diagnostic>>,
 }
@@ -183,10 +187,12 @@ impl<'a> Planner<'a> {
             frames: Vec::new(),
             journal: Vec::new(),
             copies: 0,
+            ahead: Vec::new(),
             demands: Vec::new(),
             asked: 0,
             steps: 0,
             nodes: 0,
+            held: 0,
             depth: 0,
             errors: Vec::new(),
         }

@@ -1,5 +1,7 @@
 //! A project to plan: a source, its target and a world of plain data.
 
+#![allow(dead_code, reason = "every suite that plans has this file and uses its own part of it")]
+
 use std::collections::BTreeMap;
 
 use opal_core::contract::plan_hash;
@@ -7,7 +9,8 @@ use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::Stream;
 use opal_core::view::{PlanFormatter, PlanView, Tree};
-use opal_core::{Diagnostic, LineIndex, Value};
+use opal_core::decorator::Descriptor;
+use opal_core::{Diagnostic, LineIndex, Registry, Value};
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, Resolved, Unplanned, plan};
 use opal_runtime::randomness::{Drbg, Site};
@@ -21,6 +24,7 @@ pub(crate) struct Project {
     pub(crate) purpose: Purpose,
     pub(crate) world: MemoryWorld,
     pub(crate) algorithm: Algorithm,
+    pub(crate) registry: Registry,
 }
 
 /// Keys that every test machine has.
@@ -51,6 +55,7 @@ impl Project {
             purpose: Purpose::Run,
             world: MemoryWorld::default(),
             algorithm: Algorithm::Sha256,
+            registry: decorators::registry(),
         }
     }
 
@@ -100,19 +105,27 @@ impl Project {
         self
     }
 
+    /// With decorators besides the built-in ones.
+    pub(crate) fn plugins(mut self, plugins: &[&'static Descriptor]) -> Self {
+        let all: Vec<&'static Descriptor> =
+            decorators::BUILT_IN.iter().chain(plugins).copied().collect();
+        self.registry = Registry::new(&all).unwrap();
+        self
+    }
+
     pub(crate) fn plan(&self) -> Result<Resolved, Vec<Diagnostic>> {
-        let registry = decorators::registry();
-        let checked = check::check(&self.source, &registry);
+        let registry = &self.registry;
+        let checked = check::check(&self.source, registry);
         let errors: Vec<Diagnostic> =
             checked.diagnostics.into_iter().filter(Diagnostic::is_error).collect();
         if !errors.is_empty() {
             return Err(errors);
         }
-        let parse = opal_syntax::parse(&self.source, &Words(&registry));
+        let parse = opal_syntax::parse(&self.source, &Words(registry));
         let unit = lower::unit(&parse, &self.source);
         let request = Request {
             unit: &unit,
-            registry: &registry,
+            registry,
             text: Some((&parse, &self.source)),
             function: self.target.as_deref(),
             arguments: &self.arguments,
@@ -130,16 +143,15 @@ impl Project {
     pub(crate) fn shown(&self) -> String {
         match self.plan() {
             Ok(resolved) => {
-                let registry = decorators::registry();
                 let view = PlanView::new(&resolved.plan, plan_hash(&resolved.plan));
-                let tree = Tree::default().format(&view.with_costs(&registry));
+                let tree = Tree::default().format(&view.with_costs(&self.registry));
                 String::from_utf8(tree).unwrap()
             }
             Err(errors) => errors.iter().map(|error| self.line(error)).collect(),
         }
     }
 
-    fn line(&self, error: &Diagnostic) -> String {
+    pub(crate) fn line(&self, error: &Diagnostic) -> String {
         let lines = LineIndex::new(&self.source);
         let at = lines.position(&self.source, error.primary.span.start);
         let help = error.help.join("; ");

@@ -1,11 +1,12 @@
 //! Completion: the shell asks opal itself, so that tasks and their flags are always today's.
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Command};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::failure::{Exit, Failure};
 use crate::source::Loaded;
-use crate::{builtins, options, project, tasks, view};
+use crate::tasks::{self, Task};
+use crate::{builtins, options, project, view};
 
 /// Where the shell's script says that it asks.
 pub(crate) const VARIABLE: &str = "OPAL_COMPLETE";
@@ -27,16 +28,26 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
     view::print(&String::from_utf8_lossy(&script))
 }
 
+/// A command that takes a task, with the tasks as if they were commands of its own.
+fn with_targets(command: Command, tasks: &[Task]) -> Command {
+    let free = |task: &&Task| command.find_subcommand(&task.name).is_none();
+    let targets: Vec<Command> =
+        tasks.iter().filter(free).map(|task| options::behind(tasks::command(task))).collect();
+    command.subcommands(targets)
+}
+
 /// What the shell asks each time, with the tasks of the project as commands.
 pub(crate) fn complete() -> Result<Exit, Failure> {
     let factory = || {
         let mut opal = builtins::opal();
         let registry = opal_runtime::decorators::registry();
         let project = project::find().and_then(|path| Loaded::read(&path, &registry).ok());
-        for task in project.map(|loaded| loaded.tasks()).unwrap_or_default() {
-            if task.is_private() {
-                continue;
-            }
+        let mut tasks = project.map(|loaded| loaded.tasks()).unwrap_or_default();
+        tasks.retain(|task| !task.is_private());
+        for verb in ["plan", "run"] {
+            opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks));
+        }
+        for task in tasks {
             // A task wins over a built-in of its name.
             let command = options::behind(tasks::command(&task));
             opal = if task.hides_builtin() {

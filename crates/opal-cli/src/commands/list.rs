@@ -18,7 +18,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     if !matches.get_flag("all") {
         tasks.retain(|task| !task.is_private());
     }
-    view::list::human(&file, &tasks, context)
+    view::list::human(&file.name, &tasks, context)
 }
 
 /// `opal` alone: the tasks, or how to start.
@@ -28,10 +28,10 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     }
     let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;
     tasks.retain(|task| !task.is_private());
-    view::list::human(&file, &tasks, context)
+    view::list::human(&file.name, &tasks, context)
 }
 
-fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(String, Vec<Task>), Failure> {
+fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {
     let path = project::file_or_project(file)?;
     let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
     let errors = loaded.syntax_errors();
@@ -39,5 +39,5 @@ fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(String, Vec<T
         view::list::broken(&loaded.name, errors);
     }
     let tasks = loaded.tasks();
-    Ok((loaded.name, tasks))
+    Ok((loaded, tasks))
 }

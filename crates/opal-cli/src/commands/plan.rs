@@ -7,6 +7,8 @@ pub(crate) mod trust;
 mod verify;
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
+use std::path::Path;
 
 use clap::ArgMatches;
 use opal_runtime::plan::Purpose;
@@ -53,8 +55,16 @@ pub(crate) fn plan(
             "add `--resolve`, or write one with `opal plan TASK -o FILE`",
         ));
     }
+    let to_stdout = options.output.as_deref() == Some(Path::new("-"));
+    if to_stdout && options.format.is_some() {
+        return Err(Failure::usage(
+            "the contract and the view cannot both go to standard output",
+            "write the contract to a file: `-o FILE`",
+        ));
+    }
     let checked = match subject.check(context, options.is_json())? {
-        Ok(checked) => checked,
+        // As with the source: the end of the process frees it all at once.
+        Ok(checked) => ManuallyDrop::new(checked),
         Err(exit) => return Ok(exit),
     };
     let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
@@ -67,16 +77,15 @@ pub(crate) fn plan(
     if !options.dry_run {
         view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
     }
-    if !contract {
-        let plan = subject.view(&resolved, &keys, context);
-        return view::plan::show(&plan, options.format.as_deref(), context);
-    }
+    let kept = options.output.is_some() && !to_stdout;
     let wants_view = options.format.is_some() || context.ambient.stdout_is_terminal;
-    if options.output.is_none() && wants_view {
-        let plan = subject.view(&resolved, &keys, context);
-        let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
-        view::plan::output_hint(subject.target());
-        return Ok(exit);
+    if contract && (kept || !wants_view) {
+        return contract::write(context, subject, options, resolved, &mut keys);
     }
-    contract::write(context, subject, options, resolved, &mut keys)
+    let plan = subject.view(&resolved, &keys, context, contract);
+    let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
+    if contract {
+        view::plan::output_hint(subject.target());
+    }
+    Ok(exit)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::contract::{self, Contract, Drift};
+use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Code, Diagnostic, Value};
 use opal_runtime::contracts::Opened;
@@ -18,8 +19,9 @@ use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::planning::{Outcome, Subject};
 use crate::source::{Loaded, NotLoaded};
+use crate::tasks::{self, quoted};
+use crate::view;
 use crate::view::plan::Comparison;
-use crate::{tasks, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
@@ -66,7 +68,7 @@ fn contract_run(
         Err(exit) => return Ok(exit),
     };
     let verdict = contract::compare(&opened.contract, &fresh.plan);
-    let mend = mend(&opened.contract, &source, path);
+    let mend = mend(context, options, &opened.contract, &source, path);
     let comparison = Comparison {
         before: opened.contract.plan(),
         after: &fresh.plan,
@@ -79,19 +81,18 @@ fn contract_run(
     if !verdict.is_same() && !force || strict {
         return view::plan::refuse(&comparison, strict, options.is_json(), context);
     }
-    if !verdict.is_same() {
+    let shown = path.display();
+    let message = if verdict.is_same() {
+        format!("`{shown}` is the plan of today, but running is not part of this version")
+    } else {
         view::plan::forced(&comparison, context);
-    } else if verdict.source_moved {
-        view::plan::source_moved();
+        format!("`{shown}` could be forced, but running is not part of this version")
+    };
+    if verdict.is_same() && verdict.source_moved {
+        view::plan::note("the source has changed, and still gives the same plan");
     }
-    Err(Failure::new(
-        Exit::Unavailable,
-        format!(
-            "`{}` is the plan of today, but running is not part of this version",
-            path.display()
-        ),
-        "nothing was run; see CHANGELOG.md for what comes next",
-    ))
+    let help = "nothing was run; see CHANGELOG.md for what comes next";
+    Err(Failure::new(Exit::Unavailable, message, help))
 }
 
 /// The source where `-f` says, or where the contract recorded it.
@@ -133,57 +134,81 @@ pub(crate) fn replan(
     };
     let moved =
         opal_runtime::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
-    let checked = match subject.check(context, options.is_json())? {
-        Ok(checked) => checked,
-        Err(_) => return Ok(Err(no_plan(&[], moved))),
-    };
-    let request = Request {
-        unit: &checked.unit,
-        registry: &context.registry,
-        text: Some((&loaded.parse, &loaded.text)),
-        function: subject.function.as_deref(),
-        arguments: &subject.arguments,
-        algorithm: planned.algorithm,
-        purpose: Purpose::Contract,
-    };
     let world = subject.world(context)?;
-    match plan(&request, &world, &mut opened.keys) {
+    let fresh = subject.examine(context).map_err(Unplanned::Errors).and_then(|checked| {
+        let request = Request {
+            unit: &checked.unit,
+            registry: &context.registry,
+            text: Some((&loaded.parse, &loaded.text)),
+            function: subject.function.as_deref(),
+            arguments: &subject.arguments,
+            algorithm: planned.algorithm,
+            purpose: Purpose::Contract,
+        };
+        plan(&request, &world, &mut opened.keys)
+    });
+    match fresh {
         Ok(resolved) => Ok(Ok(resolved)),
         Err(Unplanned::Key(error)) => Err(Failure::key(error)),
         Err(Unplanned::Errors(errors)) => {
-            let exit = no_plan(&errors, moved);
-            subject.report(errors, context, options.is_json())?;
-            Ok(Err(exit))
+            let code = if moved { Drift::SourceChanged } else { drift(&errors, &loaded.text) };
+            view::plan::no_plan(&subject.found(errors), code, options.is_json(), context).map(Err)
         }
     }
 }
 
-/// There is no plan today: says why in the words of a contract.
-fn no_plan(errors: &[Diagnostic], moved: bool) -> Exit {
+/// Why the same source gives no plan today.
+fn drift(errors: &[Diagnostic], text: &str) -> Drift {
     let missing = errors.iter().find(|error| error.code == Code::ValueMissing);
-    let code = match missing {
-        _ if moved => Drift::SourceChanged,
-        Some(error) => Drift::of_missing(&error.message),
-        None => Drift::ValueChanged,
-    };
-    view::plan::no_plan(code);
-    Exit::Refused
+    missing.map_or(Drift::ValueChanged, |error| {
+        let reference = &text[error.primary.span.range()];
+        Drift::of_missing(reference.strip_prefix('@').unwrap_or(reference))
+    })
 }
 
-/// The command that makes the contract anew.
-fn mend(contract: &Contract, source: &Loaded, path: &Path) -> String {
-    let target = &contract.plan().target;
+/// The command that makes the contract anew. Who signed it and whom it was sealed to is not known.
+fn mend(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    contract: &Contract,
+    source: &Loaded,
+    path: &Path,
+) -> String {
+    let plan = contract.plan();
+    let target = &plan.target;
     let task = source.task(&target.name).filter(|_| target.name != Target::SCRIPT);
-    let words = match &task {
-        Some(task) => tasks::words(task, &target.arguments),
-        None => {
-            let args = match target.arguments.get("args") {
-                Some(Value::Array(items)) => items.iter().map(tasks::word).collect(),
-                _ => Vec::new(),
-            };
-            std::iter::once(source.name.clone()).chain(args).collect::<Vec<_>>()
-        }
-    };
     // Options of a task stand behind its name, opal's before it: they can have the same names.
-    format!("opal plan -o {} {}", path.display(), words.join(" "))
+    let mut words = vec!["opal plan -o".to_owned(), quoted(&path.display().to_string())];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
+    if task.is_some() && !is_project_file(&source.path) {
+        option("-f", source.path.display().to_string());
+    }
+    if let Some(root) = options.root.as_ref().or(context.typed.root.as_ref()) {
+        option("--root", root.display().to_string());
+    }
+    if let Some(identity) = &options.identity {
+        option("--identity", identity.clone());
+    }
+    if plan.algorithm != Algorithm::default() {
+        option("--hash-algo", plan.algorithm.name().to_owned());
+    }
+    if contract.provenance().once {
+        words.push("--once".to_owned());
+    }
+    match &task {
+        Some(task) => words.extend(tasks::words(task, &target.arguments)),
+        None => {
+            words.push(quoted(&source.name));
+            if let Some(Value::Array(items)) = target.arguments.get("args") {
+                words.extend(items.iter().map(tasks::word));
+            }
+        }
+    }
+    words.join(" ")
+}
+
+/// Whether it is the file that is found without being named.
+fn is_project_file(path: &Path) -> bool {
+    let found = crate::project::find().and_then(|found| found.canonicalize().ok());
+    found.is_some() && found == path.canonicalize().ok()
 }

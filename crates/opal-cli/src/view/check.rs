@@ -112,6 +112,11 @@ fn summary(files: &[CheckedFile]) -> String {
 }
 
 fn show_json(files: &[CheckedFile]) -> Result<Exit, Failure> {
+    print_json(&document(files))
+}
+
+/// What was found, for programs.
+pub(super) fn document(files: &[CheckedFile]) -> serde_json::Value {
     let reports: Vec<Report<'_>> = files.iter().map(report).collect();
     let mut document = diagnostics::json(&reports);
     for (index, file) in files.iter().enumerate() {
@@ -120,5 +125,5 @@ fn show_json(files: &[CheckedFile]) -> Result<Exit, Failure> {
                 json!({"message": failure.message, "help": failure.help});
         }
     }
-    print_json(&document)
+    document
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use opal_core::LineIndex;
 use serde_json::json;
 
 use super::diagnostics::visible;
@@ -10,6 +11,7 @@ use super::{counted, print, print_json, say};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
+use crate::source::Loaded;
 use crate::tasks::{Task, TaskParam};
 
 pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result<Exit, Failure> {
@@ -91,8 +93,9 @@ fn param_form(param: &TaskParam) -> String {
     }
 }
 
-pub(crate) fn json(file: &str, tasks: &[Task]) -> Result<Exit, Failure> {
+pub(crate) fn json(file: &Loaded, tasks: &[Task]) -> Result<Exit, Failure> {
     let all = groups(tasks);
+    let lines = LineIndex::new(&file.text);
     let group_of = |index: usize| {
         all.iter().find(|(_, members)| members.contains(&index)).map_or("", |(group, _)| group)
     };
@@ -105,14 +108,14 @@ pub(crate) fn json(file: &str, tasks: &[Task]) -> Result<Exit, Failure> {
                 "summary": task.summary(),
                 "docs": task.docs,
                 "group": group_of(index),
-                "line": task.line,
+                "line": lines.line(task.offset),
                 "private": task.is_private(),
                 "hides_builtin": task.hides_builtin(),
                 "params": task.params.iter().map(param_json).collect::<Vec<_>>(),
             })
         })
         .collect();
-    print_json(&json!({"version": 1, "file": file, "tasks": tasks}))
+    print_json(&json!({"version": 1, "file": file.name, "tasks": tasks}))
 }
 
 fn param_json(param: &TaskParam) -> serde_json::Value {

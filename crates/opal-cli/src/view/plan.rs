@@ -11,9 +11,11 @@ use std::path::Path;
 use opal_core::contract::{Contract, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
+use opal_runtime::keys::PublicKey;
 use serde_json::json;
 
-use super::{counted, failure_text, print, print_bytes, print_json, say};
+use super::{check, counted, failure_text, print, print_bytes, print_json, say};
+use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use difference::Steps;
@@ -34,7 +36,9 @@ pub(crate) fn show(
 
 /// How to keep what was shown.
 pub(crate) fn output_hint(target: &str) {
-    say(&format!("note: nothing was written; `opal plan {target} -o FILE` writes the contract\n"));
+    say(&format!(
+        "note: nothing was written; `-o FILE` before `{target}` keeps it as a contract\n"
+    ));
 }
 
 pub(crate) fn written(path: &Path, steps: usize, values: usize, hash: &str) {
@@ -48,9 +52,15 @@ pub(crate) fn count(steps: &[Step]) -> usize {
     own + steps.iter().map(|step| count(&step.block)).sum::<usize>()
 }
 
+/// Where a contract comes from. The key that signed it is written as policies and `opal keys` do.
+pub(crate) fn facts(contract: &Contract) -> Facts {
+    let signer = contract.provenance().signer.map(|key| PublicKey::from_bytes(key).to_string());
+    Facts { signed_by: signer.into_iter().collect(), ..Facts::of(contract) }
+}
+
 /// A contract that is whole, openable and trusted.
 pub(crate) fn verified(path: &Path, contract: &Contract, json: bool) -> Result<Exit, Failure> {
-    let facts = Facts::of(contract);
+    let facts = facts(contract);
     let hash = format!("{}:{}", contract.plan().algorithm.name(), contract.plan_hash().hex());
     if json {
         return print_json(&json!({
@@ -111,15 +121,33 @@ pub(crate) fn forced(comparison: &Comparison<'_>, context: &Context<'_>) {
     say("warning: --force: the steps of the contract, with the values of now\n");
 }
 
-pub(crate) fn source_moved() {
-    say("note: the source has changed, and still gives the same plan\n");
+/// What is to be known about a contract beside its plan.
+pub(crate) fn note(text: &str) {
+    say(&format!("note: {text}\n"));
 }
 
-/// The last words where today gives no plan at all.
-pub(crate) fn no_plan(code: Drift) {
-    say(&format!(
-        "error: there is no plan to compare with the contract ({code}); nothing was run\n"
-    ));
+/// Today gives no plan at all: why, in the words of the source, then in those of a contract.
+pub(crate) fn no_plan(
+    file: &CheckedFile,
+    code: Drift,
+    json: bool,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    if json {
+        let mut document = check::document(std::slice::from_ref(file));
+        document["same"] = false.into();
+        document["code"] = code.name().into();
+        document["may_be_forced"] = false.into();
+        print_json(&document)?;
+    } else {
+        check::to_stderr(file, context)?;
+    }
+    let message =
+        format!("there is no plan to compare with the contract ({code}); nothing was run");
+    let failure =
+        Failure::new(Exit::Refused, message, "mend what is named above, and run it again");
+    say(&failure_text(&failure, context.ambient.stderr_colour(context.typed.colour)));
+    Ok(Exit::Refused)
 }
 
 /// A time in UTC.

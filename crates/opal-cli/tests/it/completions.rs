@@ -38,6 +38,30 @@ fn tasks_and_built_ins_are_completed() {
 }
 
 #[test]
+fn tasks_and_their_flags_are_completed_behind_plan_and_run() {
+    let project = "fun deploy(env: \"dev\" | \"prod\", replicas = 3) = echo @var.env @var.replicas\n\
+                   fun show() = echo a\nfun plan() = echo b\n";
+    let has = |words: &[&str], wanted: &str| {
+        let all = offered(project, words);
+        assert!(all.iter().any(|one| one == wanted), "{words:?}: {all:?}");
+    };
+    has(&["opal", "deploy", "--dry"], "--dry-run");
+    has(&["opal", "--dry-run", "dep"], "deploy");
+    has(&["opal", "run", "dep"], "deploy");
+    has(&["opal", "run", "deploy", "--rep"], "--replicas");
+    has(&["opal", "run", "--pl"], "--plan");
+    let project = &project.replace("fun plan()", "fun planned()");
+    let has = |words: &[&str], wanted: &str| {
+        let all = offered(project, words);
+        assert!(all.iter().any(|one| one == wanted), "{words:?}: {all:?}");
+    };
+    has(&["opal", "plan", "dep"], "deploy");
+    has(&["opal", "plan", "deploy", "p"], "prod");
+    has(&["opal", "plan", "deploy", "--exp"], "--expires");
+    has(&["opal", "plan", "ver"], "verify");
+}
+
+#[test]
 fn outside_a_project_built_ins_are_still_completed() {
     let ran = Opal::new()
         .args(["--", "opal", "exp"])

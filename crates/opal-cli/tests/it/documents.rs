@@ -1,69 +1,65 @@
 //! Every block of the documents behaves as it says.
 //!
 //! ` ```opl ` blocks are whole files: nothing is reported for them, or exactly the codes that stand
-//! behind `opl`. ` ```sh ` blocks run with `opal` on the path.
+//! behind `opl`. With `plan` between the two a block is planned with everything resolved, and the
+//! codes are those of planning. ` ```sh ` blocks run with `opal` on the path.
+
+mod block;
+mod shell;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use opal_core::Code;
 
-use crate::support::{Opal, binary, repository};
+use crate::support::{Opal, Ran, repository};
+use block::{blocks, pages};
+use shell::{bash, shell_blocks};
 
-struct Block {
-    line: usize,
-    info: String,
-    text: String,
+/// Plans the only function of a file, or its script, with everything resolved.
+fn planned(text: &str) -> Ran {
+    let mut functions = text.lines().filter_map(|line| line.strip_prefix("fun ")?.split_once('('));
+    let target = match (functions.next(), functions.next()) {
+        (Some((name, _)), None) => name,
+        _ => "./commands.opl",
+    };
+    Opal::machine(text).args(["plan", target, "--resolve", "--format", "tree"]).run()
 }
 
-fn blocks(markdown: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    for (index, line) in markdown.lines().enumerate() {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(info)) => {
-                open =
-                    Some(Block { line: index + 1, info: info.trim().into(), text: String::new() });
-            }
-            (Some(_), Some("")) => blocks.extend(open.take()),
-            (Some(block), _) => {
-                block.text.push_str(line);
-                block.text.push('\n');
-            }
-            (None, None) => {}
-        }
-    }
-    assert!(open.is_none(), "a block has no end");
-    blocks
-}
-
-fn pages(folder: &str) -> Vec<PathBuf> {
-    let mut pages: Vec<PathBuf> = fs::read_dir(repository().join(folder))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+/// The codes that planning reports, each once; a plan with an error is no plan.
+fn planned_codes(text: &str) -> Vec<String> {
+    let ran = planned(text);
+    let lines = ran.stderr.lines().filter_map(|line| line.split_once("]: "));
+    let mut codes: Vec<String> = lines
+        .filter_map(|(start, _)| {
+            start.strip_prefix("error[").or_else(|| start.strip_prefix("warning["))
+        })
+        .map(str::to_owned)
         .collect();
-    pages.sort();
-    assert!(!pages.is_empty(), "{folder}");
-    pages
+    codes.sort();
+    codes.dedup();
+    ran.code(if codes.iter().any(|code| code.starts_with('E')) { 65 } else { 0 });
+    codes
 }
 
 /// Checks the `opl` blocks of a page; returns what went wrong, one line each.
 fn check_page(path: &Path) -> Vec<String> {
     let markdown = fs::read_to_string(path).unwrap();
     let mut wrong = Vec::new();
-    for block in blocks(&markdown) {
-        let mut words = block.info.split_whitespace();
-        if words.next() != Some("opl") {
-            continue;
-        }
-        let mut expected: Vec<String> = words.map(str::to_owned).collect();
-        expected.sort();
-        let found = Opal::codes(&block.text);
-        if found != expected {
-            let place = path.strip_prefix(repository()).unwrap().display().to_string();
-            wrong.push(format!("{place}:{}: expected {expected:?}, found {found:?}", block.line));
+    for block in blocks(&markdown).iter().filter(|block| block.is_source()) {
+        let mut compare = |what: &str, expected: &[String], found: &[String]| {
+            if found != expected {
+                let place = path.strip_prefix(repository()).unwrap().display();
+                let line = block.line;
+                wrong.push(format!(
+                    "{place}:{line}: {what}: expected {expected:?}, found {found:?}"
+                ));
+            }
+        };
+        let in_source = if block.is_planned() { Vec::new() } else { block.expected() };
+        compare("check", &in_source, &Opal::codes(&block.text));
+        if block.is_planned() {
+            compare("plan", &block.expected(), &planned_codes(&block.text));
         }
     }
     wrong
@@ -73,6 +69,12 @@ fn check_page(path: &Path) -> Vec<String> {
 fn blocks_of_the_language_reference_behave_as_they_say() {
     let wrong: Vec<String> =
         pages("docs/language").iter().flat_map(|page| check_page(page)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn blocks_of_the_guide_behave_as_they_say() {
+    let wrong: Vec<String> = pages("docs/guide").iter().flat_map(|page| check_page(page)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -96,6 +98,10 @@ fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
             .into_iter()
             .find(|block| block.info.split_whitespace().any(|word| word == code.as_str()));
         let wrong = wrong.unwrap_or_else(|| panic!("{} has no wrong example", page.display()));
+        if wrong.is_planned() {
+            planned(&wrong.text).says(&format!("[{}]: ", code.as_str())).says("= help: ");
+            continue;
+        }
         let found = if wrong.info.starts_with("sh") {
             let output = bash(&wrong.text.replace("opal check", "opal check --json"));
             serde_json::from_str(&output.1).unwrap()
@@ -134,50 +140,14 @@ fn shell_blocks_of_error_pages_behave_as_they_say() {
     }
 }
 
-/// Commands behind `$ ` and what they print, with the `opl` block above as `commands.opl`.
 #[test]
 fn shell_blocks_of_the_language_reference_print_what_they_show() {
-    let mut count = 0;
-    for page in pages("docs/language") {
-        let mut project = String::new();
-        for block in blocks(&fs::read_to_string(&page).unwrap()) {
-            if block.info.starts_with("opl") {
-                project = block.text;
-                continue;
-            }
-            if block.info != "sh" {
-                continue;
-            }
-            count += 1;
-            let commands = block.text.lines().filter_map(|line| line.strip_prefix("$ "));
-            let shown = block.text.lines().filter(|line| !line.starts_with("$ "));
-            let script = format!(
-                "cat > commands.opl <<'END_OF_PROJECT'\n{project}END_OF_PROJECT\nexec 2>&1\n{}\n",
-                commands.collect::<Vec<_>>().join("\n")
-            );
-            let expected: String = shown.map(|line| format!("{line}\n")).collect();
-            assert_eq!(bash(&script).1, expected, "{}:{}", page.display(), block.line);
-        }
-    }
-    assert!(count > 0, "no block was run");
+    shell_blocks("docs/language");
 }
 
-/// Runs a script in a directory of its own with `opal` on the path.
-#[expect(clippy::disallowed_methods, reason = "a document's shell block is run by the shell")]
-fn bash(script: &str) -> (i32, String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary().parent().unwrap().display());
-    let output = Command::new("bash")
-        .args(["-c", script])
-        .current_dir(folder.path())
-        .env("PATH", path)
-        .output()
-        .unwrap();
-    (
-        output.status.code().unwrap_or(-1),
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
+#[test]
+fn shell_blocks_of_the_guide_print_what_they_show() {
+    shell_blocks("docs/guide");
 }
 
 #[test]
@@ -211,9 +181,37 @@ fn shipped_examples_pass_the_check_and_are_formatted() {
 }
 
 #[test]
+fn shipped_examples_can_be_planned() {
+    let plan = |file: &str, args: &[&str]| {
+        let file = repository().join("examples").join(file);
+        let opal = Opal::machine("").env("BACKUP_TOKEN", "canary-7d1f");
+        let line = ["--dry-run", "-f", file.to_str().unwrap(), "run"];
+        opal.args(line.iter().chain(args)).run().code(0).hides("canary-7d1f").says("Plan Hash: ");
+    };
+    plan("deploy.opl", &["deploy", "production"]);
+    plan("deploy.opl", &["restart-workers"]);
+    plan("hello.opl", &["hello", "--loud"]);
+    let script = repository().join("examples/backup.opl");
+    plan("backup.opl", &[script.to_str().unwrap(), "shop", "billing"]);
+}
+
+#[test]
 fn the_blocks_of_the_readme_behave_as_they_say() {
-    let wrong = check_page(&repository().join("README.md"));
+    let path = repository().join("README.md");
+    let wrong = check_page(&path);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let blocks = blocks(&fs::read_to_string(path).unwrap());
+    let of = |info: &str| &blocks.iter().find(|block| block.info == info).unwrap().text;
+    let ran = Opal::machine(of("opl")).args(["deploy", "staging", "--dry-run"]).run();
+    assert!(ran.code(0).stdout.starts_with(of("text")), "{ran:#?}");
+    let command = of("sh").split_once(" -- ").unwrap().1.split_whitespace();
+    let words: Vec<String> =
+        command.map(|word| word.replace("examples/", &in_repository("examples/"))).collect();
+    Opal::machine("").args(words).run().code(0).says("Plan Hash: ");
+}
+
+fn in_repository(path: &str) -> String {
+    format!("{}/{path}", repository().display())
 }
 
 #[test]

@@ -114,5 +114,5 @@ fn unknown_words_and_options_are_usage_errors_with_a_suggestion() {
 
 #[test]
 fn commands_of_later_versions_are_said_to_be_missing() {
-    Opal::new().args(["plan", "deploy"]).run().code(69).says("not part of this version");
+    Opal::new().args(["verify", "deploy"]).run().code(69).says("not part of this version");
 }

@@ -33,6 +33,13 @@ impl Opal {
         Self::new().file("commands.opl", text)
     }
 
+    /// A project on a machine of its own: without keys, and its home is `home` beside the project.
+    pub(crate) fn machine(text: &str) -> Self {
+        let opal = Self::project(text).file("home/.keep", "");
+        let home = opal.path().join("home").display().to_string();
+        opal.env("HOME", &home)
+    }
+
     pub(crate) fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -84,6 +91,25 @@ impl Opal {
         Ran::from(command.output().unwrap())
     }
 
+    /// One more call in the same place.
+    pub(crate) fn call(&self, args: &[&str]) -> Ran {
+        self.call_with(&[], args)
+    }
+
+    /// One more call, with more in the environment.
+    pub(crate) fn call_with(&self, env: &[(&str, &str)], args: &[&str]) -> Ran {
+        let mut command = self.command();
+        Ran::from(command.args(args).envs(env.iter().copied()).output().unwrap())
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        std::fs::write(self.folder.path().join(name), text).unwrap();
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.folder.path().join(name)).unwrap()
+    }
+
     /// Runs `opal check --json` on `commands.opl` and lists the codes it reports, each once.
     pub(crate) fn codes(text: &str) -> Vec<String> {
         let ran = Self::project(text).args(["self", "check", "--json"]).run();
@@ -133,6 +159,14 @@ impl Ran {
         self
     }
 
+    /// Neither standard output nor standard error holds `text`.
+    #[track_caller]
+    pub(crate) fn hides(&self, text: &str) -> &Self {
+        let shown = self.stdout.contains(text) || self.stderr.contains(text);
+        assert!(!shown, "{text:?} in {self:#?}");
+        self
+    }
+
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
@@ -141,6 +175,15 @@ impl Ran {
 
 pub(crate) fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_opal"))
+}
+
+/// Holds a plan as JSON against the schema that is published for it.
+#[track_caller]
+pub(crate) fn assert_plan_schema(plan: &serde_json::Value) {
+    let schema = std::fs::read_to_string(repository().join("docs/schema/plan-1.json")).unwrap();
+    let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let wrong: Vec<String> = validator.iter_errors(plan).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?} in {plan:#}");
 }
 
 /// The root of the repository.

@@ -7,6 +7,7 @@
 mod align;
 mod cause;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 pub use cause::Cause;
@@ -72,6 +73,8 @@ pub struct Difference {
     pub code: Drift,
     /// Of the step: as it is now, or as it was where it is gone.
     pub path: Option<Box<str>>,
+    /// The path that a step which changed had before.
+    pub was: Option<Box<str>>,
     /// Of the value.
     pub key: Option<Key>,
     /// What the contract has; none where it does not have it.
@@ -99,7 +102,12 @@ pub struct Verdict {
     pub source_moved: bool,
     /// Whether the digests of values could be compared: only under one placeholder key.
     pub values_compared: bool,
+    /// Which step is which, where the structures differ.
+    paths: Option<Paths>,
 }
+
+/// From the path of a step as it is now to the path that it had.
+type Paths = BTreeMap<Box<str>, Box<str>>;
 
 impl Verdict {
     #[must_use]
@@ -111,6 +119,15 @@ impl Verdict {
     #[must_use]
     pub fn may_be_forced(&self) -> bool {
         !self.differences.iter().any(Difference::is_structural)
+    }
+
+    /// The path that the step at `path` had before; none where it was not there.
+    #[must_use]
+    pub fn was<'p>(&'p self, path: &'p str) -> Option<&'p str> {
+        match &self.paths {
+            Some(paths) => paths.get(path).map(|was| &**was),
+            None => Some(path),
+        }
     }
 
     /// The code of the first difference.
@@ -154,18 +171,20 @@ impl Sides<'_> {
         let reads = Reads::new(self.before, self.after, comparable);
         let source_differs = self.before.source_hash != self.after.source_hash;
         let mut differences = Vec::new();
+        let mut paths = None;
         if !same_structure {
             if self.before.target.name != self.after.target.name {
                 differences.push(self.other_target());
             }
-            let walk = Walk::new(self, &reads, source_differs);
-            differences.extend(walk.differences());
+            let (found, known) = Walk::new(self, &reads, source_differs).outcome();
+            differences.extend(found);
+            paths = Some(known);
         }
         let source_moved = source_differs && differences.is_empty();
         if comparable {
             self.values(&reads, &mut differences);
         }
-        Verdict { differences, source_moved, values_compared: comparable }
+        Verdict { differences, source_moved, values_compared: comparable, paths }
     }
 
     fn other_target(&self) -> Difference {
@@ -174,6 +193,7 @@ impl Sides<'_> {
             change: Change::Target,
             code: Drift::SourceChanged,
             path: None,
+            was: None,
             key: None,
             before: None,
             after: None,
@@ -222,7 +242,8 @@ impl Sides<'_> {
             (None, _) => format!("the value of `{key}` is used only {now}"),
         };
         let key = Some(Key::clone(key));
-        Difference { change: Change::Value, code, path: None, key, before, after, causes, words }
+        let change = Change::Value;
+        Difference { change, code, path: None, was: None, key, before, after, causes, words }
     }
 }
 

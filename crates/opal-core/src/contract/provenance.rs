@@ -1,18 +1,18 @@
 //! PROVENANCE: who made a contract, of what and with what. Nothing of it is in the PlanHash.
 //!
 //! One object of canonical JSON holds it together with what the plan knows and its hash does not:
-//! the target's arguments, the plan-time reads, and for each value its roots, its holders and, where
-//! it is public, the value itself.
+//! the target's arguments, the plan-time reads, the reasons of steps, and for each value its roots, its
+//! holders and, where it is public, the value itself.
 
 pub(super) mod read;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{FormatError, Section};
 use super::json::Writer;
 use super::wire_v1::{self, weight};
 use crate::hash::Digest;
-use crate::plan::{Key, Plan};
+use crate::plan::{Key, Plan, Step};
 
 /// What a contract says about its making, apart from the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,6 +107,7 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
     heavy += write_plugins(&mut json, &made.plugins);
     write_optional(&mut json, "project", made.project.as_deref());
     heavy += write_reads(&mut json, plan).map_err(unwritable)?;
+    heavy += write_reasons(&mut json, plan);
     if let Some(seed) = &made.seed {
         json.plain_key("seed");
         json.open(b'{');
@@ -183,6 +184,31 @@ fn write_reads(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
     }
     json.close(b']');
     Ok(plan.reads.len() * RECORD_WEIGHT)
+}
+
+fn write_reasons(json: &mut Writer, plan: &Plan) -> usize {
+    let mut reasons = BTreeMap::new();
+    collect_reasons(&plan.steps, &mut reasons);
+    if reasons.is_empty() {
+        return 0;
+    }
+    json.plain_key("reasons");
+    json.open(b'{');
+    for (path, reason) in &reasons {
+        json.key(path);
+        json.string(reason);
+    }
+    json.close(b'}');
+    reasons.keys().map(|path| weight::ITEM + path.len()).sum()
+}
+
+fn collect_reasons<'p>(steps: &'p [Step], reasons: &mut BTreeMap<&'p str, String>) {
+    for step in steps {
+        if let Some(reason) = step.reason() {
+            reasons.insert(&step.path, reason);
+        }
+        collect_reasons(&step.block, reasons);
+    }
 }
 
 fn write_values(json: &mut Writer, plan: &Plan) -> Result<usize, String> {

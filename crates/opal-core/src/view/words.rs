@@ -4,6 +4,7 @@ mod constructs;
 
 pub(super) use constructs::{is_undecided, operators};
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ink::{Ink, Style};
@@ -15,8 +16,9 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(super) struct Words<'a> {
     plan: &'a Plan,
-    /// For a reader of this one plan: public values in clear, heads as they were written. A plan
-    /// that comes out of a file has no such heads, so texts to be compared go without.
+    /// For a reader of this one plan: public values in clear, heads as they were written. Texts to
+    /// be compared have what steered a construct instead, and where nothing did, what a file keeps
+    /// of the head.
     for_reader: bool,
     notes: Notes,
 }
@@ -89,8 +91,11 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn note<'s>(&self, step: &'s Step) -> Option<&'s str> {
-        step.note.as_deref().filter(|_| self.for_reader)
+    fn note<'s>(&self, step: &'s Step) -> Option<Cow<'s, str>> {
+        if self.for_reader {
+            return step.note.as_deref().map(Cow::Borrowed);
+        }
+        step.reason().map(Cow::Owned)
     }
 
     /// `@cmd.build("release")` as it was called, or `@cmd.build`.
@@ -99,9 +104,9 @@ impl<'a> Words<'a> {
             Some(Arg::Const(name)) => format!("@cmd.{}", quote::plain(name)),
             _ => step.decorator.to_string(),
         };
-        let call = self.note(step).and_then(|note| note.strip_prefix(&*name));
+        let note = self.note(step).unwrap_or_default();
         ink.styled(Style::Bold, &name);
-        ink.write(call.unwrap_or_default());
+        ink.write(note.strip_prefix(&*name).unwrap_or_default());
     }
 
     /// `@retry(attempts=3, delay=2s)`.
@@ -268,23 +273,29 @@ pub(super) fn reference(key: &str) -> String {
     if is_single(key) { format!("@{key}") } else { format!("@({key})") }
 }
 
-/// Whether a key names one thing: it begins with a letter, and every blank in it is inside of
-/// brackets or quotes.
+/// Whether a key needs no brackets around it: it begins with a letter or a bracket, every blank in
+/// it is inside of brackets or quotes, and a bracket that it begins with is closed at its end.
 fn is_single(key: &str) -> bool {
+    let bracketed = key.starts_with('(');
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for c in key.chars() {
+    for (index, c) in key.char_indices() {
         match c {
             _ if escaped => escaped = false,
             '\\' if quoted => escaped = true,
             '"' => quoted = !quoted,
             _ if quoted => {}
             '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ')' | ']' | '}' => {
+                depth = depth.saturating_sub(1);
+                if bracketed && depth == 0 && index + 1 < key.len() {
+                    return false;
+                }
+            }
             c if c.is_whitespace() && depth == 0 => return false,
             _ => {}
         }
     }
-    key.starts_with(|c: char| c.is_alphabetic() || c == '_')
+    bracketed || key.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// `🔒 opal:h:ID`.
@@ -339,6 +350,10 @@ mod tests {
         assert_eq!(reference(r#"file.read(path="a b", x=1)"#), r#"@file.read(path="a b", x=1)"#);
         assert_eq!(reference(r#""v" + env.TAG"#), r#"@("v" + env.TAG)"#);
         assert_eq!(reference("!env.CI"), "@(!env.CI)");
+        assert_eq!(reference(r#"("v" + env.TAG)"#), r#"@("v" + env.TAG)"#);
+        assert_eq!(reference(r#"(")" + env.TAG)"#), r#"@(")" + env.TAG)"#);
+        assert_eq!(reference("(env.A)+(env.B)"), "@((env.A)+(env.B))");
+        assert_eq!(reference("(env.A).b"), "@((env.A).b)");
         assert_eq!(reference("env.A(x) + env.B(y)"), "@(env.A(x) + env.B(y))");
     }
 }

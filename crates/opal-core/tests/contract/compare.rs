@@ -155,6 +155,24 @@ fn steps_that_only_have_other_paths_are_a_difference() {
 }
 
 #[test]
+fn a_changed_step_says_where_it_was() {
+    let before = row(&["a", "b", "c"]);
+    let verdict = compare(&contract(before.clone()), &row(&["x", "y", "a", "B", "c"]));
+    let changed = verdict.differences.iter().find(|one| one.change == Change::Changed).unwrap();
+    assert_eq!(changed.path.as_deref(), Some("deploy.shell[3]"));
+    assert_eq!(changed.was.as_deref(), Some("deploy.shell[1]"));
+    let words = "step `deploy.shell[3]` is not the same; it was `deploy.shell[1]` in the contract";
+    assert!(changed.words.starts_with(words), "{}", changed.words);
+    let was: Vec<Option<String>> = (0..5)
+        .map(|index| verdict.was(&format!("deploy.shell[{index}]")).map(str::to_owned))
+        .collect();
+    let then = |index: usize| Some(format!("deploy.shell[{index}]"));
+    assert_eq!(was, [None, None, then(0), then(1), then(2)]);
+    let same = compare(&contract(before.clone()), &before);
+    assert_eq!(same.was("deploy.shell[1]"), Some("deploy.shell[1]"));
+}
+
+#[test]
 fn another_target_is_a_difference() {
     let mut fresh = row(&["a"]);
     fresh.target.name = "other".into();

@@ -121,6 +121,7 @@ fn what_is_not_structure_is_not_in_the_hash() {
         ("arguments", Box::new(|p| p.target.arguments.clear())),
         ("source", Box::new(|p| p.source_hash = Digest([8; 32]))),
         ("note", Box::new(|p| scale(p).note = Some("as written".into()))),
+        ("reason", Box::new(|p| p.steps[1].note = Some("if replicas > 2".into()))),
         ("span", Box::new(|p| scale(p).span = Span::new(3, 9))),
         (
             "place",

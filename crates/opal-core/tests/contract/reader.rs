@@ -4,10 +4,11 @@ use std::path::Path;
 use std::process::Command;
 
 use opal_core::contract::Contract;
+use opal_core::hash::Algorithm;
 use opal_core::plan::Step;
 
 use crate::golden;
-use crate::support::VARIANTS;
+use crate::support::{CREATED, VARIANTS, plan, provenance, write};
 
 #[expect(clippy::disallowed_methods, reason = "the reader is another program, run by a test")]
 fn python(file: &Path) -> (bool, String) {
@@ -20,7 +21,8 @@ fn python(file: &Path) -> (bool, String) {
 
 fn expected(contract: &Contract) -> String {
     fn walk(step: &Step, depth: usize, lines: &mut Vec<String>) {
-        lines.push(format!("step {}{} {}", "  ".repeat(depth), step.decorator, step.path));
+        let reason = step.reason().map_or_else(String::new, |reason| format!(" {reason}"));
+        lines.push(format!("step {}{} {}{reason}", "  ".repeat(depth), step.decorator, step.path));
         step.block.iter().for_each(|inner| walk(inner, depth + 1, lines));
     }
     let plan = contract.plan();
@@ -50,14 +52,28 @@ fn a_stranger_reads_the_golden_files() {
     }
 }
 
+fn python_of(bytes: &[u8]) -> (bool, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("any.plan");
+    std::fs::write(&file, bytes).unwrap();
+    python(&file)
+}
+
+#[test]
+fn a_stranger_sees_why_a_step_is_there() {
+    let mut plan = plan(Algorithm::Sha256);
+    plan.steps[1].note = Some("if \"größe\" == size &&\n    replicas > 2".into());
+    let contract = Contract::new(plan, CREATED, provenance()).unwrap();
+    let (success, shown) = python_of(&write(&contract, false, false));
+    assert!(success && shown.contains("if \"größe\" == size && replicas > 2\n"), "{shown}");
+    assert_eq!(shown, expected(&contract));
+}
+
 #[test]
 fn a_stranger_refuses_a_changed_step() {
     let mut bytes = VARIANTS[0].bytes();
     let at = bytes.windows(7).position(|window| window == b"kubectl").unwrap();
     bytes[at] = b'K';
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("changed.plan");
-    std::fs::write(&file, bytes).unwrap();
-    let (success, shown) = python(&file);
+    let (success, shown) = python_of(&bytes);
     assert!(!success && shown.contains("PlanHash"), "{shown}");
 }

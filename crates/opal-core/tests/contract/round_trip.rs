@@ -41,6 +41,34 @@ fn the_same_contract_gives_the_same_bytes() {
 }
 
 #[test]
+fn the_reasons_of_steps_come_back_in_one_line() {
+    let mut plan = empty_plan(Algorithm::Sha256);
+    let noted = |decorator, path: &str, note: &str| Step {
+        note: Some(note.into()),
+        ..step(decorator, path)
+    };
+    let inner = noted("when", "deploy.if[0].when[0]", "when stage");
+    plan.steps = vec![
+        crate::support::around(noted("if", "deploy.if[0]", "if a ==\r\n\t  b"), vec![inner]),
+        noted("@cmd", "deploy.build[0]", "@cmd.build(tag=@var.commit)"),
+        noted("for", "deploy.for[0]", &"ä".repeat(201)),
+        noted("while", "deploy.while[0]", &"ä".repeat(200)),
+        noted("while", "deploy.while[1]", " \n "),
+        noted("@retry", "deploy.retry[0]", "@retry(attempts=3)"),
+    ];
+    let contract = Contract::new(plan.clone(), 0, provenance()).unwrap();
+    let bytes = write(&contract, false, false);
+    let again = accept(&bytes).unwrap();
+    let notes: Vec<Option<&str>> =
+        again.plan().steps.iter().map(|step| step.note.as_deref()).collect();
+    let (cut, whole) = ("ä".repeat(199) + "…", "ä".repeat(200));
+    let call = Some("@cmd.build(tag=@var.commit)");
+    assert_eq!(notes, [Some("if a == b"), call, Some(&cut), Some(&whole), None, None]);
+    assert_eq!(again.plan().steps[0].block[0].note.as_deref(), Some("when stage"));
+    assert!(write(&again, false, false) == bytes);
+}
+
+#[test]
 fn what_cannot_be_read_back_is_not_written() {
     let refused = |plan: Plan, reason: &str| {
         let error = Contract::new(plan, 0, provenance()).unwrap_err().to_string();
@@ -186,6 +214,14 @@ fn steps() -> impl Strategy<Value = Step> {
     })
 }
 
+/// A reason for every step on the first level that can have one, and a path of its own.
+fn give_reasons(steps: &mut [Step]) {
+    for (index, step) in steps.iter_mut().enumerate().filter(|(_, step)| step.decorator == "if") {
+        step.path = format!("deploy.if[{index}].{}", step.path).into();
+        step.note = Some(format!("if n == {index}").into());
+    }
+}
+
 fn plans() -> impl Strategy<Value = Plan> {
     let algorithm = prop_oneof![Just(Algorithm::Sha256), Just(Algorithm::Blake3)];
     let arguments = btree_map(texts(), values(), 0..3);
@@ -195,6 +231,7 @@ fn plans() -> impl Strategy<Value = Plan> {
         |(algorithm, steps, arguments, public, holders)| {
             let mut plan = empty_plan(algorithm);
             plan.steps = steps;
+            give_reasons(&mut plan.steps);
             plan.target.arguments = arguments;
             plan.values = KEYS.iter().map(|key| value(algorithm, key, "x")).collect();
             let first = plan.values.get_mut("env.A").unwrap();
@@ -205,7 +242,7 @@ fn plans() -> impl Strategy<Value = Plan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn every_plan_comes_back(plan in plans(), compress: bool, sign: bool) {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use opal_core::context::{Context, Place};
-use opal_core::plan::{Arg, Handle, Part, Piece, RedirectTarget};
+use opal_core::contract::{Contract, Encoding, Frame, Provenance, encode};
+use opal_core::plan::{Arg, Handle, Part, Piece, Plan, RedirectTarget};
 use opal_core::view::{PlanFormatter, Tree};
 use opal_core::{Duration, Value};
 
@@ -116,12 +117,19 @@ fn every_construct_says_which_way_it_went() {
         construct("if", vec![steered.clone(), ("taken", int(0))])
             .note("if stage == \"production\"")
             .block(vec![run("prod")]),
-        construct("if", vec![("taken", int(1))]).note("stage == \"test\"").block(vec![run("x")]),
+        construct("if", vec![("taken", int(1))])
+            .note("if stage == \"test\" else")
+            .block(vec![run("x")]),
+        construct("if", vec![("taken", int(1))])
+            .note("if stage == \"test\" else if stage == \"dev\"")
+            .block(vec![run("y")]),
+        construct("if", vec![("taken", int(2))]).block(vec![run("z")]),
+        construct("if", vec![("taken", Arg::Const(Value::Null))]).note("if a else if b"),
         construct(
             "if",
             vec![("condition", string("env.STAGE == 1")), ("taken", Arg::Const(Value::Null))],
         ),
-        construct("when", vec![("arm", string("\"production\"")), steered]).note("when stage {"),
+        construct("when", vec![("arm", string("\"production\"")), steered]).note("when stage"),
         construct("when", vec![("arm", Arg::Const(Value::Null)), ("subject", string("env.A"))]),
         construct("for", vec![("count", int(2))])
             .note("for service in [\"api\", \"web\"]")
@@ -133,6 +141,11 @@ fn every_construct_says_which_way_it_went() {
 │  └─ prod
 ├─ if stage == \"test\" → no, else
 │  └─ x
+├─ if stage == \"test\" else if stage == \"dev\" → branch 2
+│  └─ y
+├─ if → branch 3
+│  └─ z
+├─ if a else if b → no, nothing
 ├─ if env.STAGE == 1 → no, nothing
 ├─ when stage → \"production\"  (by env.STAGE)
 ├─ when env.A → no match, nothing
@@ -328,13 +341,32 @@ fn a_step_alone_reads_as_in_the_tree_without_numbers() {
 #[test]
 fn a_step_reads_the_same_from_a_plan_and_from_its_file() {
     let call = step("@cmd", "deploy.build[0]", vec![("function", string("build"))]);
-    let steered = vec![("condition", string("env.A == 1")), ("taken", int(0))];
-    let choice = construct("if", steered);
-    let fresh = plan(vec![
+    let steered = vec![("condition", string("env.A == 1")), ("taken", int(1))];
+    let long = format!("if \"{}\"\n    == b", "ä".repeat(200));
+    let mut fresh = plan(vec![
         call.note("@cmd.build(mode=\"fast\")"),
-        choice.note("if a == 1").block(vec![run("x")]),
+        construct("if", steered).note("if a == 1 else").block(vec![run("x")]),
+        construct("if", vec![("taken", int(1))]).note("if a == \n 1 else").block(vec![run("y")]),
+        construct("if", vec![("taken", int(0))]).note(&long),
     ]);
-    assert_eq!(steps(&fresh), "deploy:\n├─ @cmd.build(mode=\"fast\")\n└─ if a == 1 → yes\n   └─ x");
-    let texts = fresh.steps.iter().map(|step| opal_core::view::step_text(&fresh, step));
-    assert_eq!(texts.collect::<Vec<_>>(), ["@cmd.build", "if env.A == 1 → yes"]);
+    for (index, step) in fresh.steps.iter_mut().enumerate() {
+        step.path = format!("deploy.step[{index}]").into();
+    }
+    let texts = |plan: &Plan| -> Vec<String> {
+        plan.steps.iter().map(|step| opal_core::view::step_text(plan, step)).collect()
+    };
+    let from_file = read_back(fresh.clone());
+    let cut = format!("if \"{}… → yes", "ä".repeat(195));
+    let expected =
+        ["@cmd.build(mode=\"fast\")", "if env.A == 1 → no, else", "if a == 1 → no, else", &cut];
+    assert_eq!(texts(&fresh), expected);
+    assert_eq!(texts(&from_file), expected);
+    assert!(steps(&from_file).contains("├─ if a == 1 → no, else\n│  └─ x\n"));
+}
+
+fn read_back(plan: Plan) -> Plan {
+    let contract = Contract::new(plan, 0, Provenance::default()).unwrap();
+    let encoding = Encoding { envelope: &[], auth_key: &[0; 32], compress: false, signer: None };
+    let bytes = encode(&contract, &encoding).unwrap();
+    Frame::read(&bytes).unwrap().decode().unwrap().plan().clone()
 }

@@ -5,11 +5,21 @@ use opal_core::{Code, Diagnostic};
 use super::Checker;
 use crate::unit::{Piece, ShellText};
 
+/// First words that some habit is about.
+const SPECIAL: [&str; 30] = [
+    ".", "alias", "break", "case", "const", "continue", "declare", "do", "eval", "exit", "export",
+    "final", "for", "if", "local", "my", "readonly", "return", "select", "set", "shopt", "source",
+    "then", "trap", "typeset", "umask", "unalias", "unset", "until", "while",
+];
+
 /// Stands for a reference in the text that is looked at.
 const VALUE: char = '\u{fffc}';
 
 impl Checker<'_> {
     pub(super) fn habits(&mut self, text: &ShellText) {
+        if self.is_plain(text) {
+            return;
+        }
         let flat: String = text
             .pieces
             .iter()
@@ -33,6 +43,23 @@ impl Checker<'_> {
         self.lost_jump(&commands, text);
         self.function_as_command(&commands, text);
         self.comment_as_glob(&commands, text);
+    }
+
+    /// Whether a step is one command of several words, none of which any habit is about: most are,
+    /// and are not worth taking apart.
+    fn is_plain(&self, text: &ShellText) -> bool {
+        if self.function.is_none() && self.depth == 0 {
+            return false;
+        }
+        let mut words = text.leading().split_ascii_whitespace();
+        let first = words.next().unwrap_or_default();
+        let told = |byte: u8| matches!(byte, b'\n' | b'=' | b';' | b'|' | b'&' | b'{' | b'*');
+        words.next().is_some()
+            && !SPECIAL.contains(&first)
+            && text.pieces.iter().all(|piece| match piece {
+                Piece::Text(text) => !text.bytes().any(told),
+                _ => true,
+            })
     }
 
     /// `rm -rf build /* old */`: a comment elsewhere, a glob of the root here.

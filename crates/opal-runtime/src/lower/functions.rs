@@ -51,6 +51,48 @@ impl Lower<'_> {
         })
     }
 
+    /// The signature of the first function whose name is `wanted`; the others are passed over.
+    pub(super) fn find(&mut self, wanted: &dyn Fn(&str) -> bool) -> Option<Function> {
+        self.next();
+        loop {
+            let here = self.cursor.mark();
+            match self.child()? {
+                Child::Node { kind: kind @ (Fun | Label), .. } => {
+                    if self.passed_name(kind).is_some_and(wanted) {
+                        self.cursor.jump(here);
+                        self.next();
+                        return self.function(kind);
+                    }
+                }
+                Child::Node { .. } => self.finish(),
+                Child::Token { .. } => {}
+            }
+        }
+    }
+
+    /// The name of the function whose node has just begun, and the cursor behind the node.
+    fn passed_name(&mut self, kind: SyntaxKind) -> Option<&str> {
+        // The word `fun` is a name to the lexer.
+        let mut before = usize::from(kind == Fun);
+        let mut name = None;
+        loop {
+            let here = self.cursor.mark();
+            match self.child() {
+                None => break,
+                Some(Child::Token { kind: Ident, span, .. }) if name.is_none() => match before {
+                    0 => name = Some(span),
+                    _ => before -= 1,
+                },
+                Some(Child::Token { .. }) => {}
+                Some(Child::Node { .. }) => {
+                    self.cursor.jump(here);
+                    self.cursor.skip_node();
+                }
+            }
+        }
+        name.map(|span| self.slice(span))
+    }
+
     /// The statement or block at the cursor.
     pub(super) fn function_body(&mut self) -> Block {
         let start = self.start();
@@ -77,6 +119,9 @@ impl Lower<'_> {
                 }
                 _ => break,
             }
+        }
+        if lines.is_empty() {
+            return String::new();
         }
         lines.reverse();
         let lines = lines.iter().flat_map(|comment| comment.lines()).map(|line| {

@@ -29,8 +29,8 @@ pub(crate) enum Plain {
     Map(Rc<Fields>),
     /// What a step will give.
     Handle(Rc<Handle>),
-    /// Text that holds handles.
-    Joined(Rc<[Datum]>),
+    /// Text that holds handles, as a row of scalars.
+    Joined(Rc<List>),
     Open(Open),
 }
 
@@ -58,9 +58,13 @@ pub(crate) struct Fields {
 struct Shape {
     /// Values in it, at all depths.
     weight: usize,
+    /// Of their texts.
+    bytes: usize,
     depth: u32,
     open: Option<Open>,
     tainted: bool,
+    /// Something in it is known only when a step has run.
+    runtime: bool,
 }
 
 /// Where a value came from.
@@ -83,6 +87,7 @@ pub(crate) struct Taint {
 /// Values that one collection may hold, and levels.
 pub(crate) const MAX_ITEMS: usize = 1_000_000;
 const MAX_DEPTH: u32 = 64;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// A collection that is too large or too deep.
 #[derive(Debug)]
@@ -94,11 +99,14 @@ impl Shape {
         for item in items {
             let inner = item.shape();
             shape.weight = shape.weight.saturating_add(inner.weight);
+            shape.bytes = shape.bytes.saturating_add(inner.bytes);
             shape.depth = shape.depth.max(inner.depth + 1);
             shape.open = shape.open.max(inner.open);
             shape.tainted |= inner.tainted;
+            shape.runtime |= inner.runtime;
         }
-        if shape.weight > MAX_ITEMS || shape.depth > MAX_DEPTH { Err(TooLarge) } else { Ok(shape) }
+        let small = shape.weight <= MAX_ITEMS && shape.bytes <= MAX_BYTES;
+        if small && shape.depth <= MAX_DEPTH { Ok(shape) } else { Err(TooLarge) }
     }
 }
 
@@ -116,6 +124,12 @@ impl Datum {
         Ok(Plain::Array(Rc::new(List { items, shape })))
     }
 
+    /// Text of these parts, of which one holds a handle.
+    pub(crate) fn joined(parts: Vec<Self>) -> Result<Plain, TooLarge> {
+        let shape = Shape::of(parts.iter())?;
+        Ok(Plain::Joined(Rc::new(List { items: parts, shape })))
+    }
+
     pub(crate) fn map(items: BTreeMap<Rc<str>, Self>) -> Result<Plain, TooLarge> {
         let shape = Shape::of(items.values())?;
         Ok(Plain::Map(Rc::new(Fields { items, shape })))
@@ -123,13 +137,23 @@ impl Datum {
 
     fn shape(&self) -> Shape {
         let mut shape = match &self.plain {
-            Plain::Array(list) => list.shape,
+            Plain::Array(list) | Plain::Joined(list) => list.shape,
             Plain::Map(fields) => fields.shape,
+            Plain::Text(text) => {
+                Shape { weight: 1, bytes: text.expose().len(), ..Shape::default() }
+            }
+            Plain::Handle(_) => Shape { weight: 1, runtime: true, ..Shape::default() },
             Plain::Open(open) => Shape { weight: 1, open: Some(*open), ..Shape::default() },
             _ => Shape { weight: 1, ..Shape::default() },
         };
         shape.tainted |= self.taint.is_some();
         shape
+    }
+
+    /// How much it takes to copy it, roughly: each value in it counts, and each 16 bytes of text.
+    pub(crate) fn size(&self) -> usize {
+        let shape = self.shape();
+        shape.weight + shape.bytes / 16
     }
 
     /// Whether something in it is not known yet.
@@ -140,6 +164,11 @@ impl Datum {
     /// Whether anything in it came from the world.
     pub(crate) fn is_tainted(&self) -> bool {
         self.shape().tainted
+    }
+
+    /// Whether something in it is known only when a step has run.
+    pub(crate) fn is_runtime(&self) -> bool {
+        self.shape().runtime
     }
 
     pub(crate) fn type_of(&self) -> Type {
@@ -163,11 +192,11 @@ impl Datum {
             return taint.key.to_string();
         }
         match &self.plain {
-            Plain::Array(list) if list.shape.tainted => {
+            Plain::Array(list) if list.shape.tainted || list.shape.runtime => {
                 let items: Vec<String> = list.items.iter().map(Self::symbol).collect();
                 format!("[{}]", items.join(", "))
             }
-            Plain::Map(fields) if fields.shape.tainted => {
+            Plain::Map(fields) if fields.shape.tainted || fields.shape.runtime => {
                 let items = fields.items.iter();
                 let items: Vec<String> = items
                     .map(|(key, item)| {
@@ -181,9 +210,9 @@ impl Datum {
         }
     }
 
-    /// The constant that this is; none for everything that came from the world or will.
+    /// The constant that this is; none where anything in it came from the world or will.
     pub(crate) fn to_value(&self) -> Option<Value> {
-        if self.taint.is_some() { None } else { self.clear() }
+        if self.is_tainted() { None } else { self.clear() }
     }
 
     /// The value in clear, wherever it came from: for what is declared public.
@@ -314,7 +343,7 @@ pub(crate) fn collect(datum: &Datum, into: &mut Vec<Rc<Taint>>) {
         Plain::Map(fields) if fields.shape.tainted => {
             fields.items.values().for_each(|item| collect(item, into));
         }
-        Plain::Joined(parts) => parts.iter().for_each(|part| collect(part, into)),
+        Plain::Joined(list) => list.items.iter().for_each(|part| collect(part, into)),
         _ => {}
     }
 }

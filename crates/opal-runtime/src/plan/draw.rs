@@ -145,7 +145,7 @@ fn named<'d>(datum: &'d Datum, into: &mut Vec<&'d Datum>) {
     match &datum.plain {
         Plain::Array(list) => list.items.iter().for_each(|item| named(item, into)),
         Plain::Map(fields) => fields.items.values().for_each(|item| named(item, into)),
-        Plain::Joined(parts) => parts.iter().for_each(|part| named(part, into)),
+        Plain::Joined(list) => list.items.iter().for_each(|part| named(part, into)),
         _ => {}
     }
 }

@@ -4,11 +4,13 @@
 //! is asked for, together with everything that the steps so far need; otherwise values stay open
 //! ends, which `settle` ties up.
 
+mod ahead;
 mod calls;
 mod control;
 mod loops;
 mod steps;
 
+pub(super) use ahead::Ahead;
 pub(super) use steps::fits;
 
 use std::borrow::Cow;
@@ -21,9 +23,9 @@ use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::Planner;
 use super::datum::{Datum, Open, Plain};
-use super::graph::Cell;
+use super::graph::{Cell, diagnostic};
 use super::scope::Entry;
-use super::scoped::{Block, Function, Slot, Statement, StatementKind};
+use super::scoped::{Block, Function, Program, Slot, Statement, StatementKind};
 
 /// Planning cannot go on; the reason is among the errors.
 #[derive(Debug)]
@@ -89,18 +91,26 @@ impl Place {
 
 /// Nodes of a plan: steps, and what stands around them.
 const MAX_NODES: usize = 4 * MAX_STEPS;
+/// What steps hold in clear, in 16 bytes.
+const MAX_HELD: usize = 64 * 1024 * 1024 / 16;
 /// Levels of steps, calls and iterations included.
 const MAX_LEVELS: u32 = 60;
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
     pub(super) fn expand(&mut self, entry: Entry) -> Result<Vec<Step>, Stop> {
+        let program: &'a Program = self.program;
         let function = match entry {
-            Entry::Script => self.program.script.clone(),
-            Entry::Function(index) => self.program.functions[index].clone(),
+            Entry::Script => program.script.as_deref(),
+            Entry::Function(index) => program.functions[index].as_deref(),
         };
         let Some(function) = function else { return Ok(Vec::new()) };
         let mut place = Place::new(&*function.name);
-        self.enter_target(&function)?;
+        if entry != Entry::Script {
+            // Declared before any function changes one of them.
+            let all: Vec<u32> = (0..self.program.globals.len() as u32).collect();
+            self.declare_globals(&all);
+        }
+        self.enter_target(function)?;
         let mut out = Vec::new();
         self.block(&function.body, &mut place, &mut out)?;
         Ok(out)
@@ -108,7 +118,7 @@ impl Planner<'_> {
 
     pub(super) fn block(
         &mut self,
-        block: &Block,
+        block: &'a Block,
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
@@ -121,20 +131,26 @@ impl Planner<'_> {
                     .help("calls count as a level: call fewer functions from functions"),
             ));
         }
+        self.ahead.push(Ahead::new(block, self.frames.len()));
         for statement in &block.statements {
             self.statement(statement, place, out)?;
+            if let Some(ahead) = self.ahead.last_mut() {
+                ahead.done += 1;
+            }
         }
+        self.ahead.pop();
         self.depth -= 1;
         Ok(())
     }
 
     fn statement(
         &mut self,
-        statement: &Statement,
+        statement: &'a Statement,
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
         let span = statement.span;
+        self.graph.spend(1).map_err(|error| self.stop(diagnostic(error, span)))?;
         match &statement.kind {
             StatementKind::Var { slot, value } => {
                 // A function that was called above may have needed it already.
@@ -200,6 +216,19 @@ impl Planner<'_> {
         }
     }
 
+    /// Gives top-level variables the values of their declarations, where they have none yet. That
+    /// is no assignment: it holds outside of the block in which it was first needed.
+    pub(super) fn declare_globals(&mut self, wanted: &[u32]) {
+        for index in wanted {
+            let at = *index as usize;
+            if self.globals[at].is_none()
+                && let Some(value) = self.program.globals[at].clone()
+            {
+                self.globals[at] = Some(self.eval(&value));
+            }
+        }
+    }
+
     /// Runs `body` with variables whose assignments stay inside.
     pub(super) fn inside<T>(
         &mut self,
@@ -258,6 +287,19 @@ impl Planner<'_> {
         })
     }
 
+    /// Counts what a step holds in clear, in 16 bytes.
+    pub(in crate::plan) fn hold(&mut self, size: usize, span: Span) -> Result<(), Stop> {
+        self.held += size;
+        if self.held <= MAX_HELD {
+            return Ok(());
+        }
+        let message = "the plan would be larger than 64 MiB";
+        Err(self.stop(
+            Diagnostic::new(Code::TooManySteps, span, message)
+                .help("keep large data in files, and let the steps read them"),
+        ))
+    }
+
     pub(super) fn stop(&mut self, diagnostic: Diagnostic) -> Stop {
         self.errors.push(Rc::new(diagnostic));
         Stop
@@ -276,6 +318,9 @@ impl Planner<'_> {
                     Cell::Known(_) => None,
                 }));
                 self.asked = self.demands.len();
+                if self.graph.is_open(*id) {
+                    roots.extend(self.look_ahead());
+                }
             }
             self.graph.force(&roots, self.probe);
         }

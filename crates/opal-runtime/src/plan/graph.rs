@@ -71,7 +71,12 @@ pub(crate) struct Graph {
     pub(crate) generated: BTreeMap<u32, Datum>,
     pub(crate) randoms: u32,
     pub(crate) round: u32,
+    /// What computing has taken so far.
+    work: usize,
 }
+
+/// What computing may take: statements, operations, and the size of what they read and give.
+const MAX_WORK: usize = 40_000_000;
 
 impl Graph {
     pub(crate) fn new(quick: bool) -> Self {
@@ -83,6 +88,7 @@ impl Graph {
             generated: BTreeMap::new(),
             randoms: 0,
             round: 0,
+            work: 0,
         }
     }
 
@@ -91,7 +97,8 @@ impl Graph {
         let mut state = State::Waiting;
         if all_known && !matches!(op, Op::Call(_)) {
             let values: Vec<&Datum> = operands.iter().filter_map(|cell| self.known(cell)).collect();
-            match apply(&op, &values) {
+            let (outcome, work) = measured(&op, &values);
+            match self.spend(work).and(outcome) {
                 Ok(datum) if datum.open().is_none() => return Cell::Known(datum),
                 Ok(datum) => state = State::Done(datum),
                 // Said when something needs it.
@@ -100,6 +107,17 @@ impl Graph {
         }
         self.nodes.push(Node { op, operands, state, span, round: 0 });
         Cell::Node(self.nodes.len() as u32 - 1)
+    }
+
+    /// Counts work; an error where it has become too much.
+    pub(crate) fn spend(&mut self, work: usize) -> Result<(), OpError> {
+        self.work = self.work.saturating_add(work);
+        if self.work <= MAX_WORK {
+            return Ok(());
+        }
+        let message = "planning would take too long: too much is computed";
+        let help = "loop over fewer items, or let a step do the work when it runs";
+        Err(OpError::new(opal_core::Code::TooManySteps, message, help))
     }
 
     /// The value of a cell, if it is known.
@@ -111,6 +129,11 @@ impl Graph {
                 _ => None,
             },
         }
+    }
+
+    /// Whether a node has still to be looked at.
+    pub(crate) fn is_open(&self, id: u32) -> bool {
+        matches!(self.nodes[id as usize].state, State::Waiting)
     }
 
     /// The value of a cell that has been asked for, or why there is none.
@@ -126,8 +149,22 @@ impl Graph {
     }
 }
 
+/// The value of a node from the values of its operands, and what it took.
+pub(crate) fn measured(op: &Op, values: &[&Datum]) -> (Result<Datum, OpError>, usize) {
+    let outcome = apply(op, values);
+    let copies = match op {
+        Op::Unary(_) | Op::Binary(_) | Op::Join | Op::Function(_) => true,
+        // What came from the world is named after all of them.
+        Op::Index => values.iter().any(|value| value.is_tainted()),
+        _ => false,
+    };
+    let sizes = values.iter().copied().chain(&outcome).map(|value| if copies { value.size() } else { 1 });
+    let work = sizes.sum();
+    (outcome, work)
+}
+
 /// The value of a node from the values of its operands.
-pub(crate) fn apply(op: &Op, values: &[&Datum]) -> Result<Datum, OpError> {
+fn apply(op: &Op, values: &[&Datum]) -> Result<Datum, OpError> {
     match (op, values) {
         (Op::Unary(op), [value]) => operate::unary(*op, value),
         (Op::Binary(op), [left, right]) => operate::binary(*op, left, right),

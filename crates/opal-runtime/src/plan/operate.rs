@@ -4,8 +4,6 @@ mod access;
 mod compare;
 mod functions;
 
-use std::rc::Rc;
-
 use opal_core::resolver::MAX_VALUE_BYTES;
 use opal_core::{Code, Duration};
 
@@ -40,7 +38,7 @@ impl From<opal_core::Diagnostic> for OpError {
 
 impl From<TooLarge> for OpError {
     fn from(_: TooLarge) -> Self {
-        let message = "this collection would hold more than 1,000,000 values or 64 levels";
+        let message = "this collection would hold more than 1,000,000 values, 32 MiB or 64 levels";
         Self::new(Code::ValueTooLarge, message, "build it from fewer values")
     }
 }
@@ -51,13 +49,7 @@ fn operate(
     symbol: impl FnOnce() -> String,
     compute: impl FnOnce() -> Result<Plain, OpError>,
 ) -> Result<Datum, OpError> {
-    if let Some(handle) = operands.iter().find_map(|operand| handle_of(operand)) {
-        return Err(OpError::new(
-            Code::LetAtPlanTime,
-            format!("`{handle}` is known only when its step has run, and this is computed before"),
-            "use it as it is, or inside a string: `\"… @let.NAME …\"`",
-        ));
-    }
+    refuse_handles(operands)?;
     let open = operands.iter().filter_map(|operand| operand.open()).max();
     let plain = match open {
         Some(open) => Plain::Open(open),
@@ -67,10 +59,25 @@ fn operate(
 }
 
 fn handle_of(datum: &Datum) -> Option<String> {
+    if !datum.is_runtime() {
+        return None;
+    }
     match &datum.plain {
-        Plain::Handle(_) => Some(datum.symbol()),
-        Plain::Joined(parts) => parts.iter().find_map(handle_of),
-        _ => None,
+        Plain::Array(list) | Plain::Joined(list) => list.items.iter().find_map(handle_of),
+        Plain::Map(fields) => fields.items.values().find_map(handle_of),
+        _ => Some(datum.symbol()),
+    }
+}
+
+/// A run-time value where the plan is made.
+pub(crate) fn refuse_handles(operands: &[&Datum]) -> Result<(), OpError> {
+    match operands.iter().find_map(|operand| handle_of(operand)) {
+        None => Ok(()),
+        Some(handle) => Err(OpError::new(
+            Code::LetAtPlanTime,
+            format!("`{handle}` is known only when its step has run, and this is computed before"),
+            "use it as it is, or inside a string: `\"… @let.NAME …\"`",
+        )),
     }
 }
 
@@ -192,23 +199,27 @@ fn range(left: &Datum, right: &Datum) -> Result<Plain, OpError> {
 /// Parts of text, one behind the other; never longer than a value may be.
 fn text<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Plain, OpError> {
     let length: usize = parts.clone().map(str::len).sum();
-    if length as u64 > MAX_VALUE_BYTES {
-        let message = "this text would be longer than 8 MiB";
-        return Err(OpError::new(Code::ValueTooLarge, message, "keep large data in files"));
-    }
+    limit(length)?;
     let mut joined = String::with_capacity(length);
     joined.extend(parts);
     Ok(Plain::Text(opal_core::Secret::new(joined)))
 }
 
+fn limit(text_bytes: usize) -> Result<(), OpError> {
+    if text_bytes as u64 <= MAX_VALUE_BYTES {
+        return Ok(());
+    }
+    let message = "this text would be longer than 8 MiB";
+    Err(OpError::new(Code::ValueTooLarge, message, "keep large data in files"))
+}
+
 /// The parts of a string with references in it.
 pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
-    if parts.iter().any(|part| handle_of(part).is_some()) {
-        let parts: Vec<Datum> = parts.iter().copied().cloned().collect();
-        return Ok(Datum::constant(Plain::Joined(Rc::from(parts))));
+    if parts.iter().any(|part| part.is_runtime()) {
+        return around_handles(parts);
     }
     let symbol = || {
-        let parts: Vec<String> = parts.iter().map(|part| part.symbol()).collect();
+        let parts: Vec<String> = parts.iter().map(|part| text_symbol(part)).collect();
         format!("({})", parts.join(" + "))
     };
     operate(parts, symbol, || {
@@ -218,21 +229,54 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
     })
 }
 
+/// A string with run-time values in it: a flat row, as long as other text at most.
+fn around_handles(parts: &[&Datum]) -> Result<Datum, OpError> {
+    let mut row: Vec<Datum> = Vec::new();
+    let mut length = 0;
+    for part in parts {
+        match &part.plain {
+            Plain::Joined(inner) => row.extend(inner.items.iter().cloned()),
+            Plain::Handle(_) | Plain::Open(_) => row.push((*part).clone()),
+            _ => {
+                scalar(part)?;
+                row.push((*part).clone());
+            }
+        }
+    }
+    for part in &row {
+        length += scalar(part).map_or(0, |text| text.len());
+    }
+    limit(length)?;
+    Ok(Datum::constant(Datum::joined(row)?))
+}
+
+/// Two numbers beside each other are not their sum, so what is no text yet says so.
+fn text_symbol(part: &Datum) -> String {
+    match part.plain {
+        Plain::Text(_) | Plain::Open(_) => part.symbol(),
+        _ => format!("str({})", part.symbol()),
+    }
+}
+
 /// The text of a scalar; collections and null have none.
 pub(crate) fn scalar(datum: &Datum) -> Result<zeroize::Zeroizing<String>, OpError> {
-    match (&datum.plain, datum.to_data()) {
-        (Plain::Null, _) => Err(OpError::new(
+    match &datum.plain {
+        Plain::Null => Err(OpError::new(
             Code::WrongType,
             format!("`{}` is null, which has no text", datum.symbol()),
             "give it a value, or leave the text out with `if`",
         )),
-        (Plain::Array(_) | Plain::Map(_), _) | (_, None) => Err(OpError::new(
-            Code::CollectionInText,
-            format!("{} has no one form inside text", datum.type_of().with_article()),
-            "join it: `join(list, \",\")`",
-        )),
-        (_, Some(data)) => Ok(opal_core::placeholder::scalar_text(&data)),
+        Plain::Array(_) | Plain::Map(_) => Err(in_text(datum)),
+        _ => match datum.to_data() {
+            Some(data) => Ok(opal_core::placeholder::scalar_text(&data)),
+            None => Err(in_text(datum)),
+        },
     }
+}
+
+fn in_text(datum: &Datum) -> OpError {
+    let message = format!("{} has no one form inside text", datum.type_of().with_article());
+    OpError::new(Code::CollectionInText, message, "join it: `join(list, \",\")`")
 }
 
 pub(crate) fn mismatch(op: BinaryOp, left: &Datum, right: &Datum) -> OpError {

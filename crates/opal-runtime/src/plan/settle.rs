@@ -76,8 +76,8 @@ fn refuse_unrepeatable(planner: &mut Planner<'_>) {
 struct Settler {
     /// What stands for each demand, in their order.
     args: Vec<Arg>,
-    /// The generators that each demand stands on, where it is random.
-    randoms: Vec<Option<Rc<BTreeSet<u32>>>>,
+    /// The generators that each demand stands on.
+    randoms: Vec<BTreeSet<u32>>,
     values: BTreeMap<Key, Entry>,
     deferred: Vec<Deferred>,
     deferred_by_key: BTreeMap<Key, u32>,
@@ -113,15 +113,19 @@ impl Settler {
                     }
                     let arg = self.arg(&datum, demand);
                     self.args.push(arg);
+                    let span = demand.span;
+                    if datum.taint.is_none() && planner.hold(datum.size(), span).is_err() {
+                        return;
+                    }
                     let mut taints = Vec::new();
                     super::datum::collect(&datum, &mut taints);
-                    let random = taints.iter().find(|taint| !taint.randoms.is_empty());
-                    self.randoms.push(random.map(|taint| Rc::clone(&taint.randoms)));
+                    let randoms = taints.iter().flat_map(|taint| taint.randoms.iter().copied());
+                    self.randoms.push(randoms.collect());
                 }
                 Err(error) => {
                     planner.errors.push(error);
                     self.args.push(Arg::Const(opal_core::Value::Null));
-                    self.randoms.push(None);
+                    self.randoms.push(BTreeSet::new());
                 }
             }
         }
@@ -132,15 +136,15 @@ impl Settler {
         match (&datum.taint, &datum.plain) {
             (Some(taint), Plain::Open(Open::Deferred)) => self.defer(taint, holder),
             (Some(taint), _) => self.value(datum, taint, holder),
-            (None, Plain::Array(list)) if datum.is_tainted() => {
+            (None, Plain::Array(list)) if datum.is_tainted() || datum.is_runtime() => {
                 Arg::Array(list.items.iter().map(|item| self.arg(item, demand)).collect())
             }
-            (None, Plain::Map(fields)) if datum.is_tainted() => {
+            (None, Plain::Map(fields)) if datum.is_tainted() || datum.is_runtime() => {
                 let items = fields.items.iter();
                 Arg::Map(items.map(|(k, item)| (k.to_string(), self.arg(item, demand))).collect())
             }
-            (None, Plain::Joined(parts)) => {
-                let pieces = parts.iter().map(|part| match &part.plain {
+            (None, Plain::Joined(list)) => {
+                let pieces = list.items.iter().map(|part| match &part.plain {
                     Plain::Text(text) if part.taint.is_none() => Piece::Text(text.expose().into()),
                     _ => {
                         let place =
@@ -217,21 +221,16 @@ impl Settler {
         match arg {
             Arg::Deferred(index) => {
                 let index = *index as usize;
-                if let Some(randoms) = self.randoms[index].clone() {
-                    self.place_randoms(&randoms, path);
+                for node in &self.randoms[index] {
+                    if self.placed.insert(*node) {
+                        self.sites.push(Site { node: *node, path: path.into() });
+                    }
                 }
-                *arg = self.args[index].clone();
+                // Each demand stands at one place.
+                *arg = std::mem::replace(&mut self.args[index], Arg::Const(opal_core::Value::Null));
             }
             Arg::Shell(pieces) | Arg::Text(pieces) => self.tie_pieces(pieces, path),
             _ => {}
-        }
-    }
-
-    fn place_randoms(&mut self, randoms: &BTreeSet<u32>, path: &str) {
-        for node in randoms {
-            if self.placed.insert(*node) {
-                self.sites.push(Site { node: *node, path: path.into() });
-            }
         }
     }
 

@@ -1,9 +1,11 @@
 //! Whether a value may stand at its place in shell text.
 
+use std::rc::Rc;
+
 use opal_core::context::{Context, Place};
 use opal_core::{Code, Diagnostic, Span};
 
-use super::datum::{Datum, Plain};
+use super::datum::{Datum, Plain, Taint};
 use super::graph::diagnostic;
 use super::operate;
 
@@ -24,6 +26,7 @@ pub(crate) fn check(
         Plain::Open(_) | Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
         Plain::Array(list) if context.is_whole_word() && context.place() == Place::Word => {
             for item in &list.items {
+                let item = &Datum { plain: item.plain.clone(), taint: own_or(item, datum) };
                 scalar(item, context, dash || tainted_dash(datum), span)?;
             }
             return Ok(());
@@ -41,6 +44,11 @@ pub(crate) fn check(
         _ => {}
     }
     scalar(datum, context, dash, span)
+}
+
+/// Where an item came from: what a decorator gave as a whole has one source for all of it.
+fn own_or(item: &Datum, list: &Datum) -> Option<Rc<Taint>> {
+    item.taint.clone().or_else(|| list.taint.clone())
 }
 
 fn tainted_dash(datum: &Datum) -> bool {

@@ -13,7 +13,8 @@ use opal_core::{Code, Data, Diagnostic};
 
 use super::call::{CallShape, trouble};
 use super::datum::{Datum, Open, Plain, Taint};
-use super::graph::{Cell, Graph, Op, State, apply, diagnostic};
+use super::graph::{Cell, Graph, Op, State, diagnostic, measured};
+use super::operate::refuse_handles;
 use crate::decorators::secrecy;
 use crate::unit::BinaryOp;
 
@@ -127,7 +128,11 @@ impl Graph {
                 let values: Vec<Datum> = values.into_iter().cloned().collect();
                 return self.call(id, &shape, &values, probe);
             }
-            op => apply(op, &values).map_err(|error| Rc::new(diagnostic(error, span))),
+            op => {
+                let (outcome, work) = measured(op, &values);
+                let outcome = self.spend(work).and(outcome);
+                outcome.map_err(|error| Rc::new(diagnostic(error, span)))
+            }
         };
         self.nodes[id as usize].state = match outcome {
             Ok(datum) => State::Done(datum),
@@ -169,6 +174,7 @@ impl Graph {
     ) -> Result<Prepared, Diagnostic> {
         let descriptor = shape.descriptor();
         let span = shape.call.span;
+        refuse_handles(values).map_err(|error| diagnostic(error, span))?;
         let open = values.iter().filter_map(|value| value.open()).max();
         if open == Some(Open::Late) {
             let message =

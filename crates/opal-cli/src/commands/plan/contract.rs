@@ -4,12 +4,13 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use opal_core::contract::{MAX_BYTES, Provenance, Source};
+use opal_core::contract::{Contract, MAX_BYTES, Provenance, Source};
 use opal_core::resolver::Probe;
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
 use opal_runtime::plan::Resolved;
 
+use super::show;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -51,7 +52,13 @@ pub(crate) fn write(
                 values,
                 &format!("{}:{}", algorithm.name(), hash.hex()),
             );
-            Ok(Exit::Done)
+            match &options.format {
+                Some(format) => {
+                    let contract = contracts::peek(&bytes).map_err(|error| refused(path, error))?;
+                    show::show(context, &contract, Some(format), Vec::new())
+                }
+                None => Ok(Exit::Done),
+            }
         }
         _ => view::print_bytes(&bytes),
     }
@@ -108,16 +115,24 @@ fn relative(path: &Path) -> Result<String, Failure> {
     Ok(path.display().to_string())
 }
 
-/// Writes beside the file and renames: a reader sees the old contract or the new one.
+/// Writes beside the file and renames: a reader sees the old contract or the new one. A pipe or a
+/// device is written to as it is, since a rename would put a file in its place.
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let shown = format!("`{}`", path.display());
     let failed = |error: std::io::Error| Failure::unwritable(&shown, &error);
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let mut file = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+        return file.write_all(bytes).map_err(failed);
+    }
+    // A link stays one: what it names is replaced.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
         .prefix(".opal-")
         .tempfile_in(folder.unwrap_or(Path::new(".")))
-        .map_err(failed)?;
+        // Without the name beside it, which means nothing to anybody.
+        .map_err(|error| failed(error.kind().into()))?;
     file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
@@ -148,7 +163,12 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
             file.take(limit).read_to_end(&mut bytes)
         })
     };
-    read.map_err(|error| Failure::unreadable(path, &error))?;
+    read.map_err(|error| {
+        let failure = Failure::unreadable(path, &error);
+        // Its help is about sources.
+        let help = "name a contract, as `opal plan TASK -o FILE` makes one";
+        Failure { help: vec![help.to_owned()], ..failure }
+    })?;
     Ok(bytes)
 }
 
@@ -161,6 +181,27 @@ pub(crate) fn open(
 ) -> Result<Opened, Failure> {
     let runner = planning::runner(context, options).map_err(Failure::key)?;
     contracts::open(bytes, &runner).map_err(|unopened| refused(path, unopened))
+}
+
+/// A contract to look at. Whoever reviews one need not be able to run it, and is told then; what
+/// this runner can open and is not whole is refused.
+pub(crate) fn look(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    path: &Path,
+) -> Result<(Contract, Option<String>), Failure> {
+    let bytes = read_file(path)?;
+    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))?;
+    let runner = planning::runner(context, options).map_err(Failure::key)?;
+    let note = match contracts::open(&bytes, &runner) {
+        Ok(_) => None,
+        Err(Unopened::Envelope(OpenError::NotARecipient)) => {
+            let shown = path.display();
+            Some(format!("this runner cannot open `{shown}`, so it is not known to be whole"))
+        }
+        Err(unopened) => return Err(refused(path, unopened)),
+    };
+    Ok((contract, note))
 }
 
 /// The words for a file that is no contract for this runner.

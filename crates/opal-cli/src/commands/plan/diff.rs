@@ -4,9 +4,8 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use opal_core::contract;
-use opal_runtime::contracts;
 
-use super::contract::{open, read_file, refused};
+use super::contract::{look, open, read_file};
 use crate::commands::run;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -22,8 +21,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return against_today(context, &options, before, matches);
     };
     let read = |path: &Path| {
-        let bytes = read_file(path)?;
-        contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))
+        let (contract, note) = look(context, &options, path)?;
+        note.iter().for_each(|note| view::plan::note(note));
+        Ok(contract)
     };
     let (one, other) = (read(before)?, read(Path::new(after))?);
     let verdict = contract::diff(&one, &other);

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use clap::ArgMatches;
-use opal_core::view::{Facts, PlanView};
-use opal_runtime::contracts;
+use opal_core::contract::Contract;
+use opal_core::view::PlanView;
 
-use super::contract::{open, read_file, refused};
+use super::contract::look;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -16,16 +16,20 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
     let path = matches.get_one::<String>("file").map_or("", String::as_str);
     let path = Path::new(path);
-    let bytes = read_file(path)?;
-    // Whoever reviews a contract need not be able to run it.
-    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))?;
-    let mut notes = Vec::new();
-    if open(context, &options, path, &bytes).is_err() {
-        notes.push("this runner cannot open it, so it is not known to be whole".to_owned());
-    }
+    let (contract, note) = look(context, &options, path)?;
+    show(context, &contract, options.format.as_deref(), note.into_iter().collect())
+}
+
+/// Shows a contract with `notes` under it.
+pub(super) fn show(
+    context: &Context<'_>,
+    contract: &Contract,
+    format: Option<&str>,
+    notes: Vec<String>,
+) -> Result<Exit, Failure> {
     let plan = PlanView::new(contract.plan(), contract.plan_hash())
         .with_costs(&context.registry)
-        .with_facts(Facts::of(&contract))
+        .with_facts(view::plan::facts(contract))
         .with_notes(notes);
-    view::plan::show(&plan, options.format.as_deref(), context)
+    view::plan::show(&plan, format, context)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::contract::{Cause, Change, Difference};
+use opal_core::contract::{Cause, Change, Difference, Verdict};
 use opal_core::placeholder::Placeholder;
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Uses, step_text, visible};
@@ -18,8 +18,7 @@ const SHOWN_STEPS: usize = 3;
 pub(super) struct Steps<'a> {
     before: Side<'a>,
     after: Side<'a>,
-    /// Paths of one plan mean the same in the other: no step came or went.
-    same_paths: bool,
+    verdict: &'a Verdict,
 }
 
 #[derive(Debug)]
@@ -56,12 +55,10 @@ impl<'a> Side<'a> {
 
 impl<'a> Steps<'a> {
     pub(super) fn new(comparison: &Comparison<'a>) -> Self {
-        let all = &comparison.verdict.differences;
-        let came_or_went = |one: &Difference| matches!(one.change, Change::Added | Change::Removed);
         Self {
             before: Side::new(comparison.before),
             after: Side::new(comparison.after),
-            same_paths: !all.iter().any(came_or_went),
+            verdict: comparison.verdict,
         }
     }
 
@@ -73,7 +70,7 @@ impl<'a> Steps<'a> {
             Change::Removed => [self.before.text(path), None],
             Change::Changed => {
                 let after = self.after.text(path);
-                let before = self.same_paths.then(|| self.before.text(path)).flatten();
+                let before = one.was.as_deref().and_then(|was| self.before.text(was));
                 // What differs may be nothing that a text shows.
                 [before.filter(|before| Some(before) != after.as_ref()), after]
             }
@@ -84,13 +81,13 @@ impl<'a> Steps<'a> {
     /// Paths of the steps that use a value, with their text in both plans.
     fn users(&self, key: &str) -> Vec<(&str, [Option<String>; 2])> {
         let (before, after) = (self.before.users(key), self.after.users(key));
-        let users = if after.is_empty() { before } else { after };
-        let shown = users.iter().take(SHOWN_STEPS).map(|step| {
-            let path: &str = &step.path;
-            let in_before = (self.same_paths || after.is_empty()) && !before.is_empty();
-            let then = in_before.then(|| self.before.text(path)).flatten();
-            let now = (!after.is_empty()).then(|| self.after.text(path)).flatten();
-            (path, [then, now])
+        if after.is_empty() {
+            let gone = before.iter().take(SHOWN_STEPS);
+            return gone.map(|step| (&*step.path, [self.before.text(&step.path), None])).collect();
+        }
+        let shown = after.iter().take(SHOWN_STEPS).map(|step| {
+            let was = self.verdict.was(&step.path).and_then(|was| self.before.text(was));
+            (&*step.path, [was, self.after.text(&step.path)])
         });
         shown.collect()
     }
@@ -190,6 +187,9 @@ pub(super) fn json(
     if let Some(path) = &one.path {
         node["path"] = path.as_ref().into();
         node["step"] = both(steps.texts(one));
+    }
+    if let Some(was) = &one.was {
+        node["was"] = was.as_ref().into();
     }
     if let Some(key) = &one.key {
         let shown = |side: &Option<Placeholder>| side.as_ref().map(ToString::to_string);

@@ -115,6 +115,27 @@ fn steps_that_came_and_went_are_on_one_side_alone() {
 }
 
 #[test]
+fn both_sides_of_a_step_are_shown_where_others_came() {
+    let (before, mut after) = (plan("canary-1", &["date"]), plan("canary-2", &["date -u"]));
+    after.steps.insert(0, shell(0, vec![Piece::Text("uptime".into())]));
+    for (index, step) in after.steps.iter_mut().enumerate() {
+        step.path = format!("deploy.shell[{index}]").into();
+    }
+    let [then, now] =
+        [&before, &after].map(|plan| plan.values["env.REPLICAS"].placeholder.to_string());
+    let (text, document) = compared(before, &after, |comparison| {
+        (differences(comparison, false), differences_json(comparison))
+    });
+    assert!(text.contains("\n  + now:      uptime\n"), "{text}");
+    assert!(text.contains("\n  - contract: date\n  + now:      date -u\n"), "{text}");
+    let uses =
+        format!("  deploy.shell[1]\n    - contract: scale {then}\n    + now:      scale {now}\n");
+    assert!(text.contains(&uses), "{text}");
+    let changed = &document["differences"][1];
+    assert_eq!([&changed["was"], &changed["path"]], ["deploy.shell[1]", "deploy.shell[2]"]);
+}
+
+#[test]
 fn equal_plans_say_so() {
     let (before, mut after) = (plan("3", &["date"]), plan("3", &["date"]));
     after.source_hash = Digest([1; 32]);

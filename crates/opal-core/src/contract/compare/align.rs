@@ -7,7 +7,7 @@
 //! looked for, and steps are paired in their order.
 
 use super::cause::{self, Cause, Reads};
-use super::{Change, Difference, Drift, Sides, fingerprint};
+use super::{Change, Difference, Drift, Paths, Sides, fingerprint};
 use crate::contract::wire_v1::{head, shape};
 use crate::hash::Digest;
 use crate::plan::{Key, Plan, Step};
@@ -42,6 +42,7 @@ pub(super) struct Walk<'a> {
     found: Vec<Difference>,
     /// Steps that only stand elsewhere: they count where nothing else is found.
     moved: Vec<Difference>,
+    paths: Paths,
 }
 
 impl<'a> Walk<'a> {
@@ -54,16 +55,19 @@ impl<'a> Walk<'a> {
             around: Vec::new(),
             found: Vec::new(),
             moved: Vec::new(),
+            paths: Paths::new(),
         }
     }
 
-    pub(super) fn differences(mut self) -> Vec<Difference> {
+    /// What differs, and which step is which.
+    pub(super) fn outcome(mut self) -> (Vec<Difference>, Paths) {
         let all = |plan: &'a Plan| -> Vec<Shaped<'a>> {
             plan.steps.iter().map(|step| shaped(plan, step)).collect()
         };
         let (before, after) = (all(self.sides.before), all(self.sides.after));
         self.row(&before, &after);
-        if self.found.is_empty() { self.moved } else { self.found }
+        let differences = if self.found.is_empty() { self.moved } else { self.found };
+        (differences, self.paths)
     }
 
     fn row(&mut self, before: &[Shaped<'a>], after: &[Shaped<'a>]) {
@@ -116,18 +120,29 @@ impl<'a> Walk<'a> {
     }
 
     fn pair(&mut self, before: &Shaped<'a>, after: &Shaped<'a>) {
+        self.one_step(before.step, after.step);
         let mut steering = cause::steering(self.sides.before, before.step);
         steering.extend(cause::steering(self.sides.after, after.step));
         self.around.push(steering);
         if before.own == after.own {
             self.elsewhere_alone(before.step, after.step);
         } else {
-            let words = format!("step `{}` is not the same", after.step.path);
-            let difference = self.difference(Change::Changed, after.step, words);
+            let (was, is) = (&before.step.path, &after.step.path);
+            let moved = if was == is {
+                String::new()
+            } else {
+                format!("; it was `{was}` {}", self.sides.then)
+            };
+            let words = format!("step `{is}` is not the same{moved}");
+            let difference = self.changed(before.step, after.step, words);
             self.found.push(difference);
         }
         self.row(&before.block, &after.block);
         self.around.pop();
+    }
+
+    fn one_step(&mut self, before: &Step, after: &Step) {
+        self.paths.insert(after.path.clone(), before.path.clone());
     }
 
     fn lone(&mut self, change: Change, step: &Step) {
@@ -139,6 +154,7 @@ impl<'a> Walk<'a> {
 
     /// Notes where equal steps have other paths.
     fn elsewhere(&mut self, before: &Shaped<'a>, after: &Shaped<'a>) {
+        self.one_step(before.step, after.step);
         self.elsewhere_alone(before.step, after.step);
         for (b, a) in before.block.iter().zip(&after.block) {
             self.elsewhere(b, a);
@@ -149,9 +165,14 @@ impl<'a> Walk<'a> {
         if self.found.is_empty() && head(self.sides.before, before) != head(self.sides.after, after)
         {
             let words = format!("step `{}` was `{}` {}", after.path, before.path, self.sides.then);
-            let difference = self.difference(Change::Changed, after, words);
+            let difference = self.changed(before, after, words);
             self.moved.push(difference);
         }
+    }
+
+    fn changed(&self, before: &Step, after: &Step, words: String) -> Difference {
+        let was = Some(before.path.clone());
+        Difference { was, ..self.difference(Change::Changed, after, words) }
     }
 
     fn difference(&self, change: Change, step: &Step, words: String) -> Difference {
@@ -162,6 +183,7 @@ impl<'a> Walk<'a> {
             change,
             code,
             path: Some(step.path.clone()),
+            was: None,
             key: None,
             before: None,
             after: None,

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Source, is_its_own_root};
 use crate::contract::json::read::{Read as Parsed, Reader};
-use crate::contract::wire_v1::read::parts::text;
+use crate::contract::wire_v1::read::parts::{push, text};
 use crate::contract::wire_v1::read::value;
 use crate::contract::wire_v1::weight;
 use crate::hash::Algorithm;
 use crate::placeholder::Placeholder;
-use crate::plan::{Key, Plan, PlanValue, Read};
+use crate::plan::{Key, MAX_REASON, Plan, PlanValue, Read, Step, is_reason};
 
 /// Reads the section into `made` and into the parts of `plan` that it holds.
 pub(in crate::contract) fn read(
@@ -55,6 +55,7 @@ pub(in crate::contract) fn read(
                 })?;
                 unless_empty(r, plan.reads.is_empty())?;
             }
+            "reasons" => read_reasons(r, plan)?,
             "seed" => made.seed = Some(read_seed(r)?),
             "signer" => made.signer = Some(r.digest()?.0),
             "source" => made.source = Some(read_source(r)?),
@@ -131,6 +132,37 @@ fn read_read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Read> {
             Ok(Read { key: key.into(), decorator: decorator.into(), placeholder })
         }
         _ => r.fault("a read has a `key` and a `decorator`"),
+    }
+}
+
+/// Paths, sorted, with what is not given to a step yet.
+type Reasons = Vec<(Box<str>, Option<Box<str>>)>;
+
+fn read_reasons(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
+    let mut reasons = Reasons::new();
+    r.object(|r, path| {
+        r.charge(weight::ITEM + path.len())?;
+        let reason = text(r)?;
+        if !is_reason(&reason) {
+            return r.fault(format!("a reason is one line of 1 to {MAX_REASON} characters"));
+        }
+        push(&mut reasons, (path.into(), Some(reason.into())));
+        Ok(())
+    })?;
+    unless_empty(r, reasons.is_empty())?;
+    explain(&mut plan.steps, &mut reasons);
+    match reasons.iter().find(|(_, reason)| reason.is_some()) {
+        Some((path, _)) => r.fault(format!("`{path}` has a reason and is no step")),
+        None => Ok(()),
+    }
+}
+
+fn explain(steps: &mut [Step], reasons: &mut Reasons) {
+    for step in steps {
+        if let Ok(index) = reasons.binary_search_by(|(path, _)| path.cmp(&step.path)) {
+            step.note = reasons[index].1.take();
+        }
+        explain(&mut step.block, reasons);
     }
 }
 

@@ -9,12 +9,15 @@ use crate::view::quote;
 /// The last of the ways that are open.
 const ELSE: Arg = Arg::Const(Value::text("else"));
 
+/// The end of the head of an `if` that went to its `else`.
+const ELSE_TAKEN: &str = " else";
+
 impl Words<'_> {
     pub(super) fn construct(&mut self, step: &Step, ink: &mut Ink) {
         match &*step.decorator {
             "if" => {
                 self.head(step, "condition", ink);
-                self.outcome(step, ink, |_, ink| ink.write(&taken(step)));
+                self.outcome(step, ink, |words, ink| ink.write(&words.taken(step)));
             }
             "when" => {
                 self.head(step, "subject", ink);
@@ -30,27 +33,43 @@ impl Words<'_> {
             "require" => self.require(step, ink),
             "chain" => ink.styled(Style::Bold, "chain"),
             _ if step.args.is_empty() => {
-                ink.styled(Style::Bold, self.note(step).unwrap_or(&step.decorator));
+                let note = self.note(step);
+                ink.styled(Style::Bold, note.as_deref().unwrap_or(&step.decorator));
             }
             _ => self.call(step, ink),
         }
     }
 
-    /// The head as it was written; where nobody kept that, the keyword and what it looks at.
+    /// The keyword, and behind it the head as it was written or what it looks at.
     fn head(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
         let keyword: &str = &step.decorator;
-        let note = self.note(step).map(|note| note.trim_end_matches(['{', ' ']));
         ink.styled(Style::Bold, keyword);
-        match (note, step.arg(looks_at)) {
-            (Some(note), _) => {
-                let rest = note.strip_prefix(keyword).unwrap_or(note).trim_start();
-                ink.write(&format!(" {rest}"));
-            }
-            (None, Some(arg)) => {
+        match (self.note(step), step.arg(looks_at)) {
+            (note, Some(arg)) if note.is_none() || !self.for_reader => {
                 ink.write(" ");
                 self.written(arg, ink);
             }
-            (None, None) => {}
+            (Some(note), _) => {
+                let rest = note.strip_prefix(keyword).unwrap_or(&note);
+                ink.write(&format!(" {}", rest.strip_suffix(ELSE_TAKEN).unwrap_or(rest).trim()));
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Which branch of an `if` it was.
+    fn taken(&self, step: &Step) -> String {
+        match step.arg("taken") {
+            Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
+            Some(Arg::Const(Value::Int(branch))) => {
+                let is_else = self.note(step).is_some_and(|note| note.ends_with(ELSE_TAKEN));
+                if is_else {
+                    "no, else".to_owned()
+                } else {
+                    format!("branch {}", branch.saturating_add(1))
+                }
+            }
+            _ => "no, nothing".to_owned(),
         }
     }
 
@@ -138,15 +157,6 @@ pub(in crate::view) fn operators(step: &Step) -> Vec<&str> {
         _ => "",
     });
     if step.decorator == "chain" { texts.collect() } else { Vec::new() }
-}
-
-fn taken(step: &Step) -> String {
-    match step.arg("taken") {
-        Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
-        Some(Arg::Const(Value::Int(1))) => "no, else".to_owned(),
-        Some(Arg::Const(Value::Int(branch))) => format!("no, else number {branch}"),
-        _ => "no, nothing".to_owned(),
-    }
 }
 
 /// `(by env.STAGE)`, where the world steered it.

@@ -11,11 +11,11 @@ use super::{Place, Planner, Purpose, Stop};
 use crate::plan::datum::{Datum, Plain};
 use crate::plan::graph::{Cell, Op};
 use crate::plan::scoped::{
-    Access, ArgName, ArgValue, BoundArg, Call, Callee, Expr, Function, Slot,
+    Access, ArgName, ArgValue, BoundArg, Call, Callee, Expr, Function, Program, Slot,
 };
 
-impl Planner<'_> {
-    pub(super) fn call(&mut self, call: &Call, place: &mut Place) -> Result<Step, Stop> {
+impl<'a> Planner<'a> {
+    pub(super) fn call(&mut self, call: &'a Call, place: &mut Place) -> Result<Step, Stop> {
         match &call.callee {
             Callee::Decorator { descriptor, subject, args } => {
                 self.decorator(descriptor, subject.as_deref(), args, call, place)
@@ -31,7 +31,7 @@ impl Planner<'_> {
         descriptor: &'static Descriptor,
         subject: Option<&str>,
         args: &[BoundArg],
-        call: &Call,
+        call: &'a Call,
         place: &mut Place,
     ) -> Result<Step, Stop> {
         let path = place.next(descriptor.path);
@@ -80,7 +80,7 @@ impl Planner<'_> {
             }
         };
         let value = match &arg.value {
-            ArgValue::Shell(pieces) => Arg::Shell(self.pieces(pieces)?),
+            ArgValue::Shell(pieces) => Arg::Shell(self.pieces(pieces, arg.span)?),
             ArgValue::Expr(expr) if matches!(&arg.param, ArgName::Param(p) if p.shell) => {
                 self.computed_command(expr)?
             }
@@ -101,9 +101,10 @@ impl Planner<'_> {
         step.note = self.slice(span).map(Into::into);
         let shown = Value::String(name.to_string().into());
         step.args.push(("function".into(), Arg::Const(shown)));
-        let Some(function) = self.program.functions[index].clone() else { return Ok(step) };
+        let program: &'a Program = self.program;
+        let Some(function) = program.functions[index].as_deref() else { return Ok(step) };
         let given = args.iter().map(|(at, expr)| (*at, self.eval(expr))).collect();
-        self.enter(&function, given, Some(args), span)?;
+        self.enter(function, given, Some(args), span)?;
         let mut inner = Place::new(&*step.path);
         self.block(&function.body, &mut inner, &mut step.block)?;
         self.frames.pop();
@@ -118,14 +119,7 @@ impl Planner<'_> {
         args: Option<&[(usize, Expr)]>,
         span: Span,
     ) -> Result<(), Stop> {
-        for index in &function.globals {
-            if self.globals[*index as usize].is_none()
-                && let Some(value) = self.program.globals[*index as usize].clone()
-            {
-                let value = self.eval(&value);
-                self.set(Slot::Global(*index), value);
-            }
-        }
+        self.declare_globals(&function.globals);
         let mut slots: Vec<Option<Cell>> = vec![None; function.slots as usize];
         let rest = function.params.iter().position(|param| param.rest);
         let mut more = Vec::new();
@@ -172,7 +166,7 @@ impl Planner<'_> {
         &mut self,
         slot: Slot,
         name: &Rc<str>,
-        source: &Call,
+        source: &'a Call,
         access: &[Access],
         place: &mut Place,
         out: &mut Vec<Step>,

@@ -9,10 +9,10 @@ use crate::plan::graph::{Cell, diagnostic};
 use crate::plan::operate;
 use crate::plan::scoped::{Arm, Block, Branch, Expr, Pattern, PatternKind, Slot};
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
     pub(super) fn r#if(
         &mut self,
-        branches: &[Branch],
+        branches: &'a [Branch],
         span: Span,
         place: &mut Place,
         out: &mut Vec<Step>,
@@ -25,9 +25,6 @@ impl Planner<'_> {
                 taken = Some(index);
                 break;
             };
-            if step.note.is_none() {
-                step.note = self.slice(condition.span).map(|text| format!("if {text}").into());
-            }
             let value = self.condition(condition)?;
             by.push(value.clone());
             match value.plain {
@@ -42,11 +39,13 @@ impl Planner<'_> {
                         (shown.unwrap_or("else").to_owned(), &branch.body)
                     });
                     let ways = ways.collect();
+                    step.note = self.head_of_if(&branches[..=index]);
                     steered("condition", &by, &mut step);
                     return self.undecided(step, "condition", ways, &value, out);
                 }
             }
         }
+        step.note = self.head_of_if(&branches[..taken.map_or(branches.len(), |index| index + 1)]);
         let shown = taken.map_or(Value::Null, |index| Value::Int(index as i64));
         step.args.push(("taken".into(), Arg::Const(shown)));
         steered("condition", &by, &mut step);
@@ -56,6 +55,16 @@ impl Planner<'_> {
         }
         out.push(step);
         Ok(())
+    }
+
+    /// `if A else if B`: up to the branch that was looked at last; `if A else` where it is the last.
+    fn head_of_if(&self, branches: &[Branch]) -> Option<Box<str>> {
+        let heads = branches.iter().map(|branch| match &branch.condition {
+            Some(condition) => Some(format!("if {}", self.slice(condition.span)?)),
+            None => Some(String::new()),
+        });
+        let chain = heads.collect::<Option<Vec<String>>>()?.join(" else ");
+        Some(chain.trim_end().into())
     }
 
     /// True, false, or open.
@@ -81,7 +90,7 @@ impl Planner<'_> {
         &mut self,
         mut step: Step,
         name: &'static str,
-        ways: Vec<(String, &Block)>,
+        ways: Vec<(String, &'a Block)>,
         by: &Datum,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
@@ -113,7 +122,7 @@ impl Planner<'_> {
     pub(super) fn when(
         &mut self,
         subject: &Expr,
-        arms: &[Arm],
+        arms: &'a [Arm],
         span: Span,
         place: &mut Place,
         out: &mut Vec<Step>,
@@ -177,9 +186,9 @@ impl Planner<'_> {
 
     pub(super) fn r#try(
         &mut self,
-        body: &Block,
-        catch: Option<&Block>,
-        finally: Option<&Block>,
+        body: &'a Block,
+        catch: Option<&'a Block>,
+        finally: Option<&'a Block>,
         span: Span,
         place: &mut Place,
         out: &mut Vec<Step>,

@@ -13,14 +13,14 @@ use crate::plan::scoped::{Block, Expr, Slot};
 /// Times that a `while` may go round.
 const MAX_ROUNDS: i64 = 10_000;
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
     #[expect(clippy::too_many_arguments, reason = "the parts of a `for`, and where it stands")]
     pub(super) fn r#for(
         &mut self,
         slots: &[Slot],
         name: &Rc<str>,
         over: &Expr,
-        body: &Block,
+        body: &'a Block,
         span: Span,
         place: &mut Place,
         out: &mut Vec<Step>,
@@ -49,6 +49,7 @@ impl Planner<'_> {
                 if let Cell::Known(datum) = &cell
                     && let Some(value) = datum.to_value()
                 {
+                    self.hold(datum.size(), span)?;
                     round.args.push((arg.into(), Arg::Const(value)));
                 }
                 self.set(*slot, cell);
@@ -86,13 +87,12 @@ impl Planner<'_> {
                 Ok(items.collect())
             }
             Plain::Map(fields) if names == 2 => {
-                let items = fields.items.iter().map(|(key, item)| {
-                    let at = Datum::text(&**key);
+                let items = fields.items.iter().enumerate().map(|(index, (key, item))| {
                     // The keys of a map from the world are from there too.
-                    let symbol = || format!("{}.keys", value.symbol());
+                    let symbol = || format!("{}.keys[{index}]", value.symbol());
                     let taint = value.taint.as_ref().and_then(|_| inherit(&[value], symbol));
-                    let name = Datum { plain: at.plain.clone(), taint };
-                    vec![("key", Cell::Known(name)), ("value", part(self, at, item))]
+                    let name = Datum { taint, ..Datum::text(&**key) };
+                    vec![("key", Cell::Known(name.clone())), ("value", part(self, name, item))]
                 });
                 Ok(items.collect())
             }
@@ -120,7 +120,7 @@ impl Planner<'_> {
         mut step: Step,
         name: &str,
         slots: &[Slot],
-        body: &Block,
+        body: &'a Block,
         over: &Datum,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
@@ -146,7 +146,7 @@ impl Planner<'_> {
     pub(super) fn r#while(
         &mut self,
         condition: &Expr,
-        body: &Block,
+        body: &'a Block,
         span: Span,
         place: &mut Place,
         out: &mut Vec<Step>,

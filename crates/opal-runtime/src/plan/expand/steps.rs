@@ -14,10 +14,10 @@ use crate::plan::settle::plain_arg;
 use crate::plan::text;
 use crate::unit::Operator;
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
     pub(super) fn step(
         &mut self,
-        step: &scoped::Step,
+        step: &'a scoped::Step,
         span: Span,
         place: &mut Place,
         out: &mut Vec<Step>,
@@ -46,12 +46,12 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn operand(&mut self, operand: &Operand, place: &mut Place) -> Result<Step, Stop> {
+    fn operand(&mut self, operand: &'a Operand, place: &mut Place) -> Result<Step, Stop> {
         let mut step = match &operand.work {
             Work::Call(call) => self.call(call, place)?,
             Work::Shell(pieces) => {
                 let mut step = self.node("@shell", place.next("shell"), operand.span)?;
-                let pieces = self.pieces(pieces)?;
+                let pieces = self.pieces(pieces, operand.span)?;
                 step.args.push(("command".into(), Arg::Shell(pieces)));
                 step
             }
@@ -60,20 +60,27 @@ impl Planner<'_> {
         for redirect in &operand.redirects {
             let target = match &redirect.target {
                 Target::Call(call) => RedirectTarget::Step(Box::new(self.call(call, &mut inner)?)),
-                Target::Shell(pieces) => RedirectTarget::Shell(self.pieces(pieces)?),
+                Target::Shell(pieces) => RedirectTarget::Shell(self.pieces(pieces, operand.span)?),
             };
             step.redirects.push(Redirect { operator: (*redirect.operator).into(), target });
         }
         Ok(step)
     }
 
-    pub(super) fn pieces(&mut self, pieces: &[scoped::Piece]) -> Result<Vec<Piece>, Stop> {
-        pieces.iter().map(|piece| self.piece(piece)).collect()
+    pub(super) fn pieces(
+        &mut self,
+        pieces: &[scoped::Piece],
+        span: Span,
+    ) -> Result<Vec<Piece>, Stop> {
+        pieces.iter().map(|piece| self.piece(piece, span)).collect()
     }
 
-    fn piece(&mut self, piece: &scoped::Piece) -> Result<Piece, Stop> {
+    fn piece(&mut self, piece: &scoped::Piece, span: Span) -> Result<Piece, Stop> {
         match piece {
-            scoped::Piece::Text(text) => Ok(Piece::Text((**text).into())),
+            scoped::Piece::Text(text) => {
+                self.hold(1 + text.len() / 16, span)?;
+                Ok(Piece::Text((**text).into()))
+            }
             scoped::Piece::Data { expr, context, dash } => {
                 let purpose = Purpose::Text { context: *context, dash: *dash };
                 let arg = self.argument(expr, purpose)?;
@@ -96,6 +103,7 @@ impl Planner<'_> {
             && datum.open().is_none()
             && let Some(arg) = plain_arg(datum)
         {
+            self.hold(datum.size(), span)?;
             return match fits(&purpose, datum, span) {
                 Ok(()) => Ok(arg),
                 Err(diagnostic) => Err(self.stop(diagnostic)),

@@ -3,7 +3,7 @@
 use opal_core::{Code, suggest};
 
 use super::{OpError, operate};
-use crate::plan::datum::{Datum, Fields, Plain};
+use crate::plan::datum::{Datum, Fields, Plain, inherit};
 
 pub(crate) fn field(base: &Datum, name: &str) -> Result<Datum, OpError> {
     let own = |plain: &Plain| -> Result<Datum, OpError> {
@@ -62,7 +62,8 @@ pub(crate) fn all(base: &Datum) -> Result<Datum, OpError> {
         Plain::Array(_) | Plain::Open(_) | Plain::Handle(_) => Ok(base.clone()),
         Plain::Map(fields) => {
             let items = Datum::array(fields.items.values().cloned().collect())?;
-            Ok(Datum { plain: items, taint: base.taint.clone() })
+            let taint = base.taint.as_ref().and_then(|_| inherit(&[base], || format!("{}.*", base.symbol())));
+            Ok(Datum { plain: items, taint })
         }
         _ => {
             let message = format!("{} has no elements", base.type_of().with_article());

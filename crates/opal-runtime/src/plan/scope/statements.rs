@@ -7,6 +7,7 @@ use opal_core::Value;
 
 use super::{Scoper, Space};
 use crate::plan::datum::{Datum, Plain};
+use crate::plan::operate;
 use crate::plan::scoped::{
     Access, Arm, Block, Branch, Expr, ExprKind, Pattern, PatternKind, Slot, Statement,
     StatementKind,
@@ -120,20 +121,19 @@ impl<'s> Scoper<'s> {
             return Some(Pattern { kind, shown: format!("r\"{text}\""), span });
         }
         let expr = self.expression(pattern);
-        let value = crate::plan::operate::constant(&expr)?;
-        if let (unit::ExprKind::Binary { .. }, Plain::Array(list)) = (&pattern.kind, &value.plain) {
-            let end = |item: Option<&Datum>| match item.map(|item| &item.plain) {
-                Some(Plain::Int(end)) => *end,
-                _ => 0,
+        if let ExprKind::Binary(low, rest) = &expr.kind
+            && let [(BinaryOp::Range, _, high)] = rest.as_slice()
+        {
+            // Its ends alone: as an Array it could be too long.
+            let end = |expr| match operate::constant(expr)?.plain {
+                Plain::Int(end) => Some(end),
+                _ => None,
             };
-            // An empty range matches nothing.
-            let (low, high) = match list.items.as_slice() {
-                [] => (1, 0),
-                items => (end(items.first()), end(items.last())),
-            };
+            let (low, high) = (end(low)?, end(high)?);
             let shown = format!("{low}...{high}");
             return Some(Pattern { kind: PatternKind::Range(low, high), shown, span });
         }
+        let value = operate::constant(&expr)?;
         let shown = value.symbol();
         Some(Pattern { kind: PatternKind::Value(value), shown, span })
     }

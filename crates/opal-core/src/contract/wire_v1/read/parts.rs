@@ -89,7 +89,7 @@ pub(super) fn filled<'a, T>(
 
 /// Most rows have one item. Long ones grow by a quarter: twice as much would not fit into the
 /// memory that is counted.
-pub(super) fn push<T>(items: &mut Vec<T>, item: T) {
+pub(in crate::contract) fn push<T>(items: &mut Vec<T>, item: T) {
     if items.len() == items.capacity() && (items.is_empty() || items.len() >= 1024) {
         items.reserve_exact((items.len() / 4).max(1));
     }

@@ -1,0 +1,65 @@
+//! The fenced blocks of a document.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::support::repository;
+
+pub(super) struct Block {
+    pub(super) line: usize,
+    /// How many headings of the second level stand above.
+    pub(super) section: usize,
+    pub(super) info: String,
+    pub(super) text: String,
+}
+
+impl Block {
+    pub(super) fn is_source(&self) -> bool {
+        self.info.split_whitespace().next() == Some("opl")
+    }
+
+    pub(super) fn is_planned(&self) -> bool {
+        self.info.split_whitespace().nth(1) == Some("plan")
+    }
+
+    /// The codes that are to be reported, sorted.
+    pub(super) fn expected(&self) -> Vec<String> {
+        let words = self.info.split_whitespace().skip(1 + usize::from(self.is_planned()));
+        let mut codes: Vec<String> = words.map(str::to_owned).collect();
+        codes.sort();
+        codes
+    }
+}
+
+pub(super) fn blocks(markdown: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    let mut section = 0;
+    for (index, line) in markdown.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(info)) => {
+                let (line, info) = (index + 1, info.trim().into());
+                open = Some(Block { line, section, info, text: String::new() });
+            }
+            (Some(_), Some("")) => blocks.extend(open.take()),
+            (Some(block), _) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            (None, None) => section += usize::from(line.starts_with("## ")),
+        }
+    }
+    assert!(open.is_none(), "a block has no end");
+    blocks
+}
+
+pub(super) fn pages(folder: &str) -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> = fs::read_dir(repository().join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.sort();
+    assert!(!pages.is_empty(), "{folder}");
+    pages
+}

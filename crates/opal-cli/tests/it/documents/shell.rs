@@ -1,0 +1,125 @@
+//! Shell blocks: they are run, and what they print is held against what they show.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::block::{blocks, pages};
+use crate::support::binary;
+
+/// Runs the commands behind `$ ` and holds what they print against the other lines.
+///
+/// The blocks of a section share a directory, with the `opl` block above as `commands.opl`.
+pub(super) fn shell_blocks(folder: &str) {
+    let mut count = 0;
+    for page in pages(folder) {
+        let mut machine = Machine::new();
+        let mut section = 0;
+        let mut project = String::new();
+        for block in blocks(&fs::read_to_string(&page).unwrap()) {
+            if block.section != section {
+                section = block.section;
+                machine = Machine::new();
+                machine.write(&project);
+            }
+            if block.is_source() {
+                project = block.text;
+                machine.write(&project);
+                continue;
+            }
+            if block.info != "sh" {
+                continue;
+            }
+            count += 1;
+            let commands: Vec<&str> =
+                block.text.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+            let shown: Vec<&str> =
+                block.text.lines().filter(|line| !line.starts_with("$ ")).collect();
+            let (_, printed, _) = machine.bash(&format!("exec 2>&1\n{}\n", commands.join("\n")));
+            let lines: Vec<&str> = printed.lines().collect();
+            let shown_is_printed = fits(&shown, &lines);
+            assert!(shown_is_printed, "{}:{} prints\n{printed}", page.display(), block.line);
+        }
+    }
+    assert!(count > 0, "no block was run");
+}
+
+/// Whether lines are as shown; `…` stands for anything in its line, alone for any lines.
+fn fits(shown: &[&str], lines: &[&str]) -> bool {
+    match (shown.split_first(), lines.split_first()) {
+        (Some((&"…", rest)), _) => (0..=lines.len()).any(|skipped| fits(rest, &lines[skipped..])),
+        (Some((pattern, shown)), Some((line, lines))) => {
+            line_fits(pattern, line) && fits(shown, lines)
+        }
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn line_fits(pattern: &str, line: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('…') else { return pattern == line };
+    let Some(mut line) = line.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('…').collect();
+    let end = parts.pop().unwrap();
+    for part in parts {
+        let Some(at) = line.find(part) else { return false };
+        line = &line[at + part.len()..];
+    }
+    line.ends_with(end)
+}
+
+#[test]
+fn what_is_left_out_of_shown_output_is_left_out_and_nothing_else() {
+    assert!(fits(&["a … c", "…", "z"], &["a b c", "d", "e", "z"]));
+    assert!(fits(&["a", "…"], &["a"]));
+    assert!(fits(&["…a…b…"], &["xaxbx"]));
+    assert!(!fits(&["a … c"], &["a b d"]));
+    assert!(!fits(&["a", "…", "z"], &["a", "b"]));
+    assert!(!fits(&["ab…b"], &["ab"]));
+    assert!(!fits(&["a"], &["a", "b"]));
+}
+
+/// A project in a directory of its own and a home without keys.
+struct Machine {
+    folder: TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["home", "shop"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn write(&self, project: &str) {
+        fs::write(self.folder.path().join("shop/commands.opl"), project).unwrap();
+    }
+
+    /// Runs a script in the project, with `opal` on the path.
+    #[expect(clippy::disallowed_methods, reason = "a document's shell block is run by the shell")]
+    fn bash(&self, script: &str) -> (i32, String, String) {
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary().parent().unwrap().display());
+        let output = Command::new("bash")
+            .args(["-c", script])
+            .current_dir(self.folder.path().join("shop"))
+            .env_clear()
+            .env("PATH", path)
+            .env("LC_ALL", "C.UTF-8")
+            .env("HOME", self.folder.path().join("home"))
+            .output()
+            .unwrap();
+        (
+            output.status.code().unwrap_or(-1),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    }
+}
+
+/// Runs a script in an empty directory of its own.
+pub(super) fn bash(script: &str) -> (i32, String, String) {
+    Machine::new().bash(script)
+}

@@ -1,0 +1,144 @@
+//! No value of the world is in anything that opal prints or writes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::Opal;
+
+const CANARY: &str = "canary7f3a";
+
+const PROJECT: &str = "\
+var NUMBER = @env.NUMBER
+var SECRET = @secret.env.SECRET
+var FROM_FILE = @secret.file(\"world/secret\")
+var FROM_COMMAND = @secret.cmd(\"cat world/secret\")
+var OUTPUT = @shell.output(\"cat world/secret; cat world/secret >&2\")
+var PARTS = split(@env.LIST, \",\")
+
+fun use() {
+    echo @var.SECRET \"@var.FROM_FILE\" @var.FROM_COMMAND @var.OUTPUT
+    echo @file.read(\"world/secret\") @file.hash(\"world/secret\")
+    for part in PARTS { echo \"x-@var.part\" }
+    if @env.LIST == \"no\" { echo no }
+    @log(\"with @var.SECRET\")
+    @environ(A=@var.SECRET) { printenv A }
+    mysql --password=@random.password(length=20)
+}
+
+fun bad-number() = echo @var.NUMBER @shell.output(\"exit @env.NUMBER\")
+fun bad-int() {
+    var n = int(@env.SECRET)
+    echo @var.n
+}
+fun bad-command() = echo @shell.output(\"cat world/secret >&2; cat world/secret; exit 3\")
+fun bad-secret-command() = echo @secret.cmd(\"cat world/secret >&2; exit 3\")
+fun bad-index() = echo @var.PARTS[9]
+fun bad-flag() = rm @env.DASH
+fun bad-when() {
+    when @env.SECRET {
+        \"x\" -> echo x
+    }
+}
+fun bad-path() = cat @file.read(@env.SECRET)
+fun bad-git() = echo @git.commit
+fun bad-range() {
+    for i in 1...int(@env.SECRET) { echo @var.i }
+}
+fun bad-divide() {
+    var n = 10 / int(@env.ZERO)
+    echo @var.n
+}
+";
+
+fn machine() -> Opal {
+    let with = |text: &str| text.replace('%', CANARY);
+    let opal = Opal::machine(PROJECT).file("world/secret", with("%-file"));
+    let secret = opal.path().join("world/secret");
+    fs::set_permissions(secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let opal = opal.env("SECRET", &with("%-env")).env("NUMBER", &with("%-number"));
+    let opal = opal.env("LIST", &with("%-one,%-two")).env("DASH", &with("-%"));
+    opal.env("ZERO", "0").env("RUST_LOG", "trace").env("RUST_BACKTRACE", "full")
+}
+
+#[test]
+fn no_command_prints_a_value_whether_it_works_or_not() {
+    let opal = machine();
+    opal.call(&["keys", "generate", "release"]).code(0);
+    opal.call(&["plan", "use", "-o", "c.plan", "--sign", "release"]).code(0).hides(CANARY);
+    opal.call(&["plan", "use", "-o", "d.plan"]).code(0).hides(CANARY);
+    for line in [
+        &["use", "--dry-run"][..],
+        &["use", "--dry-run", "--json"],
+        &["use", "--dry-run", "--resolve", "--format", "tree"],
+        &["use", "--dry-run", "--resolve"],
+        &["plan", "use", "--resolve", "--json"],
+        &["plan", "use", "--format", "cmd:cat"],
+        &["plan", "show", "c.plan"],
+        &["plan", "show", "c.plan", "--json"],
+        &["plan", "verify", "c.plan", "--json"],
+        &["plan", "diff", "c.plan", "d.plan"],
+        &["plan", "diff", "c.plan", "--json"],
+        &["run", "--plan", "c.plan"],
+        &["use"],
+        &["check"],
+    ] {
+        for colour in ["never", "always"] {
+            let ran = opal.call(&[&["--color", colour], line].concat());
+            assert!(matches!(ran.code, 0 | 1 | 69), "{line:?}: {ran:?}");
+            ran.hides(CANARY);
+        }
+    }
+    let other = format!("{CANARY}-changed");
+    for changed in ["SECRET", "LIST"] {
+        for more in [&[][..], &["--json"], &["--force"]] {
+            let line = [&["run", "--plan", "c.plan"], more].concat();
+            let ran = opal.call_with(&[(changed, &other)], &line);
+            assert!(ran.code == 76 || ran.code == 69, "{ran:?}");
+            ran.says(changed).hides(CANARY);
+        }
+    }
+    assert_written_nowhere(&opal.path());
+}
+
+#[test]
+fn no_error_holds_the_value_that_led_to_it() {
+    let opal = machine();
+    for task in [
+        "bad-number",
+        "bad-int",
+        "bad-command",
+        "bad-secret-command",
+        "bad-index",
+        "bad-flag",
+        "bad-when",
+        "bad-path",
+        "bad-git",
+        "bad-range",
+        "bad-divide",
+    ] {
+        for more in [&["--resolve", "--format=tree"][..], &["--json", "--resolve"], &["-o", "x"]] {
+            let ran = opal.call(&[&["plan", task], more].concat());
+            ran.hides(CANARY);
+            // A `when` that nothing matches is a plan without that step.
+            assert!(ran.code == 65 || task == "bad-when", "{task}: {ran:?}");
+        }
+    }
+    assert_written_nowhere(&opal.path());
+}
+
+/// Only the world itself holds the canary.
+fn assert_written_nowhere(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.ends_with("world") {
+            continue;
+        }
+        if path.is_dir() {
+            assert_written_nowhere(&path);
+        } else {
+            let bytes = fs::read(&path).unwrap();
+            let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+            assert!(!found, "{}", path.display());
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is in the PlanHash and what is not: two sources each, and whether they give the same hash.
+//!
+//! Sources begin with the directives of the plan fixtures, where they need a world.
+
+mod planning;
+
+#[path = "plan_hash/different.rs"]
+mod different;
+#[path = "plan_hash/same.rs"]
+mod same;
+#[path = "plan_hash/schema.rs"]
+mod schema;
+
+use opal_core::contract::plan_hash;
+use opal_core::hash::{Algorithm, Digest};
+use opal_runtime::plan::Purpose;
+
+use planning::Project;
+
+/// What it is about, and two sources.
+type Row = (&'static str, &'static str, &'static str);
+
+fn hash(project: &Project) -> Digest {
+    match project.plan() {
+        Ok(resolved) => plan_hash(&resolved.plan),
+        Err(errors) => panic!("{}\n{errors:#?}", project.source),
+    }
+}
+
+/// The hash in every mode and by both algorithms; sources without a target are scripts.
+fn hashes(source: &str) -> Vec<Digest> {
+    let mut found = Vec::new();
+    for purpose in [Purpose::Quick, Purpose::Run, Purpose::Contract] {
+        for algorithm in [Algorithm::Sha256, Algorithm::Blake3] {
+            let mut project = Project::read(source).purpose(purpose);
+            project.algorithm = algorithm;
+            found.push(hash(&project));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_does_not_change_the_plan_does_not_change_its_hash() {
+    let mut wrong = Vec::new();
+    for (name, a, b) in same::ROWS {
+        assert_ne!(a, b, "{name}: nothing is compared");
+        if hashes(a) != hashes(b) {
+            wrong.push(*name);
+        }
+    }
+    assert!(wrong.is_empty(), "different: {wrong:?}");
+}
+
+#[test]
+fn what_changes_the_plan_changes_its_hash() {
+    let mut wrong = Vec::new();
+    for (name, a, b) in different::ROWS {
+        let pairs = hashes(a).into_iter().zip(hashes(b));
+        if pairs.into_iter().any(|(a, b)| a == b) {
+            wrong.push(*name);
+        }
+    }
+    assert!(wrong.is_empty(), "the same: {wrong:?}");
+}
+
+#[test]
+fn formatting_changes_no_hash() {
+    let rows = same::ROWS.iter().chain(different::ROWS);
+    for source in rows.flat_map(|(_, a, b)| [a, b]) {
+        let registry = opal_runtime::decorators::registry();
+        let formatted = opal_syntax::format(source, &opal_runtime::Words(&registry), opal_syntax::Style::default());
+        let formatted = formatted.unwrap();
+        assert_eq!(hashes(source), hashes(&formatted), "{source}\n{formatted}");
+    }
+}
