@@ -88,7 +88,8 @@ impl Mode {
 /// | `branch` | `condition` or `pattern` | one of the ways that a quick plan left open |
 ///
 /// In a quick plan a construct that could not be decided has `undecided`: true, and `branch`es or
-/// one `iteration` as its block.
+/// one `iteration` as its block; one of these that cannot be planned to its end says why in
+/// `unplanned`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// `@shell`, `@retry`; a construct has no `@`.

@@ -24,6 +24,10 @@ pub trait Generator: Sync + fmt::Debug {
     /// Whether the inputs make sense, before there is any seed.
     fn check(&self, inputs: &Inputs) -> Result<(), Trouble>;
 
+    /// Whether some stream gives a text that begins with `-`: said before one is drawn, so that a
+    /// plan never depends on what was drawn.
+    fn may_begin_with_dash(&self, inputs: &Inputs) -> bool;
+
     /// The same inputs and the same stream give the same value.
     fn generate(&self, inputs: &Inputs, stream: &mut dyn Stream) -> Result<Data, Trouble>;
 }

@@ -11,6 +11,7 @@
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
+//! | long files, two parts at a time | `parts` |
 //! | what concerns one target, and what does not | `reach` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits` |
 //!
@@ -26,6 +27,7 @@ mod handed_on;
 mod lets;
 mod names;
 mod operators;
+mod parts;
 mod reach;
 mod references;
 mod text;
@@ -117,9 +119,7 @@ impl<'a> Checker<'a> {
     fn run(mut self) -> Vec<Diagnostic> {
         self.declare_functions();
         self.walk_script();
-        for index in 0..self.unit.functions.len() {
-            self.walk_function(index);
-        }
+        self.walk_functions();
         self.check_globals();
         self.check_cycles();
         self.check_run_time_parameters();

@@ -35,11 +35,27 @@ pub fn find(parse: &Parse, text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<
 #[must_use]
 pub fn unit(parse: &Parse, text: &str) -> Unit {
     let mut unit = outline(parse, text);
-    for function in &mut unit.functions {
-        function.body = body(parse, text, function);
+    let fill = |functions: &mut [Function]| {
+        for function in functions {
+            function.body = body(parse, text, function);
+        }
+    };
+    let half = unit.functions.len() / 2;
+    let (first, second) = unit.functions.split_at_mut(half);
+    if first.len() < SIDE_BY_SIDE_FROM {
+        fill(first);
+        fill(second);
+    } else {
+        std::thread::scope(|scope| {
+            scope.spawn(|| fill(second));
+            fill(first);
+        });
     }
     unit
 }
+
+/// Halves of a file with so many functions are lowered side by side.
+const SIDE_BY_SIDE_FROM: usize = 1_000;
 
 /// The body of one function of an outline.
 #[must_use]

@@ -157,6 +157,8 @@ pub(crate) struct Planner<'a> {
     journal: Vec<expand::Change>,
     /// Open blocks whose assignments stay inside.
     copies: u32,
+    /// Open branches that a quick plan could not decide.
+    perhaps: u32,
     /// The open blocks, and how far they have come.
     ahead: Vec<expand::Ahead<'a>>,
     /// What steps need, in their order.
@@ -187,6 +189,7 @@ impl<'a> Planner<'a> {
             frames: Vec::new(),
             journal: Vec::new(),
             copies: 0,
+            perhaps: 0,
             ahead: Vec::new(),
             demands: Vec::new(),
             asked: 0,

@@ -55,6 +55,10 @@ impl Generator for Drawn {
         (self.check)(inputs)
     }
 
+    fn may_begin_with_dash(&self, _: &Inputs) -> bool {
+        false
+    }
+
     fn generate(&self, inputs: &Inputs, stream: &mut dyn Stream) -> Answer {
         (self.generate)(inputs, stream)
     }

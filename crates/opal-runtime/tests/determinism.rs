@@ -65,16 +65,15 @@ fn steps_of(plan: &Plan) -> usize {
 }
 
 #[test]
-fn a_thousand_programs_give_the_same_plan_twice_in_every_mode() {
+fn a_thousand_programs_give_the_same_quick_plan_twice() {
     let mut steps = 0;
     for seed in 0..PROGRAMS {
-        for purpose in [Purpose::Quick, Purpose::Run] {
-            let (one, two) = (planned(&project(seed, purpose)), planned(&project(seed, purpose)));
-            assert_eq!(format!("{one:?}"), format!("{two:?}"), "{}", programs::program(seed));
-            steps += steps_of(&one.plan);
-        }
+        let once = || planned(&project(seed, Purpose::Quick));
+        let (one, two) = (once(), once());
+        assert_eq!(format!("{one:?}"), format!("{two:?}"), "{}", programs::program(seed));
+        steps += steps_of(&one.plan);
     }
-    assert!(steps > 20 * PROGRAMS as usize, "the programs do little: {steps} steps");
+    assert!(steps > 10 * PROGRAMS as usize, "the programs do little: {steps} steps");
 }
 
 #[test]
@@ -85,6 +84,7 @@ fn a_thousand_contracts_hold_when_they_are_planned_again() {
             Contract::new(plan, 0, Provenance::default()).unwrap()
         };
         let (before, after) = (contract(), contract());
+        steps_of(before.plan());
         assert_eq!(bytes(&before), bytes(&after), "{}", programs::program(seed));
         let verdict = compare(&before, after.plan());
         assert!(verdict.is_same(), "{verdict:#?}\n{}", programs::program(seed));
@@ -93,14 +93,13 @@ fn a_thousand_contracts_hold_when_they_are_planned_again() {
 }
 
 #[test]
-fn a_formatted_program_is_the_same_plan() {
+fn a_formatted_program_is_the_same_plan_whatever_it_is_for() {
     for seed in 0..PROGRAMS {
-        let before = project(seed, Purpose::Contract);
+        let before = project(seed, Purpose::Run);
         let words = opal_runtime::Words(&before.registry);
         let formatted = opal_syntax::format(&before.source, &words, opal_syntax::Style::default());
-        let after = Project::new(&formatted.unwrap())
-            .purpose(Purpose::Contract)
-            .world(programs::world);
+        let after =
+            Project::new(&formatted.unwrap()).purpose(Purpose::Contract).world(programs::world);
         let contract = Contract::new(planned(&before).plan, 0, Provenance::default()).unwrap();
         let fresh = planned(&after).plan;
         assert_eq!(contract.plan_hash(), plan_hash(&fresh), "{}", before.source);

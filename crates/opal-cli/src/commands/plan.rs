@@ -62,6 +62,17 @@ pub(crate) fn plan(
             "write the contract to a file: `-o FILE`",
         ));
     }
+    let kept = options.output.is_some() && !to_stdout;
+    let wants_view = options.format.is_some() || context.ambient.stdout_is_terminal && !kept;
+    if let Some(option) = options.contract_only().filter(|_| wants_view && !kept) {
+        return Err(Failure::usage(
+            format!("`{option}` belongs to a contract, and a view is none"),
+            "write the contract to a file: `-o FILE`",
+        ));
+    }
+    if let (true, Some(output)) = (kept, &options.output) {
+        contract::check_paths(&subject.loaded.path, output)?;
+    }
     let checked = match subject.check(context, options.is_json())? {
         // As with the source: the end of the process frees it all at once.
         Ok(checked) => ManuallyDrop::new(checked),
@@ -74,7 +85,7 @@ pub(crate) fn plan(
         Err(exit) => return Ok(exit),
     };
     // A glance is not the time for advice.
-    if !options.dry_run {
+    if contract || !options.dry_run {
         view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
     }
     let kept = options.output.is_some() && !to_stdout;

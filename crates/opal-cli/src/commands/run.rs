@@ -81,6 +81,9 @@ fn contract_run(
     if !verdict.is_same() && !force || strict {
         return view::plan::refuse(&comparison, strict, options.is_json(), context);
     }
+    if options.dry_run {
+        return view::plan::verified(path, &opened.contract, options.is_json());
+    }
     let shown = path.display();
     let message = if verdict.is_same() {
         format!("`{shown}` is the plan of today, but running is not part of this version")
@@ -151,19 +154,23 @@ pub(crate) fn replan(
         Ok(resolved) => Ok(Ok(resolved)),
         Err(Unplanned::Key(error)) => Err(Failure::key(error)),
         Err(Unplanned::Errors(errors)) => {
-            let code = if moved { Drift::SourceChanged } else { drift(&errors, &loaded.text) };
+            let code = drift(&errors, &loaded.text, moved);
             view::plan::no_plan(&subject.found(errors), code, options.is_json(), context).map(Err)
         }
     }
 }
 
-/// Why the same source gives no plan today.
-fn drift(errors: &[Diagnostic], text: &str) -> Drift {
+/// Why there is no plan today: what is gone, or else the source.
+fn drift(errors: &[Diagnostic], text: &str, moved: bool) -> Drift {
     let missing = errors.iter().find(|error| error.code == Code::ValueMissing);
-    missing.map_or(Drift::ValueChanged, |error| {
-        let reference = &text[error.primary.span.range()];
-        Drift::of_missing(reference.strip_prefix('@').unwrap_or(reference))
-    })
+    match missing {
+        Some(error) => {
+            let reference = &text[error.primary.span.range()];
+            Drift::of_missing(reference.strip_prefix('@').unwrap_or(reference))
+        }
+        None if moved => Drift::SourceChanged,
+        None => Drift::ValueChanged,
+    }
 }
 
 /// The command that makes the contract anew. Who signed it and whom it was sealed to is not known.

@@ -80,9 +80,19 @@ pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exi
         context.ambient.stderr_colour(context.typed.colour),
         &mut out,
     );
-    out.push_str(&summary(std::slice::from_ref(file)));
+    let errors = counted(file.count(Severity::Error), "error");
+    out.push_str(&format!("nothing was planned: {errors}\n"));
+    out.push_str(&more(std::slice::from_ref(file)));
     say(&out);
     Ok(Exit::Done)
+}
+
+/// Where more is said about the first of what was found.
+fn more(files: &[CheckedFile]) -> String {
+    let codes = files.iter().flat_map(|file| &file.diagnostics);
+    codes.min_by_key(|found| found.severity()).map_or_else(String::new, |first| {
+        format!("more on a code: `opal explain {}`\n", first.code.as_str())
+    })
 }
 
 fn summary(files: &[CheckedFile]) -> String {
@@ -104,10 +114,7 @@ fn summary(files: &[CheckedFile]) -> String {
         return format!("{checked} checked, nothing to complain about\n");
     }
     let mut text = format!("{checked} checked: {}\n", found.join(", "));
-    let codes = files.iter().flat_map(|file| &file.diagnostics);
-    if let Some(first) = codes.min_by_key(|found| found.severity()) {
-        text.push_str(&format!("more on a code: `opal explain {}`\n", first.code.as_str()));
-    }
+    text.push_str(&more(files));
     text
 }
 

@@ -5,7 +5,8 @@ use super::words::{Words, operators, reference};
 use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
 use crate::plan::{Plan, PlanValue, Step};
 
-/// UTF-8 text with box characters. Lines are never cut: what is hidden cannot be reviewed.
+/// UTF-8 text with box characters. What runs is never cut: what is hidden cannot be reviewed. Why it
+/// runs is a [`Step::reason`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tree {
     /// Whether to write ANSI colour codes.

@@ -4,7 +4,6 @@ mod constructs;
 
 pub(super) use constructs::{is_undecided, operators};
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ink::{Ink, Style};
@@ -17,8 +16,7 @@ use crate::value::Value;
 pub(super) struct Words<'a> {
     plan: &'a Plan,
     /// For a reader of this one plan: public values in clear, heads as they were written. Texts to
-    /// be compared have what steered a construct instead, and where nothing did, what a file keeps
-    /// of the head.
+    /// be compared have what steered a construct instead, where something did.
     for_reader: bool,
     notes: Notes,
 }
@@ -79,7 +77,7 @@ impl<'a> Words<'a> {
                 self.shell(command, ink);
             }
             _ if step.is_construct() => self.construct(step, ink),
-            _ if step.decorator == "@cmd" => self.function(step, ink),
+            _ if step.decorator == "@cmd" => Self::function(step, ink),
             _ => self.call(step, ink),
         }
         for redirect in &step.redirects {
@@ -91,22 +89,15 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn note<'s>(&self, step: &'s Step) -> Option<Cow<'s, str>> {
-        if self.for_reader {
-            return step.note.as_deref().map(Cow::Borrowed);
-        }
-        step.reason().map(Cow::Owned)
-    }
-
     /// `@cmd.build("release")` as it was called, or `@cmd.build`.
-    fn function(&self, step: &Step, ink: &mut Ink) {
+    fn function(step: &Step, ink: &mut Ink) {
         let name = match step.arg("function") {
             Some(Arg::Const(name)) => format!("@cmd.{}", quote::plain(name)),
             _ => step.decorator.to_string(),
         };
-        let note = self.note(step).unwrap_or_default();
+        let call = step.reason().unwrap_or_default();
         ink.styled(Style::Bold, &name);
-        ink.write(note.strip_prefix(&*name).unwrap_or_default());
+        ink.write(call.strip_prefix(&*name).unwrap_or_default());
     }
 
     /// `@retry(attempts=3, delay=2s)`.

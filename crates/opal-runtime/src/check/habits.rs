@@ -5,13 +5,6 @@ use opal_core::{Code, Diagnostic};
 use super::Checker;
 use crate::unit::{Piece, ShellText};
 
-/// First words that some habit is about.
-const SPECIAL: [&str; 30] = [
-    ".", "alias", "break", "case", "const", "continue", "declare", "do", "eval", "exit", "export",
-    "final", "for", "if", "local", "my", "readonly", "return", "select", "set", "shopt", "source",
-    "then", "trap", "typeset", "umask", "unalias", "unset", "until", "while",
-];
-
 /// Stands for a reference in the text that is looked at.
 const VALUE: char = '\u{fffc}';
 
@@ -55,7 +48,7 @@ impl Checker<'_> {
         let first = words.next().unwrap_or_default();
         let told = |byte: u8| matches!(byte, b'\n' | b'=' | b';' | b'|' | b'&' | b'{' | b'*');
         words.next().is_some()
-            && !SPECIAL.contains(&first)
+            && !is_special(first)
             && text.pieces.iter().all(|piece| match piece {
                 Piece::Text(text) => !text.bytes().any(told),
                 _ => true,
@@ -215,6 +208,42 @@ impl Checker<'_> {
         }
         false
     }
+}
+
+/// First words that some habit is about.
+fn is_special(word: &str) -> bool {
+    matches!(
+        word,
+        "." | "alias"
+            | "break"
+            | "case"
+            | "const"
+            | "continue"
+            | "declare"
+            | "do"
+            | "eval"
+            | "exit"
+            | "export"
+            | "final"
+            | "for"
+            | "if"
+            | "local"
+            | "my"
+            | "readonly"
+            | "return"
+            | "select"
+            | "set"
+            | "shopt"
+            | "source"
+            | "then"
+            | "trap"
+            | "typeset"
+            | "umask"
+            | "unalias"
+            | "unset"
+            | "until"
+            | "while"
+    )
 }
 
 /// Whether a command changes only the shell that runs it.

@@ -160,6 +160,10 @@ impl CallShape {
             public,
             randoms: Rc::new(random.into_iter().collect()),
             dash: self.says("dash", values),
+            draws_dash: descriptor
+                .generator
+                .zip(inputs)
+                .is_some_and(|(generator, inputs)| generator.may_begin_with_dash(inputs)),
             secret: inputs.is_some_and(|inputs| secrecy::is_declared(descriptor, inputs)),
             why: why(descriptor),
             schema: descriptor.plugin.map(|_| schema_hash(descriptor)),

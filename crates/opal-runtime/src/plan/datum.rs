@@ -77,6 +77,8 @@ pub(crate) struct Taint {
     pub(crate) randoms: Rc<BTreeSet<u32>>,
     /// It may begin a word with `-`.
     pub(crate) dash: bool,
+    /// It is random, and what is drawn can begin with `-`.
+    pub(crate) draws_dash: bool,
     /// A declared secret.
     pub(crate) secret: bool,
     /// Why a quick plan does not look at it.
@@ -324,6 +326,7 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
         public: taints.iter().all(|taint| taint.public),
         randoms,
         dash: false,
+        draws_dash: taints.iter().any(|taint| taint.draws_dash),
         secret: taints.iter().any(|taint| taint.secret),
         why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),
         schema: taints.iter().find_map(|taint| taint.schema),

@@ -38,6 +38,8 @@ pub(crate) struct Demand {
     pub(crate) purpose: Purpose,
     /// The variable that the step names.
     pub(crate) holder: Option<Rc<str>>,
+    /// The step stands in a branch that may not be taken.
+    pub(crate) perhaps: bool,
     pub(crate) span: Span,
 }
 
@@ -234,11 +236,12 @@ impl<'a> Planner<'a> {
         &mut self,
         body: impl FnOnce(&mut Self) -> Result<T, Stop>,
     ) -> Result<(T, Vec<Slot>), Stop> {
-        let mark = self.journal.len();
+        let (mark, frames) = (self.journal.len(), self.frames.len());
         self.copies += 1;
-        let given = body(self)?;
+        let given = body(self);
         self.copies -= 1;
-        let here = self.frames.len().saturating_sub(1);
+        self.frames.truncate(frames);
+        let here = frames.saturating_sub(1);
         let mut changed = Vec::new();
         for change in self.journal.split_off(mark).into_iter().rev() {
             if change.frame == here || matches!(change.slot, Slot::Global(_)) {
@@ -254,7 +257,33 @@ impl<'a> Planner<'a> {
                 *place = change.old;
             }
         }
-        Ok((given, changed))
+        Ok((given?, changed))
+    }
+
+    /// Plans what may never run: what is missing there is no reason to fail. The words for what
+    /// keeps it from being planned, if something does.
+    pub(super) fn perhaps(
+        &mut self,
+        body: impl FnOnce(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(Vec<Slot>, Option<String>), Stop> {
+        let (errors, depth, ahead) = (self.errors.len(), self.depth, self.ahead.len());
+        self.perhaps += 1;
+        let outcome = self.inside(body);
+        self.perhaps -= 1;
+        match outcome {
+            Ok(((), changed)) => Ok((changed, None)),
+            Err(Stop) => {
+                let found = self.errors.split_off(errors);
+                let limit = found.iter().any(|error| error.code == Code::TooManySteps);
+                if limit {
+                    self.errors.extend(found);
+                    return Err(Stop);
+                }
+                self.depth = depth;
+                self.ahead.truncate(ahead);
+                Ok((Vec::new(), found.first().map(|error| error.message.clone())))
+            }
+        }
     }
 
     /// A node of the plan, within the limits.
@@ -268,7 +297,7 @@ impl<'a> Planner<'a> {
         self.nodes += 1;
         self.steps += usize::from(decorator.starts_with('@'));
         if self.steps > MAX_STEPS || self.nodes > MAX_NODES {
-            let message = format!("the plan would have more than {MAX_STEPS} steps");
+            let message = "the plan would have more than 100,000 steps";
             return Err(self.stop(
                 Diagnostic::new(Code::TooManySteps, span, message)
                     .help("loop over fewer items, or let one step do many of them (`xargs`)"),

@@ -158,7 +158,8 @@ pub(crate) fn measured(op: &Op, values: &[&Datum]) -> (Result<Datum, OpError>, u
         Op::Index => values.iter().any(|value| value.is_tainted()),
         _ => false,
     };
-    let sizes = values.iter().copied().chain(&outcome).map(|value| if copies { value.size() } else { 1 });
+    let sizes =
+        values.iter().copied().chain(&outcome).map(|value| if copies { value.size() } else { 1 });
     let work = sizes.sum();
     (outcome, work)
 }

@@ -222,11 +222,21 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
         let parts: Vec<String> = parts.iter().map(|part| text_symbol(part)).collect();
         format!("({})", parts.join(" + "))
     };
-    operate(parts, symbol, || {
+    let mut whole = operate(parts, symbol, || {
         let texts: Vec<zeroize::Zeroizing<String>> =
             parts.iter().map(|part| scalar(part)).collect::<Result<_, _>>()?;
         text(texts.iter().map(|text| text.as_str()))
-    })
+    })?;
+    // What stands first says how the text begins, whatever is drawn for the rest.
+    if let Some(first) = parts.first()
+        && let (Plain::Text(text), None) = (&first.plain, &first.taint)
+        && !text.expose().is_empty()
+        && let Some(taint) = whole.taint.as_mut().and_then(std::rc::Rc::get_mut)
+        && !taint.randoms.is_empty()
+    {
+        taint.draws_dash = text.expose().starts_with('-');
+    }
+    Ok(whole)
 }
 
 /// A string with run-time values in it: a flat row, as long as other text at most.

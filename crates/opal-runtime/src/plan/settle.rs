@@ -122,6 +122,13 @@ impl Settler {
                     let randoms = taints.iter().flat_map(|taint| taint.randoms.iter().copied());
                     self.randoms.push(randoms.collect());
                 }
+                Err(error) if demand.perhaps => {
+                    let source = planner.slice(demand.span).unwrap_or_default();
+                    let key = source.trim_start_matches('@').into();
+                    let arg = self.left_open(key, &error.message, demand.holder.as_deref());
+                    self.args.push(arg);
+                    self.randoms.push(BTreeSet::new());
+                }
                 Err(error) => {
                     planner.errors.push(error);
                     self.args.push(Arg::Const(opal_core::Value::Null));
@@ -159,12 +166,14 @@ impl Settler {
     }
 
     fn defer(&mut self, taint: &Rc<Taint>, holder: Option<&str>) -> Arg {
+        self.left_open(taint.key.clone(), taint.why, holder)
+    }
+
+    fn left_open(&mut self, key: Key, why: &str, holder: Option<&str>) -> Arg {
         let next = self.deferred.len() as u32;
-        let index = *self.deferred_by_key.entry(taint.key.clone()).or_insert(next);
+        let index = *self.deferred_by_key.entry(key.clone()).or_insert(next);
         if index == next {
-            let key = taint.key.clone();
-            let why = taint.why.to_owned();
-            self.deferred.push(Deferred { key, why, holders: BTreeSet::new() });
+            self.deferred.push(Deferred { key, why: why.to_owned(), holders: BTreeSet::new() });
         }
         self.deferred[index as usize].holders.extend(holder.map(str::to_owned));
         Arg::Deferred(index)

@@ -23,7 +23,14 @@ pub(crate) fn check(
             .help("to paste it unprotected, write `@raw(…)`"));
     }
     match &datum.plain {
-        Plain::Open(_) | Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
+        Plain::Open(_) => {
+            let draws_dash = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
+            if draws_dash && begins_word(datum, context, dash) {
+                return Err(leading_dash(datum, span));
+            }
+            return Ok(());
+        }
+        Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
         Plain::Array(list) if context.is_whole_word() && context.place() == Place::Word => {
             for item in &list.items {
                 let item = &Datum { plain: item.plain.clone(), taint: own_or(item, datum) };
@@ -66,16 +73,27 @@ fn scalar(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(),
         return Err(Diagnostic::new(Code::NulInText, span, message)
             .help("remove it, or hand the data over in a file"));
     }
-    let begins = context.is_word_start() && !context.is_after_dashes();
     let from_world = datum.is_tainted() && matches!(datum.plain, Plain::Text(_));
-    if from_world && begins && text.starts_with('-') && !dash && !tainted_dash(datum) {
-        let message = format!(
-            "`{}` begins with `-`, so the program would take it for an option",
-            datum.symbol()
-        );
-        return Err(Diagnostic::new(Code::LeadingDash, span, message)
-            .help("put `--` before it: `rm -- @var.FILE`")
-            .help("where it is meant to be an option, say so: `@var.NAME(dash=true)`"));
+    let random = datum.taint.as_ref().is_some_and(|taint| !taint.randoms.is_empty());
+    // A random value was judged by what can be drawn, before it was.
+    if from_world && !random && text.starts_with('-') && begins_word(datum, context, dash) {
+        return Err(leading_dash(datum, span));
     }
     Ok(())
+}
+
+fn begins_word(datum: &Datum, context: Context, dash: bool) -> bool {
+    context.is_word_start() && !context.is_after_dashes() && !dash && !tainted_dash(datum)
+}
+
+fn leading_dash(datum: &Datum, span: Span) -> Diagnostic {
+    let random = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
+    let begins = if random { "can begin" } else { "begins" };
+    let message = format!(
+        "`{}` {begins} with `-`, so the program would take it for an option",
+        datum.symbol()
+    );
+    Diagnostic::new(Code::LeadingDash, span, message)
+        .help("put `--` before it: `rm -- @var.FILE`")
+        .help("where it is meant to be an option, say so: `@var.NAME(dash=true)`")
 }

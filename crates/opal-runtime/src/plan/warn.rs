@@ -38,12 +38,13 @@ const COMMON: [&str; 24] = [
 /// What is worth saying about a value that a step uses and that is to be hidden.
 pub(super) fn hidden(datum: &Datum, span: Span) -> Option<Diagnostic> {
     let (Plain::Text(text), Some(taint)) = (&datum.plain, &datum.taint) else { return None };
-    if taint.public {
+    // What is said about a declared secret could be read by others.
+    if taint.public || taint.secret {
         return None;
     }
     let key = &taint.key;
     let common = COMMON.contains(&text.expose().to_ascii_lowercase().as_str());
-    let short = text.characters() < HIDDEN_FROM && !taint.secret;
+    let short = text.characters() < HIDDEN_FROM;
     let message = match (common, short) {
         (_, true) => {
             format!("`{key}` has fewer than {HIDDEN_FROM} characters, so output can show it")

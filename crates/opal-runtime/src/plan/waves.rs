@@ -93,6 +93,8 @@ impl Graph {
         };
         match self.known(&node.operands[0]).map(|left| &left.plain) {
             Some(Plain::Bool(left)) if *left == (op == BinaryOp::Or) => 1,
+            // Whether the right side is needed is as open as the left.
+            Some(Plain::Open(Open::Deferred)) => 1,
             Some(_) => 2,
             None => 1,
         }

@@ -14,6 +14,10 @@ const MAX_CHARACTERS: usize = 1024;
 pub(super) struct Alphabet(Vec<char>);
 
 impl Alphabet {
+    pub(super) fn contains(&self, character: char) -> bool {
+        self.0.contains(&character)
+    }
+
     /// Reads single characters and ranges. A `-` at the start or the end is itself; anywhere else
     /// it must stand between the ends of a range, so that nobody has to guess.
     pub(super) fn parse(text: &str) -> Result<Self, Trouble> {

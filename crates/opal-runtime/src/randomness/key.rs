@@ -51,6 +51,11 @@ impl Generator for Key {
         kind(inputs).map(|_| ())
     }
 
+    /// PEM begins with hyphens, base64 never does.
+    fn may_begin_with_dash(&self, inputs: &Inputs) -> bool {
+        !matches!(kind(inputs), Ok(Kind::Aes256))
+    }
+
     fn generate(&self, inputs: &Inputs, stream: &mut dyn Stream) -> Result<Data, Trouble> {
         let kind = kind(inputs)?;
         let mut secret = Zeroizing::new([0; 32]);

@@ -35,6 +35,10 @@ impl Generator for Password {
         parameters(inputs).map(|_| ())
     }
 
+    fn may_begin_with_dash(&self, inputs: &Inputs) -> bool {
+        parameters(inputs).is_ok_and(|(_, alphabet)| alphabet.contains('-'))
+    }
+
     fn generate(&self, inputs: &Inputs, stream: &mut dyn Stream) -> Result<Data, Trouble> {
         let (length, alphabet) = parameters(inputs)?;
         // With room for the longest characters the text never moves and leaves no copy.

@@ -58,18 +58,18 @@ pub(crate) fn program(seed: u64) -> String {
         next: 0,
         callable: 0..functions,
         may_bind: true,
-        budget: 14,
+        budget: 8,
     };
     for _ in 0..3 {
         writer.declaration();
     }
     writer.fixed = writer.names.len();
     let globals = writer.names.clone();
-    writer.block_of(6);
+    writer.block_of(5);
     for function in 0..functions {
         writer.names.clone_from(&globals);
         writer.callable = function + 1..functions;
-        writer.budget = 6;
+        writer.budget = 3;
         writer.may_bind = true;
         writer.function(function);
     }
@@ -248,7 +248,7 @@ impl Writer {
         self.line(&format!("fun f{number}(count: Int, more: String = \"m-@env.STAGE\") {{"));
         self.names.push(("count".into(), Kind::Int));
         self.names.push(("more".into(), Kind::Text));
-        self.block_of(4);
+        self.block_of(3);
         self.line("}");
     }
 

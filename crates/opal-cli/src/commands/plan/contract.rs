@@ -64,6 +64,24 @@ pub(crate) fn write(
     }
 }
 
+/// Refuses a source that a later run could not find, and a contract in the place of its source.
+pub(crate) fn check_paths(source: &Path, output: &Path) -> Result<(), Failure> {
+    if source == Path::new("-") {
+        return Err(Failure::usage(
+            "a contract needs a source that a later run can find",
+            "save it to a file and name that with `-f FILE`",
+        ));
+    }
+    let same = |path: &Path| path.canonicalize().ok();
+    if same(source).is_some_and(|source| same(output) == Some(source)) {
+        return Err(Failure::usage(
+            format!("`{}` is the source of the contract", output.display()),
+            "write the contract to a file of its own: `-o FILE.plan`",
+        ));
+    }
+    Ok(())
+}
+
 fn signer(context: &Context<'_>, options: &PlanOptions) -> Result<Option<SigningKey>, Failure> {
     let Some(name) = &options.sign else { return Ok(None) };
     let root = planning::root(context, options).ok_or_else(no_root)?;

@@ -17,7 +17,7 @@ impl Words<'_> {
         match &*step.decorator {
             "if" => {
                 self.head(step, "condition", ink);
-                self.outcome(step, ink, |words, ink| ink.write(&words.taken(step)));
+                self.outcome(step, ink, |_, ink| ink.write(&taken(step)));
             }
             "when" => {
                 self.head(step, "subject", ink);
@@ -32,10 +32,7 @@ impl Words<'_> {
             "branch" => self.branch(step, ink),
             "require" => self.require(step, ink),
             "chain" => ink.styled(Style::Bold, "chain"),
-            _ if step.args.is_empty() => {
-                let note = self.note(step);
-                ink.styled(Style::Bold, note.as_deref().unwrap_or(&step.decorator));
-            }
+            _ if step.args.is_empty() => ink.styled(Style::Bold, &step.decorator),
             _ => self.call(step, ink),
         }
     }
@@ -44,32 +41,16 @@ impl Words<'_> {
     fn head(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
         let keyword: &str = &step.decorator;
         ink.styled(Style::Bold, keyword);
-        match (self.note(step), step.arg(looks_at)) {
-            (note, Some(arg)) if note.is_none() || !self.for_reader => {
+        match (step.reason(), step.arg(looks_at)) {
+            (head, Some(arg)) if head.is_none() || !self.for_reader => {
                 ink.write(" ");
                 self.written(arg, ink);
             }
-            (Some(note), _) => {
-                let rest = note.strip_prefix(keyword).unwrap_or(&note);
+            (Some(head), _) => {
+                let rest = head.strip_prefix(keyword).unwrap_or(&head);
                 ink.write(&format!(" {}", rest.strip_suffix(ELSE_TAKEN).unwrap_or(rest).trim()));
             }
             (None, _) => {}
-        }
-    }
-
-    /// Which branch of an `if` it was.
-    fn taken(&self, step: &Step) -> String {
-        match step.arg("taken") {
-            Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
-            Some(Arg::Const(Value::Int(branch))) => {
-                let is_else = self.note(step).is_some_and(|note| note.ends_with(ELSE_TAKEN));
-                if is_else {
-                    "no, else".to_owned()
-                } else {
-                    format!("branch {}", branch.saturating_add(1))
-                }
-            }
-            _ => "no, nothing".to_owned(),
         }
     }
 
@@ -157,6 +138,22 @@ pub(in crate::view) fn operators(step: &Step) -> Vec<&str> {
         _ => "",
     });
     if step.decorator == "chain" { texts.collect() } else { Vec::new() }
+}
+
+/// Which branch of an `if` it was.
+fn taken(step: &Step) -> String {
+    match step.arg("taken") {
+        Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
+        Some(Arg::Const(Value::Int(branch))) => {
+            let is_else = step.reason().is_some_and(|head| head.ends_with(ELSE_TAKEN));
+            if is_else {
+                "no, else".to_owned()
+            } else {
+                format!("branch {}", branch.saturating_add(1))
+            }
+        }
+        _ => "no, nothing".to_owned(),
+    }
 }
 
 /// `(by env.STAGE)`, where the world steered it.

@@ -101,8 +101,10 @@ impl<'a> Planner<'a> {
             let mut way = self.node("branch", place.next("branch"), step.span)?;
             way.args.push((name.into(), Arg::Const(Value::String(shown.into()))));
             let mut inner = Place::new(&*way.path);
-            let ((), slots) = self.inside(|this| this.block(body, &mut inner, &mut way.block))?;
+            let (slots, problem) =
+                self.perhaps(|this| this.block(body, &mut inner, &mut way.block))?;
             changed.extend(slots);
+            unplanned(&mut way, problem);
             step.block.push(way);
         }
         self.open_slots(changed, by);
@@ -206,6 +208,14 @@ impl<'a> Planner<'a> {
         }
         out.push(step);
         Ok(())
+    }
+}
+
+/// Says why a way could not be planned to its end.
+pub(super) fn unplanned(way: &mut Step, problem: Option<String>) {
+    if let Some(problem) = problem {
+        way.args.push(("unplanned".into(), Arg::Const(Value::String(problem.into()))));
+        way.args.sort_by(|a, b| a.0.cmp(&b.0));
     }
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use opal_core::plan::{Arg, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
+use super::control::unplanned;
 use super::{Place, Planner, Stop, steered};
 use crate::plan::datum::{Datum, Open, Plain, inherit};
 use crate::plan::graph::{Cell, Op};
@@ -26,7 +27,7 @@ impl<'a> Planner<'a> {
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
         let mut step = self.node("for", place.next("for"), span)?;
-        step.note = self.slice(over.span).map(|text| format!("for {name} in {text}").into());
+        step.note = self.slice(Span::new(span.start, over.span.end)).map(Into::into);
         let cell = self.eval(over);
         let value = self.decide(&cell, over.span)?;
         let items = match &value.plain {
@@ -130,13 +131,14 @@ impl<'a> Planner<'a> {
         let mut inner = Place::new(&*round.path);
         let symbol = || format!("{}[…]", over.symbol());
         let taint = inherit(&[over], symbol);
-        let ((), changed) = self.inside(|this| {
+        let (changed, problem) = self.perhaps(|this| {
             for slot in slots {
                 let open = Plain::Open(Open::Deferred);
                 this.set(*slot, Cell::Known(Datum { plain: open, taint: taint.clone() }));
             }
             this.block(body, &mut inner, &mut round.block)
         })?;
+        unplanned(&mut round, problem);
         self.open_slots(changed, over);
         step.block.push(round);
         out.push(step);
@@ -171,7 +173,7 @@ impl<'a> Planner<'a> {
             }
             note_way(&mut by, value);
             if rounds == MAX_ROUNDS {
-                let message = format!("this `while` has gone round {MAX_ROUNDS} times");
+                let message = "this `while` has gone round 10,000 times";
                 return Err(self.stop(
                     Diagnostic::new(Code::EndlessLoop, condition.span, message)
                         .help("change what its condition reads, inside the loop"),

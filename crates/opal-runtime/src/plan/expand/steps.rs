@@ -109,7 +109,8 @@ impl<'a> Planner<'a> {
                 Err(diagnostic) => Err(self.stop(diagnostic)),
             };
         }
-        self.demands.push(Demand { cell, purpose, holder, span });
+        let perhaps = self.perhaps > 0;
+        self.demands.push(Demand { cell, purpose, holder, perhaps, span });
         Ok(Arg::Deferred(self.demands.len() as u32 - 1))
     }
 

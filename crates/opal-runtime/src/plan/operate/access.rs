@@ -62,7 +62,10 @@ pub(crate) fn all(base: &Datum) -> Result<Datum, OpError> {
         Plain::Array(_) | Plain::Open(_) | Plain::Handle(_) => Ok(base.clone()),
         Plain::Map(fields) => {
             let items = Datum::array(fields.items.values().cloned().collect())?;
-            let taint = base.taint.as_ref().and_then(|_| inherit(&[base], || format!("{}.*", base.symbol())));
+            let taint = base
+                .taint
+                .as_ref()
+                .and_then(|_| inherit(&[base], || format!("{}.*", base.symbol())));
             Ok(Datum { plain: items, taint })
         }
         _ => {
