@@ -37,8 +37,11 @@ use crate::plan::{MAX_STEPS, Mode, Plan};
 /// Bytes that a file may have with everything unpacked.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Unpacked bytes and what the steps and values need in memory, together.
+/// Unpacked bytes and what the steps and values need in memory, together, for a file of anybody's.
 const MAX_MEMORY: usize = 64 * 1024 * 1024;
+
+/// The same for a file that is known to be ours: room for a plan of the largest size.
+const MAX_OWN_MEMORY: usize = 512 * 1024 * 1024;
 
 /// Seconds up to the end of the year 9999.
 const MAX_TIME: i64 = 253_402_300_799;
@@ -93,7 +96,7 @@ impl Contract {
         }
         let bytes = steps.bytes.len() + values.len() + json.len();
         let weight = steps.weight + file::VALUE_WEIGHT * plan.values.len() + weight;
-        if steps.count > MAX_STEPS || bytes > MAX_BYTES || bytes + weight > MAX_MEMORY {
+        if steps.count > MAX_STEPS || bytes > MAX_BYTES || bytes + weight > MAX_OWN_MEMORY {
             return unwritable(Section::Steps, TOO_LARGE);
         }
         let plan_hash = hash(plan.algorithm, &file::target(&plan.target.name), &steps.bytes);

@@ -50,8 +50,8 @@ pub enum Unopened {
 pub fn open(bytes: &[u8], runner: &Runner) -> Result<Opened, Unopened> {
     let frame = Frame::read(bytes).map_err(Unopened::Format)?;
     let envelope = Envelope::open(frame.envelope(), runner).map_err(Unopened::Envelope)?;
-    frame.authenticate(&envelope.secret.auth_key()).map_err(Unopened::Format)?;
-    let contract = decode(&frame)?;
+    let contract = frame.open(&envelope.secret.auth_key()).map_err(Unopened::Format)?;
+    let contract = signed(&frame, contract)?;
     let seed = contract.provenance().seed.as_ref();
     if seed.is_some_and(|seed| seed.seed_hash != envelope.secret.seed_hash()) {
         return Err(Unopened::Seed);
@@ -62,11 +62,13 @@ pub fn open(bytes: &[u8], runner: &Runner) -> Result<Opened, Unopened> {
 
 /// Reads a contract without opening its envelope: enough to show it, not to trust it.
 pub fn peek(bytes: &[u8]) -> Result<Contract, Unopened> {
-    decode(&Frame::read(bytes).map_err(Unopened::Format)?)
+    let frame = Frame::read(bytes).map_err(Unopened::Format)?;
+    let contract = frame.decode().map_err(Unopened::Format)?;
+    signed(&frame, contract)
 }
 
-fn decode(frame: &Frame<'_>) -> Result<Contract, Unopened> {
-    let contract = frame.decode().map_err(Unopened::Format)?;
+/// The contract, if the signature that it names is there and fits.
+fn signed(frame: &Frame<'_>, contract: Contract) -> Result<Contract, Unopened> {
     if let (Some((signature, covered)), Some(signer)) =
         (frame.ed25519(), contract.provenance().signer)
     {

@@ -210,6 +210,13 @@ impl<'a> Planner<'a> {
         self.request.text.and_then(|(_, text)| text.get(span.range()))
     }
 
+    /// The head of a construct or a call as it was written, for people: never all of a long one.
+    fn note(&self, span: Span) -> Option<Box<str>> {
+        const MOST_BYTES: usize = 1_000;
+        let text = self.slice(span)?;
+        Some(text[..text.floor_char_boundary(MOST_BYTES)].into())
+    }
+
     fn into_errors(self) -> Vec<Diagnostic> {
         let mut errors: Vec<Diagnostic> =
             self.errors.into_iter().map(|error| (*error).clone()).collect();

@@ -61,13 +61,12 @@ fn made(algorithm: Algorithm) -> Made {
     };
     let runner = Runner::ephemeral("a test");
     let key = runner.placeholder_key("project", "script");
-    let mut keys =
-        OwnKeys::new("script", Box::new(|| Ok((runner.clone(), "project".to_owned()))));
+    let mut keys = OwnKeys::new("script", Box::new(|| Ok((runner.clone(), "project".to_owned()))));
     let resolved = plan(&request, &world, &mut keys).unwrap();
     let making = Making {
         created: 1_800_000_000,
         provenance: Provenance::default(),
-        recipients: &[],
+        recipients: &[Runner::ephemeral("another").recipient()],
         signer: None,
         registry: &registry,
     };
@@ -156,7 +155,8 @@ fn a_million_guesses_find_none_of_a_thousand_values() {
         let keys = keys_in_sight(&made.file);
         for index in 0..VALUES {
             let (name, guess) = (format!("env.V{index}"), value(index));
-            let ways = nameless(guess.as_bytes(), &keys).into_iter().chain(named(&name, &guess, &keys));
+            let ways =
+                nameless(guess.as_bytes(), &keys).into_iter().chain(named(&name, &guess, &keys));
             for digest in ways {
                 assert!(!digests.contains(&digest), "{name} is found");
             }

@@ -89,9 +89,15 @@ fn types_that_only_the_values_tell() {
             ("//@ target f\n//@ arg x 1\nfun f(x) { if x { echo a } }\n", &["3:15 E0515"]),
             ("//@ target f\n//@ arg x 1\nfun f(x) { for y in x { echo a } }\n", &["3:21 E0516"]),
             ("//@ target f\n//@ arg x 1\nfun f(x) { echo @var.x.name }\n", &["3:24 E0513"]),
-            ("//@ target f\n//@ arg x 1\nfun f(x) { var y = x + \"a\"\necho @var.y }\n", &["3:22 E0514"]),
+            (
+                "//@ target f\n//@ arg x 1\nfun f(x) { var y = x + \"a\"\necho @var.y }\n",
+                &["3:22 E0514"],
+            ),
             ("//@ target f\n//@ arg x a\nfun f(x: Int) { echo @var.x }\n", &["1:1 E0505"]),
-            ("//@ target f\n//@ arg x c\nfun f(x: \"a\" | \"b\") { echo @var.x }\n", &["1:1 E0506"]),
+            (
+                "//@ target f\n//@ arg x c\nfun f(x: \"a\" | \"b\") { echo @var.x }\n",
+                &["1:1 E0506"],
+            ),
             ("//@ target f\nfun f(x) { echo @var.x }\n", &["1:1 E0501"]),
             (
                 "//@ target f\n//@ arg x 1\nfun f(x) { @cmd.g(x) }\nfun g(y: String) { echo @var.y }\n",
@@ -103,8 +109,14 @@ fn types_that_only_the_values_tell() {
             ),
             ("//@ target f\n//@ arg x 1\nfun f(x) { @environ(A=x) { echo a } }\n", &["3:23 E0505"]),
             ("//@ target f\n//@ arg x 9999\nfun f(x) { @retry(x) { echo a } }\n", &["3:19 E0507"]),
-            ("//@ target f\n//@ arg x no\nfun f(x) { when x { 1...3 -> echo a } }\n", &["3:21 E0514"]),
-            ("//@ target f\n//@ arg x 1\nfun f(x) { when x { \"a\" -> echo a } }\n", &["3:21 E0514"]),
+            (
+                "//@ target f\n//@ arg x no\nfun f(x) { when x { 1...3 -> echo a } }\n",
+                &["3:21 E0514"],
+            ),
+            (
+                "//@ target f\n//@ arg x 1\nfun f(x) { when x { \"a\" -> echo a } }\n",
+                &["3:21 E0514"],
+            ),
         ],
         Purpose::Run,
     );
@@ -190,10 +202,7 @@ fn what_would_be_too_much_stops_early() {
             ("for i in 1...700 { for j in 1...700 { } }\n", &["1:20 E0806"]),
             ("for i in 1...1000000000 { echo a }\n", &["1:11 E0808"]),
             ("//@ env N 1000000000\nfor i in 1...int(@env.N) { echo a }\n", &["2:11 E0808"]),
-            (
-                "var s = \"aaaaaaaa\"\nfor i in 1...40 { s = s + s }\necho @var.s\n",
-                &["2:25 E0808"],
-            ),
+            ("var s = \"aaaaaaaa\"\nfor i in 1...40 { s = s + s }\necho @var.s\n", &["2:25 E0808"]),
             ("var l = [1]\nfor i in 1...40 { l = [l, l] }\necho @var.l\n", &["2:23 E0808"]),
             (
                 "var s = \"aaaaaaaa\"\nfor i in 1...17 { s = s + s }\nfor i in 1...90000 { echo @var.s }\n",
@@ -226,6 +235,7 @@ fn a_circle_of_calls_is_found_before_anything_is_planned() {
 
 #[test]
 fn errors_come_all_at_once_and_in_order() {
-    let source = "echo @env.ONE\necho @file.read(\"two\")\nvar c = int(\"x\" + \"\")\necho @var.c\n";
+    let source =
+        "echo @env.ONE\necho @file.read(\"two\")\nvar c = int(\"x\" + \"\")\necho @var.c\n";
     assert_eq!(found(&Project::new(source)), ["1:6 E0804", "2:6 E0804", "3:9 E0802"]);
 }

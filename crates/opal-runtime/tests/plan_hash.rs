@@ -11,8 +11,11 @@ mod same;
 #[path = "plan_hash/schema.rs"]
 mod schema;
 
-use opal_core::contract::plan_hash;
+use std::time::{Duration, SystemTime};
+
+use opal_core::contract::{Contract, Provenance, Source, plan_hash};
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::resolver::Host;
 use opal_runtime::plan::Purpose;
 
 use planning::Project;
@@ -65,11 +68,37 @@ fn what_changes_the_plan_changes_its_hash() {
 }
 
 #[test]
+fn another_day_machine_path_and_user_give_the_same_hash() {
+    let source = "//@ env A 1\necho @env.A @os.hostname @os.arch @time.now\n";
+    let contract = |day: u64, name: &str| {
+        let host = Host { os: "linux".into(), arch: format!("{name}64"), name: name.to_owned() };
+        let clock = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * day);
+        let project = Project::read(source).world(|world| world.at(clock).on(host));
+        let provenance = Provenance {
+            compiler: format!("0.{day}.0"),
+            source: Some(Source { path: name.into(), absolute: format!("/home/{name}/a.opl") }),
+            generated_by: Some(name.to_owned()),
+            host: Some(name.to_owned()),
+            project: Some(name.to_owned()),
+            ..Provenance::default()
+        };
+        Contract::new(project.plan().unwrap().plan, day as i64, provenance).unwrap()
+    };
+    let (here, there) = (contract(1, "ann"), contract(20_000, "bob"));
+    assert_eq!(here.plan_hash(), there.plan_hash());
+    assert_ne!(here.plan().values, there.plan().values);
+}
+
+#[test]
 fn formatting_changes_no_hash() {
     let rows = same::ROWS.iter().chain(different::ROWS);
     for source in rows.flat_map(|(_, a, b)| [a, b]) {
         let registry = opal_runtime::decorators::registry();
-        let formatted = opal_syntax::format(source, &opal_runtime::Words(&registry), opal_syntax::Style::default());
+        let formatted = opal_syntax::format(
+            source,
+            &opal_runtime::Words(&registry),
+            opal_syntax::Style::default(),
+        );
         let formatted = formatted.unwrap();
         assert_eq!(hashes(source), hashes(&formatted), "{source}\n{formatted}");
     }

@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use opal_core::contract::plan_hash;
+use opal_core::decorator::Descriptor;
 use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::Stream;
 use opal_core::view::{PlanFormatter, PlanView, Tree};
-use opal_core::decorator::Descriptor;
 use opal_core::{Diagnostic, LineIndex, Registry, Value};
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, Resolved, Unplanned, plan};

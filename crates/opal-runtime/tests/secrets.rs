@@ -7,6 +7,8 @@ mod planning;
 mod outputs;
 #[path = "secrets/places.rs"]
 mod places;
+#[path = "secrets/plugins.rs"]
+mod plugins;
 
 use opal_core::decorator::Exposure;
 use opal_runtime::decorators;
@@ -135,7 +137,7 @@ fn no_canary_of_an_awkward_shape_is_shown() {
         "c4n4ry,7Vq9Zx,5150",
     ];
     for shape in shapes {
-        for place in places::USED.iter().chain(places::REFUSED).step_by(3) {
+        for place in places::USED.iter().chain(places::REFUSED).step_by(4) {
             search(place, shape);
         }
     }

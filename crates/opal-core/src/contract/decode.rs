@@ -13,7 +13,7 @@ use super::frame::{Cursor, Frame, Packable};
 use super::json::read::{Fault, Reader};
 use super::provenance::Provenance;
 use super::wire_v1::read::StepReader;
-use super::{Contract, MAX_MEMORY, TOO_LARGE, Wire, hash, provenance};
+use super::{Contract, MAX_MEMORY, MAX_OWN_MEMORY, TOO_LARGE, Wire, hash, provenance};
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, Mode, Plan, PlanValue, Step, Target};
 
@@ -47,9 +47,18 @@ impl Raw<'_> {
 }
 
 impl Frame<'_> {
-    /// The contract in the file. Only after [`Frame::authenticate`] is it known to be the one that
-    /// was made.
+    /// The contract in a file that nobody vouches for: one that would need much memory is refused.
     pub fn decode(&self) -> Result<Contract, FormatError> {
+        self.decode_within(MAX_MEMORY)
+    }
+
+    /// The contract in a file whose bytes `key` authenticates.
+    pub fn open(&self, key: &[u8; 32]) -> Result<Contract, FormatError> {
+        self.authenticate(key)?;
+        self.decode_within(MAX_OWN_MEMORY)
+    }
+
+    fn decode_within(&self, memory: usize) -> Result<Contract, FormatError> {
         let header = &self.header;
         let steps = self.unpack(&self.steps, Section::Steps)?;
         let values = self.unpack(&self.values, Section::Values)?;
@@ -59,7 +68,7 @@ impl Frame<'_> {
             return Err(FormatError::at(Section::Header, 64, reason));
         }
         let held = steps.bytes.len() + values.bytes.len() + self.provenance.len();
-        let mut budget = MAX_MEMORY - held;
+        let mut budget = memory - held;
         let found = self.read_values(&values, &mut budget).map_err(|error| values.placed(error))?;
         let mut reader = StepReader::new(found.keys().cloned());
         let read = self

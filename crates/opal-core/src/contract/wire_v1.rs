@@ -223,8 +223,10 @@ impl<'p> StepWriter<'p> {
             Arg::Value(key) => self.reference(key),
             Arg::Deferred(index) => {
                 self.trouble(super::QUICK);
+                // As the value that it will be: a quick plan that decided everything has the hash
+                // of the contract that comes of it.
                 let key = self.deferred.get(*index as usize).map_or("", |deferred| &deferred.key);
-                self.tagged("deferred", |writer| writer.text(key));
+                self.tagged("value", |writer| writer.text(key));
             }
             Arg::Handle(handle) => self.handle(handle),
             Arg::Text(pieces) => self.tagged("text", |writer| writer.pieces(pieces)),

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use opal_core::contract::{Contract, Provenance, plan_hash};
+use opal_core::contract::{Contract, Frame, Provenance, plan_hash};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Binding, Handle, Part, Piece, Plan, Redirect, RedirectTarget, Step};
 use opal_core::{Duration, Value};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
-use crate::support::{VARIANTS, accept, data, decode, empty_plan, provenance, step, value, write};
+use crate::support::{
+    AUTH_KEY, VARIANTS, accept, data, decode, empty_plan, provenance, step, value, write,
+};
 
 #[test]
 fn the_fixture_comes_back() {
@@ -100,8 +102,30 @@ fn what_cannot_be_read_back_is_not_written() {
     refused(long, "longer than 65,535 bytes");
     let huge = "x".repeat(33 << 20);
     refused(with(crate::support::text(&huge)), "too large for a contract");
-    let many = Value::Array(vec![Value::Null; 700_000]);
+    let many = Value::Array(vec![Value::Null; 5_500_000]);
     refused(with(Arg::Const(many)), "too large for a contract");
+}
+
+#[test]
+fn a_plan_of_the_largest_size_is_read_back_by_those_it_is_for() {
+    let mut plan = empty_plan(Algorithm::Sha256);
+    let piece = |text: &str| Piece::Text(text.into());
+    let command = || Arg::Shell(["echo ", "one ", "of ", "many"].map(piece).into());
+    let steps = (0..100_000).map(|index| {
+        crate::support::with(
+            step("@shell", &format!("deploy.shell[{index}]")),
+            "command",
+            command(),
+        )
+    });
+    plan.steps = steps.collect();
+    let contract = Contract::new(plan, 0, provenance()).unwrap();
+    let bytes = write(&contract, true, false);
+    let frame = Frame::read(&bytes).unwrap();
+    assert!(frame.open(&AUTH_KEY).unwrap().plan() == contract.plan());
+    // Nobody vouches for it here, and it needs more than a stranger's file may.
+    let refused = frame.decode().err().map(|error| error.to_string());
+    assert!(refused.is_some_and(|reason| reason.contains("too large")));
 }
 
 const KEYS: [&str; 4] = ["env.A", "env.B \"quoted\"", "größe(x=1)", "\"v\" + env.A"];

@@ -152,10 +152,10 @@ impl Datum {
         shape
     }
 
-    /// How much it takes to copy it, roughly: each value in it counts, and each 16 bytes of text.
+    /// How much it takes to copy it, roughly, in 16 bytes: a value is four of them, and its text.
     pub(crate) fn size(&self) -> usize {
         let shape = self.shape();
-        shape.weight + shape.bytes / 16
+        4 * shape.weight + shape.bytes / 16
     }
 
     /// Whether something in it is not known yet.

@@ -11,7 +11,8 @@ use crate::random::Random;
 
 /// The world that all programs look at.
 pub(crate) fn world(world: MemoryWorld) -> MemoryWorld {
-    let mut world = world.env("HOST", "example.com").env("STAGE", "production").env("LIST", "a,b,c");
+    let mut world =
+        world.env("HOST", "example.com").env("STAGE", "production").env("LIST", "a,b,c");
     world = world.env("COUNT", "3").env("SIZE", "12");
     world = world.file("VERSION", "1.2.3\n").file("NAMES", "ann\nbob\n");
     for (index, output) in ["red", "green", "blue"].into_iter().enumerate() {
@@ -313,7 +314,11 @@ impl Writer {
                 let head = self.random.pick(&heads);
                 self.line(head);
                 // Branches do not see each other's bindings.
-                if head == "@parallel {" { self.branch(3) } else { self.block_of(3) }
+                if head == "@parallel {" {
+                    self.branch(3)
+                } else {
+                    self.block_of(3)
+                }
                 self.line("}");
             }
             _ => self.step(),

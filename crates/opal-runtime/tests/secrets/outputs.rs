@@ -25,8 +25,8 @@ pub(crate) fn of(project: &Project, other: &Project) -> Outputs {
             return Outputs { planned: false, found };
         }
     };
-    let view = PlanView::new(&resolved.plan, plan_hash(&resolved.plan))
-        .with_costs(&project.registry);
+    let view =
+        PlanView::new(&resolved.plan, plan_hash(&resolved.plan)).with_costs(&project.registry);
     let mut found = vec![
         ("debug", format!("{resolved:?}").into_bytes()),
         ("pretty debug", format!("{resolved:#?}").into_bytes()),
@@ -52,8 +52,7 @@ pub(crate) fn of(project: &Project, other: &Project) -> Outputs {
 
 fn written(contract: &Contract, found: &mut Vec<(&'static str, Vec<u8>)>) {
     for compress in [false, true] {
-        let encoding =
-            Encoding { envelope: b"sealed", auth_key: &[1; 32], compress, signer: None };
+        let encoding = Encoding { envelope: b"sealed", auth_key: &[1; 32], compress, signer: None };
         let bytes = encode(contract, &encoding).unwrap();
         let frame = Frame::read(&bytes).unwrap();
         // What was packed is looked at unpacked.

@@ -38,7 +38,7 @@ pub(crate) const USED: &[&str] = &[
     "@parallel {\n    echo --a={}\n    echo --b={}\n}\n",
     "@cmd.f({}) && echo --a={} || echo b\nfun f(x) { echo -- @var.x }\n",
     "var v = @env.NOT_SET(default=\"x\")\nv = {}\necho -- @var.v\n",
-    "var v = {}\nvar l = [v, v]\nfor i in 0...1 { echo -- @var.l[i] }\n",
+    "var v = {}\nvar l = [v, v]\nfor i in 0...1 {\n    var x = l[i]\n    echo -- @var.x\n}\n",
 ];
 
 /// Places where it decides.

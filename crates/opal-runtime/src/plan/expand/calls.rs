@@ -36,7 +36,7 @@ impl<'a> Planner<'a> {
     ) -> Result<Step, Stop> {
         let path = place.next(descriptor.path);
         let mut step = self.node(format!("@{}", descriptor.path), path, call.span)?;
-        step.note = self.slice(call.span).map(Into::into);
+        step.note = self.note(call.span);
         step.schema = descriptor.plugin.map(|_| schema_hash(descriptor));
         if let Some(subject) = subject {
             let subject = Value::String(subject.to_owned().into());
@@ -98,7 +98,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
     ) -> Result<Step, Stop> {
         let mut step = self.node("@cmd", place.next(name.to_string()), span)?;
-        step.note = self.slice(span).map(Into::into);
+        step.note = self.note(span);
         let shown = Value::String(name.to_string().into());
         step.args.push(("function".into(), Arg::Const(shown)));
         let program: &'a Program = self.program;

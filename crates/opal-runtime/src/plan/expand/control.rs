@@ -60,7 +60,7 @@ impl<'a> Planner<'a> {
     /// `if A else if B`: up to the branch that was looked at last; `if A else` where it is the last.
     fn head_of_if(&self, branches: &[Branch]) -> Option<Box<str>> {
         let heads = branches.iter().map(|branch| match &branch.condition {
-            Some(condition) => Some(format!("if {}", self.slice(condition.span)?)),
+            Some(condition) => Some(format!("if {}", self.note(condition.span)?)),
             None => Some(String::new()),
         });
         let chain = heads.collect::<Option<Vec<String>>>()?.join(" else ");
@@ -130,7 +130,7 @@ impl<'a> Planner<'a> {
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
         let mut step = self.node("when", place.next("when"), span)?;
-        step.note = self.slice(subject.span).map(|text| format!("when {text}").into());
+        step.note = self.note(subject.span).map(|text| format!("when {text}").into());
         let cell = self.eval(subject);
         let value = self.decide(&cell, subject.span)?;
         if let Plain::Open(_) = value.plain {

@@ -27,7 +27,11 @@ impl<'a> Planner<'a> {
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
         let mut step = self.node("for", place.next("for"), span)?;
-        step.note = self.slice(Span::new(span.start, over.span.end)).map(Into::into);
+        // Brackets around the list belong to it, and its place leaves them out.
+        let behind = self.slice(Span::new(over.span.end, span.end.max(over.span.end)));
+        let brackets = behind.and_then(|text| text.find('{')).unwrap_or(0) as u32;
+        let head = self.note(Span::new(span.start, over.span.end + brackets));
+        step.note = head.map(|head| head.trim_end().into());
         let cell = self.eval(over);
         let value = self.decide(&cell, over.span)?;
         let items = match &value.plain {
@@ -154,7 +158,7 @@ impl<'a> Planner<'a> {
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
         let mut step = self.node("while", place.next("while"), span)?;
-        step.note = self.slice(condition.span).map(|text| format!("while {text}").into());
+        step.note = self.note(condition.span).map(|text| format!("while {text}").into());
         let mut inner = Place::new(&*step.path);
         let mut rounds = 0;
         let mut by = Vec::new();
