@@ -8,6 +8,7 @@ mod align;
 mod cause;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 
 pub use cause::Cause;
@@ -182,7 +183,9 @@ impl Sides<'_> {
         }
         let source_moved = source_differs && differences.is_empty();
         if comparable {
-            self.values(&reads, &mut differences);
+            // Random values derive from the structure: where that is another, they say nothing.
+            let skipped = if same_structure { BTreeSet::new() } else { self.drawn() };
+            self.values(&reads, &skipped, &mut differences);
         }
         Verdict { differences, source_moved, values_compared: comparable, paths }
     }
@@ -202,9 +205,24 @@ impl Sides<'_> {
         }
     }
 
-    fn values(&self, reads: &Reads<'_>, differences: &mut Vec<Difference>) {
+    /// The values that were drawn: what they stand on was never read.
+    fn drawn(&self) -> BTreeSet<&Key> {
+        let plans = [self.before, self.after];
+        let read: BTreeSet<&Key> =
+            plans.iter().flat_map(|plan| &plan.reads).map(|read| &read.key).collect();
+        let values = plans.iter().flat_map(|plan| &plan.values);
+        let drawn = values.filter(|(_, value)| value.roots.iter().any(|root| !read.contains(root)));
+        drawn.map(|(key, _)| key).collect()
+    }
+
+    fn values(
+        &self,
+        reads: &Reads<'_>,
+        skipped: &BTreeSet<&Key>,
+        differences: &mut Vec<Difference>,
+    ) {
         let (before, after) = (&self.before.values, &self.after.values);
-        for (key, value) in before {
+        for (key, value) in before.iter().filter(|(key, _)| !skipped.contains(key)) {
             match after.get(key) {
                 Some(other) if other.placeholder == value.placeholder => {}
                 other => {
@@ -217,7 +235,8 @@ impl Sides<'_> {
                 }
             }
         }
-        for (key, value) in after.iter().filter(|(key, _)| !before.contains_key(*key)) {
+        let added = after.iter().filter(|(key, _)| !before.contains_key(*key));
+        for (key, value) in added.filter(|(key, _)| !skipped.contains(key)) {
             let causes = reads.changed(value.roots.iter());
             let code = cause::code(&causes, value.roots.iter());
             let after = Some(value.placeholder.clone());

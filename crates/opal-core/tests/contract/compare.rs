@@ -292,3 +292,18 @@ fn a_value_that_only_one_plan_has_is_named() {
     assert_eq!(outline(&verdict), ["Value env_changed env.EXTRA"]);
     assert_eq!(verdict.differences[0].words, "the value of `env.EXTRA` is used only now");
 }
+
+#[test]
+fn random_values_are_no_news_where_the_structure_is_another() {
+    let drawn = |commands: &[&str], content: &str| {
+        let mut plan = row(commands);
+        plan.values.extend([value(ALGORITHM, "random.password(length=8)#0", content)]);
+        plan
+    };
+    let before = contract(drawn(&["a"], "first"));
+    let mut fresh = drawn(&["b"], "second");
+    fresh.source_hash = Digest([9; 32]);
+    assert_eq!(outline(&compare(&before, &fresh)), ["Changed source_changed deploy.shell[0]"]);
+    let same = compare(&before, &drawn(&["a"], "second"));
+    assert_eq!(outline(&same), ["Value value_changed random.password(length=8)#0"]);
+}

@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
 
     fn lone(&mut self, change: Change, step: &Step) {
         let side = if change == Change::Added { self.sides.now } else { self.sides.then };
-        let words = format!("step `{}` is only {side}", step.path);
+        let words = format!("step `{}` is there only {side}", step.path);
         let difference = self.difference(change, step, words);
         self.found.push(difference);
     }
