@@ -34,6 +34,9 @@ pub(crate) enum Colour {
     Never,
 }
 
+/// Where a key may stand.
+pub(crate) const IDENTITY: &str = "OPAL_IDENTITY";
+
 /// A variable that is set to something.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
 fn variable(name: &str) -> Option<OsString> {
@@ -55,7 +58,7 @@ impl Ambient {
                 .or_else(|| variable("LOGNAME"))
                 .map(|name| name.to_string_lossy().into_owned()),
             // What is no text is no key, and is refused as one.
-            identity: variable("OPAL_IDENTITY")
+            identity: variable(IDENTITY)
                 .map(|value| Secret::new(value.into_string().unwrap_or_default())),
             no_color: is_set("NO_COLOR"),
             force_color: is_set("CLICOLOR_FORCE"),
@@ -64,9 +67,9 @@ impl Ambient {
         }
     }
 
-    /// Everything that is set, for what a plan reads and runs.
+    /// Everything that is set, for what a plan reads and runs; the runner's key is for neither.
     pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
-        std::env::vars_os().collect()
+        std::env::vars_os().filter(|(name, _)| name != IDENTITY).collect()
     }
 
     pub(crate) fn stdout_colour(&self, colour: Colour) -> bool {

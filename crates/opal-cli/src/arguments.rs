@@ -77,13 +77,13 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {
     Ok(typed)
 }
 
-/// `--file=x` and `-fx` in two parts.
+/// `--file=x`, `-fx` and `-ox` in two parts.
 fn split(text: &str) -> (&str, Option<&str>) {
     if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
         return (name, Some(value));
     }
-    match text.strip_prefix("-f") {
-        Some(value) if !value.is_empty() => ("-f", Some(value)),
+    match text.split_at_checked(2) {
+        Some((name @ ("-f" | "-o"), value)) if !value.is_empty() => (name, Some(value)),
         _ => (text, None),
     }
 }
@@ -130,6 +130,8 @@ mod tests {
     #[test]
     fn values_may_be_attached() {
         assert_eq!(typed(&["-fx.opl"]).file, Some(PathBuf::from("x.opl")));
+        assert_eq!(typed(&["-ox.plan", "deploy"]).before, ["-ox.plan"]);
+        assert_eq!(typed(&["-ox.plan", "deploy"]).word.as_deref(), Some("deploy"));
         assert_eq!(typed(&["--file=x.opl"]).file, Some(PathBuf::from("x.opl")));
         assert_eq!(typed(&["--color=never"]).colour, Colour::Never);
     }

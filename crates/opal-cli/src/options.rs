@@ -16,7 +16,7 @@ pub(crate) struct PlanOptions {
     pub(crate) resolve: bool,
     /// `tree`, `json` or `cmd:PROGRAM`.
     pub(crate) format: Option<String>,
-    pub(crate) algorithm: Algorithm,
+    pub(crate) algorithm: Option<Algorithm>,
     pub(crate) output: Option<PathBuf>,
     pub(crate) sign: Option<String>,
     pub(crate) recipients: Vec<String>,
@@ -133,9 +133,7 @@ impl PlanOptions {
             dry_run: flag("dry-run"),
             resolve: flag("resolve"),
             format,
-            algorithm: text("hash-algo")
-                .and_then(|name| Algorithm::named(&name))
-                .unwrap_or_default(),
+            algorithm: text("hash-algo").and_then(|name| Algorithm::named(&name)),
             output: path("output"),
             sign: text("sign"),
             recipients: many.map(|all| all.cloned().collect()).unwrap_or_default(),
@@ -152,7 +150,7 @@ impl PlanOptions {
             dry_run: self.dry_run || other.dry_run,
             resolve: self.resolve || other.resolve,
             format: self.format.or(other.format),
-            algorithm: self.algorithm.max(other.algorithm),
+            algorithm: self.algorithm.or(other.algorithm),
             output: self.output.or(other.output),
             sign: self.sign.or(other.sign),
             recipients: [self.recipients, other.recipients].concat(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::builder::{BoolValueParser, PossibleValuesParser, TypedValueParser as _, ValueParser};
 use opal_core::{Type, Value};
+use opal_runtime::check::literal_type;
 use opal_runtime::unit::{Function, Param, Unit};
 
 use crate::builtins;
@@ -22,6 +23,8 @@ pub(crate) struct Task {
 #[derive(Debug)]
 pub(crate) struct TaskParam {
     pub(crate) name: String,
+    /// What stands behind the `--`, where it has a default.
+    flag: String,
     /// As it was written, or as the default has it. Of a rest, the type of one word.
     pub(crate) ty: Type,
     /// The members of a closed set.
@@ -46,6 +49,11 @@ impl Task {
         builtins::NAMES.contains(&self.name.as_str())
     }
 
+    /// Whether `--name` is one of its own flags.
+    pub(crate) fn has_flag(&self, name: &str) -> bool {
+        self.params.iter().any(|param| param.default.is_some() && param.flag == name)
+    }
+
     /// The part of the name before its first `-`, which related tasks share.
     pub(crate) fn prefix(&self) -> &str {
         self.name.split('-').next().unwrap_or(&self.name)
@@ -67,13 +75,9 @@ impl TaskParam {
         self.is_bool && self.default.is_some()
     }
 
-    fn flag(&self) -> String {
-        self.name.trim_start_matches('_').replace('_', "-")
-    }
-
     /// `no-x`.
     pub(crate) fn off_switch(&self) -> String {
-        format!("no-{}", self.flag())
+        format!("no-{}", self.flag)
     }
 }
 
@@ -93,6 +97,7 @@ pub(crate) fn task(function: &Function, text: &str) -> Task {
     if let Some((_, before_last)) = params.split_last_mut() {
         before_last.iter_mut().for_each(|param| param.rest = false);
     }
+    mark_apart(&mut params);
     Task {
         name: function.name.text.clone(),
         docs: function.docs.clone(),
@@ -101,36 +106,40 @@ pub(crate) fn task(function: &Function, text: &str) -> Task {
     }
 }
 
+/// Gives a parameter its whole name as a flag where, without the `_` at the start, it would be one
+/// that another has.
+fn mark_apart(params: &mut [TaskParam]) {
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    for param in params.iter() {
+        let switch = param.is_switch().then(|| param.off_switch());
+        for flag in switch.into_iter().chain([param.flag.clone()]) {
+            *taken.entry(flag).or_default() += 1;
+        }
+    }
+    let is_shared = |flag: &String| flag.is_empty() || taken.get(flag).is_some_and(|n| *n > 1);
+    let hidden = params.iter_mut().filter(|param| param.name.starts_with('_'));
+    for param in hidden.filter(|param| is_shared(&param.flag)) {
+        param.flag.clone_from(&param.name);
+    }
+}
+
 fn task_param(param: &Param, text: &str) -> TaskParam {
-    use opal_runtime::unit::ExprKind;
-    let literal = param.default.as_ref().and_then(|default| match &default.kind {
-        ExprKind::Literal(value) => Some(value.type_of()),
-        ExprKind::Unary { operand, .. } => match &operand.kind {
-            ExprKind::Literal(value) => Some(value.type_of()),
-            _ => None,
-        },
-        ExprKind::Str(_) => Some(Type::String),
-        ExprKind::Array(_) => Type::named("Array"),
-        ExprKind::Map(_) => Type::named("Map"),
-        _ => None,
-    });
-    let ty = match &param.ty {
-        _ if param.rest => Some(Type::String),
-        written => written.as_ref().and_then(|written| written.ty.clone()).or(literal),
+    let written = param.ty.as_ref().and_then(|written| written.ty.clone());
+    let ty = match (written, &param.default) {
+        _ if param.rest => Type::String,
+        (Some(written), _) => written,
+        (None, Some(default)) => literal_type(default),
+        (None, None) => Type::String,
     };
     let choices = match &ty {
-        Some(Type::OneOf(choices)) => choices.iter().map(str::to_owned).collect(),
+        Type::OneOf(choices) => choices.iter().map(str::to_owned).collect(),
         _ => Vec::new(),
     };
     TaskParam {
         name: param.name.text.clone(),
-        is_bool: ty == Some(Type::Bool),
-        ty: match ty {
-            Some(ty) => ty,
-            // A default that is worked out has its type only in the plan.
-            None if param.default.is_some() => Type::Any,
-            None => Type::String,
-        },
+        flag: param.name.text.trim_start_matches('_').replace('_', "-"),
+        is_bool: ty == Type::Bool,
+        ty,
         choices,
         default: param.default.as_ref().map(|default| text[default.span.range()].to_owned()),
         rest: param.rest,
@@ -146,13 +155,12 @@ pub(crate) fn command(task: &Task) -> clap::Command {
         let docs: Vec<String> = task.docs.lines().map(visible).collect();
         command = command.about(visible(task.summary())).long_about(docs.join("\n"));
     }
-    let takes = |name: &str| task.params.iter().any(|param| param.name == name);
     // A function's flags win over opal's.
-    command = command.disable_help_flag(takes("help"));
+    command = command.disable_help_flag(task.has_flag("help"));
     for param in &task.params {
         command = command.arg(argument(param));
         let no = param.off_switch();
-        if param.is_switch() && !takes(&no.replace('-', "_")) {
+        if param.is_switch() && !task.has_flag(&no) {
             let arg = clap::Arg::new(no.clone())
                 .long(no)
                 .action(clap::ArgAction::SetTrue)
@@ -172,9 +180,9 @@ pub(crate) fn words(task: &Task, arguments: &BTreeMap<String, Value>) -> Vec<Str
         match (arguments.get(&param.name), &param.default) {
             (None, _) => {}
             (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(word)),
-            (Some(Value::Bool(true)), Some(_)) => words.push(format!("--{}", param.flag())),
+            (Some(Value::Bool(true)), Some(_)) => words.push(format!("--{}", param.flag)),
             (Some(Value::Bool(false)), Some(_)) => words.push(format!("--{}", param.off_switch())),
-            (Some(value), Some(_)) => words.push(format!("--{}={}", param.flag(), word(value))),
+            (Some(value), Some(_)) => words.push(format!("--{}={}", param.flag, word(value))),
             (Some(value), None) => rest.push(word(value)),
         }
     }
@@ -243,7 +251,7 @@ fn argument(param: &TaskParam) -> clap::Arg {
         return arg.required(true).value_name(param.name.to_uppercase()).help(about);
     };
     about = format!("{about} [default: {}]", visible(default));
-    let long = param.flag();
+    let long = param.flag.clone();
     if long != param.name && !param.name.starts_with('_') {
         arg = arg.alias(param.name.clone());
     }

@@ -37,11 +37,17 @@ use crate::plan::{MAX_STEPS, Mode, Plan};
 /// Bytes that a file may have with everything unpacked.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-/// Unpacked bytes and what the steps and values need in memory, together, for a file of anybody's.
+/// Unpacked bytes and what the steps and values need in memory, together, for a file of which
+/// nothing is known.
 const MAX_MEMORY: usize = 64 * 1024 * 1024;
 
-/// The same for a file that is known to be ours: room for a plan of the largest size.
-const MAX_OWN_MEMORY: usize = 512 * 1024 * 1024;
+/// The same for a file that is whole and sealed to the runner that reads it: room for a plan of the
+/// largest size. It says nothing about who wrote it; everyone who knows the runner's public key
+/// could. So it is a limit like the other, only wider, for those who are about to run the plan.
+const MAX_SEALED_MEMORY: usize = 512 * 1024 * 1024;
+
+/// Bytes of STEPS and VALUES from which on packing pays.
+const WORTH_PACKING_BYTES: usize = 4096;
 
 /// Seconds up to the end of the year 9999.
 const MAX_TIME: i64 = 253_402_300_799;
@@ -96,7 +102,7 @@ impl Contract {
         }
         let bytes = steps.bytes.len() + values.len() + json.len();
         let weight = steps.weight + file::VALUE_WEIGHT * plan.values.len() + weight;
-        if steps.count > MAX_STEPS || bytes > MAX_BYTES || bytes + weight > MAX_OWN_MEMORY {
+        if steps.count > MAX_STEPS || bytes > MAX_BYTES || bytes + weight > MAX_SEALED_MEMORY {
             return unwritable(Section::Steps, TOO_LARGE);
         }
         let plan_hash = hash(plan.algorithm, &file::target(&plan.target.name), &steps.bytes);
@@ -132,6 +138,13 @@ impl Contract {
     pub fn provenance(&self) -> &Provenance {
         &self.provenance
     }
+
+    /// Whether its file becomes smaller with [`Encoding::compress`]: canonical JSON shrinks to a
+    /// tenth, but the frames have a price too.
+    #[must_use]
+    pub fn is_worth_packing(&self) -> bool {
+        self.wire.steps.len() + self.wire.values.len() >= WORTH_PACKING_BYTES
+    }
 }
 
 impl fmt::Debug for Contract {
@@ -151,7 +164,8 @@ const QUICK: &str = "a quick plan is no contract; make one with `--resolve`";
 /// the section TARGET, and those of STEPS, unpacked.
 ///
 /// Not in it: what values are, who holds them, notes, places, spans and times. A quick plan has one
-/// too, for its views; what it left open is `{"deferred":KEY}` there, which is never in a file.
+/// too, for its views; what it left open is written as the value that it will be, so that a quick
+/// plan that decided everything has the hash of the contract that comes of it.
 #[must_use]
 pub fn plan_hash(plan: &Plan) -> Digest {
     hash(plan.algorithm, &file::target(&plan.target.name), &wire_v1::steps(plan).bytes)

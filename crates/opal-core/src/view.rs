@@ -11,6 +11,7 @@
 //! A view is no contract: it shows six digits of each digest, and nothing reads it back.
 //! Deliberately not here: where the bytes go, and whether there is a terminal.
 
+mod around;
 mod ink;
 mod json;
 mod quote;

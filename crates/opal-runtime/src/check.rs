@@ -44,9 +44,9 @@ use crate::lower;
 use crate::unit::Unit;
 use crate::words::Words;
 
+pub use functions::literal_type;
 pub use reach::Findings;
 
-pub(crate) use functions::literal_type;
 pub(crate) use operators::conversion;
 pub(crate) use types::function_form;
 

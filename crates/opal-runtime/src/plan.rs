@@ -129,7 +129,7 @@ pub fn plan(
             Entry::Function(found.ok_or_else(|| vec![expand::no_function(name)])?)
         }
     };
-    let program = scope::scope(source, entry);
+    let program = scope::scope(source, entry)?;
     let mut planner = Planner::new(&program, request, probe);
     let steps = match planner.expand(entry) {
         Ok(steps) => steps,
@@ -161,6 +161,8 @@ pub(crate) struct Planner<'a> {
     perhaps: u32,
     /// The open blocks, and how far they have come.
     ahead: Vec<expand::Ahead<'a>>,
+    /// What a quick plan could not decide by.
+    undecided: Vec<Rc<datum::Taint>>,
     /// What steps need, in their order.
     demands: Vec<expand::Demand>,
     /// So many of them have been asked for.
@@ -191,6 +193,7 @@ impl<'a> Planner<'a> {
             copies: 0,
             perhaps: 0,
             ahead: Vec::new(),
+            undecided: Vec::new(),
             demands: Vec::new(),
             asked: 0,
             steps: 0,

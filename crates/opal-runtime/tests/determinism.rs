@@ -3,6 +3,8 @@
 //! The programs are made up, a thousand of them from a fixed seed; `determinism/programs.rs` says
 //! of what.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
 mod planning;
 
 #[path = "determinism/programs.rs"]

@@ -1,6 +1,8 @@
 //! No value from the world is in anything that a plan gives: a canary is planted in every value
 //! decorator, used in every kind of place, and looked for in every output.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
 mod planning;
 
 #[path = "secrets/outputs.rs"]
@@ -131,7 +133,7 @@ fn no_canary_of_an_awkward_shape_is_shown() {
         "-c4n4ry=7Vq9Zx",
         "c4n4ry`7Vq9Zx`5150",
         "c4n4ry\n7Vq9Zx\n",
-        "c4n4ry\0007Vq9Zx",
+        "c4n4ry\u{0}7Vq9Zx",
         "/c4n4ry/../7Vq9Zx",
         "https://c4n4ry/7Vq9Zx",
         "c4n4ry,7Vq9Zx,5150",

@@ -31,10 +31,9 @@ pub(crate) fn run(
     before: PlanOptions,
     wish: Wish,
 ) -> Result<Exit, Failure> {
-    let own = |name: &str| task.params.iter().any(|param| param.name == name);
     let mut before_end = rest.iter().take_while(|argument| *argument != "--");
     let wants_help = before_end.any(|argument| argument == "--help" || argument == "-h");
-    if wants_help && !own("help") {
+    if wants_help && !task.has_flag("help") {
         return help(task, context);
     }
     let mut subject =

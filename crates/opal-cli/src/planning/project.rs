@@ -1,5 +1,7 @@
 //! What a project is called, and where it says so.
 
+mod origin;
+
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Probe, Run};
@@ -40,8 +42,7 @@ fn folder(source: &Path) -> Option<PathBuf> {
 fn origin(folder: &Path) -> Option<String> {
     // Without a repository there is no need to start git.
     folder.ancestors().find(|above| above.join(".git").exists())?;
-    let answer = git(folder, &["config", "--get", "remote.origin.url"])?;
-    (!answer.is_empty()).then_some(answer)
+    origin::name(&git(folder, &["config", "--get", "remote.origin.url"])?)
 }
 
 /// The commit that is checked out around a source.

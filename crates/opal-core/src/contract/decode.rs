@@ -13,7 +13,7 @@ use super::frame::{Cursor, Frame, Packable};
 use super::json::read::{Fault, Reader};
 use super::provenance::Provenance;
 use super::wire_v1::read::StepReader;
-use super::{Contract, MAX_MEMORY, MAX_OWN_MEMORY, TOO_LARGE, Wire, hash, provenance};
+use super::{Contract, MAX_MEMORY, MAX_SEALED_MEMORY, TOO_LARGE, Wire, hash, provenance};
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, Mode, Plan, PlanValue, Step, Target};
 
@@ -47,15 +47,20 @@ impl Raw<'_> {
 }
 
 impl Frame<'_> {
-    /// The contract in a file that nobody vouches for: one that would need much memory is refused.
+    /// The contract in a file of which nothing is known: one that would need much memory is
+    /// refused.
     pub fn decode(&self) -> Result<Contract, FormatError> {
         self.decode_within(MAX_MEMORY)
     }
 
     /// The contract in a file whose bytes `key` authenticates.
+    ///
+    /// With the key out of the file's own envelope this knows two things: the file is whole, and it
+    /// was sealed to whoever opened the envelope. It does not know who wrote it: the public key of a
+    /// runner is enough to write such a file. That is for the signature to say.
     pub fn open(&self, key: &[u8; 32]) -> Result<Contract, FormatError> {
         self.authenticate(key)?;
-        self.decode_within(MAX_OWN_MEMORY)
+        self.decode_within(MAX_SEALED_MEMORY)
     }
 
     fn decode_within(&self, memory: usize) -> Result<Contract, FormatError> {

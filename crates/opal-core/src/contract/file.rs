@@ -36,7 +36,7 @@ pub struct Encoding<'a> {
     /// One binary age file.
     pub envelope: &'a [u8],
     pub auth_key: &'a [u8; 32],
-    /// Worth it from some thousand bytes of steps on: they shrink to a tenth or less.
+    /// Packs STEPS and VALUES; see [`Contract::is_worth_packing`].
     pub compress: bool,
     /// There if and only if [`super::Provenance::signer`] is.
     pub signer: Option<&'a dyn Sign>,

@@ -6,6 +6,7 @@ pub(super) use constructs::{is_undecided, operators};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::around::Around;
 use super::ink::{Ink, Style};
 use super::{PlanView, quote};
 use crate::context::Context;
@@ -185,11 +186,22 @@ impl<'a> Words<'a> {
 
     /// Text of the shell, with constants in clear.
     pub(super) fn shell(&mut self, pieces: &[Piece], ink: &mut Ink) {
-        for piece in pieces {
+        let mut around = Around::default();
+        for (index, piece) in pieces.iter().enumerate() {
             match piece {
-                Piece::Text(text) => ink.write(text),
-                Piece::Data { arg, place } => self.data(arg, *place, ink),
-                Piece::Raw(arg) => self.raw(arg, ink),
+                Piece::Text(text) => {
+                    ink.write(text);
+                    around.read(text);
+                }
+                Piece::Data { arg, place: _ } => {
+                    let next = pieces.get(index + 1).and_then(first);
+                    self.data(arg, around.place(next), ink);
+                    around.pass();
+                }
+                Piece::Raw(arg) => {
+                    self.raw(arg, ink);
+                    around.pass();
+                }
             }
         }
     }
@@ -256,6 +268,14 @@ impl Notes {
             row.push(key.clone());
             row.len()
         }))
+    }
+}
+
+/// What a piece begins with; data and pasted text count as a part of a word.
+fn first(piece: &Piece) -> Option<char> {
+    match piece {
+        Piece::Text(text) => text.chars().next(),
+        Piece::Data { .. } | Piece::Raw(_) => Some('_'),
     }
 }
 

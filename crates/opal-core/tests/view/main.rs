@@ -4,6 +4,7 @@
 
 mod build;
 mod everything;
+mod from_file;
 mod json;
 mod large;
 mod schema;

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::lets::Site;
-use super::{Checker, listed};
-use crate::unit::{Argument, Call, Expr, ExprKind, Function, Param, StatementKind, Unit, Work};
+use super::{Checker, listed, operators};
+use crate::unit::{
+    Argument, Call, Expr, ExprKind, Function, Param, StatementKind, UnaryOp, Unit, Work,
+};
 
 #[derive(Debug)]
 pub(super) struct Functions<'u> {
@@ -263,13 +265,21 @@ impl Checker<'_> {
     }
 }
 
-/// The type of a default that is a plain literal.
-pub(crate) fn literal_type(default: &Expr) -> Type {
+/// The type of a default, as far as its literals and operators tell.
+#[must_use]
+pub fn literal_type(default: &Expr) -> Type {
     match &default.kind {
         ExprKind::Literal(value) => value.type_of(),
         ExprKind::Str(_) => Type::String,
         ExprKind::Array(_) => Type::array(Type::Any),
         ExprKind::Map(_) => Type::named("Map").unwrap_or(Type::Any),
+        ExprKind::Unary { ops, .. } if ops.contains(&UnaryOp::Not) => Type::Bool,
+        ExprKind::Unary { operand, .. } => literal_type(operand),
+        ExprKind::Binary { first, rest } => {
+            rest.iter().fold(literal_type(first), |left, (op, _, right)| {
+                operators::result(*op, &left, &literal_type(right)).unwrap_or(Type::Any)
+            })
+        }
         _ => Type::Any,
     }
 }

@@ -82,7 +82,7 @@ impl Checker<'_> {
 }
 
 /// The type of `left op right`, or none where there is none.
-fn result(op: BinaryOp, left: &Type, right: &Type) -> Option<Type> {
+pub(super) fn result(op: BinaryOp, left: &Type, right: &Type) -> Option<Type> {
     use Type::{Any, Bool, Duration, Float, Int, Null, String};
     let left = if let Type::OneOf(_) = left { &String } else { left };
     let right = if let Type::OneOf(_) = right { &String } else { right };

@@ -98,7 +98,7 @@ impl CallShape {
         Ok(inputs)
     }
 
-    /// `file.read(path="VERSION")`: what is read, without what only says how it is shown.
+    /// `file.read(path="VERSION")`: what is read, and whether all may see it.
     pub(crate) fn symbol(&self, values: &[&Datum]) -> String {
         let descriptor = self.descriptor();
         let mut symbol = descriptor.path.to_owned();
@@ -109,7 +109,8 @@ impl CallShape {
         for arg in &self.args {
             let name = arg.param.name;
             let shown = match &arg.value {
-                _ if matches!(name, "public" | "dash") => continue,
+                // How a word may begin is said at each place; what it is, is not changed by it.
+                _ if name == "dash" => continue,
                 ShapedValue::Operand(at) => match (&arg.param.presence, values[*at].to_value()) {
                     (Presence::Default(default), Some(given)) if *default == given => continue,
                     _ => values[*at].symbol(),
@@ -127,13 +128,16 @@ impl CallShape {
         symbol
     }
 
-    fn says(&self, name: &str, values: &[&Datum]) -> bool {
-        self.args.iter().any(|arg| match &arg.value {
-            ShapedValue::Operand(at) if arg.param.name == name => {
-                matches!(values[*at].plain, Plain::Bool(true))
-            }
-            _ => false,
+    /// What was given for a parameter.
+    fn operand<'v>(&self, name: &str, values: &[&'v Datum]) -> Option<&'v Datum> {
+        self.args.iter().find_map(|arg| match &arg.value {
+            ShapedValue::Operand(at) if arg.param.name == name => Some(values[*at]),
+            _ => None,
         })
+    }
+
+    fn says(&self, name: &str, values: &[&Datum]) -> bool {
+        self.operand(name, values).is_some_and(|given| matches!(given.plain, Plain::Bool(true)))
     }
 
     /// Where the answer comes from: itself, and what its arguments came from.
@@ -152,19 +156,24 @@ impl CallShape {
         let mut roots: BTreeSet<_> =
             inherited.iter().flat_map(|t| t.roots.iter().cloned()).collect();
         roots.insert(key.clone());
+        // A default may be the answer, so what holds for it holds for the answer.
+        let default = self.operand("default", values).and_then(|d| inherit(&[d], String::new));
+        let hidden = default.as_ref().is_some_and(|taint| !taint.public);
         let public = descriptor.exposure == Exposure::Public
-            || (descriptor.exposure != Exposure::Secret && self.says("public", values));
+            || (descriptor.exposure != Exposure::Secret && self.says("public", values) && !hidden);
         Rc::new(Taint {
             key,
             roots: Rc::new(roots),
             public,
             randoms: Rc::new(random.into_iter().collect()),
             dash: self.says("dash", values),
+            drawn: descriptor.generator.is_some(),
             draws_dash: descriptor
                 .generator
                 .zip(inputs)
                 .is_some_and(|(generator, inputs)| generator.may_begin_with_dash(inputs)),
-            secret: inputs.is_some_and(|inputs| secrecy::is_declared(descriptor, inputs)),
+            secret: inputs.is_some_and(|inputs| secrecy::is_declared(descriptor, inputs))
+                || default.is_some_and(|taint| taint.secret),
             why: why(descriptor),
             schema: descriptor.plugin.map(|_| schema_hash(descriptor)),
         })

@@ -77,7 +77,9 @@ pub(crate) struct Taint {
     pub(crate) randoms: Rc<BTreeSet<u32>>,
     /// It may begin a word with `-`.
     pub(crate) dash: bool,
-    /// It is random, and what is drawn can begin with `-`.
+    /// How it begins is drawn.
+    pub(crate) drawn: bool,
+    /// What is drawn can begin with `-`.
     pub(crate) draws_dash: bool,
     /// A declared secret.
     pub(crate) secret: bool,
@@ -107,7 +109,8 @@ impl Shape {
             shape.tainted |= inner.tainted;
             shape.runtime |= inner.runtime;
         }
-        let small = shape.weight <= MAX_ITEMS && shape.bytes <= MAX_BYTES;
+        // The collection itself is one more.
+        let small = shape.weight <= MAX_ITEMS + 1 && shape.bytes <= MAX_BYTES;
         if small && shape.depth <= MAX_DEPTH { Ok(shape) } else { Err(TooLarge) }
     }
 }
@@ -326,6 +329,7 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
         public: taints.iter().all(|taint| taint.public),
         randoms,
         dash: false,
+        drawn: taints.iter().any(|taint| taint.drawn),
         draws_dash: taints.iter().any(|taint| taint.draws_dash),
         secret: taints.iter().any(|taint| taint.secret),
         why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),

@@ -90,7 +90,7 @@ const MAX_NODES: usize = 4 * MAX_STEPS;
 /// What steps hold in clear, in 16 bytes.
 const MAX_HELD: usize = 64 * 1024 * 1024 / 16;
 /// Levels of steps, calls and iterations included.
-const MAX_LEVELS: u32 = 60;
+const MAX_LEVELS: u32 = 64;
 
 impl<'a> Planner<'a> {
     pub(super) fn expand(&mut self, entry: Entry) -> Result<Vec<Step>, Stop> {
@@ -209,7 +209,11 @@ impl<'a> Planner<'a> {
         self.nodes += 1;
         self.steps += usize::from(decorator.starts_with('@'));
         if self.steps > MAX_STEPS || self.nodes > MAX_NODES {
-            let message = "the plan would have more than 100,000 steps";
+            let message = if self.steps > MAX_STEPS {
+                "the plan would have more than 100,000 steps"
+            } else {
+                "the plan would have more than 400,000 rounds, branches and steps"
+            };
             return Err(self.stop(
                 Diagnostic::new(Code::TooManySteps, span, message)
                     .help("loop over fewer items, or let one step do many of them (`xargs`)"),

@@ -76,7 +76,10 @@ pub(crate) struct Graph {
 }
 
 /// What computing may take: statements, operations, and the size of what they read and give.
-const MAX_WORK: usize = 40_000_000;
+const MAX_WORK: usize = 20_000_000;
+
+/// What one key that a value stands on counts.
+const ROOT_WORK: usize = 8;
 
 impl Graph {
     pub(crate) fn new(quick: bool) -> Self {
@@ -160,7 +163,9 @@ pub(crate) fn measured(op: &Op, values: &[&Datum]) -> (Result<Datum, OpError>, u
     };
     let sizes =
         values.iter().copied().chain(&outcome).map(|value| if copies { value.size() } else { 1 });
-    let work = sizes.sum();
+    // Each computed value has the keys of all that it stands on.
+    let roots = outcome.as_ref().ok().and_then(|value| value.taint.as_ref());
+    let work = sizes.sum::<usize>() + roots.map_or(0, |taint| ROOT_WORK * taint.roots.len());
     (outcome, work)
 }
 

@@ -227,14 +227,15 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
             parts.iter().map(|part| scalar(part)).collect::<Result<_, _>>()?;
         text(texts.iter().map(|text| text.as_str()))
     })?;
-    // What stands first says how the text begins, whatever is drawn for the rest.
-    if let Some(first) = parts.first()
-        && let (Plain::Text(text), None) = (&first.plain, &first.taint)
-        && !text.expose().is_empty()
-        && let Some(taint) = whole.taint.as_mut().and_then(std::rc::Rc::get_mut)
-        && !taint.randoms.is_empty()
-    {
-        taint.draws_dash = text.expose().starts_with('-');
+    // The first part that is not empty says how the text begins, whatever is drawn behind it.
+    let first = parts.iter().find(|part| match &part.plain {
+        Plain::Text(text) => !text.expose().is_empty(),
+        _ => true,
+    });
+    if let Some(taint) = whole.taint.as_mut().and_then(std::rc::Rc::get_mut) {
+        let own = first.and_then(|first| first.taint.as_ref());
+        taint.drawn = own.is_some_and(|own| own.drawn);
+        taint.draws_dash = own.is_some_and(|own| own.draws_dash);
     }
     Ok(whole)
 }

@@ -54,6 +54,8 @@ pub(crate) fn accepts(name: &str, ty: &Type, datum: &Datum, span: Span) -> Resul
 fn fits(ty: &Type, datum: &Datum) -> bool {
     match (ty, &datum.plain) {
         (_, Plain::Open(_) | Plain::Handle(_)) => true,
+        // A regex is its text by now; the checks have seen that it was written as one.
+        (Type::Regex, Plain::Text(_)) => true,
         (Type::Array(element), Plain::Array(list)) => {
             list.items.iter().all(|item| fits(element.get(), item))
         }

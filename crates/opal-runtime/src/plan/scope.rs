@@ -1,7 +1,8 @@
 //! From a unit to the scope-resolved form.
 //!
-//! The static checks have passed by then, so a name that cannot be resolved is a bug; it becomes
-//! null here and an error nowhere. Only what the target reaches is looked at.
+//! The static checks of a source have passed by then; a front end that has none of its own gets its
+//! errors here: whatever means nothing stops the plan, and nothing is dropped. Only what the target
+//! reaches is looked at.
 
 mod expressions;
 mod statements;
@@ -10,7 +11,7 @@ mod steps;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use opal_core::{Registry, Type};
+use opal_core::{Code, Diagnostic, Registry, Span, Type};
 use opal_syntax::Parse;
 
 use super::scoped::{Function, Param, Program, Slot};
@@ -32,7 +33,7 @@ pub(crate) enum Entry {
     Script,
 }
 
-pub(crate) fn scope(source: Source<'_>, entry: Entry) -> Program {
+pub(crate) fn scope(source: Source<'_>, entry: Entry) -> Result<Program, Vec<Diagnostic>> {
     let mut scoper = Scoper::new(source);
     scoper.declare_globals();
     match entry {
@@ -44,7 +45,7 @@ pub(crate) fn scope(source: Source<'_>, entry: Entry) -> Program {
     }
     scoper.reach();
     scoper.close_globals();
-    scoper.program
+    if scoper.lost.is_empty() { Ok(scoper.program) } else { Err(scoper.lost) }
 }
 
 pub(super) struct Scoper<'s> {
@@ -65,6 +66,8 @@ pub(super) struct Scoper<'s> {
     /// Globals read by what is being scoped.
     read: BTreeSet<u32>,
     wanted: Vec<usize>,
+    /// What means nothing.
+    lost: Vec<Diagnostic>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +96,7 @@ impl<'s> Scoper<'s> {
             top: false,
             read: BTreeSet::new(),
             wanted: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -188,6 +192,15 @@ impl<'s> Scoper<'s> {
             }
             function.globals = all.into_iter().collect();
         }
+    }
+
+    /// Something that cannot be planned, because it means nothing.
+    fn lost(&mut self, span: Span, what: &str) {
+        let message = format!("{what} means nothing here");
+        self.lost.push(
+            Diagnostic::new(Code::UndeclaredVariable, span, message)
+                .help("`opal check` says more about it"),
+        );
     }
 
     fn declare(&mut self, space: Space, name: &'s str) -> Slot {

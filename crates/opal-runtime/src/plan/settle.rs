@@ -25,6 +25,9 @@ pub(super) fn settle(
     planner.graph.force(&roots, planner.probe);
     let mut settler = Settler::default();
     settler.known(&mut planner);
+    for taint in std::mem::take(&mut planner.undecided) {
+        settler.defer(&taint, None);
+    }
     if planner.request.purpose == Purpose::Contract {
         refuse_unrepeatable(&mut planner);
     }

@@ -23,14 +23,13 @@ pub(crate) fn check(
             .help("to paste it unprotected, write `@raw(…)`"));
     }
     match &datum.plain {
-        Plain::Open(_) => {
-            let draws_dash = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
-            if draws_dash && begins_word(datum, context, dash) {
-                return Err(leading_dash(datum, span));
-            }
-            return Ok(());
+        Plain::Open(_) => return open(datum, context, dash, span),
+        Plain::Handle(_) => return Ok(()),
+        // What stands first says how the text begins; what is open there is open here.
+        Plain::Joined(parts) => {
+            let first = parts.items.first().filter(|part| matches!(part.plain, Plain::Text(_)));
+            return first.map_or(Ok(()), |first| scalar(first, context, dash, span));
         }
-        Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
         Plain::Array(list) if context.is_whole_word() && context.place() == Place::Word => {
             for item in &list.items {
                 let item = &Datum { plain: item.plain.clone(), taint: own_or(item, datum) };
@@ -63,8 +62,10 @@ fn tainted_dash(datum: &Datum) -> bool {
 }
 
 fn scalar(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(), Diagnostic> {
-    if datum.open().is_some() || matches!(datum.plain, Plain::Handle(_) | Plain::Joined(_)) {
-        return Ok(());
+    match datum.plain {
+        Plain::Open(_) => return open(datum, context, dash, span),
+        Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
+        _ => {}
     }
     let text = operate::scalar(datum).map_err(|error| diagnostic(error, span))?;
     if text.contains('\0') {
@@ -74,9 +75,18 @@ fn scalar(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(),
             .help("remove it, or hand the data over in a file"));
     }
     let from_world = datum.is_tainted() && matches!(datum.plain, Plain::Text(_));
-    let random = datum.taint.as_ref().is_some_and(|taint| !taint.randoms.is_empty());
-    // A random value was judged by what can be drawn, before it was.
-    if from_world && !random && text.starts_with('-') && begins_word(datum, context, dash) {
+    // What is drawn was judged by what can be, before it was.
+    let drawn = datum.taint.as_ref().is_some_and(|taint| taint.drawn);
+    if from_world && !drawn && text.starts_with('-') && begins_word(datum, context, dash) {
+        return Err(leading_dash(datum, span));
+    }
+    Ok(())
+}
+
+/// A value that is not known: random ones are judged by what can be drawn.
+fn open(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(), Diagnostic> {
+    let draws_dash = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
+    if draws_dash && begins_word(datum, context, dash) {
         return Err(leading_dash(datum, span));
     }
     Ok(())

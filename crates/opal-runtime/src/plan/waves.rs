@@ -68,7 +68,6 @@ impl Graph {
                     let Cell::Node(operand) = node.operands[*next - 1] else { continue };
                     stack.push((operand, 0));
                 }
-                None if self.needed(*id) > needed => {}
                 None => {
                     let id = *id;
                     stack.pop();
@@ -227,14 +226,21 @@ impl Graph {
 
     /// Texts from the world that a decorator was given: it may name them, and people may not see.
     fn hidden<'g>(&'g self, operands: &'g [Cell]) -> Vec<&'g str> {
-        let values = operands.iter().filter_map(|cell| self.known(cell));
-        let secret = values.filter(|datum| datum.taint.as_ref().is_some_and(|t| !t.public));
-        secret
-            .filter_map(|datum| match &datum.plain {
-                Plain::Text(text) => Some(text.expose()),
-                _ => None,
-            })
-            .collect()
+        let mut open: Vec<(&Datum, bool)> =
+            operands.iter().filter_map(|cell| Some((self.known(cell)?, false))).collect();
+        let mut hidden = Vec::new();
+        while let Some((datum, inside)) = open.pop() {
+            let secret = inside || datum.taint.as_ref().is_some_and(|taint| !taint.public);
+            match &datum.plain {
+                Plain::Text(text) if secret => hidden.push(text.expose()),
+                Plain::Array(list) => open.extend(list.items.iter().map(|item| (item, secret))),
+                Plain::Map(fields) => {
+                    open.extend(fields.items.values().map(|item| (item, secret)));
+                }
+                _ => {}
+            }
+        }
+        hidden
     }
 
     fn answer(&mut self, job: &Job, answer: Result<Data, Trouble>) {

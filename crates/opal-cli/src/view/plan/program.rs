@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::ambient::IDENTITY;
 use crate::failure::{Exit, Failure};
 
 /// Runs `program` by the shell, as it would run behind a pipe.
@@ -12,7 +13,9 @@ pub(super) fn pipe(program: &str, view: &[u8]) -> Result<Exit, Failure> {
         let help = "try it by hand: `opal plan TASK --json | PROGRAM`";
         Err(Failure::new(Exit::Unavailable, format!("`{program}` {what}"), help))
     };
-    let child = Command::new("sh").args(["-c", program]).stdin(Stdio::piped()).spawn();
+    let mut command = Command::new("sh");
+    command.args(["-c", program]).env_remove(IDENTITY).stdin(Stdio::piped());
+    let child = command.spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) => return failed(format!("cannot be started: {error}")),

@@ -198,6 +198,8 @@ impl StepReader {
             let mut piece = None;
             r.object(|r, key| {
                 let found = match key {
+                    // The place is in no file. Views tell it from the text around, and a plan that
+                    // was read is never executed.
                     "data" => Piece::Data { arg: self.arg(r)?, place: Context::new(Place::Word) },
                     "raw" => Piece::Raw(self.arg(r)?),
                     _ => return r.unknown(key),

@@ -48,7 +48,8 @@ impl Words<'_> {
             }
             (Some(head), _) => {
                 let rest = head.strip_prefix(keyword).unwrap_or(&head);
-                ink.write(&format!(" {}", rest.strip_suffix(ELSE_TAKEN).unwrap_or(rest).trim()));
+                let end = if went_to_else(step) { ELSE_TAKEN } else { "" };
+                ink.write(&format!(" {}", rest.strip_suffix(end).unwrap_or(rest).trim()));
             }
             (None, _) => {}
         }
@@ -80,10 +81,7 @@ impl Words<'_> {
     fn iteration(&mut self, step: &Step, ink: &mut Ink) {
         ink.write(step.path.rsplit('.').next().unwrap_or(&step.path));
         let (key, value) = (step.arg("key"), step.arg("value"));
-        if key.is_none() && value.is_none() {
-            return;
-        }
-        ink.write(" = ");
+        ink.write(if key.is_some() || value.is_some() { " = " } else { "" });
         if let Some(key) = key {
             self.arg(key, ink);
         }
@@ -91,6 +89,7 @@ impl Words<'_> {
             ink.write(if key.is_some() { ": " } else { "" });
             self.arg(value, ink);
         }
+        self.unplanned(step, ink);
     }
 
     /// One of the ways that are still open.
@@ -102,6 +101,15 @@ impl Words<'_> {
         };
         ink.styled(Style::Open, if *arg == ELSE { "" } else { word });
         self.written(arg, ink);
+        self.unplanned(step, ink);
+    }
+
+    /// Why the steps of an open way are not all there.
+    fn unplanned(&mut self, step: &Step, ink: &mut Ink) {
+        if let Some(problem) = step.arg("unplanned") {
+            ink.styled(Style::Open, " → cannot be planned: ");
+            self.written(problem, ink);
+        }
     }
 
     /// `require env.DATABASE_URL = <35:sha256:a1b2c3>`.
@@ -144,16 +152,19 @@ pub(in crate::view) fn operators(step: &Step) -> Vec<&str> {
 fn taken(step: &Step) -> String {
     match step.arg("taken") {
         Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
-        Some(Arg::Const(Value::Int(branch))) => {
-            let is_else = step.reason().is_some_and(|head| head.ends_with(ELSE_TAKEN));
-            if is_else {
-                "no, else".to_owned()
-            } else {
-                format!("branch {}", branch.saturating_add(1))
-            }
-        }
+        Some(Arg::Const(Value::Int(_))) if went_to_else(step) => "no, else".to_owned(),
+        Some(Arg::Const(Value::Int(branch))) => format!("branch {}", branch.saturating_add(1)),
         _ => "no, nothing".to_owned(),
     }
+}
+
+/// Whether the head of an `if` says that it went to its `else`. One that was cut ends in `…`, and
+/// says nothing about that.
+fn went_to_else(step: &Step) -> bool {
+    let beyond_first =
+        matches!(step.arg("taken"), Some(Arg::Const(Value::Int(branch))) if *branch > 0);
+    let says_so = || step.reason().is_some_and(|head| head.ends_with(ELSE_TAKEN));
+    step.decorator == "if" && beyond_first && says_so()
 }
 
 /// `(by env.STAGE)`, where the world steered it.

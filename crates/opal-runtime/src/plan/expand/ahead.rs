@@ -41,6 +41,8 @@ impl<'a> Planner<'a> {
     /// Values that the statements ahead will ask for.
     pub(super) fn look_ahead(&mut self) -> Vec<u32> {
         let mut spoiled = Spoiled::default();
+        // What is set inside an open block is not what the statements behind it will read.
+        spoiled.slots.extend(self.journal.iter().map(super::Change::slot));
         let mut roots = Vec::new();
         for level in (0..self.ahead.len()).rev() {
             let Ahead { block, done, seen, frames } = self.ahead[level];

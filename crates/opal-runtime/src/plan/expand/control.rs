@@ -94,7 +94,7 @@ impl<'a> Planner<'a> {
         by: &Datum,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        step.args.push(("undecided".into(), Arg::Const(Value::Bool(true))));
+        self.leave_undecided(&mut step, by);
         let mut place = Place::new(&*step.path);
         let mut changed: Vec<Slot> = Vec::new();
         for (shown, body) in ways {
@@ -110,6 +110,12 @@ impl<'a> Planner<'a> {
         self.open_slots(changed, by);
         out.push(step);
         Ok(())
+    }
+
+    /// Marks a construct that waits for `by`.
+    pub(super) fn leave_undecided(&mut self, step: &mut Step, by: &Datum) {
+        step.args.push(("undecided".into(), Arg::Const(Value::Bool(true))));
+        self.undecided.extend(by.taint.clone());
     }
 
     /// Variables that depend on what could not be decided.
@@ -146,7 +152,7 @@ impl<'a> Planner<'a> {
             }
             for pattern in &arm.patterns {
                 if self.matches(pattern, &value)? {
-                    taken = Some((arm, pattern.shown.clone()));
+                    taken = Some((arm, shown(arm)));
                     break;
                 }
             }

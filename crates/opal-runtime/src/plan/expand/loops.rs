@@ -129,7 +129,7 @@ impl<'a> Planner<'a> {
         over: &Datum,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        step.args.push(("undecided".into(), Arg::Const(Value::Bool(true))));
+        self.leave_undecided(&mut step, over);
         let mut place = Place::new(&*step.path);
         let mut round = self.node("iteration", place.next(name.to_owned()), step.span)?;
         let mut inner = Place::new(&*round.path);

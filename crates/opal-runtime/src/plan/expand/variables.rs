@@ -14,6 +14,12 @@ pub(in crate::plan) struct Change {
     old: Option<Cell>,
 }
 
+impl Change {
+    pub(super) fn slot(&self) -> Slot {
+        self.slot
+    }
+}
+
 impl Planner<'_> {
     pub(super) fn set(&mut self, slot: Slot, value: Cell) {
         let frame = self.frames.len().saturating_sub(1);
@@ -79,21 +85,19 @@ impl Planner<'_> {
     ) -> Result<(Vec<Slot>, Option<String>), Stop> {
         let (errors, depth, ahead) = (self.errors.len(), self.depth, self.ahead.len());
         self.perhaps += 1;
-        let outcome = self.inside(body);
+        let outcome = self.inside(|this| Ok(body(this)))?;
         self.perhaps -= 1;
-        match outcome {
-            Ok(((), changed)) => Ok((changed, None)),
-            Err(Stop) => {
-                let found = self.errors.split_off(errors);
-                let limit = found.iter().any(|error| error.code == Code::TooManySteps);
-                if limit {
-                    self.errors.extend(found);
-                    return Err(Stop);
-                }
-                self.depth = depth;
-                self.ahead.truncate(ahead);
-                Ok((Vec::new(), found.first().map(|error| error.message.clone())))
-            }
+        let (planned, changed) = outcome;
+        if planned.is_ok() {
+            return Ok((changed, None));
         }
+        let found = self.errors.split_off(errors);
+        if found.iter().any(|error| error.code == Code::TooManySteps) {
+            self.errors.extend(found);
+            return Err(Stop);
+        }
+        self.depth = depth;
+        self.ahead.truncate(ahead);
+        Ok((changed, found.first().map(|error| error.message.clone())))
     }
 }

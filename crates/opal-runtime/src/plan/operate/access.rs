@@ -24,17 +24,23 @@ pub(crate) fn field(base: &Datum, name: &str) -> Result<Datum, OpError> {
         };
         Ok(Datum::constant(plain))
     };
-    part(base, || format!("{}.{name}", base.symbol()), own)
+    let symbol = || match &base.plain {
+        // `.0` and `[0]` are one element, under one name.
+        Plain::Array(_) if name != "length" => format!("{}[{name}]", base.symbol()),
+        _ => format!("{}.{name}", base.symbol()),
+    };
+    part(base, symbol, own)
 }
 
 pub(crate) fn index(base: &Datum, at: &Datum) -> Result<Datum, OpError> {
     let own = |plain: &Plain| match (plain, &at.plain) {
         (Plain::Array(list), Plain::Int(index)) => {
-            element(&list.items, Some(*index), base, &index.to_string())
+            element(&list.items, Some(*index), base, &at.symbol())
         }
         (Plain::Map(fields), Plain::Text(key)) => match fields.items.get(key.expose()) {
             Some(item) => Ok(item.clone()),
-            None => Err(no_key(base, &at.symbol(), fields)),
+            None if at.is_tainted() => Err(no_key(base, &at.symbol(), fields)),
+            None => Err(no_key(base, key.expose(), fields)),
         },
         _ => {
             let (base, at) = (base.type_of(), at.type_of());
@@ -111,7 +117,9 @@ fn element(items: &[Datum], at: Option<i64>, base: &Datum, shown: &str) -> Resul
 fn no_key(base: &Datum, name: &str, fields: &Fields) -> OpError {
     let keys = fields.items.keys().map(AsRef::as_ref);
     let help = match suggest::nearest(name, keys.clone()) {
-        _ if base.taint.is_some() => "look at what it holds".to_owned(),
+        _ if base.taint.is_some() => {
+            "ask for a key that it has: `[\"KEY\"]`; print it once to see them".to_owned()
+        }
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are {}", crate::check::listed(keys)),
     };

@@ -3,7 +3,7 @@
 use opal_core::{Code, Secret};
 
 use super::{OpError, operate, scalar, text};
-use crate::plan::datum::{Datum, Plain};
+use crate::plan::datum::{Datum, MAX_ITEMS, Plain, TooLarge};
 use crate::plan::scoped::Builtin;
 
 pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpError> {
@@ -18,19 +18,16 @@ pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpErr
         (Builtin::Split, [value, separator]) => {
             let (value, separator) = (string(function, value)?, string(function, separator)?);
             // Splitting nothing gives nothing, and an empty separator gives the characters.
-            let parts: Vec<&str> = match (value, separator) {
-                ("", _) => Vec::new(),
+            match (value, separator) {
+                ("", _) => strings(std::iter::empty()),
                 (value, "") => {
-                    value.char_indices().map(|(at, c)| &value[at..at + c.len_utf8()]).collect()
+                    let ends = |(at, c): (usize, char)| &value[at..at + c.len_utf8()];
+                    strings(value.char_indices().map(ends))
                 }
-                (value, separator) => value.split(separator).collect(),
-            };
-            strings(&parts)
+                (value, separator) => strings(value.split(separator)),
+            }
         }
-        (Builtin::Lines, [value]) => {
-            let lines: Vec<&str> = string(function, value)?.lines().collect();
-            strings(&lines)
-        }
+        (Builtin::Lines, [value]) => strings(string(function, value)?.lines()),
         (Builtin::Trim, [value]) => text(std::iter::once(string(function, value)?.trim())),
         (Builtin::Join, [list, separator]) => join(list, string(function, separator)?),
         _ => Err(wrong(function, args.first().copied())),
@@ -48,8 +45,11 @@ fn join(list: &Datum, separator: &str) -> Result<Plain, OpError> {
     text(separated)
 }
 
-fn strings(parts: &[&str]) -> Result<Plain, OpError> {
-    Ok(Datum::array(parts.iter().map(|part| Datum::text(*part)).collect())?)
+fn strings<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Plain, OpError> {
+    if parts.clone().nth(MAX_ITEMS).is_some() {
+        return Err(TooLarge.into());
+    }
+    Ok(Datum::array(parts.map(Datum::text).collect())?)
 }
 
 fn string(function: Builtin, datum: &Datum) -> Result<&str, OpError> {

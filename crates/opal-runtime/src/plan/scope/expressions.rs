@@ -40,7 +40,10 @@ impl Scoper<'_> {
                     let args = args.iter().map(|arg| self.expression(&arg.value)).collect();
                     ExprKind::Function(builtin, args)
                 }
-                None => ExprKind::Const(Datum::constant(Plain::Null)),
+                None => {
+                    self.lost(name.span, &format!("`{}(…)`", name.text));
+                    ExprKind::Const(Datum::constant(Plain::Null))
+                }
             },
             unit::ExprKind::Reference(reference) => return self.reference(reference),
             unit::ExprKind::Access { base, access } => {
@@ -72,7 +75,10 @@ impl Scoper<'_> {
     fn variable(&mut self, space: Space, name: &str, span: Span) -> Expr {
         let kind = match self.lookup(space, name) {
             Some(slot) => ExprKind::Slot(slot, name.into()),
-            None => ExprKind::Const(Datum::constant(Plain::Null)),
+            None => {
+                self.lost(span, &format!("`{name}`"));
+                ExprKind::Const(Datum::constant(Plain::Null))
+            }
         };
         Expr { kind, span }
     }
@@ -109,6 +115,7 @@ impl Scoper<'_> {
             };
         }
         let Some((descriptor, subject)) = self.descriptor(path) else {
+            self.lost(span, &format!("`@{path}`"));
             return constant(Datum::constant(Plain::Null), span);
         };
         let subject = subject.map(Rc::from);

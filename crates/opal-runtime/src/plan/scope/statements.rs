@@ -27,8 +27,11 @@ impl<'s> Scoper<'s> {
 
     pub(super) fn statements(&mut self, block: &'s unit::Block) -> Block {
         let statements = block.statements.iter().filter_map(|statement| {
-            let kind = self.statement(&statement.kind)?;
-            Some(Statement { kind, span: statement.span })
+            let kind = self.statement(&statement.kind);
+            if kind.is_none() {
+                self.lost(statement.span, "this statement");
+            }
+            Some(Statement { kind: kind?, span: statement.span })
         });
         Block { statements: statements.collect() }
     }
@@ -58,7 +61,7 @@ impl<'s> Scoper<'s> {
             unit::StatementKind::When { subject, arms } => {
                 let subject = self.expression(subject);
                 let arms = arms.iter().map(|arm| Arm {
-                    patterns: arm.patterns.iter().filter_map(|e| self.pattern(e)).collect(),
+                    patterns: self.patterns(&arm.patterns),
                     body: self.block(&arm.body),
                 });
                 StatementKind::When { subject, arms: arms.collect() }
@@ -111,6 +114,17 @@ impl<'s> Scoper<'s> {
         self.scopes.pop();
         let name = names.first().map_or("item", |name| name.text.as_str()).into();
         StatementKind::For { slots, name, over, body }
+    }
+
+    fn patterns(&mut self, patterns: &[unit::Expr]) -> Vec<Pattern> {
+        let mut known = Vec::new();
+        for pattern in patterns {
+            match self.pattern(pattern) {
+                Some(found) => known.push(found),
+                None => self.lost(pattern.span, "this pattern"),
+            }
+        }
+        known
     }
 
     /// Patterns are literals, so they are values already.
