@@ -215,8 +215,12 @@ fn plan() -> Command {
                      Examples:\n  opal plan diff old.plan new.plan\n  opal plan diff prod.plan",
                 ),
             Command::new("verify")
-                .about("Check that a contract is whole, sealed to this runner and trusted here")
-                .args([file_argument("A contract, - for standard input"), require_signature()])
+                .about("Check that a contract is whole, sealed to this runner and accepted by the policy here")
+                .args([
+                    file_argument("A contract, - for standard input"),
+                    source(),
+                    require_signature(),
+                ])
                 .args(options::args())
                 .after_help("Example:\n  opal plan verify prod.plan --require-signature=release"),
         ])

@@ -57,11 +57,14 @@ impl Context<'_> {
     }
 
     /// The runtime root: `--root` behind the command or before it, `$OPAL_ROOT`, or `~/.opal`.
-    pub(crate) fn root(&self, matches: &ArgMatches) -> Result<Root, Failure> {
-        let named = matches.get_one::<PathBuf>("root").or(self.typed.root.as_ref());
-        let named = named.or(self.ambient.root.as_ref()).cloned();
-        let found = named.or_else(|| Some(self.ambient.home.as_ref()?.join(".opal")));
-        found.map(Root::new).ok_or_else(|| {
+    pub(crate) fn root(&self, behind: Option<&PathBuf>) -> Option<Root> {
+        let named = behind.or(self.typed.root.as_ref()).or(self.ambient.root.as_ref()).cloned();
+        named.or_else(|| Some(self.ambient.home.as_ref()?.join(".opal"))).map(Root::new)
+    }
+
+    /// The same, for what cannot do without.
+    pub(crate) fn needed_root(&self, behind: Option<&PathBuf>) -> Result<Root, Failure> {
+        self.root(behind).ok_or_else(|| {
             Failure::new(
                 Exit::Configuration,
                 "there is no home directory to keep keys in: `HOME` is not set",

@@ -85,10 +85,15 @@ impl Failure {
         let help = match error.kind() {
             io::ErrorKind::StorageFull => "free some space and try again",
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "the file is as it was; check who may write there"
+                "check who may write there"
             }
-            _ => "nothing was lost: what could not be written is as it was",
+            _ => "check where it goes, and try again",
         };
         Self::new(Exit::Write, format!("{what} cannot be written: {error}"), help)
+    }
+
+    /// For a file that is written beside its place first: until that is done, nothing changes.
+    pub(crate) fn unreplaced(what: &str, error: &io::Error) -> Self {
+        Self::unwritable(what, error).help("nothing was lost: what was there is as it was")
     }
 }

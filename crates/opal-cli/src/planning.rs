@@ -11,9 +11,8 @@ use opal_core::view::{Facts, PlanView};
 use opal_core::{Diagnostic, Value};
 use opal_runtime::check::{self, Checked};
 use opal_runtime::contracts::OwnKeys;
-use opal_runtime::keys::{IdentitySource, Runner};
+use opal_runtime::keys::{IdentitySource, KeyError, Runner};
 use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan};
-use opal_runtime::root::Root;
 use opal_runtime::world::{OsWorld, Surroundings};
 
 use crate::ambient::Ambient;
@@ -58,7 +57,7 @@ impl Subject<'_> {
     /// The same, without a word about what stops it.
     pub(crate) fn examine(&self, context: &Context<'_>) -> Result<Checked, Vec<Diagnostic>> {
         let loaded = self.loaded;
-        let checked = check::check_parsed(&loaded.parse, &loaded.text, &context.registry);
+        let mut checked = check::check_parsed(&loaded.parse, &loaded.text, &context.registry);
         let findings = checked.findings(self.function.as_deref());
         if !findings.errors.is_empty() {
             return Err(findings.errors);
@@ -67,6 +66,7 @@ impl Subject<'_> {
         if elsewhere > 0 {
             view::check::elsewhere(elsewhere, self.target());
         }
+        checked.lower(&loaded.parse, &loaded.text, self.function.as_deref());
         Ok(checked)
     }
 
@@ -81,12 +81,12 @@ impl Subject<'_> {
     ) -> Outcome<Resolved> {
         let world = self.world(context)?;
         let request = Request {
-            unit: &checked.unit,
+            unit: checked.unit(),
             registry: &context.registry,
             text: Some((&self.loaded.parse, &self.loaded.text)),
             function: self.function.as_deref(),
             arguments: &self.arguments,
-            algorithm: options.algorithm,
+            algorithm: options.algorithm.unwrap_or_default(),
             purpose,
         };
         match plan(&request, &world, keys) {
@@ -187,29 +187,39 @@ pub(crate) fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| Failure::unreadable(Path::new("."), &error))
 }
 
-/// The key that stands in for the runner's, or the machine's own.
-pub(crate) fn runner(
+/// The key that stands in for the runner's, or the machine's own, made at first need.
+pub(crate) fn runner(context: &Context<'_>, options: &PlanOptions) -> Result<Runner, KeyError> {
+    if let Some(brought) = brought(context, options.identity.as_deref())? {
+        return Ok(brought);
+    }
+    match context.root(options.root.as_ref()) {
+        Some(root) => Runner::of_machine(&root),
+        None => Ok(Runner::ephemeral("there is no home directory to keep a key in")),
+    }
+}
+
+/// The same key where there is one already: looking makes none.
+pub(crate) fn known_runner(
     context: &Context<'_>,
     options: &PlanOptions,
-) -> Result<Runner, opal_runtime::keys::KeyError> {
-    let source = match (&options.identity, &context.ambient.identity) {
+) -> Result<Option<Runner>, KeyError> {
+    if let Some(brought) = brought(context, options.identity.as_deref())? {
+        return Ok(Some(brought));
+    }
+    context.root(options.root.as_ref()).map_or(Ok(None), |root| Runner::known(&root))
+}
+
+/// The key that `--identity` or `$OPAL_IDENTITY` brings, in place of the machine's.
+pub(crate) fn brought(
+    context: &Context<'_>,
+    identity: Option<&str>,
+) -> Result<Option<Runner>, KeyError> {
+    let source = match (identity, &context.ambient.identity) {
         (Some(option), _) => IdentitySource::from_option(option)?,
         (None, Some(variable)) => {
             IdentitySource::from_variable(variable, context.ambient.home.as_deref())?
         }
-        (None, None) => {
-            return match root(context, options) {
-                Some(root) => Runner::of_machine(&root),
-                None => Ok(Runner::ephemeral("there is no home directory to keep a key in")),
-            };
-        }
+        (None, None) => return Ok(None),
     };
-    source.load()
-}
-
-/// The runtime root, where there is one.
-pub(crate) fn root(context: &Context<'_>, options: &PlanOptions) -> Option<Root> {
-    let named = options.root.as_ref().or(context.typed.root.as_ref());
-    let named = named.or(context.ambient.root.as_ref()).cloned();
-    named.or_else(|| Some(context.ambient.home.as_ref()?.join(".opal"))).map(Root::new)
+    source.load().map(Some)
 }

@@ -34,10 +34,11 @@ impl Keys for FixedKeys {
 fn planned(source: &str, world: &MemoryWorld) -> Resolved {
     let registry = decorators::registry();
     let parse = opal_syntax::parse(source, &Words(&registry));
-    let checked = check::check_parsed(&parse, source, &registry);
+    let mut checked = check::check_parsed(&parse, source, &registry);
+    checked.lower(&parse, source, Some("main"));
     assert!(!checked.diagnostics.iter().any(opal_core::Diagnostic::is_error));
     let request = Request {
-        unit: &checked.unit,
+        unit: checked.unit(),
         registry: &registry,
         text: Some((&parse, source)),
         function: Some("main"),

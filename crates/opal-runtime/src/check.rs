@@ -53,9 +53,10 @@ pub(crate) use types::function_form;
 /// A source text that has been read, with everything wrong with it.
 #[derive(Debug)]
 pub struct Checked {
-    pub unit: Unit,
+    unit: Unit,
     /// In the order of their places.
     pub diagnostics: Vec<Diagnostic>,
+    reach: reach::Reach,
 }
 
 /// Reads and checks `text`.
@@ -67,13 +68,13 @@ pub fn check(text: &str, registry: &Registry) -> Checked {
 /// Checks `text`, which has been parsed.
 #[must_use]
 pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
-    let unit = lower::unit(parse, text);
-    let mut diagnostics = Checker::new(text, registry, parse, &unit).run();
+    let unit = lower::outline(parse, text);
+    let (mut diagnostics, reach) = Checker::new(text, registry, parse, &unit).run();
     diagnostics.extend(parse.errors.iter().cloned());
     diagnostics.extend(opal_syntax::source::characters(text));
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();
-    Checked { unit, diagnostics }
+    Checked { unit, diagnostics, reach }
 }
 
 struct Checker<'a> {
@@ -116,7 +117,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn run(mut self) -> Vec<Diagnostic> {
+    fn run(mut self) -> (Vec<Diagnostic>, reach::Reach) {
         self.declare_functions();
         self.walk_script();
         self.walk_functions();
@@ -127,7 +128,7 @@ impl<'a> Checker<'a> {
         if self.parse.is_broken() {
             self.forgive();
         }
-        self.out
+        (self.out, reach::Reach::new(self.functions))
     }
 
     /// Drops what a syntax error may have caused: text that was passed over may declare or use

@@ -47,6 +47,10 @@ pub enum Unopened {
 }
 
 /// Reads, unseals and authenticates a contract, and only then looks into it.
+///
+/// The signature comes after that, since the key to check it with is named in PROVENANCE. Whose it
+/// must be is policy. Without one nothing is known about who wrote the file: the public key of this
+/// runner is enough to seal a file to it.
 pub fn open(bytes: &[u8], runner: &Runner) -> Result<Opened, Unopened> {
     let frame = Frame::read(bytes).map_err(Unopened::Format)?;
     let envelope = Envelope::open(frame.envelope(), runner).map_err(Unopened::Envelope)?;

@@ -35,27 +35,11 @@ pub fn find(parse: &Parse, text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<
 #[must_use]
 pub fn unit(parse: &Parse, text: &str) -> Unit {
     let mut unit = outline(parse, text);
-    let fill = |functions: &mut [Function]| {
-        for function in functions {
-            function.body = body(parse, text, function);
-        }
-    };
-    let half = unit.functions.len() / 2;
-    let (first, second) = unit.functions.split_at_mut(half);
-    if first.len() < SIDE_BY_SIDE_FROM {
-        fill(first);
-        fill(second);
-    } else {
-        std::thread::scope(|scope| {
-            scope.spawn(|| fill(second));
-            fill(first);
-        });
+    for function in &mut unit.functions {
+        function.body = body(parse, text, function);
     }
     unit
 }
-
-/// Halves of a file with so many functions are lowered side by side.
-const SIDE_BY_SIDE_FROM: usize = 1_000;
 
 /// The body of one function of an outline.
 #[must_use]
@@ -64,6 +48,12 @@ pub fn body(parse: &Parse, text: &str, function: &Function) -> Block {
     let mut lower = Lower::new(parse, text);
     lower.cursor.jump(mark);
     lower.function_body()
+}
+
+/// The body of a function of an outline; none where the function has it already.
+pub(crate) fn missing_body(parse: &Parse, text: &str, function: &Function) -> Option<Block> {
+    let lowered = !function.body.statements.is_empty() || function.mark.is_none();
+    (!lowered).then(|| body(parse, text, function))
 }
 
 /// The text of a command given as a string: compiled exactly like a shell step.

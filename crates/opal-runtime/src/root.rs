@@ -124,6 +124,19 @@ pub fn read_private(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootE
     read_limited(path, file, limit)
 }
 
+/// Reads a file that anybody may read, and nobody but us or the administrator could have changed.
+pub fn read_guarded(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+    let failed = |error| RootError::of(path, error);
+    let file = File::open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    owned(path, &metadata)?;
+    let mode = metadata.mode() & 0o7777;
+    if mode & 0o022 != 0 {
+        return Err(RootError { path: path.into(), why: Why::Writable(mode) });
+    }
+    read_limited(path, file, limit)
+}
+
 /// Reads a file that anybody may read, at most `limit` bytes of it.
 pub fn read_public(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
     let file = File::open(path).map_err(|error| RootError::of(path, error))?;

@@ -547,6 +547,11 @@ fn a_key_to_seal_with_cannot_sign_and_a_public_key_is_found_by_name_text_or_file
         assert_eq!(credentials.public_key(key).unwrap().to_string(), sign.public);
     }
     assert!(credentials.public_key("e").is_err());
+    fs::remove_file(&sign.path).unwrap();
+    assert_eq!(credentials.public_key("s").unwrap().to_string(), sign.public);
+    assert_eq!(credentials.public_key("none").unwrap_err().kind, KeyErrorKind::Missing);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    assert_eq!(credentials.public_key("s").unwrap_err().kind, KeyErrorKind::Exposed);
 }
 
 #[test]

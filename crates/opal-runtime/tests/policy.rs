@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use opal_core::Duration;
@@ -146,6 +147,9 @@ fn files_that_are_missing_say_nothing_and_files_that_are_wrong_stop() {
     assert_eq!(load().unwrap(), (Policy::default(), None));
     fs::write(folder.path().join("system"), "max_age = \"2h\"\n").unwrap();
     fs::write(folder.path().join("user"), "max_age = \"1h\"\n").unwrap();
+    for name in ["system", "user"] {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
     fs::write(folder.path().join("opal.mod"), "name = \"shop\"\n[policy]\nmax_age = \"3h\"\n")
         .unwrap();
     let (policy, name) = load().unwrap();
@@ -164,6 +168,39 @@ fn files_that_are_missing_say_nothing_and_files_that_are_wrong_stop() {
     fs::remove_file(folder.path().join("user")).unwrap();
     fs::create_dir(folder.path().join("user")).unwrap();
     assert!(load().is_err());
+}
+
+#[test]
+fn rules_that_others_could_have_changed_stop_and_those_of_a_project_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rules");
+    fs::write(&file, "").unwrap();
+    let load = |mode| {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let path = || Some(file.clone());
+        let files = [
+            Files { system: path(), ..Files::default() },
+            Files { user: path(), ..Files::default() },
+            Files { project: path(), ..Files::default() },
+        ];
+        files.map(|files| files.load(Policy::default()).map_err(|error| error.help))
+    };
+    let [system, user, project] = load(0o644);
+    assert!(system.is_ok() && user.is_ok() && project.is_ok());
+    for mode in [0o664, 0o646, 0o666] {
+        let [system, user, project] = load(mode);
+        for refused in [system, user] {
+            assert!(refused.unwrap_err().contains("`chmod go-w "), "{mode:o}");
+        }
+        assert!(project.is_ok(), "{mode:o}");
+    }
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can give files away");
+        return;
+    }
+    std::os::unix::fs::chown(&file, Some(4242), None).unwrap();
+    let [system, user, project] = load(0o644);
+    assert!(system.unwrap_err().contains("`chown root ") && user.is_err() && project.is_ok());
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn write_back(formatted: &mut Formatted) {
     let Outcome::Changed { after, .. } = &formatted.outcome else { return };
     if let Err(error) = replace(&formatted.path, after) {
         let what = format!("`{}`", formatted.name);
-        formatted.outcome = Outcome::Failed(Failure::unwritable(&what, &error));
+        formatted.outcome = Outcome::Failed(Failure::unreplaced(&what, &error));
     }
 }
 

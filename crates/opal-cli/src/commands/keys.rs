@@ -1,11 +1,11 @@
 //! `opal keys`: making and showing keys.
 
 use clap::ArgMatches;
-use opal_runtime::keys::{Credentials, IdentitySource, KeyKind, KeyName, Recipient, Runner};
+use opal_runtime::keys::{Credentials, KeyKind, KeyName, Runner};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::view;
+use crate::{planning, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match matches.subcommand() {
@@ -17,7 +17,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 }
 
 fn generate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let root = context.root(matches)?;
+    let root = context.needed_root(matches.get_one("root"))?;
     let kind = if matches.get_flag("seal") { KeyKind::Seal } else { KeyKind::Sign };
     let name = match (matches.get_one::<String>("name"), kind) {
         (Some(name), _) => name.parse().map_err(Failure::key)?,
@@ -35,7 +35,7 @@ fn generate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure
 }
 
 fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let root = context.root(matches)?;
+    let root = context.needed_root(matches.get_one("root"))?;
     let listed = Credentials::new(&root).list().map_err(Failure::key)?;
     if matches.get_flag("json") {
         return view::keys::list_json(&listed);
@@ -46,13 +46,14 @@ fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
 fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let json = matches.get_flag("json");
     let name = matches.get_one::<String>("name");
+    let identity = matches.get_one::<String>("identity").map(String::as_str);
     if name.is_none()
-        && let Some(recipient) = brought(context, matches)?
+        && let Some(runner) = planning::brought(context, identity).map_err(Failure::key)?
     {
-        return view::keys::brought(&recipient, json);
+        return view::keys::brought(&runner.recipient(), json);
     }
     let name = name.map_or(Ok(KeyName::runner()), |name| name.parse()).map_err(Failure::key)?;
-    let root = context.root(matches)?;
+    let root = context.needed_root(matches.get_one("root"))?;
     if name == KeyName::runner() {
         // Whoever asks for the runner's public half is about to need it.
         let runner = Runner::of_machine(&root).map_err(Failure::key)?;
@@ -64,17 +65,4 @@ fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     }
     let entry = Credentials::new(&root).show(&name).map_err(Failure::key)?;
     view::keys::shown(&entry, json)
-}
-
-/// The public half of a key that stands in for the runner's.
-fn brought(context: &Context<'_>, matches: &ArgMatches) -> Result<Option<Recipient>, Failure> {
-    let source = match (matches.get_one::<String>("identity"), &context.ambient.identity) {
-        (Some(option), _) => IdentitySource::from_option(option),
-        (None, Some(variable)) => {
-            IdentitySource::from_variable(variable, context.ambient.home.as_deref())
-        }
-        (None, None) => return Ok(None),
-    };
-    let runner = source.and_then(|source| source.load()).map_err(Failure::key)?;
-    Ok(Some(runner.recipient()))
 }

@@ -8,7 +8,7 @@ mod verify;
 
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_runtime::plan::Purpose;
@@ -22,6 +22,26 @@ use crate::view;
 
 pub(crate) use contract::{open, read_file};
 pub(crate) use verify::required;
+
+/// Where a plan goes.
+#[derive(Debug, PartialEq, Eq)]
+enum Output {
+    /// To be looked at.
+    View,
+    /// A contract that is kept.
+    File(PathBuf),
+    /// A contract on standard output.
+    Bytes,
+}
+
+impl Output {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::View | Self::Bytes => None,
+        }
+    }
+}
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match matches.subcommand() {
@@ -48,8 +68,45 @@ pub(crate) fn plan(
     subject: &Subject<'_>,
     options: &PlanOptions,
 ) -> Result<Exit, Failure> {
-    let contract = options.resolve || options.output.is_some();
-    if let Some(option) = options.contract_only().filter(|_| !contract) {
+    let output = output(options, context.ambient.stdout_is_terminal)?;
+    if let Some(path) = output.file() {
+        contract::check_paths(&subject.loaded.path, path)?;
+    }
+    let checked = match subject.check(context, options.is_json())? {
+        // As with the source: the end of the process frees it all at once.
+        Ok(checked) => ManuallyDrop::new(checked),
+        Err(exit) => return Ok(exit),
+    };
+    let contract = is_contract(options);
+    let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
+    let mut keys = subject.own_keys(context, options);
+    let mut resolved = match subject.plan(context, &checked, options, purpose, &mut keys)? {
+        Ok(resolved) => resolved,
+        Err(exit) => return Ok(exit),
+    };
+    // A glance is not the time for advice.
+    if contract || !options.dry_run {
+        view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
+    }
+    if output != Output::View {
+        return contract::write(context, subject, options, resolved, &mut keys, output.file());
+    }
+    let plan = subject.view(&resolved, &keys, context, contract);
+    let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
+    if contract {
+        view::plan::output_hint(subject.target());
+    }
+    Ok(exit)
+}
+
+/// Whether everything is looked at, as a contract needs it.
+fn is_contract(options: &PlanOptions) -> bool {
+    options.resolve || options.output.is_some()
+}
+
+/// Where the plan goes, unless the options contradict each other.
+fn output(options: &PlanOptions, terminal: bool) -> Result<Output, Failure> {
+    if let Some(option) = options.contract_only().filter(|_| !is_contract(options)) {
         return Err(Failure::usage(
             format!("`{option}` belongs to a contract"),
             "add `--resolve`, or write one with `opal plan TASK -o FILE`",
@@ -62,41 +119,39 @@ pub(crate) fn plan(
             "write the contract to a file: `-o FILE`",
         ));
     }
-    let kept = options.output.is_some() && !to_stdout;
-    let wants_view = options.format.is_some() || context.ambient.stdout_is_terminal && !kept;
-    if let Some(option) = options.contract_only().filter(|_| wants_view && !kept) {
-        return Err(Failure::usage(
+    if let Some(path) = options.output.as_ref().filter(|_| !to_stdout) {
+        return Ok(Output::File(path.clone()));
+    }
+    if is_contract(options) && options.format.is_none() && !terminal {
+        return Ok(Output::Bytes);
+    }
+    match options.contract_only() {
+        Some(option) => Err(Failure::usage(
             format!("`{option}` belongs to a contract, and a view is none"),
             "write the contract to a file: `-o FILE`",
-        ));
+        )),
+        None => Ok(Output::View),
     }
-    if let (true, Some(output)) = (kept, &options.output) {
-        contract::check_paths(&subject.loaded.path, output)?;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_go_to_files_and_pipes_and_never_to_a_terminal() {
+        let to = |output: Option<&str>, resolve, terminal| {
+            let output = output.map(PathBuf::from);
+            let options = PlanOptions { output, resolve, ..PlanOptions::default() };
+            super::output(&options, terminal).unwrap()
+        };
+        let file = || Output::File(PathBuf::from("c.plan"));
+        assert_eq!(to(Some("c.plan"), false, true), file());
+        assert_eq!(to(Some("c.plan"), true, false), file());
+        assert_eq!(to(Some("-"), false, false), Output::Bytes);
+        assert_eq!(to(None, true, false), Output::Bytes);
+        assert_eq!(to(Some("-"), false, true), Output::View);
+        assert_eq!(to(None, true, true), Output::View);
+        assert_eq!(to(None, false, false), Output::View);
     }
-    let checked = match subject.check(context, options.is_json())? {
-        // As with the source: the end of the process frees it all at once.
-        Ok(checked) => ManuallyDrop::new(checked),
-        Err(exit) => return Ok(exit),
-    };
-    let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
-    let mut keys = subject.own_keys(context, options);
-    let mut resolved = match subject.plan(context, &checked, options, purpose, &mut keys)? {
-        Ok(resolved) => resolved,
-        Err(exit) => return Ok(exit),
-    };
-    // A glance is not the time for advice.
-    if contract || !options.dry_run {
-        view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
-    }
-    let kept = options.output.is_some() && !to_stdout;
-    let wants_view = options.format.is_some() || context.ambient.stdout_is_terminal;
-    if contract && (kept || !wants_view) {
-        return contract::write(context, subject, options, resolved, &mut keys);
-    }
-    let plan = subject.view(&resolved, &keys, context, contract);
-    let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
-    if contract {
-        view::plan::output_hint(subject.target());
-    }
-    Ok(exit)
 }

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use opal_core::contract::{self, Contract, Drift};
 use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
-use opal_core::{Code, Diagnostic, Value};
+use opal_core::{Code, Diagnostic, Duration, Value};
 use opal_runtime::contracts::Opened;
 use opal_runtime::plan::{Purpose, Request, Resolved, Unplanned, plan};
 
@@ -61,8 +61,9 @@ fn contract_run(
     let required = plans::required(matches);
     let policy = trust::policy(context, options, &required, Some(&source.path))?;
     trust::judge(&policy, &bytes, &opened.contract)?;
-    trust::in_time(path, &opened.contract)?;
-    trust::unused(context, options, path, &opened)?;
+    trust::not_over(context, options, path, &opened, &|| {
+        Some(mend(context, options, &opened.contract, &source, path))
+    })?;
     let fresh = match replan(context, options, &source, &mut opened)? {
         Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
@@ -98,21 +99,23 @@ fn contract_run(
     Err(Failure::new(Exit::Unavailable, message, help))
 }
 
-/// The source where `-f` says, or where the contract recorded it.
+/// Where the source is: where `-f` says, where the contract has it from here, or where it was.
+pub(crate) fn source_path(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {
+    let recorded = || {
+        let source = contract.provenance().source.as_ref()?;
+        let near = PathBuf::from(&source.path);
+        Some(if near.is_file() { near } else { PathBuf::from(&source.absolute) })
+    };
+    file.cloned().or_else(recorded).or_else(crate::project::find)
+}
+
+/// The source of today.
 pub(crate) fn source_of(
     context: &Context<'_>,
     contract: &Contract,
     file: Option<&PathBuf>,
 ) -> Result<Loaded, Failure> {
-    let recorded = contract.provenance().source.as_ref();
-    let path = match (file, recorded) {
-        (Some(file), _) => file.clone(),
-        (None, Some(source)) => {
-            let near = PathBuf::from(&source.path);
-            if near.is_file() { near } else { PathBuf::from(&source.absolute) }
-        }
-        (None, None) => crate::project::file_or_project(None)?,
-    };
+    let path = crate::project::file_or_project(source_path(contract, file).as_ref())?;
     Loaded::read(&path, &context.registry).map_err(|not| match not {
         NotLoaded::Failure(failure) if file.is_none() => {
             failure.help("the contract was made there; `-f FILE` names the source of today")
@@ -140,7 +143,7 @@ pub(crate) fn replan(
     let world = subject.world(context)?;
     let fresh = subject.examine(context).map_err(Unplanned::Errors).and_then(|checked| {
         let request = Request {
-            unit: &checked.unit,
+            unit: checked.unit(),
             registry: &context.registry,
             text: Some((&loaded.parse, &loaded.text)),
             function: subject.function.as_deref(),
@@ -174,7 +177,7 @@ fn drift(errors: &[Diagnostic], text: &str, moved: bool) -> Drift {
 }
 
 /// The command that makes the contract anew. Who signed it and whom it was sealed to is not known.
-fn mend(
+pub(crate) fn mend(
     context: &Context<'_>,
     options: &PlanOptions,
     contract: &Contract,
@@ -198,6 +201,10 @@ fn mend(
     }
     if plan.algorithm != Algorithm::default() {
         option("--hash-algo", plan.algorithm.name().to_owned());
+    }
+    if let Some(end) = contract.provenance().expires.filter(|end| *end > contract.created()) {
+        let nanos = (end - contract.created()).saturating_mul(1_000_000_000);
+        option("--expires", Duration::from_nanos(nanos).to_string());
     }
     if contract.provenance().once {
         words.push("--once".to_owned());

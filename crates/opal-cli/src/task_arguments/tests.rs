@@ -68,6 +68,39 @@ fn a_parameter_of_its_own_is_no_off_switch() {
 }
 
 #[test]
+fn a_hidden_name_is_a_flag_of_its_own_where_another_has_the_short_one() {
+    let source = "fun a(_a = 1, a = 2) = echo\n";
+    assert_eq!(shown(source, &["--a", "5"]), "a=5");
+    assert_eq!(shown(source, &["--_a", "5"]), "_a=5");
+    let source = "fun a(_a = 1, __a = 2) = echo\n";
+    assert_eq!(shown(source, &["--_a", "5", "--__a=6"]), "__a=6 _a=5");
+    let source = "fun a(wait = true, _no_wait = 1) = echo\n";
+    assert_eq!(shown(source, &["--no-wait", "--_no_wait=3"]), "_no_wait=3 wait=false");
+    let source = "fun a(_x = true, x = false) = echo\n";
+    assert_eq!(shown(source, &["--no-_x", "--x"]), "_x=false x=true");
+    assert_eq!(shown("fun a(_help = 1) = echo\n", &["--help", "2"]), "_help=2");
+    assert_eq!(shown("fun a(_quiet = 1) = echo\n", &["--quiet", "2"]), "_quiet=2");
+}
+
+#[test]
+fn a_default_that_is_worked_out_from_constants_has_their_type() {
+    for (default, word, value) in [
+        ("1 + 2", "5", "5"),
+        ("-(1 + 2)", "5", "5"),
+        ("1 + 2.5", "5", "5.0"),
+        ("2 * 3s", "5s", "5s"),
+        ("\"a\" + \"b\"", "5", "\"5\""),
+        ("1...3", "4,5", "[4, 5]"),
+    ] {
+        let source = format!("fun a(n = {default}) = echo\n");
+        assert_eq!(shown(&source, &[&format!("--n={word}")]), format!("n={value}"), "{default}");
+    }
+    assert_eq!(shown("fun a(n = 1 < 2) = echo\n", &["--no-n"]), "n=false");
+    assert_eq!(shown("fun a(n = !(1 < 2)) = echo\n", &["--n"]), "n=true");
+    assert!(try_given("fun a(n = 1 + 2) = echo\n", &["--n=x"]).is_err());
+}
+
+#[test]
 fn the_rest_is_an_array_of_words() {
     let source = "fun a(first, others...) = echo\n";
     assert_eq!(shown(source, &["1", "2", "a,b"]), "first=\"1\" others=[\"2\", \"a,b\"]");

@@ -58,7 +58,7 @@ pub(crate) fn facts(contract: &Contract) -> Facts {
     Facts { signed_by: signer.into_iter().collect(), ..Facts::of(contract) }
 }
 
-/// A contract that is whole, openable and trusted.
+/// A contract that is whole, openable and accepted.
 pub(crate) fn verified(path: &Path, contract: &Contract, json: bool) -> Result<Exit, Failure> {
     let facts = facts(contract);
     let hash = format!("{}:{}", contract.plan().algorithm.name(), contract.plan_hash().hex());
@@ -75,7 +75,10 @@ pub(crate) fn verified(path: &Path, contract: &Contract, json: bool) -> Result<E
         Some(key) => format!("signed by {key}"),
         None => "not signed".to_owned(),
     };
-    print(&format!("{} is whole and trusted here; {signed}\nPlan Hash: {hash}\n", path.display()))
+    let path = path.display();
+    print(&format!(
+        "{path} is whole and accepted by the policy here; {signed}\nPlan Hash: {hash}\n"
+    ))
 }
 
 /// Two plans side by side: exit 1 where they differ.

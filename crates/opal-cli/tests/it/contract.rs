@@ -61,6 +61,19 @@ fn a_contract_sealed_to_another_runner_runs_there_and_nowhere_else() {
 }
 
 #[test]
+fn looking_at_a_contract_makes_no_key() {
+    let (maker, reviewer) = (machine(), machine());
+    let made = contract(&maker, &[]);
+    reviewer.write("brought.plan", &made);
+    for line in
+        [&["plan", "show", "brought.plan"][..], &["plan", "diff", "brought.plan", "brought.plan"]]
+    {
+        reviewer.call(line).code(0).says("not known to be whole");
+    }
+    assert!(!reviewer.path().join("home/.opal").exists());
+}
+
+#[test]
 fn recipients_may_come_from_a_file_and_are_checked() {
     let (maker, one, two) = (machine(), machine(), machine());
     let team = format!("# the team\n{}\n\n{}\n", public_key(&one), public_key(&two));
@@ -310,4 +323,20 @@ fn a_random_value_may_not_steer() {
     for more in [&[][..], &["-o", "x.plan"]] {
         opal.call(&[&["plan", "a"], more].concat()).code(65).says("commands.opl:2:");
     }
+}
+
+#[test]
+fn the_key_of_the_runner_is_nothing_that_a_plan_can_read() {
+    let key = ci_key();
+    let opal = Opal::machine(
+        "fun a() {\n    echo @env.OPAL_IDENTITY\n}\n\
+         fun b() {\n    echo @shell.output(\"printenv OPAL_IDENTITY || echo none\", public=true)\n}\n",
+    );
+    let env = [("OPAL_IDENTITY", key.as_str())];
+    let read = opal.call_with(&env, &["plan", "a", "--resolve", "--json"]);
+    read.code(65).says("OPAL_IDENTITY").hides("AGE-SECRET-KEY");
+    let ran = opal.call_with(&env, &["plan", "b", "--resolve", "--json"]);
+    ran.code(0).says("none").hides("AGE-SECRET-KEY");
+    let shown = opal.call_with(&env, &["plan", "b", "--format", "cmd:env"]);
+    shown.code(0).says("PATH=").hides("AGE-SECRET-KEY");
 }

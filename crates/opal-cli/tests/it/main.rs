@@ -15,6 +15,7 @@ mod laws;
 mod list;
 mod plan;
 mod planned_twice;
+mod project;
 mod run;
 mod secrets;
 mod support;

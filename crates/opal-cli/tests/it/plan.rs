@@ -326,7 +326,10 @@ fn a_device_or_a_pipe_is_written_to_and_never_replaced() {
     let opal = Opal::machine("fun a() = echo a\n");
     let link = opal.path().join("full");
     std::os::unix::fs::symlink("/dev/full", &link).unwrap();
-    opal.call(&["plan", "a", "-o", "full"]).code(74).says("`full` cannot be written");
+    opal.call(&["plan", "a", "-o", "full"])
+        .code(74)
+        .says("`full` cannot be written")
+        .hides("as it was");
     assert!(link.is_symlink());
     opal.write("real.plan", "old");
     let link = opal.path().join("link.plan");
@@ -379,4 +382,22 @@ fn help_has_opals_options_under_a_heading_of_their_own() {
     for command in ["show", "diff", "verify"] {
         opal.call(&["plan", command, "--help"]).code(0).says("Example");
     }
+}
+
+#[test]
+fn an_option_behind_the_task_wins_over_one_before_it() {
+    let opal = Opal::machine("fun a() {\n    echo @env.X\n}\n").env("X", "31337");
+    for (before, behind) in [("blake3", "sha256"), ("sha256", "blake3")] {
+        let line = ["--hash-algo", before, "--dry-run", "a", "--json", "--hash-algo", behind];
+        let plan = opal.call(&line).code(0).json();
+        assert!(plan["header"]["plan_hash"].as_str().unwrap().starts_with(behind), "{plan}");
+    }
+}
+
+#[test]
+fn the_file_of_a_contract_may_be_attached_to_its_option() {
+    let opal = Opal::machine("fun a() {\n    echo 1\n}\n");
+    opal.call(&["-oone.plan", "--dry-run", "a"]).code(0);
+    opal.call(&["plan", "-otwo.plan", "a"]).code(0);
+    assert!(opal.path().join("one.plan").exists() && opal.path().join("two.plan").exists());
 }

@@ -1,6 +1,7 @@
 //! Signatures, policies, end dates, single use, and files that were tampered with.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use opal_core::hash::Algorithm;
 
@@ -32,13 +33,19 @@ fn key(opal: &Opal, name: &str) -> String {
     opal.call(&["keys", "generate", name]).code(0).stdout.trim().to_owned()
 }
 
+/// A file that nobody else may write, whatever the umask.
+fn private(opal: &Opal, name: &str, text: &str) {
+    opal.write(name, text);
+    fs::set_permissions(opal.path().join(name), fs::Permissions::from_mode(0o600)).unwrap();
+}
+
 const VERIFY: [&str; 3] = ["plan", "verify", "c.plan"];
 const RUN: [&str; 3] = ["run", "--plan", "c.plan"];
 
 /// `plan verify` and `run --plan` both accept it.
 #[track_caller]
 fn accepted(opal: &Opal, more: &[&str]) {
-    opal.call(&[&VERIFY, more].concat()).code(0).says("whole and trusted here");
+    opal.call(&[&VERIFY, more].concat()).code(0).says("whole and accepted by the policy here");
     opal.call(&[&RUN, more].concat()).code(69).says("the plan of today");
 }
 
@@ -118,7 +125,7 @@ fn the_rules_of_the_user_hold_for_every_contract() {
     let (release, other) = (key(&opal, "release"), key(&opal, "other"));
     let rules = |text: &str| {
         fs::create_dir_all(opal.path().join("home/.opal/config")).unwrap();
-        opal.write("home/.opal/config/policy.toml", text);
+        private(&opal, "home/.opal/config/policy.toml", text);
     };
     rules("require_signature = true\n");
     refused(&opal, &[], 77).says("not signed");
@@ -144,7 +151,7 @@ fn a_project_can_only_tighten() {
     opal.write("opal.mod", "name = \"shop\"\n\n[policy]\nrequire_signature = true\n");
     refused(&opal, &[], 77).says("not signed");
     fs::create_dir_all(opal.path().join("home/.opal/config")).unwrap();
-    opal.write("home/.opal/config/policy.toml", format!("trusted_keys = [\"{release}\"]\n"));
+    private(&opal, "home/.opal/config/policy.toml", &format!("trusted_keys = [\"{release}\"]\n"));
     for loose in [
         "require_signature = false\n".to_owned(),
         "require_expiry = false\nrandomness = \"any\"\nmax_age = \"9000h\"\n".to_owned(),
@@ -166,7 +173,7 @@ fn a_rule_that_is_not_understood_stops_everything_at_its_line() {
     let opal = with_contract(&[]);
     let rules = |file: &str, text: &str| {
         fs::create_dir_all(opal.path().join("home/.opal/config")).unwrap();
-        opal.write(file, text);
+        private(&opal, file, text);
     };
     let user = "home/.opal/config/policy.toml";
     rules(user, "# mine\nrequire_signatur = true\n");
@@ -183,10 +190,61 @@ fn a_rule_that_is_not_understood_stops_everything_at_its_line() {
 }
 
 #[test]
+fn rules_that_others_may_write_are_no_rules() {
+    let opal = with_contract(&[]);
+    fs::create_dir_all(opal.path().join("home/.opal/config")).unwrap();
+    opal.write("home/.opal/config/policy.toml", "require_signature = false\n");
+    let path = opal.path().join("home/.opal/config/policy.toml");
+    for (mode, code) in [(0o600, None), (0o644, None), (0o664, Some(78)), (0o646, Some(78))] {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        match code {
+            Some(code) => {
+                refused(&opal, &[], code).says(&format!("`chmod go-w {}`", path.display()));
+            }
+            None => accepted(&opal, &[]),
+        }
+    }
+}
+
+#[test]
+fn whoever_verifies_needs_only_the_public_half() {
+    let opal = machine();
+    key(&opal, "release");
+    key(&opal, "other");
+    make(&opal, &["--sign", "release"]);
+    for name in ["release", "other"] {
+        fs::remove_file(opal.path().join(format!("home/.opal/credentials/{name}.key"))).unwrap();
+    }
+    accepted(&opal, &["--require-signature=release"]);
+    refused(&opal, &["--require-signature=other"], 77);
+    refused(&opal, &["--require-signature=nobody"], 66).says("nobody");
+}
+
+#[test]
+fn the_rules_of_the_project_are_found_from_anywhere() {
+    let opal = with_contract(&[]);
+    opal.write("opal.mod", "[policy]\nrequire_signature = true\n");
+    fs::create_dir_all(opal.path().join("elsewhere")).unwrap();
+    fs::rename(opal.path().join("c.plan"), opal.path().join("elsewhere/c.plan")).unwrap();
+    for line in [&VERIFY[..], &RUN] {
+        let mut command = opal.command();
+        command.args(line).current_dir(opal.path().join("elsewhere"));
+        Ran::from(command.output().unwrap()).code(77).says("not signed");
+    }
+    // Another checkout, without that rule.
+    fs::rename(opal.path().join("elsewhere/c.plan"), opal.path().join("c.plan")).unwrap();
+    let other = machine();
+    let file = other.path().join("commands.opl").display().to_string();
+    accepted(&opal, &["-f", &file]);
+}
+
+#[test]
 fn a_contract_ends_when_it_says() {
     let opal = with_contract(&["--expires", "1s"]);
     std::thread::sleep(std::time::Duration::from_millis(2_100));
-    refused(&opal, &[], 76).says("it ended at 20").says("make a new contract");
+    refused(&opal, &[], 76)
+        .says("it ended at 20")
+        .says("make a new contract: `opal plan -o c.plan --expires 1s deploy`");
     let shown = opal.call(&["plan", "show", "c.plan"]);
     shown.code(0).says("Expires");
 }
@@ -200,7 +258,9 @@ fn a_contract_for_a_single_run_is_not_run_twice() {
     let ledger = opal.path().join("home/.opal/ledger");
     fs::create_dir_all(&ledger).unwrap();
     fs::write(ledger.join(Algorithm::Sha256.digest(&[&opal.bytes("c.plan")]).hex()), "").unwrap();
-    refused(&opal, &[], 76).says("it was made for a single run, and has had it");
+    refused(&opal, &[], 76)
+        .says("it was made for a single run, and has had it")
+        .says("make a new contract: `opal plan -o c.plan --once deploy`");
     make(&opal, &["--once"]);
     accepted(&opal, &[]);
 }

@@ -1,8 +1,11 @@
 //! Characters that would act on a terminal, hide, or turn the direction of text around.
+//!
+//! The one table of them: whatever is shown to people goes through [`character`].
 
 use std::fmt::Write as _;
 
-/// What stands for `c` on a terminal: `c` itself where it only shows itself.
+/// What stands for `c` on a terminal: `c` itself where it only shows itself. A tab and a line feed
+/// do more than that; who wants to keep one does so before asking.
 #[must_use]
 pub fn character(c: char) -> char {
     match c {
@@ -62,6 +65,16 @@ mod tests {
         assert_eq!(line(hostile), "a␛[31m��␍␉␡␀b");
         assert_eq!(lines("a\nb"), "a\nb");
         assert_eq!(line("a\nb"), "a␊b");
+    }
+
+    #[test]
+    fn what_hides_or_turns_text_around_is_replaced() {
+        let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202d}\u{2066}\u{2069}";
+        let breaks = "\u{2028}\u{2029}\u{85}";
+        let hides = "\u{200b}\u{2060}\u{feff}\u{e0000}\u{e0041}\u{e007f}";
+        for c in [turns, breaks, hides].concat().chars() {
+            assert_eq!(character(c), REPLACEMENT, "{c:?}");
+        }
     }
 
     #[test]

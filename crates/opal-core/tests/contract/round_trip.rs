@@ -43,6 +43,23 @@ fn the_same_contract_gives_the_same_bytes() {
 }
 
 #[test]
+fn packing_pays_by_the_size_of_all_steps_and_not_by_those_on_top() {
+    let contract = |rounds: usize| {
+        let round = |index| step("iteration", &format!("deploy.for[0].x[{index}]"));
+        let mut plan = empty_plan(Algorithm::Sha256);
+        plan.steps = vec![crate::support::around(
+            step("for", "deploy.for[0]"),
+            (0..rounds).map(round).collect(),
+        )];
+        Contract::new(plan, 0, Provenance::default()).unwrap()
+    };
+    assert!(!contract(2).is_worth_packing());
+    let large = contract(100);
+    assert!(large.is_worth_packing());
+    assert!(write(&large, true, false).len() < write(&large, false, false).len());
+}
+
+#[test]
 fn the_reasons_of_steps_come_back_in_one_line() {
     let mut plan = empty_plan(Algorithm::Sha256);
     let noted = |decorator, path: &str, note: &str| Step {

@@ -6,6 +6,7 @@ use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::lets::Site;
 use super::{Checker, listed, operators};
+use crate::lower;
 use crate::unit::{
     Argument, Call, Expr, ExprKind, Function, Param, StatementKind, UnaryOp, Unit, Work,
 };
@@ -15,6 +16,10 @@ pub(super) struct Functions<'u> {
     by_name: BTreeMap<&'u str, usize>,
     /// Calls from one function to another, in source order.
     pub(super) calls: Vec<(usize, usize, Span)>,
+    /// Functions that the script calls.
+    pub(super) script_calls: Vec<usize>,
+    /// Where each body ends.
+    pub(super) ends: Vec<u32>,
     /// The first place where a parameter shapes the plan.
     pub(super) shapes: BTreeMap<(usize, usize), (Span, Site)>,
     /// A parameter of one function handed on to a parameter of another.
@@ -32,6 +37,8 @@ impl<'u> Functions<'u> {
         Self {
             by_name,
             calls: Vec::new(),
+            script_calls: Vec::new(),
+            ends: vec![0; unit.functions.len()],
             shapes: BTreeMap::new(),
             hands_on: BTreeMap::new(),
             run_time: Vec::new(),
@@ -138,10 +145,15 @@ impl Checker<'_> {
 
     /// `test: build lint`, as a Makefile says that one task needs others.
     fn makefile_label(&mut self, function: &Function) {
-        let [statement] = function.body.statements.as_slice() else { return };
+        if !function.label {
+            return;
+        }
+        let lowered = lower::missing_body(self.parse, self.text, function);
+        let body = lowered.as_ref().unwrap_or(&function.body);
+        let [statement] = body.statements.as_slice() else { return };
         let StatementKind::Step(step) = &statement.kind else { return };
         let Work::Shell(text) = &step.first.work else { return };
-        let Some(text) = text.literal().filter(|_| function.label && step.rest.is_empty()) else {
+        let Some(text) = text.literal().filter(|_| step.rest.is_empty()) else {
             return;
         };
         let name = &function.name.text;
@@ -163,8 +175,9 @@ impl Checker<'_> {
             self.argument_values(&call.args, Site::Run);
             return;
         };
-        if let Some(caller) = self.function {
-            self.functions.calls.push((caller, callee, span));
+        match self.function {
+            Some(caller) => self.functions.calls.push((caller, callee, span)),
+            None => self.functions.script_calls.push(callee),
         }
         let function = &self.unit.functions[callee];
         let mut given: Vec<Option<Span>> = vec![None; function.params.len()];

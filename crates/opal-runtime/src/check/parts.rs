@@ -46,6 +46,9 @@ impl Checker<'_> {
         self.names.merge(other.names, variables);
         self.lets.merge(other.lets, bindings);
         self.functions.calls.extend(other.functions.calls);
+        for (own, theirs) in self.functions.ends.iter_mut().zip(other.functions.ends) {
+            *own = theirs.max(*own);
+        }
         for (key, (span, site)) in other.functions.shapes {
             self.functions.shapes.entry(key).or_insert((span, site));
         }

@@ -1,11 +1,49 @@
 //! Which functions a target reaches, and what that makes of what was found.
 
-use std::collections::BTreeMap;
-
 use opal_core::{Diagnostic, Span};
+use opal_syntax::Parse;
 
-use super::{Checked, walk};
-use crate::unit::{Block, Operand, StatementKind, Target, Unit, Work};
+use super::Checked;
+use super::functions::Functions;
+use crate::lower;
+use crate::unit::Unit;
+
+/// Which function calls which, as the checks have seen it.
+#[derive(Debug)]
+pub(super) struct Reach {
+    calls: Vec<(usize, usize)>,
+    script_calls: Vec<usize>,
+    /// Where each body ends.
+    ends: Vec<u32>,
+}
+
+impl Reach {
+    pub(super) fn new(functions: Functions<'_>) -> Self {
+        let calls = functions.calls.into_iter().map(|(caller, callee, _)| (caller, callee));
+        let mut calls: Vec<(usize, usize)> = calls.collect();
+        calls.sort_unstable();
+        Self { calls, script_calls: functions.script_calls, ends: functions.ends }
+    }
+
+    /// For each function whether `target` reaches it, or the script without one.
+    fn reached(&self, unit: &Unit, target: Option<&str>) -> Vec<bool> {
+        let mut reached = vec![false; unit.functions.len()];
+        let mut open = match target {
+            Some(name) => {
+                unit.functions.iter().position(|f| f.name.text == name).into_iter().collect()
+            }
+            None => self.script_calls.clone(),
+        };
+        while let Some(index) = open.pop() {
+            if !std::mem::replace(&mut reached[index], true) {
+                let first = self.calls.partition_point(|(caller, _)| *caller < index);
+                let own = self.calls[first..].iter().take_while(|(caller, _)| *caller == index);
+                open.extend(own.map(|(_, callee)| *callee));
+            }
+        }
+        reached
+    }
+}
 
 /// What was found, seen from one target.
 #[derive(Debug, Default)]
@@ -17,11 +55,29 @@ pub struct Findings {
 }
 
 impl Checked {
+    /// Completes the program as far as `function` reaches, or the script without one: enough to
+    /// plan it.
+    pub fn lower(&mut self, parse: &Parse, text: &str, function: Option<&str>) {
+        let reached = self.reach.reached(&self.unit, function);
+        let wanted = self.unit.functions.iter_mut().zip(reached).filter(|(_, reached)| *reached);
+        for (function, _) in wanted {
+            if let Some(body) = lower::missing_body(parse, text, function) {
+                function.body = body;
+            }
+        }
+    }
+
+    /// The program, with the bodies that [`Checked::lower`] was asked for.
+    #[must_use]
+    pub fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
     /// Sorts what was found by whether it concerns `function`, or the script without one. Errors
     /// of syntax always do: where a text cannot be read, nothing about it is certain.
     #[must_use]
     pub fn findings(&self, function: Option<&str>) -> Findings {
-        let unreached = unreached(&self.unit, function);
+        let unreached = self.unreached(function);
         let outside = |span: Span| {
             let after = unreached.partition_point(|(start, _)| *start <= span.start);
             after > 0 && span.start < unreached[after - 1].1
@@ -37,58 +93,17 @@ impl Checked {
         }
         findings
     }
+
+    /// The places of the functions that are not reached, in order.
+    fn unreached(&self, function: Option<&str>) -> Vec<(u32, u32)> {
+        let reached = self.reach.reached(&self.unit, function);
+        let functions = self.unit.functions.iter().zip(&self.reach.ends).zip(reached);
+        let unreached = functions.filter(|(_, reached)| !reached);
+        unreached.map(|((f, end), _)| (f.span.start, f.span.end.max(*end))).collect()
+    }
 }
 
 /// Codes up to E03xx say that the text could not be read as it stands.
 fn is_syntax(found: &Diagnostic) -> bool {
     found.code.as_str()[1..] < *"0400"
-}
-
-/// The places of the functions that are not reached, in order.
-fn unreached(unit: &Unit, function: Option<&str>) -> Vec<(u32, u32)> {
-    let mut by_name = BTreeMap::new();
-    for (index, function) in unit.functions.iter().enumerate() {
-        by_name.entry(function.name.text.as_str()).or_insert(index);
-    }
-    let mut reached = vec![false; unit.functions.len()];
-    let mut open: Vec<&str> = Vec::new();
-    match function {
-        Some(name) => open.push(name),
-        None => calls(&unit.script, &mut open),
-    }
-    while let Some(name) = open.pop() {
-        if let Some(index) = by_name.get(name)
-            && !std::mem::replace(&mut reached[*index], true)
-        {
-            calls(&unit.functions[*index].body, &mut open);
-        }
-    }
-    let functions = unit.functions.iter().zip(reached).filter(|(_, reached)| !reached);
-    functions.map(|(f, _)| (f.span.start, f.body.span.end.max(f.span.end))).collect()
-}
-
-/// The functions that a block calls, in it and in the blocks inside.
-fn calls<'u>(block: &'u Block, into: &mut Vec<&'u str>) {
-    for statement in &block.statements {
-        match &statement.kind {
-            StatementKind::Step(step) => {
-                operand(&step.first, into);
-                step.rest.iter().for_each(|(_, one)| operand(one, into));
-            }
-            StatementKind::Let { source, .. } => into.extend(source.function()),
-            _ => {}
-        }
-        walk::blocks(&statement.kind, &mut |inner| calls(inner, into));
-    }
-}
-
-fn operand<'u>(operand: &'u Operand, into: &mut Vec<&'u str>) {
-    if let Work::Call(call) = &operand.work {
-        into.extend(call.function());
-    }
-    for redirect in &operand.redirects {
-        if let Target::Decorator(call) = &redirect.target {
-            into.extend(call.function());
-        }
-    }
 }

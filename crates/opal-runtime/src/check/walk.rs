@@ -8,6 +8,7 @@ use opal_core::{Code, Diagnostic, Span, Type, Value};
 use super::Checker;
 use super::lets::Site;
 use super::names::VarKind;
+use crate::lower;
 use crate::unit::{
     Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind, Step,
     Work,
@@ -71,7 +72,11 @@ impl Checker<'_> {
 
     pub(super) fn walk_function(&mut self, index: usize) {
         let function = &self.unit.functions[index];
-        self.begin(Some(index), &function.body);
+        // Most bodies are needed only here; keeping those of a long file takes more than making them.
+        let lowered = lower::missing_body(self.parse, self.text, function);
+        let body = lowered.as_ref().unwrap_or(&function.body);
+        self.functions.ends[index] = body.span.end;
+        self.begin(Some(index), body);
         self.names.enter();
         let mut seen = BTreeSet::new();
         for param in function.params.iter().filter(|param| seen.insert(&param.name.text)) {
@@ -79,7 +84,7 @@ impl Checker<'_> {
             let ty = self.parameter_type(param);
             self.names.declare(&param.name, ty, VarKind::Param);
         }
-        self.block(&function.body, false);
+        self.block(body, false);
         self.names.leave();
     }
 

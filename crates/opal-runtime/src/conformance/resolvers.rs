@@ -91,7 +91,6 @@ fn capability(asked: &Asked) -> Option<Capability> {
         Asked::Run(_) => Some(Capability::Processes),
         Asked::Get(_) => Some(Capability::Network),
         Asked::Now => Some(Capability::Clock),
-        Asked::Entropy(_) => Some(Capability::Randomness),
         Asked::Host => None,
     }
 }

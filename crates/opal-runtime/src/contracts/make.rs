@@ -6,7 +6,8 @@ use opal_core::Registry;
 use opal_core::contract::{
     Contract, Encoding, FormatError, PluginRecord, Provenance, Seed, Sign, encode, schema_hash,
 };
-use opal_core::plan::{Plan, Step};
+use opal_core::decorator::Descriptor;
+use opal_core::plan::{Plan, RedirectTarget, Step};
 
 use super::OwnKeys;
 use crate::keys::{Envelope, KeyError, Recipient, SealError, SigningKey};
@@ -32,9 +33,6 @@ pub enum Unmade {
     Seal(SealError),
 }
 
-/// Steps and values from this size on are packed; below it packing gains nothing.
-const PACKED_FROM_BYTES: usize = 4096;
-
 /// Writes the contract of a plan that was made with `keys`.
 pub fn make(plan: Plan, keys: &mut OwnKeys<'_>, making: Making<'_>) -> Result<Vec<u8>, Unmade> {
     let placeholder_key = keys.own_placeholder_key().map_err(Unmade::Key)?;
@@ -56,12 +54,11 @@ pub fn make(plan: Plan, keys: &mut OwnKeys<'_>, making: Making<'_>) -> Result<Ve
     let (runner, project) = keys.runner().map_err(Unmade::Key)?;
     provenance.project = Some(project.clone());
     let sealed = envelope.seal(runner, making.recipients).map_err(Unmade::Seal)?;
-    let large = plan.steps.len() * 64 + plan.values.len() * 64 > PACKED_FROM_BYTES;
     let contract = Contract::new(plan, making.created, provenance).map_err(Unmade::Format)?;
     let encoding = Encoding {
         envelope: &sealed,
         auth_key: &envelope.secret.auth_key(),
-        compress: large,
+        compress: contract.is_worth_packing(),
         signer: making.signer.map(|key| key as &dyn Sign),
     };
     encode(&contract, &encoding).map_err(Unmade::Format)
@@ -70,8 +67,7 @@ pub fn make(plan: Plan, keys: &mut OwnKeys<'_>, making: Making<'_>) -> Result<Ve
 /// The plugins whose decorators the plan uses, by name.
 fn plugins(plan: &Plan, registry: &Registry) -> Vec<PluginRecord> {
     let mut found = BTreeMap::new();
-    let mut note = |path: &str| {
-        let descriptor = registry.get(path.trim_start_matches('@'));
+    let mut note = |descriptor: Option<&'static Descriptor>| {
         if let Some((descriptor, plugin)) = descriptor.and_then(|d| Some((d, d.plugin?))) {
             found.entry((plugin.name, descriptor.path)).or_insert_with(|| PluginRecord {
                 name: plugin.name.into(),
@@ -83,11 +79,100 @@ fn plugins(plan: &Plan, registry: &Registry) -> Vec<PluginRecord> {
             });
         }
     };
-    plan.reads.iter().for_each(|read| note(&read.decorator));
+    let named = |path: &str| registry.get(path.trim_start_matches('@'));
+    plan.reads.iter().for_each(|read| note(named(&read.decorator)));
+    // What is drawn is not read: only the keys of what came of it tell of it.
+    let roots = plan.values.values().flat_map(|value| &value.roots);
+    roots.for_each(|root| note(decorator_of(root, registry)));
     let mut open: Vec<&Step> = plan.steps.iter().collect();
     while let Some(step) = open.pop() {
-        note(&step.decorator);
+        note(named(&step.decorator));
         open.extend(&step.block);
+        open.extend(step.redirects.iter().filter_map(|redirect| match &redirect.target {
+            RedirectTarget::Step(step) => Some(&**step),
+            RedirectTarget::Shell(_) => None,
+        }));
     }
     found.into_values().collect()
+}
+
+/// The decorator that a key of one value begins with: `store.draw(length=8)`, `env.HOME`.
+fn decorator_of(key: &str, registry: &Registry) -> Option<&'static Descriptor> {
+    let end = key.find(|c: char| !(c.is_alphanumeric() || "._".contains(c))).unwrap_or(key.len());
+    let mut path = &key[..end];
+    loop {
+        match registry.get(path) {
+            Some(found) => return Some(found),
+            None => path = path.rsplit_once('.')?.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use opal_core::decorator::Plugin;
+    use opal_core::hash::{Algorithm, Digest};
+    use opal_core::placeholder::Placeholder;
+    use opal_core::plan::{Mode, PlanValue, Redirect, Target};
+    use opal_core::text::Span;
+
+    use super::*;
+
+    static STORE: Plugin = Plugin {
+        name: "store",
+        version: "1.0.0",
+        source: "registry:store",
+        verification: "passed",
+        signed_by: None,
+    };
+    static PUT: Descriptor =
+        Descriptor { path: "store.put", plugin: Some(&STORE), ..Descriptor::BASE };
+    static DRAW: Descriptor =
+        Descriptor { path: "store.draw", plugin: Some(&STORE), ..Descriptor::BASE };
+    static OTHER: Descriptor =
+        Descriptor { path: "store.other", plugin: Some(&STORE), ..Descriptor::BASE };
+
+    fn step(decorator: &'static str) -> Step {
+        Step {
+            decorator: decorator.into(),
+            args: Vec::new(),
+            block: Vec::new(),
+            path: decorator.into(),
+            binding: None,
+            redirects: Vec::new(),
+            schema: None,
+            note: None,
+            span: Span::at(0),
+        }
+    }
+
+    #[test]
+    fn what_a_plan_redirects_to_and_draws_from_is_recorded() {
+        let registry = Registry::new(&[&PUT, &DRAW, &OTHER]).expect("each path is there once");
+        let mut command = step("@shell");
+        let target = RedirectTarget::Step(Box::new(step("@store.put")));
+        command.redirects.push(Redirect { operator: ">".into(), target });
+        let (algorithm, digest) = (Algorithm::Sha256, Digest([0; 32]));
+        let drawn = PlanValue {
+            placeholder: Placeholder { length: 8, algorithm, digest },
+            public: None,
+            roots: BTreeSet::from(["env.HOME".into(), "store.draw.name(length=8)".into()]),
+            holders: BTreeSet::new(),
+            schema: None,
+        };
+        let plan = Plan {
+            target: Target { name: "deploy".into(), arguments: BTreeMap::new() },
+            mode: Mode::Resolved,
+            algorithm,
+            source_hash: digest,
+            steps: vec![command],
+            values: BTreeMap::from([("\"v\" + store.draw.name(length=8)".into(), drawn)]),
+            deferred: Vec::new(),
+            reads: Vec::new(),
+        };
+        let schemas: Vec<_> = plugins(&plan, &registry).into_iter().map(|it| it.schema).collect();
+        assert_eq!(schemas, [Some(schema_hash(&DRAW)), Some(schema_hash(&PUT))]);
+    }
 }

@@ -148,8 +148,8 @@ impl<'a> Credentials<'a> {
         }
     }
 
-    /// The public key that `--require-signature` names: `ed25519:…`, one of these, or a file that
-    /// holds the public half.
+    /// The public key that `--require-signature` names: `ed25519:…`, one of these, of which the
+    /// public half is enough, or a file that holds that half.
     pub fn public_key(&self, key: &str) -> Result<PublicKey, KeyError> {
         if key.starts_with("ed25519:") {
             return key.parse();
@@ -158,7 +158,16 @@ impl<'a> Credentials<'a> {
             let bytes = root::read_public(Path::new(key), MAX_KEY_BYTES)?;
             return String::from_utf8_lossy(&bytes).trim().parse();
         }
-        Ok(self.signing_key(key)?.public())
+        let missing = match self.signing_key(key) {
+            Err(error) if error.kind == KeyErrorKind::Missing => error,
+            found => return found.map(|key| key.public()),
+        };
+        let path = self.0.path().join(FOLDER).join(format!("{key}.pub"));
+        match root::read_guarded(&path, MAX_KEY_BYTES) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).trim().parse(),
+            Err(RootError { why: Why::Missing, .. }) => Err(missing),
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub(super) fn identity(&self, name: &KeyName) -> Result<Identity, KeyError> {

@@ -52,6 +52,17 @@ impl Runner {
         }
     }
 
+    /// The runner key of this machine, where there is one that can be read. Nothing is made.
+    pub fn known(root: &Root) -> Result<Option<Self>, KeyError> {
+        match Credentials::new(root).identity(&KeyName::runner()) {
+            Ok(identity) => Ok(Some(Self { identity, ephemeral: None })),
+            Err(error) => match error.kind {
+                KeyErrorKind::Missing | KeyErrorKind::Unreachable => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
     /// A key that nobody has seen and that ends with this process.
     #[must_use]
     pub fn ephemeral(why: impl Into<String>) -> Self {

@@ -7,6 +7,7 @@ use opal_core::context::Context;
 use opal_core::contract::schema_hash;
 use opal_core::decorator::{Capability, Descriptor, Exposure, Param, Presence};
 use opal_core::placeholder::scalar_text;
+use opal_core::plan::Key;
 use opal_core::resolver::{Input, Inputs, ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Diagnostic, Secret, Span, Value};
 
@@ -98,8 +99,18 @@ impl CallShape {
         Ok(inputs)
     }
 
-    /// `file.read(path="VERSION")`: what is read, and whether all may see it.
+    /// `file.read(path="VERSION", public=true)`: what is read, and whether all may see it.
     pub(crate) fn symbol(&self, values: &[&Datum]) -> String {
+        // How a word may begin is said at each place; what it is, is not changed by it.
+        self.written(values, &["dash"])
+    }
+
+    /// `file.read(path="VERSION")`: what is read, whoever may see it. Each is asked once.
+    pub(crate) fn question(&self, values: &[&Datum]) -> Key {
+        key(self.written(values, &["dash", "public"]))
+    }
+
+    fn written(&self, values: &[&Datum], without: &[&str]) -> String {
         let descriptor = self.descriptor();
         let mut symbol = descriptor.path.to_owned();
         if let Some(subject) = &self.call.subject {
@@ -109,8 +120,7 @@ impl CallShape {
         for arg in &self.args {
             let name = arg.param.name;
             let shown = match &arg.value {
-                // How a word may begin is said at each place; what it is, is not changed by it.
-                _ if name == "dash" => continue,
+                _ if without.contains(&name) => continue,
                 ShapedValue::Operand(at) => match (&arg.param.presence, values[*at].to_value()) {
                     (Presence::Default(default), Some(given)) if *default == given => continue,
                     _ => values[*at].symbol(),
@@ -155,7 +165,7 @@ impl CallShape {
         let inherited = inherit(values, String::new);
         let mut roots: BTreeSet<_> =
             inherited.iter().flat_map(|t| t.roots.iter().cloned()).collect();
-        roots.insert(key.clone());
+        roots.insert(if random.is_some() { key.clone() } else { self.question(values) });
         // A default may be the answer, so what holds for it holds for the answer.
         let default = self.operand("default", values).and_then(|d| inherit(&[d], String::new));
         let hidden = default.as_ref().is_some_and(|taint| !taint.public);

@@ -62,7 +62,7 @@ fn refuse_unrepeatable(planner: &mut Planner<'_>) {
         let super::graph::State::Done(Datum { taint: Some(taint), .. }) = &node.state else {
             continue;
         };
-        if !descriptor.repeatable && reads.contains_key(&taint.key) {
+        if !descriptor.repeatable && taint.roots.iter().any(|root| reads.contains_key(root)) {
             let message = format!(
                 "`@{}` is another value at every look, so no contract can hold it",
                 descriptor.path

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use opal_core::decorator::Cost;
-use opal_core::plan::Read;
+use opal_core::plan::{Key, Read};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::{Code, Data, Diagnostic};
 
@@ -29,6 +29,7 @@ struct Job {
     resolver: &'static dyn Resolver,
     inputs: Inputs,
     taint: Rc<Taint>,
+    question: Key,
 }
 
 impl Graph {
@@ -155,7 +156,7 @@ impl Graph {
             Ok(Prepared::Ask(job)) => {
                 if shape.descriptor().cost == Cost::Expensive {
                     self.nodes[id as usize].state = State::Queued;
-                    self.answers.insert(job.taint.key.clone(), State::Queued);
+                    self.answers.insert(job.question.clone(), State::Queued);
                     return Some(job);
                 }
                 let answer = job.resolver.resolve(&job.inputs, probe);
@@ -200,7 +201,8 @@ impl Graph {
             return Ok(Prepared::open(open, shape.taint(symbol, values, Some(&inputs), Some(id))));
         }
         let taint = shape.taint(symbol, values, Some(&inputs), None);
-        match self.answers.get(&taint.key) {
+        let question = shape.question(values);
+        match self.answers.get(&question) {
             Some(State::Done(datum)) => {
                 let datum = Datum { plain: datum.plain.clone(), taint: Some(taint) };
                 return Ok(Prepared::Known(State::Done(datum)));
@@ -221,7 +223,7 @@ impl Graph {
             return Err(Diagnostic::new(Code::NotAValue, span, message)
                 .help("it is described, and not part of this version"));
         };
-        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint }))
+        Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question }))
     }
 
     /// Texts from the world that a decorator was given: it may name them, and people may not see.
@@ -248,7 +250,7 @@ impl Graph {
         let Op::Call(shape) = &node.op else { return };
         let shape = Rc::clone(shape);
         let taint = Rc::clone(&job.taint);
-        let key = taint.key.clone();
+        let key = job.question.clone();
         let refused = answer.as_ref().ok().and_then(|data| shape.refuse(&job.inputs, data));
         let state = match (refused, answer) {
             (Some(refused), _) => State::Failed(Rc::new(refused)),

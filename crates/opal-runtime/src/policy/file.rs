@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use opal_core::{Duration, suggest};
 use toml_edit::{Document, Item, TableLike, Value};
+use zeroize::Zeroizing;
 
 use super::{Policy, Randomness};
 use crate::keys::PublicKey;
-use crate::root::{self, Why};
+use crate::root::{self, RootError, Why};
 
 /// Bytes of a file of rules.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -53,28 +54,37 @@ impl Files {
     pub fn load(&self, flags: Policy) -> Result<(Policy, Option<String>), PolicyError> {
         let mut policy = flags;
         for path in self.system.iter().chain(&self.user) {
-            if let Some(text) = read(path)? {
+            if let Some(text) = read(path, root::read_guarded)? {
                 policy = policy.merge(Policy::parse(path, &text)?);
             }
         }
         let Some(path) = &self.project else { return Ok((policy, None)) };
-        let Some(text) = read(path)? else { return Ok((policy, None)) };
+        // Whoever may write the sources may write this; it can only tighten.
+        let Some(text) = read(path, root::read_public)? else { return Ok((policy, None)) };
         let project = ProjectFile::parse(path, &text)?;
         Ok((policy.tightened_by(project.policy), project.name))
     }
 }
 
-fn read(path: &Path) -> Result<Option<String>, PolicyError> {
+type Bytes = Result<Zeroizing<Vec<u8>>, RootError>;
+
+fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, PolicyError> {
     let whole = |message: String, help: String| PolicyError {
         file: path.into(),
         line: None,
         message,
         help,
     };
-    let bytes = match root::read_public(path, MAX_BYTES) {
+    let bytes = match bytes(path, MAX_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) if matches!(error.why, Why::Missing) => return Ok(None),
-        Err(error) => return Err(whole(error.to_string(), error.help())),
+        Err(error) => match error.why {
+            Why::Missing => return Ok(None),
+            Why::Foreign(_) => {
+                let help = format!("look at what is in it, then `chown root {}`", path.display());
+                return Err(whole(error.to_string(), help));
+            }
+            _ => return Err(whole(error.to_string(), error.help())),
+        },
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Some(text.to_owned())),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{Cursor, Read};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -13,12 +13,10 @@ use opal_core::resolver::{
     Host, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble, TroubleKind,
 };
 
-use super::World;
-
 /// Answers with what it was given, and remembers what it was asked.
 ///
-/// What it was not given is missing, unless it has an answer to everything. The clock stands at 2025-01-31T14:05:00Z, and the random bytes
-/// are the same in every new world.
+/// What it was not given is missing, unless it has an answer to everything. The clock stands at
+/// 2025-01-31T14:05:00Z.
 pub struct MemoryWorld {
     env: BTreeMap<String, Secret>,
     files: BTreeMap<String, Result<Vec<u8>, Trouble>>,
@@ -28,7 +26,6 @@ pub struct MemoryWorld {
     clock: SystemTime,
     host: Host,
     delay: Duration,
-    drawn: AtomicU64,
     asked: Mutex<Vec<Asked>>,
     busy: AtomicUsize,
     most_busy: AtomicUsize,
@@ -44,8 +41,6 @@ pub enum Asked {
     Get(String),
     Now,
     Host,
-    /// How many bytes were drawn.
-    Entropy(usize),
 }
 
 impl Default for MemoryWorld {
@@ -60,7 +55,6 @@ impl Default for MemoryWorld {
             clock: SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300),
             host,
             delay: Duration::ZERO,
-            drawn: AtomicU64::new(0),
             asked: Mutex::default(),
             busy: AtomicUsize::new(0),
             most_busy: AtomicUsize::new(0),
@@ -217,20 +211,6 @@ impl Probe for MemoryWorld {
     fn host(&self) -> Host {
         self.note(Asked::Host);
         self.host.clone()
-    }
-}
-
-impl World for MemoryWorld {
-    fn entropy(&self, bytes: &mut [u8]) -> Result<(), Trouble> {
-        self.note(Asked::Entropy(bytes.len()));
-        for byte in bytes {
-            // The finalizer of splitmix64: bytes that differ, and are the same every time.
-            let mut word = self.drawn.fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::SeqCst);
-            word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            *byte = (word ^ (word >> 31)) as u8;
-        }
-        Ok(())
     }
 }
 

@@ -17,7 +17,6 @@ use std::time::{Duration, SystemTime};
 use opal_core::Secret;
 use opal_core::resolver::{Host, Probe, Request, Run, Trouble, TroubleKind};
 
-use super::World;
 use shells::Interpreter;
 
 /// What the process was started with. The command line collects it, once; nothing here reads the
@@ -108,18 +107,6 @@ impl Probe for OsWorld {
             arch: std::env::consts::ARCH.to_owned(),
             name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         }
-    }
-}
-
-impl World for OsWorld {
-    fn entropy(&self, bytes: &mut [u8]) -> Result<(), Trouble> {
-        getrandom::fill(bytes).map_err(|_| {
-            Trouble::new(
-                TroubleKind::Failed,
-                "the operating system gave no random bytes",
-                "check that this process may use `getrandom` or read `/dev/urandom`",
-            )
-        })
     }
 }
 

@@ -202,4 +202,9 @@ pub(crate) const ROWS: &[Row] = &[
     ("an array's items", "var a = [1, 2]\necho @var.a\n", "var a = [2, 1]\necho @var.a\n"),
     ("a confirmation", "@confirm(\"sure?\")\necho a\n", "@confirm(\"really?\")\necho a\n"),
     ("the interpreter", "@shell(\"ls\")\n", "@shell(\"ls\", shell=\"zsh\")\n"),
+    (
+        "who may see a value",
+        "//@ env A 1\necho @env.A\n",
+        "//@ env A 1\necho @env.A(public=true)\n",
+    ),
 ];

@@ -113,11 +113,6 @@ pub(crate) const ROWS: &[Row] = &[
         "//@ env L c,d\nfor x in split(@env.L, \",\") { echo @var.x }\n",
     ),
     (
-        "what public=true says",
-        "//@ env A 1\necho @env.A\n",
-        "//@ env A 1\necho @env.A(public=true)\n",
-    ),
-    (
         "another locale and time zone",
         "//@ env A 1\n//@ env LANG C\n//@ env TZ UTC\necho @env.A\n",
         "//@ env A 1\n//@ env LANG tr_TR.UTF-8\n//@ env TZ Asia/Tokyo\necho @env.A\n",

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use opal_core::contract::{Contract, MAX_BYTES, Provenance, Source};
+use opal_core::contract::{Contract, MAX_BYTES, Provenance, Section, Source};
 use opal_core::resolver::Probe;
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
@@ -17,13 +17,14 @@ use crate::options::PlanOptions;
 use crate::planning::{self, Subject};
 use crate::view;
 
-/// Writes the contract of `resolved` to a file or to standard output.
+/// Writes the contract of `resolved` to a file, or else to standard output.
 pub(crate) fn write(
     context: &Context<'_>,
     subject: &Subject<'_>,
     options: &PlanOptions,
     resolved: Resolved,
     keys: &mut OwnKeys<'_>,
+    file: Option<&Path>,
 ) -> Result<Exit, Failure> {
     let signer = signer(context, options)?;
     let mut others: Vec<Recipient> = Vec::new();
@@ -43,25 +44,12 @@ pub(crate) fn write(
         registry: &context.registry,
     };
     let bytes = contracts::make(resolved.plan, keys, making).map_err(unmade)?;
-    match &options.output {
-        Some(path) if path != Path::new("-") => {
-            write_file(path, &bytes)?;
-            view::plan::written(
-                path,
-                steps,
-                values,
-                &format!("{}:{}", algorithm.name(), hash.hex()),
-            );
-            match &options.format {
-                Some(format) => {
-                    let contract = contracts::peek(&bytes).map_err(|error| refused(path, error))?;
-                    show::show(context, &contract, Some(format), Vec::new())
-                }
-                None => Ok(Exit::Done),
-            }
-        }
-        _ => view::print_bytes(&bytes),
-    }
+    let Some(path) = file else { return view::print_bytes(&bytes) };
+    write_file(path, &bytes)?;
+    view::plan::written(path, steps, values, &format!("{}:{}", algorithm.name(), hash.hex()));
+    let Some(format) = &options.format else { return Ok(Exit::Done) };
+    let contract = contracts::peek(&bytes).map_err(|error| refused(path, error))?;
+    show::show(context, &contract, Some(format), Vec::new())
 }
 
 /// Refuses a source that a later run could not find, and a contract in the place of its source.
@@ -84,16 +72,8 @@ pub(crate) fn check_paths(source: &Path, output: &Path) -> Result<(), Failure> {
 
 fn signer(context: &Context<'_>, options: &PlanOptions) -> Result<Option<SigningKey>, Failure> {
     let Some(name) = &options.sign else { return Ok(None) };
-    let root = planning::root(context, options).ok_or_else(no_root)?;
+    let root = context.needed_root(options.root.as_ref())?;
     Credentials::new(&root).signing_key(name).map(Some).map_err(Failure::key)
-}
-
-fn no_root() -> Failure {
-    Failure::new(
-        Exit::Configuration,
-        "there is no home directory to keep keys in: `HOME` is not set",
-        "name a directory with `--root DIR` or the variable `OPAL_ROOT`",
-    )
 }
 
 fn provenance(
@@ -137,11 +117,12 @@ fn relative(path: &Path) -> Result<String, Failure> {
 /// device is written to as it is, since a rename would put a file in its place.
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let shown = format!("`{}`", path.display());
-    let failed = |error: std::io::Error| Failure::unwritable(&shown, &error);
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        let mut file = std::fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
-        return file.write_all(bytes).map_err(failed);
+        let file = std::fs::OpenOptions::new().write(true).open(path);
+        let written = file.and_then(|mut file| file.write_all(bytes));
+        return written.map_err(|error| Failure::unwritable(&shown, &error));
     }
+    let failed = |error: std::io::Error| Failure::unreplaced(&shown, &error);
     // A link stays one: what it names is replaced.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -161,7 +142,13 @@ fn unmade(unmade: Unmade) -> Failure {
         Unmade::Key(error) => Failure::key(error),
         Unmade::Seal(error) => Failure::new(Exit::Write, error.to_string(), error.help()),
         Unmade::Format(error) => {
-            Failure::new(Exit::Source, error.to_string(), "make a contract of a smaller task")
+            let help = match error.section {
+                Section::Header => "check the clock of this machine",
+                Section::Provenance => "give the task simpler arguments",
+                _ if error.reason.contains("too large") => "make a contract of a smaller task",
+                _ => "without `-o` the plan is shown: look there for what is named",
+            };
+            Failure::new(Exit::Source, error.to_string(), help)
         }
     }
 }
@@ -209,17 +196,17 @@ pub(crate) fn look(
     path: &Path,
 ) -> Result<(Contract, Option<String>), Failure> {
     let bytes = read_file(path)?;
-    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))?;
-    let runner = planning::runner(context, options).map_err(Failure::key)?;
-    let note = match contracts::open(&bytes, &runner) {
-        Ok(_) => None,
-        Err(Unopened::Envelope(OpenError::NotARecipient)) => {
-            let shown = path.display();
-            Some(format!("this runner cannot open `{shown}`, so it is not known to be whole"))
+    if let Some(runner) = planning::known_runner(context, options).map_err(Failure::key)? {
+        match contracts::open(&bytes, &runner) {
+            Ok(opened) => return Ok((opened.contract, None)),
+            Err(Unopened::Envelope(OpenError::NotARecipient)) => {}
+            Err(unopened) => return Err(refused(path, unopened)),
         }
-        Err(unopened) => return Err(refused(path, unopened)),
-    };
-    Ok((contract, note))
+    }
+    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))?;
+    let shown = path.display();
+    let note = format!("this runner cannot open `{shown}`, so it is not known to be whole");
+    Ok((contract, Some(note)))
 }
 
 /// The words for a file that is no contract for this runner.
@@ -259,4 +246,28 @@ pub(crate) fn refused(path: &Path, unopened: Unopened) -> Failure {
 pub(crate) fn unix_time() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::contract::FormatError;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_too_large_is_to_be_made_smaller() {
+        let help = |section, reason: &str| {
+            let reason = reason.to_owned();
+            let error = FormatError { section, offset: None, unpacked: false, reason };
+            unmade(Unmade::Format(error)).help.join("\n")
+        };
+        assert!(help(Section::Steps, "the plan is too large for a contract").contains("smaller"));
+        for (section, reason) in [
+            (Section::Header, "the time is not between 1970 and 9999"),
+            (Section::Provenance, "an argument has more than 64 levels of nesting"),
+            (Section::Steps, "steps stand more than 64 deep in one another"),
+        ] {
+            assert!(!help(section, reason).contains("smaller"), "{reason}");
+        }
+    }
 }

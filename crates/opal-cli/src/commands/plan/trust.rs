@@ -31,7 +31,7 @@ pub(crate) fn policy(
     required: &Required,
     source: Option<&Path>,
 ) -> Result<Policy, Failure> {
-    let root = planning::root(context, options);
+    let root = context.root(options.root.as_ref());
     let flags = match (required.signature, &required.key, &root) {
         (false, ..) => Policy::default(),
         (true, None, _) => Policy { require_signature: true, ..Policy::default() },
@@ -77,40 +77,29 @@ pub(crate) fn judge(policy: &Policy, bytes: &[u8], contract: &Contract) -> Resul
         .fold(failure, |failure, more| failure.help(format!("{}: {}", more.message, more.help))))
 }
 
-/// Refuses what has ended.
-pub(crate) fn in_time(path: &Path, contract: &Contract) -> Result<(), Failure> {
-    match contract.provenance().expires {
-        Some(end) if unix_time() >= end => Err(Failure::new(
-            Exit::Refused,
-            format!(
-                "`{}` is refused: it ended at {}",
-                path.display(),
-                crate::view::plan::time(end)
-            ),
-            "make a new contract: `opal plan TASK -o FILE`",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses a contract for a single run that has had it.
-pub(crate) fn unused(
+/// Refuses what has ended, and what was made for a single run that it has had. `mend` is the command
+/// that makes the contract anew, where it is known.
+pub(crate) fn not_over(
     context: &Context<'_>,
     options: &PlanOptions,
     path: &Path,
     opened: &Opened,
+    mend: &dyn Fn() -> Option<String>,
 ) -> Result<(), Failure> {
-    let root = planning::root(context, options);
-    let used = root.is_some_and(|root| Ledger::new(&root).is_used(&opened.id));
-    if opened.contract.provenance().once && used {
-        return Err(Failure::new(
-            Exit::Refused,
-            format!(
-                "`{}` is refused: it was made for a single run, and has had it",
-                path.display()
-            ),
-            "make a new contract: `opal plan TASK -o FILE`",
-        ));
-    }
-    Ok(())
+    let made = opened.contract.provenance();
+    let is_used = || {
+        let root = context.root(options.root.as_ref());
+        root.is_some_and(|root| Ledger::new(&root).is_used(&opened.id))
+    };
+    let why = match made.expires.filter(|end| unix_time() >= *end) {
+        Some(end) => format!("it ended at {}", crate::view::plan::time(end)),
+        None if made.once && is_used() => "it was made for a single run, and has had it".into(),
+        None => return Ok(()),
+    };
+    let mend = mend().unwrap_or_else(|| "opal plan TASK -o FILE".to_owned());
+    Err(Failure::new(
+        Exit::Refused,
+        format!("`{}` is refused: {why}", path.display()),
+        format!("make a new contract: `{mend}`"),
+    ))
 }

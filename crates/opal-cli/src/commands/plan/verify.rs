@@ -1,4 +1,4 @@
-//! `opal plan verify FILE`: whether a contract is whole, meant for this runner and trusted here.
+//! `opal plan verify FILE`: whether a contract is whole, meant for this runner and accepted by the policy here.
 
 use std::path::Path;
 
@@ -6,9 +6,11 @@ use clap::ArgMatches;
 
 use super::contract::{open, read_file};
 use super::trust;
+use crate::commands::run;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
+use crate::source::Loaded;
 use crate::view;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -18,11 +20,13 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let bytes = read_file(path)?;
     let opened = open(context, &options, path, &bytes)?;
     let contract = &opened.contract;
-    let source = contract.provenance().source.as_ref().map(|source| Path::new(&source.path));
-    let policy = trust::policy(context, &options, &required(matches), source)?;
+    let source = run::source_path(contract, context.file(matches));
+    let policy = trust::policy(context, &options, &required(matches), source.as_deref())?;
     trust::judge(&policy, &bytes, contract)?;
-    trust::in_time(path, contract)?;
-    trust::unused(context, &options, path, &opened)?;
+    trust::not_over(context, &options, path, &opened, &|| {
+        let loaded = Loaded::read(source.as_deref()?, &context.registry).ok()?;
+        Some(run::mend(context, &options, contract, &loaded, path))
+    })?;
     view::plan::verified(path, contract, options.is_json())
 }
 

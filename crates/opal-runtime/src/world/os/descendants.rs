@@ -4,6 +4,9 @@
 //! children, and whoever still holds its standard output, which is how one that has lost its
 //! parent is known. They are stopped before they are ended, so that none can start another in
 //! between. The second way needs Linux; elsewhere a process without its parent is left alone.
+//!
+//! A command that opal is just starting beside this one holds the pipe as well, until it becomes its
+//! own program: it is spared.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -94,7 +97,16 @@ fn holders(pipe: u64) -> Vec<i32> {
         let mut open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         open.any(|entry| fs::read_link(entry.path()).is_ok_and(|link| link == pipe))
     };
-    pids().into_iter().filter(holds).collect()
+    pids().into_iter().filter(holds).filter(|pid| !is_starting(*pid)).collect()
+}
+
+/// Whether it is a child of opal that still is opal. One that lost its parent and was given to opal,
+/// as in a container where opal comes first, has a program of its own.
+fn is_starting(pid: i32) -> bool {
+    let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let own = getpid().as_raw_nonzero().get();
+    parent(&stat) == Some(own) && program(pid) == program(own)
 }
 
 #[cfg(test)]
@@ -105,6 +117,34 @@ mod tests {
     fn the_name_of_a_process_hides_no_parent() {
         assert_eq!(parent("12 (a) R 7 (b) S 41 12 12 0 -1"), Some(41));
         assert_eq!(parent("12 sh S 41"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test needs children of its own")]
+    fn a_child_that_is_still_opal_is_spared_and_others_are_not() {
+        use std::process::{Command, Stdio};
+        const AS_CHILD: &str = "as-a-child";
+        if std::env::args().any(|argument| argument == AS_CHILD) {
+            std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+            return;
+        }
+        let own = std::env::current_exe().unwrap();
+        let again = ["a_child_that_is_still_opal_is_spared", AS_CHILD];
+        for (program, arguments, spared) in [(own, &again[..], true), ("cat".into(), &[], false)] {
+            let mut child = Command::new(program)
+                .args(arguments)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let pid = i32::try_from(child.id()).unwrap();
+            let pipe = rustix::fs::fstat(child.stdout.as_ref().unwrap()).unwrap().st_ino;
+            assert_eq!(is_starting(pid), spared);
+            assert_eq!(holders(pipe).contains(&pid), !spared);
+            drop(child.stdin.take());
+            child.wait_with_output().unwrap();
+        }
     }
 
     #[test]

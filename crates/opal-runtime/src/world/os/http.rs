@@ -2,6 +2,9 @@
 //!
 //! Redirections are followed here and not by the client, since three rules must hold at each of
 //! them: never from `https` to `http`, no header to another server, one time limit for all.
+//!
+//! Messages name the server that was asked for, and no other: where an answer leads to is a part of
+//! that answer, which nobody should see.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -24,21 +27,22 @@ pub(super) fn get(world: &OsWorld, request: &Request<'_>) -> Result<Secret, Trou
     for _ in 0..=MAX_REDIRECTS {
         let left = deadline.saturating_duration_since(Instant::now());
         let to_first = same_server(&first, &uri);
+        let server = if to_first { server(&first) } else { stranger(&first) };
         let mut response = fetch(world, request, &uri, to_first, left)
-            .map_err(|error| trouble(&uri, &error, request.timeout))?;
+            .map_err(|error| trouble(&server, &error, request.timeout))?;
         let status = response.status();
         if status.is_success() {
-            return text(&uri, response.body_mut(), request.timeout);
+            return text(&server, response.body_mut(), request.timeout);
         }
         let location = response.headers().get("location").filter(|_| status.is_redirection());
         let Some(location) = location.and_then(|it| it.to_str().ok()) else {
-            return Err(status_trouble(&uri, status.as_u16()));
+            return Err(status_trouble(&server, status.as_u16()));
         };
-        uri = follow(&uri, location)?;
+        uri = follow(&uri, location, &server)?;
     }
     Err(Trouble::new(
         TroubleKind::Failed,
-        format!("`{}` redirects more than {MAX_REDIRECTS} times", server(&first)),
+        format!("{} redirects more than {MAX_REDIRECTS} times", server(&first)),
         "name the address where the page really is",
     ))
 }
@@ -116,15 +120,12 @@ fn parse(url: &str) -> Result<Uri, Trouble> {
     })
 }
 
-fn follow(from: &Uri, location: &str) -> Result<Uri, Trouble> {
+fn follow(from: &Uri, location: &str, server: &str) -> Result<Uri, Trouble> {
     let to = parse(&join(from, location))?;
     if from.scheme() == Some(&Scheme::HTTPS) && to.scheme() != Some(&Scheme::HTTPS) {
         return Err(Trouble::new(
             TroubleKind::Denied,
-            format!(
-                "`{}` redirects from `https` to `http`, which anybody can change",
-                server(from)
-            ),
+            format!("{server} redirects from `https` to `http`, which anybody can change"),
             "name the address where the page really is",
         ));
     }
@@ -154,13 +155,13 @@ fn same_server(one: &Uri, other: &Uri) -> bool {
     one.scheme() == other.scheme() && one.host() == other.host() && one.port() == other.port()
 }
 
-fn text(uri: &Uri, body: &mut Body, limit: Duration) -> Result<Secret, Trouble> {
+fn text(server: &str, body: &mut Body, limit: Duration) -> Result<Secret, Trouble> {
     let bytes = wiped::read(&mut body.as_reader(), MAX_VALUE_BYTES + 1)
-        .map_err(|error| trouble(uri, &Error::from(error), limit))?;
+        .map_err(|error| trouble(server, &Error::from(error), limit))?;
     if bytes.len() as u64 > MAX_VALUE_BYTES {
         return Err(Trouble::new(
             TroubleKind::TooLarge,
-            format!("`{}` answered with more than {} MiB", server(uri), MAX_VALUE_BYTES >> 20),
+            format!("{server} answered with more than {} MiB", MAX_VALUE_BYTES >> 20),
             "fetch it in a step, with `curl`, and keep it in a file",
         ));
     }
@@ -168,7 +169,7 @@ fn text(uri: &Uri, body: &mut Body, limit: Duration) -> Result<Secret, Trouble> 
         Ok(text) if !text.contains('\0') => Ok(Secret::new(text)),
         _ => Err(Trouble::new(
             TroubleKind::NotText,
-            format!("what `{}` answered is not UTF-8 text", server(uri)),
+            format!("what {server} answered is not UTF-8 text"),
             "fetch it in a step, with `curl`, and keep it in a file",
         )),
     }
@@ -178,37 +179,41 @@ fn text(uri: &Uri, body: &mut Body, limit: Duration) -> Result<Secret, Trouble> 
 /// may hold a token.
 fn server(uri: &Uri) -> String {
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-    format!("{}{port}", uri.host().unwrap_or_default())
+    format!("`{}{port}`", uri.host().unwrap_or_default())
 }
 
-fn status_trouble(uri: &Uri, status: u16) -> Trouble {
+/// Another server, to which the first one led.
+fn stranger(first: &Uri) -> String {
+    format!("the server that {} redirects to", server(first))
+}
+
+fn status_trouble(server: &str, status: u16) -> Trouble {
     let (kind, help) = match status {
         404 | 410 => (TroubleKind::Missing, "check the address"),
         401 | 403 | 407 => (TroubleKind::Denied, "this page wants to know who asks"),
         _ => (TroubleKind::Failed, "try the address with `curl -v`"),
     };
-    Trouble::new(kind, format!("`{}` answered with status {status}", server(uri)), help)
+    Trouble::new(kind, format!("{server} answered with status {status}"), help)
 }
 
 /// Only words of ours: the client's own may repeat the address.
-fn trouble(uri: &Uri, error: &Error, limit: Duration) -> Trouble {
-    let server = server(uri);
+fn trouble(server: &str, error: &Error, limit: Duration) -> Trouble {
     let (kind, message, help) = match error {
         Error::Timeout(_) => (
             TroubleKind::TimedOut,
-            format!("`{server}` did not answer within {limit:?}"),
+            format!("{server} did not answer within {limit:?}"),
             "try the address with `curl -v`",
         ),
-        Error::HostNotFound => return no_server(&server),
-        Error::Io(error) => return io_trouble(&server, error),
+        Error::HostNotFound => return no_server(server),
+        Error::Io(error) => return io_trouble(server, error),
         Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => (
             TroubleKind::Denied,
-            format!("`{server}` could not prove who it is"),
+            format!("{server} could not prove who it is"),
             "check its certificate, and whether the port speaks `https`",
         ),
         Error::InvalidProxyUrl | Error::ConnectProxyFailed(_) => (
             TroubleKind::Failed,
-            format!("the proxy to `{server}` does not work"),
+            format!("the proxy to {server} does not work"),
             "check `https_proxy`, `http_proxy` and `no_proxy`",
         ),
         Error::Http(_) => (
@@ -218,7 +223,7 @@ fn trouble(uri: &Uri, error: &Error, limit: Duration) -> Trouble {
         ),
         _ => (
             TroubleKind::Failed,
-            format!("`{server}` gave an answer that is not HTTP"),
+            format!("{server} gave an answer that is not HTTP"),
             "try the address with `curl -v`",
         ),
     };
@@ -228,7 +233,7 @@ fn trouble(uri: &Uri, error: &Error, limit: Duration) -> Trouble {
 fn no_server(server: &str) -> Trouble {
     Trouble::new(
         TroubleKind::Missing,
-        format!("there is no server `{server}`"),
+        format!("{server} was not found"),
         "check the name and the network",
     )
 }
@@ -241,18 +246,18 @@ fn io_trouble(server: &str, error: &io::Error) -> Trouble {
     let (kind, message, help) = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
             TroubleKind::TimedOut,
-            format!("`{server}` did not answer in time"),
+            format!("{server} did not answer in time"),
             "try the address with `curl -v`",
         ),
         // How the client passes on what TLS found.
         io::ErrorKind::InvalidData => (
             TroubleKind::Denied,
-            format!("`{server}` could not prove who it is"),
+            format!("{server} could not prove who it is"),
             "check its certificate, and whether the port speaks `https`",
         ),
         other => (
             TroubleKind::Failed,
-            format!("`{server}` cannot be reached: {other}"),
+            format!("{server} cannot be reached: {other}"),
             "check the name, the port and the network",
         ),
     };
@@ -272,14 +277,15 @@ mod tests {
         assert_eq!(at("/x?y=1"), "https://u:p@one.example:8443/x?y=1");
         assert_eq!(at("x?to=http://z"), "https://u:p@one.example:8443/a/x?to=http://z");
         assert_eq!(at("?y"), "https://u:p@one.example:8443/a/b?y");
-        assert_eq!(server(&from), "one.example:8443");
+        assert_eq!(server(&from), "`one.example:8443`");
     }
 
     #[test]
     fn the_way_back_from_https_is_closed() {
         let from = "https://one.example/".parse().unwrap();
-        assert_eq!(follow(&from, "http://one.example/").unwrap_err().kind, TroubleKind::Denied);
-        assert!(follow(&from, "https://two.example/").is_ok());
-        assert_eq!(follow(&from, "file:///etc/passwd").unwrap_err().kind, TroubleKind::Invalid);
+        let follow = |location| follow(&from, location, "`one.example`").map_err(|it| it.kind);
+        assert_eq!(follow("http://one.example/").unwrap_err(), TroubleKind::Denied);
+        assert!(follow("https://two.example/").is_ok());
+        assert_eq!(follow("file:///etc/passwd").unwrap_err(), TroubleKind::Invalid);
     }
 }
