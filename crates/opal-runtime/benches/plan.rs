@@ -111,6 +111,9 @@ fn functions(count: usize) -> String {
     text
 }
 
+/// What grows, how it is made, and the smaller size.
+type Growing = (&'static str, fn(usize) -> String, usize);
+
 fn main() -> ExitCode {
     let bars = std::env::args().any(|argument| argument == "--bars");
     let world = MemoryWorld::default().env("TAG", "v1.2.3").env("API_TOKEN", "token-0123456789");
@@ -123,7 +126,7 @@ fn main() -> ExitCode {
     if ms(took) >= 1.0 {
         missed.push(format!("a typical program takes {:.3} ms", ms(took)));
     }
-    let growing: [(&str, fn(usize) -> String, usize); 3] = [
+    let growing: [Growing; 3] = [
         ("variables and uses", variables, 4_000),
         ("steps of a loop", steps, 50_000),
         ("functions, one target", functions, 10_000),

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use planning::Project;
 
+#[expect(clippy::unwrap_used, reason = "a test without its fixtures has failed")]
 fn fixtures() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/test_data/plan");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -212,10 +212,9 @@ impl<'a> Planner<'a> {
 
     pub(in crate::plan) fn handle_access(&mut self, handle: &Handle, access: &Access) -> Cell {
         let mut handle = handle.clone();
-        match self.part(access) {
-            Ok(part) => handle.access.push(part),
-            // The error stops the plan when it is settled.
-            Err(Stop) => {}
+        // Where there is none, its error stops the plan when it is settled.
+        if let Ok(part) = self.part(access) {
+            handle.access.push(part);
         }
         Cell::Known(Datum::constant(Plain::Handle(Rc::new(handle))))
     }

@@ -171,7 +171,7 @@ impl<'a> Planner<'a> {
                     break;
                 }
                 _ => {
-                    steered("condition", &[value.clone()], &mut step);
+                    steered("condition", std::slice::from_ref(&value), &mut step);
                     return self.open_loop(step, "iteration", &[], body, &value, out);
                 }
             }
