@@ -89,7 +89,7 @@ fn typical() -> String {
 fn variables(count: usize) -> String {
     let mut text = String::from("var v0 = @env.TAG\n");
     for index in 1..count {
-        let _ = writeln!(text, "var v{index} = \"@var.v{}x\"", index % 7);
+        let _ = writeln!(text, "var v{index} = \"@var.v0()-{index}\"");
     }
     text.push_str("fun main() {\n");
     for index in 0..count {
