@@ -93,7 +93,10 @@ pub(crate) fn compared(
         let colour = context.ambient.stdout_colour(context.typed.colour);
         print(&differences(comparison, colour))?;
     }
-    Ok(if comparison.verdict.is_same() { Exit::Done } else { Exit::Differs })
+    let verdict = comparison.verdict;
+    // Values that could not be compared are not known to be the same.
+    let same = verdict.is_same() && verdict.values_compared;
+    Ok(if same { Exit::Done } else { Exit::Differs })
 }
 
 /// A contract that is not run.
@@ -180,7 +183,8 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
         out.push('\n');
     }
     if verdict.is_same() {
-        out.push_str("the plans are the same\n");
+        let what = if verdict.values_compared { "plans" } else { "steps" };
+        out.push_str(&format!("the {what} are the same\n"));
     }
     if verdict.source_moved {
         out.push_str("note: the source has changed, and still gives the same plan\n");

@@ -111,7 +111,9 @@ impl Settler {
                 Ok(datum) => {
                     let known =
                         datum.taint.as_ref().is_some_and(|t| self.values.contains_key(&t.key));
-                    if !known {
+                    // Once a place, however often a loop comes to it.
+                    let said = self.warnings.iter().any(|w| w.primary.span == demand.span);
+                    if !known && !said {
                         self.warnings.extend(super::warn::hidden(&datum, demand.span));
                     }
                     let arg = self.arg(&datum, demand);

@@ -10,7 +10,8 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     summary: "the text of a file",
     docs: "Reads a UTF-8 text file at plan time. A file that is absent or not readable fails the \
            plan, and a file that has changed since a contract was made refuses the contract.\n\n\
-           Behind `<` it feeds the file, byte for byte, to the standard input of the step.",
+           Behind `<` it feeds the file, byte for byte, to the standard input of the step, and is \
+           read when the step runs: a contract does not hold it. `@file.hash` alone on a line does.",
     params: &[
         Param { name: "path", docs: "the file to read; `~` is the home directory", ..Param::BASE },
         TRIM,
