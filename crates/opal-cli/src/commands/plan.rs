@@ -72,6 +72,10 @@ pub(crate) fn plan(
     if let Some(path) = output.file() {
         contract::check_paths(&subject.loaded.path, path)?;
     }
+    let parties = match output {
+        Output::View => None,
+        Output::File(_) | Output::Bytes => Some(contract::Parties::load(context, options)?),
+    };
     let checked = match subject.check(context, options.is_json())? {
         // As with the source: the end of the process frees it all at once.
         Ok(checked) => ManuallyDrop::new(checked),
@@ -88,8 +92,9 @@ pub(crate) fn plan(
     if contract || !options.dry_run {
         view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
     }
-    if output != Output::View {
-        return contract::write(context, subject, options, resolved, &mut keys, output.file());
+    if let Some(parties) = &parties {
+        let to = (parties, output.file());
+        return contract::write(context, subject, options, resolved, &mut keys, to);
     }
     let plan = subject.view(&resolved, &keys, context, contract);
     let exit = view::plan::show(&plan, options.format.as_deref(), context)?;

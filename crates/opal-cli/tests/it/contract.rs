@@ -340,3 +340,15 @@ fn the_key_of_the_runner_is_nothing_that_a_plan_can_read() {
     let shown = opal.call_with(&env, &["plan", "b", "--format", "cmd:env"]);
     shown.code(0).says("PATH=").hides("AGE-SECRET-KEY");
 }
+
+#[test]
+fn keys_that_are_not_there_are_missed_before_anything_is_asked() {
+    let opal = Opal::machine("fun a() = echo @shell.output(\"touch asked; echo long-enough\")\n");
+    for option in [["--sign", "nobody"], ["--recipient", "age1nobody"]] {
+        let ran = opal.call(&["plan", "-o", "c.plan", option[0], option[1], "a"]);
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert!(!opal.path().join("asked").exists(), "{option:?}");
+    }
+    opal.call(&["plan", "-o", "c.plan", "a"]).code(0);
+    assert!(opal.path().join("asked").exists());
+}

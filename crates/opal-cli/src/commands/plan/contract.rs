@@ -17,6 +17,23 @@ use crate::options::PlanOptions;
 use crate::planning::{self, Subject};
 use crate::view;
 
+/// Who signs a contract and who may open it: known before anything is asked of the world.
+#[derive(Debug)]
+pub(crate) struct Parties {
+    signer: Option<SigningKey>,
+    recipients: Vec<Recipient>,
+}
+
+impl Parties {
+    pub(crate) fn load(context: &Context<'_>, options: &PlanOptions) -> Result<Self, Failure> {
+        let mut others: Vec<Recipient> = Vec::new();
+        for recipient in &options.recipients {
+            others.extend(recipients(recipient).map_err(Failure::key)?);
+        }
+        Ok(Self { signer: signer(context, options)?, recipients: others })
+    }
+}
+
 /// Writes the contract of `resolved` to a file, or else to standard output.
 pub(crate) fn write(
     context: &Context<'_>,
@@ -24,13 +41,8 @@ pub(crate) fn write(
     options: &PlanOptions,
     resolved: Resolved,
     keys: &mut OwnKeys<'_>,
-    file: Option<&Path>,
+    (parties, file): (&Parties, Option<&Path>),
 ) -> Result<Exit, Failure> {
-    let signer = signer(context, options)?;
-    let mut others: Vec<Recipient> = Vec::new();
-    for recipient in &options.recipients {
-        others.extend(recipients(recipient).map_err(Failure::key)?);
-    }
     let now = unix_time();
     let steps = view::plan::count(&resolved.plan.steps);
     let values = resolved.plan.values.len();
@@ -39,8 +51,8 @@ pub(crate) fn write(
     let making = Making {
         created: now,
         provenance: provenance(context, subject, options, now)?,
-        recipients: &others,
-        signer: signer.as_ref(),
+        recipients: &parties.recipients,
+        signer: parties.signer.as_ref(),
         registry: &context.registry,
     };
     let bytes = contracts::make(resolved.plan, keys, making).map_err(unmade)?;
