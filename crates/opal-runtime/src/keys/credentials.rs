@@ -185,13 +185,16 @@ impl<'a> Credentials<'a> {
     }
 
     fn private(&self, name: &KeyName) -> Result<Private, KeyError> {
-        self.0.guarded(FOLDER)?;
         let path = self.path(name);
-        // Opening a pipe would wait for somebody to write into it.
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(RootError { path, why: Why::NotAFile }.into());
-        }
-        load(&path).map_err(|error| match error.kind {
+        let found = self.0.guarded(FOLDER).map_err(KeyError::from).and_then(|_| {
+            // Opening a pipe would wait for somebody to write into it.
+            if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(RootError { path: path.clone(), why: Why::NotAFile }.into());
+            }
+            load(&path)
+        });
+        // Whether the file or the folder is missing: the key is.
+        found.map_err(|error| match error.kind {
             KeyErrorKind::Missing => KeyError::new(
                 KeyErrorKind::Missing,
                 format!("there is no key `{}` ({})", name.0, path.display()),
