@@ -46,6 +46,10 @@ impl Raw<'_> {
     }
 }
 
+/// From so many bytes of steps on, their hash is worked out while they are read; what it says
+/// still comes first.
+const SIDE_BY_SIDE_FROM_BYTES: usize = 256 * 1024;
+
 impl Frame<'_> {
     /// The contract in a file of which nothing is known: one that would need much memory is
     /// refused.
@@ -68,30 +72,23 @@ impl Frame<'_> {
         let steps = self.unpack(&self.steps, Section::Steps)?;
         let values = self.unpack(&self.values, Section::Values)?;
         let target = &self.bytes[self.target_section.clone()];
-        if hash(header.algorithm, target, &steps.bytes) != header.plan_hash {
+        let whole = || hash(header.algorithm, target, &steps.bytes) == header.plan_hash;
+        let read = || self.plan(&steps, &values, memory);
+        let (whole, plan) = if steps.bytes.len() < SIDE_BY_SIDE_FROM_BYTES {
+            let whole = whole();
+            (whole, if whole { Some(read()) } else { None })
+        } else {
+            std::thread::scope(|scope| {
+                let whole = scope.spawn(whole);
+                let plan = read();
+                (whole.join().unwrap_or(false), Some(plan))
+            })
+        };
+        let Some(plan) = plan.filter(|_| whole) else {
             let reason = "PlanHash is not that of TARGET and STEPS";
             return Err(FormatError::at(Section::Header, 64, reason));
-        }
-        let held = steps.bytes.len() + values.bytes.len() + self.provenance.len();
-        let mut budget = memory - held;
-        let found = self.read_values(&values, &mut budget).map_err(|error| values.placed(error))?;
-        let mut reader = StepReader::new(found.keys().cloned());
-        let read = self
-            .read_steps(&steps, &mut reader, &mut budget)
-            .map_err(|error| steps.placed(error))?;
-        let mut plan = Plan {
-            target: Target { name: self.target().to_owned(), arguments: BTreeMap::new() },
-            mode: Mode::Resolved,
-            algorithm: header.algorithm,
-            source_hash: header.source_hash,
-            steps: read,
-            values: found,
-            deferred: Vec::new(),
-            reads: Vec::new(),
         };
-        let schemas = reader.known.into_iter().map(|(_, schema)| schema.flatten());
-        plan.values.values_mut().zip(schemas).for_each(|(value, schema)| value.schema = schema);
-        let provenance = self.read_provenance(&mut plan, budget)?;
+        let (plan, provenance) = plan?;
         let packed = header.is_compressed().then(|| {
             [&self.steps, &self.values].map(|section| self.bytes[section.place.clone()].to_vec())
         });
@@ -111,6 +108,37 @@ impl Frame<'_> {
             provenance,
             wire,
         })
+    }
+
+    /// The plan in the sections, and what is said about its making.
+    fn plan(
+        &self,
+        steps: &Raw<'_>,
+        values: &Raw<'_>,
+        memory: usize,
+    ) -> Result<(Plan, Provenance), FormatError> {
+        let header = &self.header;
+        let held = steps.bytes.len() + values.bytes.len() + self.provenance.len();
+        let mut budget = memory - held;
+        let found = self.read_values(values, &mut budget).map_err(|error| values.placed(error))?;
+        let mut reader = StepReader::new(found.keys().cloned());
+        let read = self
+            .read_steps(steps, &mut reader, &mut budget)
+            .map_err(|error| steps.placed(error))?;
+        let mut plan = Plan {
+            target: Target { name: self.target().to_owned(), arguments: BTreeMap::new() },
+            mode: Mode::Resolved,
+            algorithm: header.algorithm,
+            source_hash: header.source_hash,
+            steps: read,
+            values: found,
+            deferred: Vec::new(),
+            reads: Vec::new(),
+        };
+        let schemas = reader.known.into_iter().map(|(_, schema)| schema.flatten());
+        plan.values.values_mut().zip(schemas).for_each(|(value, schema)| value.schema = schema);
+        let provenance = self.read_provenance(&mut plan, budget)?;
+        Ok((plan, provenance))
     }
 
     /// Memory is taken for what the file says, which [`Frame::read`] limited, and the frame must
