@@ -151,6 +151,12 @@ pub(crate) fn resolve_target(
             let names = tasks.iter().map(|task| task.name.as_str());
             let verb = if wish == Wish::Plan { "plan" } else { "run" };
             let help = match opal_core::suggest::nearest(target, names) {
+                _ if target.ends_with(".plan") && wish == Wish::Plan => {
+                    format!("to look at a contract, write `opal plan show {target}`")
+                }
+                _ if target.ends_with(".plan") => {
+                    format!("a contract is run with `opal run --plan {target}`")
+                }
                 Some(near) => format!("did you mean `opal {verb} {near}`?"),
                 None => "`opal` alone lists the tasks; a file ends in .opl or holds a `/`".into(),
             };

@@ -352,3 +352,11 @@ fn keys_that_are_not_there_are_missed_before_anything_is_asked() {
     opal.call(&["plan", "-o", "c.plan", "a"]).code(0);
     assert!(opal.path().join("asked").exists());
 }
+
+#[test]
+fn a_contract_where_a_task_is_wanted_is_pointed_to_its_command() {
+    let opal = Opal::machine("fun a() = echo \"$HOME@var.n\"\nvar n = 2\n");
+    opal.call(&["plan", "prod.plan"]).code(2).says("`opal plan show prod.plan`");
+    opal.call(&["run", "prod.plan"]).code(2).says("`opal run --plan prod.plan`");
+    opal.call(&["a", "--dry-run"]).code(0).says("echo \"${HOME}2\"");
+}

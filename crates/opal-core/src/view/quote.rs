@@ -3,6 +3,8 @@
 //! Execution passes every constant as data; a view shows the text that would mean the same, so
 //! that what is read cannot be mistaken for something else: `'a b'` is one word.
 
+use std::borrow::Cow;
+
 use crate::context::{Context, Place};
 use crate::value::Value;
 
@@ -25,6 +27,17 @@ pub(super) fn text(text: &str, place: Context) -> String {
         Place::Heredoc => escaped(text, &['\\', '$', '`']),
         Place::Arithmetic | Place::Expansion | Place::Subscript => text.to_owned(),
     }
+}
+
+/// Text that data follows: a variable of the shell at its end gets braces, since what follows
+/// would read as more of its name.
+pub(super) fn before_data(text: &str) -> Cow<'_, str> {
+    let whole = Cow::Borrowed(text);
+    let Some((before, name)) = text.rsplit_once('$') else { return whole };
+    let escapes = before.len() - before.trim_end_matches('\\').len();
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_name && escapes % 2 == 0 { format!("{before}${{{name}}}").into() } else { whole }
 }
 
 /// A scalar without any quotes.
@@ -75,6 +88,21 @@ fn escaped(text: &str, special: &[char]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_never_reads_as_more_of_a_name() {
+        for (given, shown) in [
+            ("echo \"$HOME", "echo \"${HOME}"),
+            ("echo $a$B_1", "echo $a${B_1}"),
+            ("echo \\$HOME", "echo \\$HOME"),
+            ("echo \\\\$HOME", "echo \\\\${HOME}"),
+            ("echo $1", "echo $1"),
+            ("echo ${HOME}", "echo ${HOME}"),
+            ("echo $(id)", "echo $(id)"),
+        ] {
+            assert_eq!(before_data(given), shown, "{given}");
+        }
+    }
 
     #[test]
     fn a_constant_is_written_as_its_place_needs_it() {

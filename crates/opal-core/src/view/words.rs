@@ -190,7 +190,8 @@ impl<'a> Words<'a> {
         for (index, piece) in pieces.iter().enumerate() {
             match piece {
                 Piece::Text(text) => {
-                    ink.write(text);
+                    let data = matches!(pieces.get(index + 1), Some(Piece::Data { .. }));
+                    ink.write(&if data { quote::before_data(text) } else { (&**text).into() });
                     around.read(text);
                 }
                 Piece::Data { arg, place: _ } => {
