@@ -5,6 +5,7 @@
 //! same type. Descriptors live in static memory: the registry is ready without any work at
 //! start-up, and a plugin's manifest, read once a process, is leaked into it.
 
+use crate::action::{Action, Sink};
 use crate::resolver::{Generator, Resolver};
 use crate::types::Type;
 use crate::value::Value;
@@ -39,6 +40,10 @@ pub struct Descriptor {
     pub resolver: Option<&'static dyn Resolver>,
     /// How a value is made from the seed of a contract or a run.
     pub generator: Option<&'static dyn Generator>,
+    /// What it does at run time.
+    pub action: Option<&'static dyn Action>,
+    /// What it does with output, where it [`Self::writes`].
+    pub sink: Option<&'static dyn Sink>,
     /// Where it came from; none for built-ins.
     pub plugin: Option<&'static Plugin>,
     /// Whether a contract may hold it: false where its value is another at every look.
@@ -214,6 +219,8 @@ impl Descriptor {
         capabilities: &[],
         resolver: None,
         generator: None,
+        action: None,
+        sink: None,
         plugin: None,
         repeatable: true,
         examples: &[],

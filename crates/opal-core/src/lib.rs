@@ -9,6 +9,8 @@
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
 //! | how a value decorator gets its value | [`resolver`] |
 //! | what would run | [`plan`] |
+//! | what an execution decorator does, and may do | [`action`] |
+//! | what a run tells | [`record`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
@@ -18,6 +20,7 @@
 //! this crate reads or changes the world, so everything in it can be tested with plain values.
 //! It also knows no syntax: a `Span` is a pair of offsets, never a token.
 
+pub mod action;
 pub mod code;
 pub mod context;
 pub mod contract;
@@ -28,6 +31,7 @@ pub mod duration;
 pub mod hash;
 pub mod placeholder;
 pub mod plan;
+pub mod record;
 pub mod registry;
 pub mod resolver;
 pub mod suggest;

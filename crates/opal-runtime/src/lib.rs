@@ -15,6 +15,9 @@
 //! | random values from a seed | [`randomness`] |
 //! | the outside world: this machine, or one of plain data | [`world`] |
 //! | shell text in which values are data | [`script`] |
+//! | where steps run | [`session`] |
+//! | telling work to stop | [`stop`] |
+//! | values that must not be seen, and the scrubber | [`vault`] |
 //! | the laws that every value decorator obeys, plugins included | [`conformance`] |
 //!
 //! Deliberately not here yet: execution. What a plan knows of the world comes through [`world`];
@@ -32,7 +35,10 @@ pub mod policy;
 pub mod randomness;
 pub mod root;
 pub mod script;
+pub mod session;
+pub mod stop;
 pub mod unit;
+pub mod vault;
 pub mod words;
 pub mod world;
 

@@ -1,0 +1,199 @@
+//! What an execution decorator does when its turn comes, and what it is given for that.
+//!
+//! An action has no power of its own. It runs its block, commands and pauses through a [`Stage`],
+//! which sees to everything that must hold for every step: the record, the scrubber, time limits,
+//! Ctrl+C. So an action cannot forget any of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+
+use crate::data::{Data, Secret};
+use crate::duration::Duration;
+use crate::resolver::{Inputs, ScriptPart, Trouble};
+
+/// Does the work of a decorator at run time.
+pub trait Action: Sync + fmt::Debug {
+    /// What it gives is what `let` captures; `Data::Null` where it gives nothing.
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt>;
+}
+
+/// What stands behind `>` and takes a step's output, raw.
+pub trait Sink: Sync + fmt::Debug {
+    fn open(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Box<dyn Pending>, Halt>;
+}
+
+/// Output that is being taken. Dropped without [`Pending::keep`], it leaves no trace.
+pub trait Pending: Write + Send {
+    /// The step has succeeded.
+    fn keep(self: Box<Self>) -> Result<(), Trouble>;
+}
+
+/// What an action may do.
+pub trait Stage {
+    /// Runs the block of the step once, in order.
+    fn block(&mut self, under: &Conditions) -> Result<(), Halt>;
+
+    /// Runs the branches of the block side by side, at most `most` of them at a time.
+    fn branches(&mut self, most: Option<usize>, on_failure: OnFailure) -> Result<(), Halt>;
+
+    /// Runs a command to its end, whatever its exit code.
+    fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt>;
+
+    /// Whether somebody reads what the action gives.
+    fn is_captured(&self) -> bool;
+
+    /// Waits, and says why; shorter where the run is stopped.
+    fn pause(&mut self, pause: &Pause) -> Result<(), Halt>;
+
+    fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt>;
+
+    /// Passes on what comes from the pipe before it, with every known value hidden.
+    fn pass_on(&mut self) -> Result<(), Halt>;
+
+    /// A file that is to replace what is at `path`, or to grow it, in one move.
+    fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt>;
+
+    /// A random number, for what nobody has to repeat: the pauses between attempts.
+    fn random(&mut self) -> u64;
+
+    /// The failure of this step, in words.
+    fn fail(&self, code: i32, trouble: Trouble) -> Halt;
+}
+
+/// What holds for a block or a command besides what holds around it.
+#[derive(Clone, Debug, Default)]
+pub struct Conditions {
+    /// Where it starts: relative to where the step stands.
+    pub directory: Option<Directory>,
+    /// Variables of the environment that are set, or set anew.
+    pub environment: BTreeMap<String, Secret>,
+    pub limit: Option<Limit>,
+    /// Which attempt of how many this is, from 1.
+    pub attempt: Option<(u32, u32)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Directory {
+    pub path: String,
+    /// Made where it is missing.
+    pub create: bool,
+}
+
+/// How long something may take, and how long it has to end by itself after that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub duration: Duration,
+    pub grace: Duration,
+}
+
+#[derive(Clone, Debug)]
+pub struct Command<'a> {
+    pub script: &'a [ScriptPart],
+    /// Another program than the shell of the session.
+    pub interpreter: Option<&'a str>,
+    pub under: Conditions,
+    pub output: OutputOf,
+}
+
+/// What becomes of the output of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutputOf {
+    /// It goes where the step's output goes.
+    Shown,
+    /// It is kept for [`Completed`], neither shown nor recorded.
+    Captured,
+    /// It is thrown away: of a command that only looks.
+    Dropped,
+}
+
+/// A command that has ended.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    /// 0, its exit code, or 128 and the number of the signal that ended it.
+    pub code: i32,
+    /// Empty unless captured.
+    pub stdout: Secret,
+    pub stderr: Secret,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The other branches are stopped.
+    Cancel,
+    /// Every branch runs to its end.
+    Wait,
+}
+
+/// The time between two attempts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    pub duration: Duration,
+    /// The attempt that failed, and how many there may be.
+    pub attempt: u32,
+    pub of: u32,
+    /// What it ended with.
+    pub code: i32,
+}
+
+#[derive(Clone, Debug)]
+pub struct Replace<'a> {
+    /// Relative to where the step stands; `~/` is the home directory.
+    pub path: &'a str,
+    /// Permission bits; none keeps those the file has, or the usual ones.
+    pub mode: Option<u32>,
+    pub append: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Debug,
+    Info,
+    Warn,
+    Error,
+}
+
+impl Level {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// Why a block does not go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// A step failed: `catch` and `@retry` may deal with it.
+    Failed(Box<Failure>),
+    /// The block was told to stop: only `finally` still runs.
+    Stopped(Why),
+    /// The record cannot be written: nothing more may start.
+    Unrecorded,
+}
+
+/// A step that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The path of the step.
+    pub path: Box<str>,
+    /// What it ended with; 124 where its time was over.
+    pub code: i32,
+    /// What opal itself has to say about it; none where the command said it. Holds no value.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why something is told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A signal to opal: its number.
+    Signal(i32),
+    /// The time of a block around it is over.
+    TimedOut,
+    /// Another branch has failed.
+    Cancelled,
+}

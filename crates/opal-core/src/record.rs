@@ -1,0 +1,154 @@
+//! What a run tells while it goes on, and what is kept of it.
+//!
+//! Everything here is safe to show: texts have been through the scrubber, and there is no other way
+//! to make a [`Shown`].
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use crate::action::Level;
+
+/// Text that holds no secret: made by the scrubber, or of words of our own.
+///
+/// Only [`Shown::vouch`] makes one. Its callers are the scrubber and places that write constant
+/// words; a test keeps the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown<'a>(Cow<'a, [u8]>);
+
+impl<'a> Shown<'a> {
+    /// Whoever calls this has seen to it that there is no secret in it.
+    pub fn vouch(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
+        Self(bytes.into())
+    }
+
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// As text, with what is no UTF-8 replaced.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+}
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event<'a> {
+    pub at: SystemTime,
+    pub kind: Kind<'a>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind<'a> {
+    /// Written before the step does anything.
+    Started(Started<'a>),
+    Finished(Finished<'a>),
+    /// A step that does not run: it stands before the one that a run was started from.
+    Skipped { path: &'a str, decorator: &'a str },
+    /// An attempt failed, and there will be another after the pause.
+    Retrying { path: &'a str, attempt: u32, of: u32, code: i32, pause: Duration },
+    Log { path: &'a str, level: Level, message: Shown<'a> },
+    /// The run was told to stop, and `finally` blocks run: why, in words.
+    CleaningUp { why: &'a str },
+    /// Side by side from here on, to the event of the same path that finishes it.
+    Branches { path: &'a str, count: usize, most: usize },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Started<'a> {
+    /// Counts the starts of a run, from 1: the name of this one.
+    pub number: u64,
+    pub path: &'a str,
+    pub decorator: &'a str,
+    /// Of the nearest `@retry` around it, from 1.
+    pub attempt: u32,
+    /// The step as the plan shows it.
+    pub text: Shown<'a>,
+    /// It has steps inside, and no output of its own.
+    pub is_block: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished<'a> {
+    pub number: u64,
+    pub path: &'a str,
+    pub decorator: &'a str,
+    pub attempt: u32,
+    pub took: Duration,
+    pub code: i32,
+    pub end: End,
+    pub is_block: bool,
+    /// What opal itself has to say about a failure.
+    pub message: Option<Shown<'a>>,
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Done,
+    Failed,
+    TimedOut,
+    /// The run, or the branch it is in, was told to stop.
+    Stopped,
+}
+
+impl End {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::TimedOut => "timed_out",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Executed,
+    Failed,
+    /// A contract ran although values differed.
+    Drifted,
+    /// A contract did not run.
+    Refused,
+    Interrupted,
+    /// Nobody wrote how it ended.
+    Crashed,
+}
+
+impl Status {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Executed => "executed",
+            Self::Failed => "failed",
+            Self::Drifted => "drifted",
+            Self::Refused => "refused",
+            Self::Interrupted => "interrupted",
+            Self::Crashed => "crashed",
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::Executed,
+            Self::Failed,
+            Self::Drifted,
+            Self::Refused,
+            Self::Interrupted,
+            Self::Crashed,
+        ];
+        all.into_iter().find(|status| status.name() == name)
+    }
+}

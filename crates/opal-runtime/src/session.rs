@@ -1,0 +1,98 @@
+//! Where steps run: a shell with an environment, a working directory and files.
+//!
+//! The executor knows sessions by this trait alone. What comes out of one is raw: the executor
+//! scrubs it before anybody sees it.
+//!
+//! | what | where |
+//! |---|---|
+//! | this machine | `local` |
+//! | a session that only remembers what it was asked, for tests | `logged` |
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use opal_core::Secret;
+use opal_core::action::{Pending, Replace};
+use opal_core::record::Stream;
+use opal_core::resolver::{ScriptPart, Trouble};
+
+use crate::stop::Stop;
+
+pub trait Session: Sync + fmt::Debug {
+    /// Looks at the texts of commands and runs nothing: the position of each that the shell does
+    /// not understand, with what the shell says.
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble>;
+
+    /// Runs a command to its end, or until it is stopped. When this returns, nothing that a stopped
+    /// command has started is left.
+    fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble>;
+
+    /// A directory as steps name it, seen from `from`, whole and known to be there.
+    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble>;
+
+    /// A file to be written in one move.
+    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble>;
+
+    /// A file to be read from its beginning.
+    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble>;
+}
+
+/// Takes what a command prints, raw, as it comes.
+pub trait Taker {
+    /// An error says that nobody wants more of this stream: it is closed, and who writes to it
+    /// gets to know.
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Closed>;
+
+    /// Nothing has come for a while: what is held back only to see what follows may be shown.
+    fn idle(&mut self) {}
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
+/// A command and what holds for it.
+#[derive(Debug)]
+pub struct Work<'a> {
+    pub script: &'a [ScriptPart],
+    /// Another program than the shell of the session, by name or path; it gets `-c` and the text.
+    pub interpreter: Option<&'a str>,
+    /// Absolute.
+    pub directory: &'a Path,
+    /// On top of the environment of the session.
+    pub environment: &'a BTreeMap<String, Secret>,
+    pub stdin: Input,
+    pub stdout: Output,
+    pub stderr: Output,
+}
+
+#[derive(Debug)]
+pub enum Input {
+    /// What opal itself reads, the terminal included.
+    Own,
+    Nothing,
+    From(OwnedFd),
+}
+
+#[derive(Debug)]
+pub enum Output {
+    /// To the [`Taker`].
+    Taken,
+    To(OwnedFd),
+}
+
+/// A command that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// 0, its exit code, or 128 and the number of the signal that ended it.
+    pub code: i32,
+    /// Where it ended, where its text can move.
+    pub directory: Option<PathBuf>,
+}
+
+/// A pipe whose ends no program inherits by accident.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
+}

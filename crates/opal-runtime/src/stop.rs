@@ -1,0 +1,306 @@
+//! Telling work to stop, and hearing of it in time.
+//!
+//! A [`Stop`] is handed down from the run to its blocks, branches and commands. A block with a
+//! time limit, or a branch that others may cancel, makes one of its own below the one it was given;
+//! whoever waits, waits on all of them at once, in `poll`. `finally` blocks get one that is deaf to
+//! everything but the order to kill.
+//!
+//! ```text
+//! run ── signal ──▶ ask, then kill
+//!  └─ @timeout ── deadline ──▶ ask
+//!      └─ @parallel branch ── another one failed ──▶ ask
+//!          └─ finally: hears of kill alone
+//! ```
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use opal_core::action::Why;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// How long what was asked to end has for it, unless its block says so.
+pub const USUAL_GRACE: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Debug)]
+pub struct Stop(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    above: Option<Stop>,
+    /// 0, the number of a signal, or [`CANCELLED`].
+    asked: AtomicI32,
+    killed: AtomicBool,
+    deadline: Option<(Instant, Duration)>,
+    /// Hears of nothing from above but the order to kill.
+    is_deaf: bool,
+    wake: OnceLock<Wake>,
+}
+
+/// A pipe that becomes readable, and stays so, when there is something to hear.
+#[derive(Debug)]
+struct Wake {
+    read: OwnedFd,
+    write: OwnedFd,
+}
+
+const CANCELLED: i32 = -1;
+
+/// What work has to do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    GoOn,
+    /// End soon: what runs is asked to, and has the grace period for it.
+    End {
+        why: Why,
+        grace: Duration,
+    },
+    /// End at once, and clean nothing up.
+    Kill,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Stop {
+    /// Of a whole run.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::make(None, None, false)
+    }
+
+    /// Of a part that may be stopped by itself.
+    #[must_use]
+    pub fn below(&self) -> Self {
+        Self::make(Some(self.clone()), None, false)
+    }
+
+    /// Of a part that has so much time.
+    #[must_use]
+    pub fn limited(&self, duration: Duration, grace: Duration) -> Self {
+        // What never comes in a lifetime needs no deadline.
+        let deadline = Instant::now().checked_add(duration).map(|end| (end, grace));
+        Self::make(Some(self.clone()), deadline, false)
+    }
+
+    /// Of cleaning up.
+    #[must_use]
+    pub fn deaf(&self) -> Self {
+        Self::make(Some(self.clone()), None, true)
+    }
+
+    fn make(above: Option<Self>, deadline: Option<(Instant, Duration)>, is_deaf: bool) -> Self {
+        Self(Arc::new(Inner {
+            above,
+            asked: AtomicI32::new(0),
+            killed: AtomicBool::new(false),
+            deadline,
+            is_deaf,
+            wake: OnceLock::new(),
+        }))
+    }
+
+    /// Asks the work to end. The first asking counts.
+    pub fn ask(&self, why: Why) {
+        let number = match why {
+            Why::Signal(number) => number,
+            Why::TimedOut | Why::Cancelled => CANCELLED,
+        };
+        let _ = self.0.asked.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
+        self.ring();
+    }
+
+    pub fn kill(&self) {
+        self.0.killed.store(true, Ordering::SeqCst);
+        self.ring();
+    }
+
+    fn ring(&self) {
+        if let Some(wake) = self.0.wake.get() {
+            // One byte is enough for ever: nobody takes it out.
+            let _ = rustix::io::write(&wake.write, b"!");
+        }
+    }
+
+    /// What holds now: the strongest of what was said here and above.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        let above = match (&self.0.above, self.0.is_deaf) {
+            (Some(above), false) => above.order(),
+            (Some(above), true) if above.order() == Order::Kill => Order::Kill,
+            _ => Order::GoOn,
+        };
+        match above {
+            Order::GoOn => self.own_order(),
+            Order::End { .. } if self.0.killed.load(Ordering::SeqCst) => Order::Kill,
+            order => order,
+        }
+    }
+
+    fn own_order(&self) -> Order {
+        if self.0.killed.load(Ordering::SeqCst) {
+            return Order::Kill;
+        }
+        match self.0.asked.load(Ordering::SeqCst) {
+            0 => {}
+            CANCELLED => return Order::End { why: Why::Cancelled, grace: USUAL_GRACE },
+            number => return Order::End { why: Why::Signal(number), grace: USUAL_GRACE },
+        }
+        match self.0.deadline {
+            Some((end, grace)) if Instant::now() >= end => {
+                Order::End { why: Why::TimedOut, grace }
+            }
+            _ => Order::GoOn,
+        }
+    }
+
+    /// Whether its own time is over, and nothing above stops it anyway.
+    #[must_use]
+    pub fn is_out_of_time(&self) -> bool {
+        matches!(self.order(), Order::End { why: Why::TimedOut, .. })
+            && self.0.deadline.is_some_and(|(end, _)| Instant::now() >= end)
+            && self.0.above.as_ref().is_none_or(|above| above.order() == Order::GoOn)
+    }
+
+    /// The next moment at which the order may change by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let own = self.0.deadline.map(|(end, _)| end);
+        let above = match (&self.0.above, self.0.is_deaf) {
+            (Some(above), false) => above.deadline(),
+            _ => None,
+        };
+        [own, above].into_iter().flatten().min()
+    }
+
+    /// Waits until the order is no longer `seen`, one of `fds` is ready, or the time is over; what
+    /// became of each of `fds`.
+    ///
+    /// `seen` is what the caller has dealt with: an order that stays must not wake it again.
+    #[must_use]
+    pub fn wait(
+        &self,
+        fds: &[(BorrowedFd<'_>, PollFlags)],
+        timeout: Option<Duration>,
+        seen: Order,
+    ) -> Vec<PollFlags> {
+        let mut chain = Vec::new();
+        self.collect(&mut chain);
+        let wakes: Vec<&Wake> = chain.iter().filter_map(|stop| stop.wake()).collect();
+        if self.order() != seen {
+            return vec![PollFlags::empty(); fds.len()];
+        }
+        let mut all: Vec<PollFd<'_>> =
+            fds.iter().map(|(fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
+        if seen == Order::GoOn {
+            all.extend(wakes.iter().map(|wake| PollFd::new(&wake.read, PollFlags::IN)));
+        }
+        let until = match seen {
+            Order::GoOn => {
+                self.deadline().map(|end| end.saturating_duration_since(Instant::now()))
+            }
+            // A second signal rings nothing new; it is looked for often enough.
+            Order::End { .. } => Some(Duration::from_millis(50)),
+            Order::Kill => None,
+        };
+        let timeout = [until, timeout].into_iter().flatten().min();
+        let spec = timeout.and_then(|it| Timespec::try_from(it).ok());
+        // Interrupted by a signal: the caller looks again.
+        match poll(&mut all, spec.as_ref()) {
+            Ok(_) => all.iter().take(fds.len()).map(PollFd::revents).collect(),
+            Err(_) => vec![PollFlags::empty(); fds.len()],
+        }
+    }
+
+    fn collect(&self, into: &mut Vec<Self>) {
+        into.push(self.clone());
+        if let Some(above) = &self.0.above {
+            above.collect(into);
+        }
+    }
+
+    fn wake(&self) -> Option<&Wake> {
+        if let Some(wake) = self.0.wake.get() {
+            return Some(wake);
+        }
+        let flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+        let (read, write) = rustix::pipe::pipe_with(flags).ok()?;
+        let _ = self.0.wake.set(Wake { read, write });
+        let wake = self.0.wake.get();
+        // Said before there was a pipe.
+        if self.own_order() != Order::GoOn {
+            self.ring();
+        }
+        wake
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Option<Duration> = Some(Duration::from_secs(60));
+
+    #[test]
+    fn what_is_said_above_is_heard_below() {
+        let run = Stop::new();
+        let block = run.below().limited(Duration::from_secs(3_600), USUAL_GRACE);
+        assert_eq!(block.order(), Order::GoOn);
+        run.ask(Why::Signal(2));
+        let end = Order::End { why: Why::Signal(2), grace: USUAL_GRACE };
+        assert_eq!(block.order(), end);
+        run.ask(Why::Signal(15));
+        assert_eq!(block.order(), end);
+        run.kill();
+        assert_eq!(block.order(), Order::Kill);
+    }
+
+    #[test]
+    fn cleaning_up_hears_of_nothing_but_the_order_to_kill() {
+        let run = Stop::new();
+        run.ask(Why::Signal(2));
+        let clean = run.deaf().below();
+        assert_eq!(clean.order(), Order::GoOn);
+        run.kill();
+        assert_eq!(clean.order(), Order::Kill);
+    }
+
+    #[test]
+    fn one_branch_may_be_stopped_alone() {
+        let run = Stop::new();
+        let (one, other) = (run.below(), run.below());
+        one.ask(Why::Cancelled);
+        assert_ne!(one.order(), Order::GoOn);
+        assert_eq!(other.order(), Order::GoOn);
+    }
+
+    #[test]
+    fn a_wait_ends_when_something_is_said_and_not_again_for_the_same() {
+        let run = Stop::new();
+        let block = run.below();
+        let teller = run.clone();
+        let thread = std::thread::spawn(move || teller.ask(Why::Signal(15)));
+        while block.order() == Order::GoOn {
+            let _ = block.wait(&[], SOON, Order::GoOn);
+        }
+        thread.join().unwrap();
+        let seen = block.order();
+        let _ = block.wait(&[], Some(Duration::from_millis(1)), seen);
+        assert_eq!(block.order(), seen);
+    }
+
+    #[test]
+    fn only_the_block_whose_time_is_over_is_out_of_time() {
+        let run = Stop::new();
+        let outer = run.limited(Duration::ZERO, USUAL_GRACE);
+        let inner = outer.limited(Duration::ZERO, USUAL_GRACE);
+        assert!(outer.is_out_of_time());
+        assert!(!inner.is_out_of_time());
+        run.ask(Why::Signal(2));
+        assert!(!outer.is_out_of_time());
+    }
+}
