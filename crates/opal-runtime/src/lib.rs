@@ -18,6 +18,7 @@
 //! | where steps run | [`session`] |
 //! | telling work to stop | [`stop`] |
 //! | values that must not be seen, and the scrubber | [`vault`] |
+//! | who is told about a run | [`witness`] |
 //! | the laws that every value decorator obeys, plugins included | [`conformance`] |
 //!
 //! Deliberately not here yet: execution. What a plan knows of the world comes through [`world`];
@@ -39,6 +40,7 @@ pub mod session;
 pub mod stop;
 pub mod unit;
 pub mod vault;
+pub mod witness;
 pub mod words;
 pub mod world;
 
