@@ -3,8 +3,11 @@
 //! A machine is noisy, and a number of one machine means little on another; a ratio of runs that
 //! took turns says something. Peers come from their packages.
 
+mod running;
+mod tools;
+
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,68 +27,54 @@ const CASES: [Case; 2] = [
 
 const ROUNDS: usize = 41;
 
-/// Compares planning with `just -n`; says which bars are missed.
+/// Compares planning with `just -n` and running with all of them; says which bars are missed.
 pub(crate) fn compare(root: &Path, bars: bool) -> Result<(), String> {
     let opal = root.join("target/release/opal");
-    let just = just(root)?;
-    let mut missed = Vec::new();
-    for case in CASES {
-        let folder = root.join("target/bench/peers");
-        let (commands, justfile) = (case.project)();
-        write(&folder, "commands.opl", &commands)?;
-        write(&folder, "justfile", &justfile)?;
-        let lines: [Vec<&str>; 2] =
-            [vec![text(&opal)?, "main", "--dry-run"], vec![text(&just)?, "-n", "main"]];
-        let [ours, theirs] = medians(&folder, &lines)?;
-        let ratio = ours.as_secs_f64() / theirs.as_secs_f64();
-        say(&format!(
-            "{:<36} opal --dry-run {:>7.2} ms   just -n {:>7.2} ms   × {ratio:.2} (bar {})",
-            case.name,
-            ours.as_secs_f64() * 1000.0,
-            theirs.as_secs_f64() * 1000.0,
-            case.bar
-        ));
-        if ratio > case.bar {
-            missed.push(format!("{}: × {ratio:.2}", case.name));
-        }
-    }
+    let tools = tools::Tools::find(root)?;
+    let mut missed = planning(root, &opal, &tools)?;
+    missed.extend(running::compare(root, &opal, &tools)?);
     if bars && !missed.is_empty() {
         return Err(format!("bars that were missed: {}", missed.join("; ")));
     }
     Ok(())
 }
 
-/// `just` from the path, or from its package on PyPI in a folder of our own.
-fn just(root: &Path) -> Result<PathBuf, String> {
-    if command(&["just", "--version"]).output().is_ok_and(|output| output.status.success()) {
-        return Ok(PathBuf::from("just"));
-    }
-    let folder = root.join("target/bench/python");
-    let just = folder.join("bin/just");
-    if !just.exists() {
-        let pip = folder.join("bin/pip");
-        for line in [
-            vec!["python3", "-m", "venv", text(&folder)?],
-            vec![text(&pip)?, "install", "--quiet", "rust-just"],
-        ] {
-            say(&format!("$ {}", line.join(" ")));
-            let status = command(&line).status().map_err(|error| error.to_string())?;
-            if !status.success() {
-                return Err(format!("`{}` failed; install just and try again", line.join(" ")));
-            }
+fn planning(root: &Path, opal: &Path, tools: &tools::Tools) -> Result<Vec<String>, String> {
+    let folder = root.join("target/bench/peers");
+    let mut missed = Vec::new();
+    for case in CASES {
+        let (commands, justfile) = (case.project)();
+        write(&folder, "commands.opl", &commands)?;
+        write(&folder, "justfile", &justfile)?;
+        let lines = [
+            [text(opal)?, "main", "--dry-run"].map(str::to_owned).to_vec(),
+            [text(&tools.just)?, "-n", "main"].map(str::to_owned).to_vec(),
+        ];
+        let took = medians(&folder, &lines, ROUNDS)?;
+        let ratio = took[0].as_secs_f64() / took[1].as_secs_f64();
+        say(&format!(
+            "{:<36} opal --dry-run {:>7.2} ms   just -n {:>7.2} ms   × {ratio:.2} (bar {})",
+            case.name,
+            took[0].as_secs_f64() * 1000.0,
+            took[1].as_secs_f64() * 1000.0,
+            case.bar
+        ));
+        if ratio > case.bar {
+            missed.push(format!("{}: × {ratio:.2}", case.name));
         }
     }
-    Ok(just)
+    Ok(missed)
 }
 
-/// The medians of runs that take turns, so that a slow moment of the machine hits both.
-fn medians(folder: &Path, lines: &[Vec<&str>; 2]) -> Result<[Duration; 2], String> {
-    let mut took: [Vec<Duration>; 2] = Default::default();
-    for _ in 0..ROUNDS {
+/// The medians of runs that take turns, so that a slow moment of the machine hits all.
+fn medians(folder: &Path, lines: &[Vec<String>], rounds: usize) -> Result<Vec<Duration>, String> {
+    let mut took = vec![Vec::new(); lines.len()];
+    for _ in 0..rounds {
         for (line, took) in lines.iter().zip(&mut took) {
             let start = Instant::now();
             let status = command(line)
                 .current_dir(folder)
+                .stdin(Stdio::null())
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .status()
@@ -96,10 +85,11 @@ fn medians(folder: &Path, lines: &[Vec<&str>; 2]) -> Result<[Duration; 2], Strin
             }
         }
     }
-    Ok(took.map(|mut all| {
+    let median = |mut all: Vec<Duration>| {
         all.sort();
         all[all.len() / 2]
-    }))
+    };
+    Ok(took.into_iter().map(median).collect())
 }
 
 fn small() -> (String, String) {
@@ -143,8 +133,9 @@ fn text(path: &Path) -> Result<&str, String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark runs programs and waits for them")]
-fn command(line: &[&str]) -> Command {
-    let mut command = Command::new(line[0]);
-    command.args(&line[1..]);
+fn command(line: &[impl AsRef<str>]) -> Command {
+    let mut words = line.iter().map(AsRef::as_ref);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
     command
 }

@@ -22,7 +22,11 @@ pub(crate) struct Ambient {
     no_color: bool,
     force_color: bool,
     pub(crate) stdout_is_terminal: bool,
-    stderr_is_terminal: bool,
+    pub(crate) stderr_is_terminal: bool,
+    /// The terminal only goes forward: `TERM` says so.
+    pub(crate) is_dumb: bool,
+    /// In a workflow of GitHub.
+    pub(crate) github: bool,
 }
 
 /// `--color`.
@@ -64,12 +68,21 @@ impl Ambient {
             force_color: is_set("CLICOLOR_FORCE"),
             stdout_is_terminal: std::io::stdout().is_terminal(),
             stderr_is_terminal: std::io::stderr().is_terminal(),
+            is_dumb: variable("TERM").is_some_and(|term| term == "dumb"),
+            github: variable("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
         }
     }
 
     /// Everything that is set, for what a plan reads and runs; the runner's key is for neither.
     pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
         std::env::vars_os().filter(|(name, _)| name != IDENTITY).collect()
+    }
+
+    /// The most memory that this process has had, in kilobytes, where the system tells.
+    pub(crate) fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse().ok()
     }
 
     pub(crate) fn stdout_colour(&self, colour: Colour) -> bool {

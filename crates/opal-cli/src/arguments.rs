@@ -18,7 +18,7 @@ pub(crate) struct Typed {
     pub(crate) colour: Colour,
     pub(crate) help: bool,
     pub(crate) version: bool,
-    /// Options of planning, with their values.
+    /// Options of plans and runs, with their values.
     pub(crate) before: Vec<OsString>,
     /// The first word that is no option.
     pub(crate) word: Option<String>,
@@ -77,13 +77,13 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {
     Ok(typed)
 }
 
-/// `--file=x`, `-fx` and `-ox` in two parts.
+/// `--file=x`, `-fx`, `-j4` and `-ox` in two parts.
 fn split(text: &str) -> (&str, Option<&str>) {
     if let Some((name, value)) = text.split_once('=').filter(|_| text.starts_with("--")) {
         return (name, Some(value));
     }
     match text.split_at_checked(2) {
-        Some((name @ ("-f" | "-o"), value)) if !value.is_empty() => (name, Some(value)),
+        Some((name @ ("-f" | "-j" | "-o"), value)) if !value.is_empty() => (name, Some(value)),
         _ => (text, None),
     }
 }

@@ -1,5 +1,7 @@
 //! The built-in commands: one table for parsing, help and completion.
 
+mod runs;
+
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
@@ -7,12 +9,22 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 use crate::options;
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 10] =
-    ["check", "completions", "explain", "fmt", "help", "keys", "list", "plan", "run", "self"];
+pub(crate) const NAMES: [&str; 11] = [
+    "check",
+    "completions",
+    "explain",
+    "fmt",
+    "help",
+    "keys",
+    "list",
+    "plan",
+    "run",
+    "runs",
+    "self",
+];
 
 /// Commands of later versions: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 7] =
-    ["apply", "blueprint", "convert", "init", "module", "runs", "verify"];
+pub(crate) const LATER: [&str; 6] = ["apply", "blueprint", "convert", "init", "module", "verify"];
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -32,7 +44,7 @@ pub(crate) fn opal() -> Command {
                 .value_parser(["auto", "always", "never"])
                 .help("Whether to use colours (auto follows the terminal and NO_COLOR)"),
         ])
-        .subcommands([check(), fmt(), list(), explain(), keys(), plan(), run(), completions(), help(), self_()])
+        .subcommands([check(), fmt(), list(), explain(), keys(), plan(), run(), runs::runs(), completions(), help(), self_()])
         .after_help(
             "Examples:\n  \
              opal                     the tasks of this project\n  \
@@ -274,6 +286,7 @@ fn run() -> Command {
             arguments("For the function or the script"),
         ])
         .args(options::args())
+        .args(options::run_args())
         .after_help(
             "Examples:\n  opal run deploy prod\n  opal run ./backup.opl\n  opal run --plan prod.plan",
         )

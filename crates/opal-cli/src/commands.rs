@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod execute;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod help;
@@ -9,4 +10,5 @@ pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod task;

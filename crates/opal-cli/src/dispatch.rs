@@ -15,8 +15,9 @@ use crate::ambient::Ambient;
 use crate::arguments::Typed;
 use crate::commands::task::Wish;
 use crate::failure::{Exit, Failure};
-use crate::options::PlanOptions;
+use crate::options::Asked;
 use crate::source::Loaded;
+use crate::stages::Stages;
 use crate::tasks::Task;
 use crate::{builtins, commands, project, view};
 
@@ -25,10 +26,12 @@ pub(crate) struct Context<'a> {
     pub(crate) typed: &'a Typed,
     pub(crate) ambient: &'a Ambient,
     pub(crate) registry: Registry,
+    pub(crate) stages: Stages,
 }
 
 pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
-    let context = Context { typed, ambient, registry: opal_runtime::decorators::registry() };
+    let registry = opal_runtime::decorators::registry();
+    let context = Context { typed, ambient, registry, stages: Stages::begin() };
     if typed.version {
         return view::print(concat!("opal ", env!("CARGO_PKG_VERSION"), "\n"));
     }
@@ -82,14 +85,14 @@ impl Context<'_> {
         let project = self.project().map(ManuallyDrop::new);
         let task = project.as_ref().and_then(|loaded| loaded.task(word));
         if let (Some(loaded), Some(task)) = (&project, task) {
-            let before = PlanOptions::before(&self.typed.before)?;
+            let before = Asked::before(&self.typed.before)?;
             return commands::task::run(self, loaded, &task, &self.typed.rest, before, Wish::Run);
         }
         if builtins::NAMES.contains(&word) {
             return self.builtin(word, &self.typed.rest);
         }
         if is_file(word) {
-            let before = PlanOptions::before(&self.typed.before)?;
+            let before = Asked::before(&self.typed.before)?;
             let path = Path::new(word);
             return commands::task::script(self, path, &self.typed.rest, &before, Wish::Run);
         }
@@ -123,6 +126,7 @@ impl Context<'_> {
             "keys" => commands::keys::run(self, &matches),
             "plan" => commands::plan::run(self, &matches),
             "run" => commands::run::run(self, &matches),
+            "runs" => commands::runs::run(self, &matches),
             "completions" => commands::completions::script(&matches),
             "help" => commands::help::run(self, &matches),
             // `self` without a target has been refused by its own arguments.
@@ -135,7 +139,7 @@ impl Context<'_> {
             return Failure::new(
                 Exit::Unavailable,
                 format!("`opal {word}` is not part of this version"),
-                "this version checks and plans: see `opal --help`",
+                "see `opal --help` for what there is",
             );
         }
         let names = tasks.unwrap_or_default().iter().map(|task| task.name.as_str());

@@ -8,23 +8,46 @@ use opal_runtime::keys::{KeyError, KeyErrorKind};
 /// Exit codes, as `docs/language/10-errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    Done = 0,
+    Done,
     /// Something would change: `fmt --check`.
-    Differs = 1,
-    Usage = 2,
+    Differs,
+    Usage,
     /// Source or plan error.
-    Source = 65,
-    NoFile = 66,
+    Source,
+    NoFile,
     /// Asked for something that this version does not have.
-    Unavailable = 69,
-    /// An output or a file could not be written.
-    Write = 74,
+    Unavailable,
+    /// A bug.
+    Bug,
+    /// An output, a file or a record could not be written.
+    Write,
     /// A contract does not hold.
-    Refused = 76,
+    Refused,
     /// A signature, a key or a policy stands in the way.
-    NotTrusted = 77,
+    NotTrusted,
     /// A file of settings, or a key, is not what it should be.
-    Configuration = 78,
+    Configuration,
+    /// What a step ended with, 124 where its time was over, or 128 and the number of a signal.
+    Step(u8),
+}
+
+impl Exit {
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Differs => 1,
+            Self::Usage => 2,
+            Self::Source => 65,
+            Self::NoFile => 66,
+            Self::Unavailable => 69,
+            Self::Bug => 70,
+            Self::Write => 74,
+            Self::Refused => 76,
+            Self::NotTrusted => 77,
+            Self::Configuration => 78,
+            Self::Step(code) => code,
+        }
+    }
 }
 
 /// What went wrong outside of any source text.

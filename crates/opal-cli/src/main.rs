@@ -5,13 +5,13 @@
 //! | what was typed | [`arguments`], the built-in commands in [`builtins`] |
 //! | which command runs | [`dispatch`] |
 //! | one file a command | [`commands`] |
-//! | options of planning | [`options`] |
+//! | options of plans and runs | [`options`], files of variables in [`env_file`] |
 //! | files of the project, read and parsed | [`project`], [`source`] |
 //! | from a source to a plan | [`planning`] |
 //! | tasks and what they are given | [`tasks`], [`task_arguments`] |
 //! | all printing | [`view`] |
 //! | wording, hints and exit codes of failures | [`failure`] |
-//! | environment and terminal | [`ambient`] |
+//! | environment and terminal | [`ambient`], signals in [`signals`] |
 //!
 //! Deliberately not here: any rule of the language. Commands decide what to show; views show it.
 
@@ -20,20 +20,29 @@ mod arguments;
 mod builtins;
 mod commands;
 mod dispatch;
+mod env_file;
 mod failure;
 mod options;
 mod planning;
 mod project;
+mod signals;
 mod source;
+mod stages;
 mod task_arguments;
 mod tasks;
 mod view;
 
+use std::panic;
 use std::process::ExitCode;
 
 use arguments::Typed;
 
 fn main() -> ExitCode {
+    panic::set_hook(Box::new(view::bug));
+    panic::catch_unwind(opal).unwrap_or(ExitCode::from(failure::Exit::Bug.code()))
+}
+
+fn opal() -> ExitCode {
     let ambient = ambient::Ambient::read();
     if ambient.completes {
         return view::finish(commands::completions::complete(), &ambient, &Typed::default());

@@ -1,15 +1,36 @@
-//! The options of planning: behind a task's name, before it, or behind `opal plan`.
+//! The options of plans and runs: behind a task's name, before it, or behind `opal plan` and
+//! `opal run`.
+//!
+//! | what | where |
+//! |---|---|
+//! | the table of them | [`table`] |
+//! | what was asked of a plan | [`PlanOptions`] |
+//! | what was asked of a run | [`RunOptions`], in [`run`] |
+
+mod run;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use clap::{Arg, ArgMatches, Command};
 use opal_core::Duration;
 use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
+pub(crate) use run::{Resume, RunOptions};
+use table::{Of, ROWS, Row};
 
-/// What was asked of a plan.
+/// What was asked of opal: of the plan, and of the run.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) plan: PlanOptions,
+    pub(crate) run: RunOptions,
+}
+
+/// What was asked of a plan, and what holds for plans and runs.
 #[derive(Debug, Default)]
 pub(crate) struct PlanOptions {
     pub(crate) dry_run: bool,
@@ -24,77 +45,83 @@ pub(crate) struct PlanOptions {
     pub(crate) expires: Option<Duration>,
     pub(crate) once: bool,
     pub(crate) root: Option<PathBuf>,
+    /// Later ones win over earlier ones.
+    pub(crate) env_files: Vec<PathBuf>,
+    pub(crate) debug: Option<Debugged>,
+    pub(crate) telemetry: Option<Telemetry>,
 }
 
-/// An option and whether a value follows it.
-const OPTIONS: [(&str, bool); 12] = [
-    ("dry-run", false),
-    ("resolve", false),
-    ("format", true),
-    ("json", false),
-    ("hash-algo", true),
-    ("output", true),
-    ("sign", true),
-    ("recipient", true),
-    ("identity", true),
-    ("expires", true),
-    ("once", false),
-    ("root", true),
-];
+/// `--debug`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Debugged {
+    Paths,
+    Detailed,
+}
 
-/// Whether `name` is an option of planning, and whether a value follows it.
+/// `--telemetry`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Telemetry {
+    Basic,
+    Timing,
+}
+
+/// Whether `name` is an option of plans or runs, and whether a value follows it. `-vy` is two.
 pub(crate) fn known(name: &str) -> Option<bool> {
-    if name == "-o" {
-        return Some(true);
+    if let Some(long) = name.strip_prefix("--") {
+        return ROWS.iter().find(|row| row.name == long).map(Row::takes_value);
     }
-    let long = name.strip_prefix("--")?;
-    OPTIONS.iter().find(|(option, _)| *option == long).map(|(_, takes)| *takes)
+    let letters = name.strip_prefix('-').filter(|letters| !letters.is_empty())?;
+    let takes = |letter| ROWS.iter().find(|row| row.short == Some(letter)).map(Row::takes_value);
+    // Only the last of several may have a value.
+    let (last, before) = letters.char_indices().next_back().map(|(at, c)| (c, &letters[..at]))?;
+    before.chars().all(|letter| takes(letter) == Some(false)).then(|| takes(last))?
 }
 
 pub(crate) fn names() -> impl Iterator<Item = String> {
-    OPTIONS.iter().map(|(name, _)| format!("--{name}"))
+    ROWS.iter().map(|row| format!("--{}", row.name))
 }
 
-/// All options, for `opal plan`, and for those before a task's name.
+/// The options of `opal plan`.
 pub(crate) fn args() -> Vec<Arg> {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(id(name)).long(name).action(ArgAction::SetTrue).help(help)
-    };
-    let value = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(id(name)).long(name).value_name(value).help(help)
-    };
-    let path = |arg: Arg, hint| arg.value_parser(clap::value_parser!(PathBuf)).value_hint(hint);
-    let args = vec![
-        flag("dry-run", "Show the plan and run nothing; what takes time is left open"),
-        flag("resolve", "Look at everything: a contract where the output is a file or a pipe"),
-        value("format", "FORMAT", "How to show the plan: tree, json, or cmd:PROGRAM for your own"),
-        flag("json", "The same as --format json"),
-        value("hash-algo", "ALGORITHM", "sha256 or blake3")
-            .value_parser(["sha256", "blake3"])
-            .hide_possible_values(true),
-        path(
-            value("output", "FILE", "Write a contract to FILE, - for standard output"),
-            ValueHint::FilePath,
-        )
-        .short('o'),
-        value("sign", "KEY", "Sign the contract: a name of `opal keys`, or a path"),
-        value("recipient", "AGE1…|FILE", "Let this runner run the contract too; may be repeated")
-            .action(ArgAction::Append),
-        value("identity", "FILE|cmd:PROGRAM", "A runner key for this once"),
-        value("expires", "DURATION", "When the contract ends, as in 24h"),
-        flag("once", "Let the contract run a single time"),
-        path(value("root", "DIR", "Where opal keeps keys and records"), ValueHint::DirPath),
-    ];
-    args.into_iter().map(|arg| arg.help_heading("Options of opal")).collect()
+    ROWS.iter().filter(|row| row.is_of(Of::Plan)).map(Row::arg).collect()
 }
 
-/// Apart from the names of a task's parameters.
-fn id(name: &'static str) -> String {
-    format!("opal:{name}")
+/// The options that `opal run` has besides.
+pub(crate) fn run_args() -> Vec<Arg> {
+    ROWS.iter().filter(|row| row.of == Of::Run).map(Row::arg).collect()
 }
 
 /// A task's command line with opal's options behind its own. A function's flags win.
 pub(crate) fn behind(task: Command) -> Command {
+    with(task, |_| true)
+}
+
+/// The words behind a task's name. Only the options that stand there are put together: a run that
+/// uses none does not pay for the others.
+pub(crate) fn parse(
+    task: &dyn Fn() -> Command,
+    words: &[OsString],
+) -> Result<ArgMatches, clap::Error> {
+    let is_there = |row: &Row| words.iter().any(|word| mentions(row, word));
+    let quick = with(task(), is_there).no_binary_name(true).try_get_matches_from(words);
+    // What is wrong is said by the whole command line, which has suggestions for it.
+    quick.or_else(|_| behind(task()).no_binary_name(true).try_get_matches_from(words))
+}
+
+/// Whether the word may be the option.
+fn mentions(row: &Row, word: &OsString) -> bool {
+    let word = word.as_encoded_bytes();
+    match word.strip_prefix(b"--") {
+        Some(long) => {
+            let behind = long.strip_prefix(row.name.as_bytes());
+            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with(b"="))
+        }
+        // Letters may stand together.
+        None => row.short.is_some() && word.starts_with(b"-"),
+    }
+}
+
+fn with(task: Command, wanted: impl Fn(&Row) -> bool) -> Command {
     let taken: Vec<String> = task
         .get_arguments()
         .flat_map(|arg| {
@@ -102,45 +129,129 @@ pub(crate) fn behind(task: Command) -> Command {
             all.into_iter().map(str::to_owned).collect::<Vec<_>>()
         })
         .collect();
-    let free = |arg: &Arg| arg.get_long().is_some_and(|long| !taken.iter().any(|t| t == long));
-    task.args(args().into_iter().filter(free))
+    let free = |row: &&Row| wanted(row) && !taken.iter().any(|taken| taken == row.name);
+    let args: Vec<Arg> = ROWS.iter().filter(free).map(Row::arg).collect();
+    task.args(args)
 }
 
-impl PlanOptions {
+/// Options as clap has read them; what it does not know was not given.
+#[derive(Clone, Copy, Debug)]
+struct Given<'m>(&'m ArgMatches);
+
+impl Given<'_> {
+    fn flag(self, name: &str) -> bool {
+        self.0.try_get_one::<bool>(&Row::id(name)).ok().flatten().copied().unwrap_or(false)
+    }
+
+    fn text(self, name: &str) -> Option<String> {
+        self.0.try_get_one::<String>(&Row::id(name)).ok().flatten().cloned()
+    }
+
+    fn path(self, name: &str) -> Option<PathBuf> {
+        self.0.try_get_one::<PathBuf>(&Row::id(name)).ok().flatten().cloned()
+    }
+
+    fn many<T: Clone + Send + Sync + 'static>(self, name: &str) -> Vec<T> {
+        let many = self.0.try_get_many::<T>(&Row::id(name)).ok().flatten();
+        many.map(|all| all.cloned().collect()).unwrap_or_default()
+    }
+}
+
+impl Asked {
     /// Those that stood before the name.
     pub(crate) fn before(words: &[OsString]) -> Result<Self, Failure> {
-        let command = Command::new("opal").no_binary_name(true).args(args());
+        if words.is_empty() {
+            return Ok(Self::default());
+        }
+        let command = Command::new("opal").no_binary_name(true).args(args()).args(run_args());
         let matches = command.try_get_matches_from(words).map_err(|error| {
             let text = error.render().to_string();
             let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            Failure::usage(line, "see `opal plan --help`")
+            Failure::usage(line, "see `opal run --help`")
         })?;
         Self::from(&matches)
     }
 
     pub(crate) fn from(matches: &ArgMatches) -> Result<Self, Failure> {
-        let flag = |name| matches.try_get_one::<bool>(&id(name)).ok().flatten().copied();
-        let flag = |name| flag(name).unwrap_or(false);
-        let text = |name| matches.try_get_one::<String>(&id(name)).ok().flatten().cloned();
-        let path = |name| matches.try_get_one::<PathBuf>(&id(name)).ok().flatten().cloned();
-        let many = matches.try_get_many::<String>(&id("recipient")).ok().flatten();
-        let expires = text("expires").map(|text| duration(&text)).transpose()?;
-        let format = if flag("json") { Some("json".to_owned()) } else { text("format") };
+        Ok(Self { plan: PlanOptions::from(matches)?, run: RunOptions::from(matches)? })
+    }
+
+    /// These, and where they say nothing, `other`.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { plan: self.plan.or(other.plan), run: self.run.or(other.run) }
+    }
+
+    /// Whether they make sense where nothing runs.
+    pub(crate) fn for_plan(&self) -> Result<(), Failure> {
+        match self.run.given() {
+            Some(option) => Err(Failure::usage(
+                format!("`{option}` belongs to a run, and a plan runs nothing"),
+                "leave it away, or run the task: `opal TASK` without `--dry-run`",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether they make sense where something runs.
+    pub(crate) fn for_run(&self) -> Result<(), Failure> {
+        let plan = &self.plan;
+        let lone = [
+            (plan.resolve, "--resolve"),
+            (plan.output.is_some(), "--output"),
+            (plan.format.is_some() && !plan.is_json(), "--format"),
+        ];
+        let lone = lone.into_iter().find_map(|(given, name)| given.then_some(name));
+        if let Some(option) = lone.or(plan.contract_only()) {
+            return Err(Failure::usage(
+                format!("`{option}` belongs to a plan"),
+                "add `--dry-run`, or write `opal plan TASK`",
+            ));
+        }
+        self.run.check(plan.is_json())
+    }
+
+    /// Standard output is for a program: what steps print there goes elsewhere.
+    pub(crate) fn stdout_is_json(&self) -> bool {
+        self.plan.is_json() || self.run.events_to_stdout()
+    }
+}
+
+impl PlanOptions {
+    /// Those that stood before the name.
+    pub(crate) fn before(words: &[OsString]) -> Result<Self, Failure> {
+        Asked::before(words).map(|asked| asked.plan)
+    }
+
+    pub(crate) fn from(matches: &ArgMatches) -> Result<Self, Failure> {
+        let given = Given(matches);
+        let in_past = "`--expires` is in the past";
+        let expires = given.text("expires").map(|text| duration("expires", &text, in_past, "24h"));
+        let format =
+            if given.flag("json") { Some("json".to_owned()) } else { given.text("format") };
         if let Some(format) = &format {
             check_format(format)?;
         }
         Ok(Self {
-            dry_run: flag("dry-run"),
-            resolve: flag("resolve"),
+            dry_run: given.flag("dry-run"),
+            resolve: given.flag("resolve"),
             format,
-            algorithm: text("hash-algo").and_then(|name| Algorithm::named(&name)),
-            output: path("output"),
-            sign: text("sign"),
-            recipients: many.map(|all| all.cloned().collect()).unwrap_or_default(),
-            identity: text("identity"),
-            expires,
-            once: flag("once"),
-            root: path("root"),
+            algorithm: given.text("hash-algo").and_then(|name| Algorithm::named(&name)),
+            output: given.path("output"),
+            sign: given.text("sign"),
+            recipients: given.many("recipient"),
+            identity: given.text("identity"),
+            expires: expires.transpose()?,
+            once: given.flag("once"),
+            root: given.path("root"),
+            env_files: given.many("env-file"),
+            debug: given.text("debug").map(|level| match level.as_str() {
+                "paths" => Debugged::Paths,
+                _ => Debugged::Detailed,
+            }),
+            telemetry: given.text("telemetry").map(|level| match level.as_str() {
+                "basic" => Telemetry::Basic,
+                _ => Telemetry::Timing,
+            }),
         })
     }
 
@@ -158,6 +269,10 @@ impl PlanOptions {
             expires: self.expires.or(other.expires),
             once: self.once || other.once,
             root: self.root.or(other.root),
+            // Those of `other` stood before.
+            env_files: [other.env_files, self.env_files].concat(),
+            debug: self.debug.or(other.debug),
+            telemetry: self.telemetry.or(other.telemetry),
         }
     }
 
@@ -177,13 +292,14 @@ impl PlanOptions {
     }
 }
 
-fn duration(text: &str) -> Result<Duration, Failure> {
+/// A length of time that is some.
+fn duration(option: &str, text: &str, none: &str, example: &str) -> Result<Duration, Failure> {
     match Duration::parse(text) {
         Ok(duration) if duration.as_nanos() > 0 => Ok(duration),
-        Ok(_) => Err(Failure::usage("`--expires` is in the past", "give it some time: `24h`")),
+        Ok(_) => Err(Failure::usage(none, format!("give it some time: `{example}`"))),
         Err(error) => Err(Failure::usage(
-            format!("`--expires {text}`: {error}"),
-            "write it as `24h` or `30m`",
+            format!("`--{option} {text}`: {error}"),
+            format!("write it as `{example}` or `90s`"),
         )),
     }
 }

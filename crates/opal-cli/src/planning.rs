@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use opal_core::contract::plan_hash;
 use opal_core::plan::Target;
+use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Diagnostic, Value};
 use opal_runtime::check::{self, Checked};
@@ -15,16 +16,16 @@ use opal_runtime::keys::{IdentitySource, KeyError, Runner};
 use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan};
 use opal_runtime::world::{OsWorld, Surroundings};
 
-use crate::ambient::Ambient;
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
+use crate::signals::Watched;
 use crate::source::Loaded;
-use crate::view;
+use crate::{env_file, view};
 
 use project::project_name;
-pub(crate) use project::{commit, project_file};
+pub(crate) use project::{checked_out, commit, project_file};
 
 /// What is planned: a source and a target in it.
 #[derive(Debug)]
@@ -78,8 +79,9 @@ impl Subject<'_> {
         options: &PlanOptions,
         purpose: Purpose,
         keys: &mut dyn Keys,
+        watched: &Watched,
     ) -> Outcome<Resolved> {
-        let world = self.world(context)?;
+        let world = self.world(context, options)?.stopped_by(watched.stop());
         let request = Request {
             unit: checked.unit(),
             registry: &context.registry,
@@ -89,9 +91,19 @@ impl Subject<'_> {
             algorithm: options.algorithm.unwrap_or_default(),
             purpose,
         };
-        match plan(&request, &world, keys) {
-            Ok(resolved) => Ok(Ok(resolved)),
+        context.stages.end("check");
+        let planned = plan(&request, &world, keys);
+        context.stages.end("plan");
+        match planned {
+            Ok(resolved) => {
+                view::trace::source(self.loaded, options);
+                view::trace::plan(&resolved.plan, options);
+                Ok(Ok(resolved))
+            }
             Err(Unplanned::Key(error)) => Err(Failure::key(error)),
+            Err(Unplanned::Errors(_)) if watched.exit().is_some() => {
+                Ok(Err(watched.exit().unwrap_or(Exit::Source)))
+            }
             Err(Unplanned::Errors(errors)) => {
                 self.report(errors, context, options.is_json())?;
                 Ok(Err(Exit::Source))
@@ -99,7 +111,7 @@ impl Subject<'_> {
         }
     }
 
-    fn report(
+    pub(crate) fn report(
         &self,
         diagnostics: Vec<Diagnostic>,
         context: &Context<'_>,
@@ -121,16 +133,20 @@ impl Subject<'_> {
     }
 
     /// The machine, seen from where the steps start.
-    pub(crate) fn world(&self, context: &Context<'_>) -> Result<OsWorld, Failure> {
+    pub(crate) fn world(
+        &self,
+        context: &Context<'_>,
+        options: &PlanOptions,
+    ) -> Result<OsWorld, Failure> {
         Ok(OsWorld::new(Surroundings {
-            environment: Ambient::environment(),
+            environment: env_file::environment(&options.env_files)?,
             start: self.start()?,
             home: context.ambient.home.clone(),
         }))
     }
 
     /// A function's steps start beside its file, a script's where it was called.
-    fn start(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn start(&self) -> Result<PathBuf, Failure> {
         let here = here()?;
         if self.function.is_none() {
             return Ok(here);
@@ -180,6 +196,11 @@ impl Subject<'_> {
             .with_facts(facts)
             .with_notes(notes)
     }
+}
+
+/// What the machine is called.
+pub(crate) fn host() -> String {
+    OsWorld::new(Surroundings::default()).host().name
 }
 
 /// The directory of the process.

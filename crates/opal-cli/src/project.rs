@@ -28,6 +28,12 @@ pub(crate) fn find() -> Option<PathBuf> {
     Some(found.strip_prefix(&here).map(Path::to_path_buf).unwrap_or(found))
 }
 
+/// Whether it is the file that is found without being named.
+pub(crate) fn is_default(path: &Path) -> bool {
+    let found = find().and_then(|found| found.canonicalize().ok());
+    found.is_some() && found == path.canonicalize().ok()
+}
+
 /// The file named with `-f`, or the project's.
 pub(crate) fn file_or_project(file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     file.cloned().or_else(find).ok_or_else(|| {

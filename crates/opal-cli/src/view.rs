@@ -7,6 +7,9 @@ pub(crate) mod fmt;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod plan;
+pub(crate) mod trace;
+pub(crate) mod run;
+pub(crate) mod runs;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -34,6 +37,11 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<Exit, Failure> {
 /// Writes opal's own words. Where not even that works, the exit code still speaks.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// A question on the terminal; the answer stands on the same line.
+pub(crate) fn ask(question: &opal_core::record::Shown<'_>) {
+    say(&format!("{} [y/N] ", diagnostics::visible(&question.text())));
 }
 
 /// A JSON document on standard output.
@@ -78,7 +86,17 @@ pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient, typed: &
             failure.exit
         }
     };
-    ExitCode::from(exit as u8)
+    ExitCode::from(exit.code())
+}
+
+/// What is said when opal itself goes wrong. The message of a panic may hold a value, so only its
+/// place is told.
+pub(crate) fn bug(info: &std::panic::PanicHookInfo<'_>) {
+    let place = info.location().map_or_else(String::new, |place| format!(" ({place})"));
+    say(&format!(
+        "error: opal has come to a point that it should never reach{place}\n  \
+         help: this is a bug: please report the line above, and what you have run\n"
+    ));
 }
 
 /// `error: message`, then what to do.

@@ -57,6 +57,9 @@ pub trait Stage {
     /// A random number, for what nobody has to repeat: the pauses between attempts.
     fn random(&mut self) -> u64;
 
+    /// The failure of this step where its command has said why.
+    fn exit(&self, code: i32) -> Halt;
+
     /// The failure of this step, in words.
     fn fail(&self, code: i32, trouble: Trouble) -> Halt;
 }

@@ -165,6 +165,10 @@ codes! {
     "E0812" ShortSecret Error "a secret that is too short to hide";
     "E0813" NotInContract Error "a value that no contract can hold";
     "W0814" CommonValue Warning "a hidden value that is short or a common word";
+
+    // Before the first step.
+    "E0901" ShellSyntax Error "a command that the shell does not understand";
+    "E0902" NotReady Error "a step that cannot run";
 }
 
 impl Code {

@@ -44,6 +44,8 @@ pub struct Inputs {
     pub subject: Option<String>,
     /// By the parameters' own names, aliases resolved.
     pub args: BTreeMap<&'static str, Input>,
+    /// `NAME=value` of a decorator that takes any name, such as `@environ`.
+    pub open: BTreeMap<String, Data>,
 }
 
 #[derive(Clone, Debug)]

@@ -102,3 +102,11 @@ fn fresh() -> zeroize::Zeroizing<[u8; 32]> {
     getrandom::fill(&mut *bytes).expect("the operating system has randomness");
     bytes
 }
+
+/// Bytes for a name that no other run has.
+#[must_use]
+pub fn name() -> [u8; 4] {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes
+}

@@ -15,10 +15,12 @@
 //! | random values from a seed | [`randomness`] |
 //! | the outside world: this machine, or one of plain data | [`world`] |
 //! | shell text in which values are data | [`script`] |
+//! | running a plan | [`execute`] |
 //! | where steps run | [`session`] |
 //! | telling work to stop | [`stop`] |
 //! | values that must not be seen, and the scrubber | [`vault`] |
 //! | who is told about a run | [`witness`] |
+//! | what is kept of a run, and reading it | [`record`] |
 //! | the laws that every value decorator obeys, plugins included | [`conformance`] |
 //!
 //! Deliberately not here yet: execution. What a plan knows of the world comes through [`world`];
@@ -28,12 +30,14 @@ pub mod check;
 pub mod conformance;
 pub mod contracts;
 pub mod decorators;
+pub mod execute;
 pub mod keys;
 pub mod ledger;
 pub mod lower;
 pub mod plan;
 pub mod policy;
 pub mod randomness;
+pub mod record;
 pub mod root;
 pub mod script;
 pub mod session;

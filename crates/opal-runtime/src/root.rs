@@ -53,35 +53,45 @@ impl Root {
         &self.0
     }
 
-    /// A directory directly under the root; both are made where they are missing.
+    /// A directory under the root, `name` or `outer/inner`; what is missing on the way is made.
     pub fn directory(&self, name: &str) -> Result<PathBuf, RootError> {
-        let folder = self.0.join(name);
-        for path in [&self.0, &folder] {
+        match self.guarded(name) {
+            Err(RootError { why: Why::Missing, .. }) => {}
+            found => return found,
+        }
+        for path in self.way(name) {
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
-                .create(path)
-                .map_err(|error| RootError::making(path, Why::NotADirectory, error))?;
+                .create(&path)
+                .map_err(|error| RootError::making(&path, Why::NotADirectory, error))?;
         }
-        self.guarded(name)?;
-        Ok(folder)
+        self.guarded(name)
     }
 
     /// Whether a directory under the root is there and nobody else could have changed it.
     pub fn guarded(&self, name: &str) -> Result<PathBuf, RootError> {
-        let folder = self.0.join(name);
-        for path in [&self.0, &folder] {
-            let metadata = fs::metadata(path).map_err(|error| RootError::of(path, error))?;
+        for path in self.way(name) {
+            let metadata = fs::metadata(&path).map_err(|error| RootError::of(&path, error))?;
             if !metadata.is_dir() {
-                return Err(RootError { path: path.clone(), why: Why::NotADirectory });
+                return Err(RootError { path, why: Why::NotADirectory });
             }
-            owned(path, &metadata)?;
+            owned(&path, &metadata)?;
             let mode = metadata.mode() & 0o7777;
             if mode & 0o022 != 0 {
-                return Err(RootError { path: path.clone(), why: Why::Writable(mode) });
+                return Err(RootError { path, why: Why::Writable(mode) });
             }
         }
-        Ok(folder)
+        Ok(self.0.join(name))
+    }
+
+    /// The root, and every directory from there to `name`.
+    fn way(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        let inner = name.split('/').scan(self.0.clone(), |path, part| {
+            path.push(part);
+            Some(path.clone())
+        });
+        std::iter::once(self.0.clone()).chain(inner)
     }
 
     /// A new file in a directory under the root, complete or not at all. One that is there is left
@@ -164,7 +174,7 @@ fn owned(path: &Path, metadata: &Metadata) -> Result<(), RootError> {
 }
 
 impl RootError {
-    fn of(path: &Path, error: io::Error) -> Self {
+    pub(crate) fn of(path: &Path, error: io::Error) -> Self {
         let why = match error.kind() {
             io::ErrorKind::NotFound => Why::Missing,
             io::ErrorKind::IsADirectory => Why::NotAFile,

@@ -19,8 +19,13 @@
 //! shows a value, unless the script hands it on itself. `. /dev/stdin` would need no `cat`, but
 //! bash 3.2, which macOS has, reads nothing from a pipe that way.
 //!
+//! A shell that waits for its commands has a way of its own to read values; it takes them as
+//! [`Compiled::assignments`].
+//!
 //! Deliberately not here: who runs it. This is a function from parts to text.
 
+mod movement;
+mod plain;
 mod quote;
 
 use std::fmt::Write as _;
@@ -30,6 +35,9 @@ use opal_core::placeholder::scalar_text;
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
+
+pub use movement::{Movement, movement};
+pub use plain::{Plain, is_plain, plain};
 
 /// A program can be given 128 KiB in one argument; longer scripts are read like the values.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
@@ -51,6 +59,8 @@ pub struct Compiled {
     values: Vec<Secret>,
     /// Whether the script must be kept out of the shell's arguments too.
     is_fed: bool,
+    /// Whether something in it was pasted.
+    is_raw: bool,
 }
 
 /// The shell's name for the value of this number.
@@ -61,6 +71,13 @@ pub fn parameter(index: usize) -> String {
 
 /// What the script is called where it is read and not given.
 const SCRIPT: &str = "__opal_script";
+
+const EVALUATED: &str = "eval \"${__opal_script}\"";
+
+/// Puts text between single quotes, where only the quote itself means something.
+pub(crate) fn single(into: &mut String, text: &str) {
+    quote::single(into, text);
+}
 
 /// Makes every value a parameter.
 ///
@@ -97,24 +114,34 @@ pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
         ));
     }
     let is_fed = is_raw || script.len() > MAX_ARGUMENT_BYTES;
-    Ok(Compiled { script: Secret::new(script.as_str()), values, is_fed })
+    Ok(Compiled { script: Secret::new(script.as_str()), values, is_fed, is_raw })
 }
 
 impl Compiled {
     /// The shell's argument behind `-c`. It holds no value.
     #[must_use]
     pub fn command(&self, shell: Shell) -> String {
+        self.command_from(shell, "command -p cat", "exec </dev/null\n")
+    }
+
+    /// The same where the values do not come on standard input.
+    #[must_use]
+    pub fn command_reading(&self, shell: Shell, path: &str) -> String {
+        self.command_from(shell, &format!("command -p cat {path}"), "")
+    }
+
+    fn command_from(&self, shell: Shell, read: &str, after: &str) -> String {
         let mut command = match shell {
             Shell::Bash => "set -o pipefail\n".to_owned(),
             Shell::Sh => String::new(),
         };
         if let Some(last) = self.last() {
             command.push_str(&format!(
-                "unset -v {last}\neval \"$(command -p cat)\"\n: \"${{{last}?}}\"\nexec </dev/null\n"
+                "unset -v {last}\neval \"$({read})\"\n: \"${{{last}?}}\"\n{after}"
             ));
         }
         if self.is_fed {
-            command.push_str(&format!("eval \"${{{SCRIPT}}}\""));
+            command.push_str(EVALUATED);
         } else {
             command.push_str(self.script.expose());
         }
@@ -125,19 +152,38 @@ impl Compiled {
     #[must_use]
     pub fn feed(&self) -> Option<Zeroizing<String>> {
         self.last()?;
-        let values = self.values.iter().enumerate().map(|(index, value)| (parameter(index), value));
         let script = self.is_fed.then(|| (SCRIPT.to_owned(), &self.script));
         // With `allexport` from outside the values would be exported.
-        let mut feed = Zeroizing::new("set +a\n".to_owned());
-        feed.reserve(
-            self.values.iter().map(|value| quote::single_bytes(value.expose()) + 64).sum(),
-        );
-        for (name, value) in values.chain(script) {
-            feed.push_str(&format!("unset -v {name}\n{name}="));
-            quote::single(&mut feed, value.expose());
-            feed.push('\n');
-        }
+        let mut feed = self.assign(script);
+        feed.insert_str(0, "set +a\n");
         Some(feed)
+    }
+
+    /// The text in which every value is a parameter. Pasted text is kept apart from it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        if self.is_raw { EVALUATED } else { self.script.expose() }
+    }
+
+    /// What sets the parameters in a shell that reads text: a line or more for each.
+    #[must_use]
+    pub fn assignments(&self) -> Zeroizing<String> {
+        let script = self.is_raw.then(|| (SCRIPT.to_owned(), &self.script));
+        self.assign(script)
+    }
+
+    fn assign(&self, script: Option<(String, &Secret)>) -> Zeroizing<String> {
+        let values = self.values.iter().enumerate().map(|(index, value)| (parameter(index), value));
+        let all: Vec<_> = values.chain(script).collect();
+        let bytes: usize =
+            all.iter().map(|(_, value)| quote::single_bytes(value.expose()) + 64).sum();
+        let mut text = Zeroizing::new(String::with_capacity(bytes + 64));
+        for (name, value) in all {
+            text.push_str(&format!("unset -v {name}\n{name}="));
+            quote::single(&mut text, value.expose());
+            text.push('\n');
+        }
+        text
     }
 
     /// The parameter that is read last: where it is set, all are.

@@ -8,6 +8,9 @@
 //! | this machine | `local` |
 //! | a session that only remembers what it was asked, for tests | `logged` |
 
+mod local;
+mod logged;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -20,6 +23,9 @@ use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, Trouble};
 
 use crate::stop::Stop;
+
+pub use local::{LocalSession, Setup};
+pub use logged::{Answer, LoggedSession};
 
 pub trait Session: Sync + fmt::Debug {
     /// Looks at the texts of commands and runs nothing: the position of each that the shell does

@@ -158,6 +158,20 @@ impl Stop {
         }
     }
 
+    /// Why the work is to end, whatever was said after that; none where it goes on.
+    #[must_use]
+    pub fn why(&self) -> Option<Why> {
+        let above = self.0.above.as_ref().filter(|_| !self.0.is_deaf).and_then(Self::why);
+        above.or_else(|| match self.0.asked.load(Ordering::SeqCst) {
+            0 => match self.own_order() {
+                Order::End { why, .. } => Some(why),
+                Order::GoOn | Order::Kill => None,
+            },
+            CANCELLED => Some(Why::Cancelled),
+            number => Some(Why::Signal(number)),
+        })
+    }
+
     /// Whether its own time is over, and nothing above stops it anyway.
     #[must_use]
     pub fn is_out_of_time(&self) -> bool {

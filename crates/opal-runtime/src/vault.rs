@@ -1,21 +1,64 @@
 //! Every value that must not be seen, and the one way for bytes to become visible.
+//!
+//! | what | where |
+//! |---|---|
+//! | all the ways to print a value, and what is kept of them | `forms` |
+//! | escapes: JSON, URL, HTML, shells, C, Python | `spell` |
+//! | base64, base32, hexadecimal | `encode` |
+//! | output without escape sequences, and without blanks | `view` |
+//! | where nothing can begin | `filter` |
+//! | the automaton | `net` |
+//! | what to hide in a stretch of output | `search` |
+//! | a stream of stretches | `scrubber` |
+//!
+//! Not promised: a value that is printed reversed, encrypted, compressed, cut, escaped twice, or
+//! spelled in a way that is not listed; a dump whose lines have offsets, beyond one line of it.
 
-use std::sync::{Mutex, PoisonError};
+mod encode;
+mod filter;
+mod forms;
+mod net;
+mod scrubber;
+mod search;
+mod spell;
+mod view;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use opal_core::record::Shown;
-use opal_core::{Data, Secret};
+use opal_core::{Data, Value};
+use sha2::{Digest as _, Sha256};
+use zeroize::Zeroizing;
+
+pub use scrubber::Scrubber;
+
+use forms::Forms;
+use search::Layer;
+
+/// A whole text is scrubbed in pieces of this size, which bounds what is copied at once.
+const PIECE: usize = 64 << 10;
 
 /// The values of a run. Values may be added while streams are scrubbed.
-#[derive(Debug, Default)]
+///
+/// They become automata when a stream first needs them. To make one costs time for each value in
+/// it, so a new value does not touch what is there: it begins a layer of its own, and takes up
+/// those before it that are not much larger. There are never more layers than the number of
+/// values has binary digits, and each value is taken up no more often than that.
+#[derive(Default)]
 pub struct Vault {
-    values: Mutex<Vec<(Secret, String)>>,
+    values: Mutex<Values>,
+    /// Counts registrations, so that a stream need not lock to know that there are none.
+    generation: AtomicU64,
 }
 
-/// One stream of bytes on its way to be seen.
-#[derive(Debug)]
-pub struct Scrubber<'v> {
-    vault: &'v Vault,
-    held: Vec<u8>,
+#[derive(Default)]
+struct Values {
+    seen: BTreeSet<[u8; 32]>,
+    pending: Vec<Arc<Forms>>,
+    layers: Arc<[Arc<Layer>]>,
 }
 
 impl Vault {
@@ -25,43 +68,103 @@ impl Vault {
     }
 
     /// Hides `value` from now on: `label` takes its place. A declared secret is hidden from four
-    /// characters on, any other value from eight.
-    pub fn register(&self, value: &Data, label: &str, _declared: bool) {
-        if let Data::Text(text) = value {
-            let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-            values.push((text.clone(), label.to_owned()));
+    /// characters on, any other value from eight. Of an array or map, each value inside.
+    pub fn register(&self, value: &Data, label: &str, declared: bool) {
+        match value {
+            Data::Null | Data::Bool(_) => {}
+            Data::Text(text) => self.hide(text.expose(), label, declared),
+            Data::Int(number) => self.hide_shown(&number, label, declared),
+            // As opal prints it, and as most programs do.
+            Data::Float(number) => {
+                self.hide_shown(&Value::Float(*number), label, declared);
+                self.hide_shown(number, label, declared);
+            }
+            Data::Duration(duration) => self.hide_shown(duration, label, declared),
+            Data::Array(items) => {
+                items.iter().for_each(|item| self.register(item, label, declared));
+            }
+            Data::Map(fields) => {
+                fields.values().for_each(|field| self.register(field, label, declared));
+            }
+        }
+    }
+
+    fn hide_shown(&self, value: &dyn fmt::Display, label: &str, declared: bool) {
+        self.hide(&Zeroizing::new(value.to_string()), label, declared);
+    }
+
+    fn hide(&self, text: &str, label: &str, declared: bool) {
+        let digest = Sha256::new().chain_update([u8::from(declared)]).chain_update(text).finalize();
+        let digest = digest.into();
+        if self.lock().seen.contains(&digest) {
+            return;
+        }
+        let forms = Forms::of(text, label, declared);
+        let mut values = self.lock();
+        if values.seen.insert(digest) && !forms.is_empty() {
+            values.pending.push(Arc::new(forms));
+            self.generation.fetch_add(1, Ordering::Release);
         }
     }
 
     /// A whole text.
     #[must_use]
     pub fn scrub(&self, text: &str) -> Shown<'static> {
+        self.scrub_bytes(text.as_bytes())
+    }
+
+    /// Bytes that are whole in themselves.
+    #[must_use]
+    pub fn scrub_bytes(&self, bytes: &[u8]) -> Shown<'static> {
         let mut scrubber = self.scrubber();
-        let mut out = scrubber.push(text.as_bytes()).bytes().to_vec();
-        out.extend(scrubber.finish().bytes());
+        let mut out = Vec::with_capacity(bytes.len());
+        for piece in bytes.chunks(PIECE) {
+            out.extend_from_slice(scrubber.push(piece).bytes());
+        }
+        out.extend_from_slice(scrubber.finish().bytes());
         Shown::vouch(out)
     }
 
     #[must_use]
     pub fn scrubber(&self) -> Scrubber<'_> {
-        Scrubber { vault: self, held: Vec::new() }
+        Scrubber::new(self)
+    }
+
+    /// How many bytes the automata take.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.layers().1.iter().map(|layer| layer.memory()).sum()
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// All that is registered, and the generation that this is.
+    fn layers(&self) -> (u64, Arc<[Arc<Layer>]>) {
+        let mut values = self.lock();
+        let generation = self.generation();
+        if !values.pending.is_empty() {
+            let mut newest = std::mem::take(&mut values.pending);
+            let mut layers = values.layers.to_vec();
+            while let Some(layer) = layers.pop_if(|layer| layer.values().len() <= 2 * newest.len())
+            {
+                newest.splice(..0, layer.values().iter().cloned());
+            }
+            layers.push(Arc::new(Layer::new(newest)));
+            values.layers = layers.into();
+        }
+        (generation, Arc::clone(&values.layers))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Values> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Scrubber<'_> {
-    /// What can be shown now; what may be the beginning of a value is held back.
-    pub fn push<'b>(&'b mut self, bytes: &'b [u8]) -> Shown<'b> {
-        let _ = self.vault;
-        Shown::vouch(bytes)
-    }
-
-    /// Shows what is held back where it is too short to tell anything.
-    pub fn idle(&mut self) -> Shown<'_> {
-        Shown::vouch(std::mem::take(&mut self.held))
-    }
-
-    /// The end of the stream.
-    pub fn finish(&mut self) -> Shown<'_> {
-        Shown::vouch(std::mem::take(&mut self.held))
+/// Counts only.
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vault").field("values", &self.lock().seen.len()).finish_non_exhaustive()
     }
 }

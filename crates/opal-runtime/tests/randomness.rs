@@ -13,7 +13,7 @@ use opal_runtime::randomness::{Drbg, Key, Password, Site, canonical_parameters};
 
 fn inputs(pairs: &[(&'static str, Data)]) -> Inputs {
     let args = pairs.iter().map(|(name, data)| (*name, Input::Data(data.clone())));
-    Inputs { subject: None, args: args.collect() }
+    Inputs { args: args.collect(), ..Inputs::default() }
 }
 
 fn password(length: i64, alphabet: &str) -> Inputs {

@@ -16,8 +16,9 @@ use opal_runtime::plan::Purpose;
 use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::PlanOptions;
+use crate::options::{Asked, PlanOptions};
 use crate::planning::Subject;
+use crate::signals::Watched;
 use crate::view;
 
 pub(crate) use contract::{open, read_file};
@@ -50,7 +51,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         Some(("verify", matches)) => return verify::run(context, matches),
         _ => {}
     }
-    let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
+    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
     let rest: Vec<OsString> = matches
         .get_many::<String>("arguments")
         .map(|all| all.map(OsString::from).collect())
@@ -59,7 +60,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return Err(Failure::usage("`opal plan` needs a task", "see `opal plan --help`"));
     };
     let file = context.file(matches);
-    task::resolve_target(context, target, file, &rest, options, task::Wish::Plan)
+    task::resolve_target(context, target, file, &rest, asked, task::Wish::Plan)
 }
 
 /// Shows the plan of `subject`, or writes its contract.
@@ -84,7 +85,9 @@ pub(crate) fn plan(
     let contract = is_contract(options);
     let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
     let mut keys = subject.own_keys(context, options);
-    let mut resolved = match subject.plan(context, &checked, options, purpose, &mut keys)? {
+    let watched = if contract { Watched::begin()? } else { Watched::nothing() };
+    let planned = subject.plan(context, &checked, options, purpose, &mut keys, &watched)?;
+    let mut resolved = match planned {
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
     };
@@ -98,6 +101,8 @@ pub(crate) fn plan(
     }
     let plan = subject.view(&resolved, &keys, context, contract);
     let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
+    context.stages.end("show");
+    view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
     if contract {
         view::plan::output_hint(subject.target());
     }

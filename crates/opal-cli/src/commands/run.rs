@@ -1,30 +1,35 @@
 //! `opal run`: a function, a file, or a contract.
 
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::contract::{self, Contract, Drift};
 use opal_core::hash::Algorithm;
-use opal_core::plan::Target;
+use opal_core::plan::{Plan, Target};
+use opal_core::record::Status;
 use opal_core::{Code, Diagnostic, Duration, Value};
 use opal_runtime::contracts::Opened;
 use opal_runtime::plan::{Purpose, Request, Resolved, Unplanned, plan};
+use opal_runtime::record::{self, Contract as Named, Drifted, Ending};
 
+use super::execute::{self, Errand, recording};
 use super::plan as plans;
 use super::plan::trust;
 use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::PlanOptions;
+use crate::options::{Asked, PlanOptions};
 use crate::planning::{Outcome, Subject};
+use crate::signals::Watched;
 use crate::source::{Loaded, NotLoaded};
 use crate::tasks::{self, quoted};
-use crate::view;
+use crate::{project, view};
 use crate::view::plan::Comparison;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
+    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
     let target = matches.get_one::<String>("target");
     if let Some(path) = matches.get_one::<PathBuf>("plan") {
         if target.is_some() {
@@ -33,7 +38,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
                 "leave the target and its arguments away: `opal run --plan FILE`",
             ));
         }
-        return contract_run(context, &options, path, matches);
+        return contract_run(context, &asked, path, matches);
     }
     let rest: Vec<OsString> = matches
         .get_many::<String>("arguments")
@@ -42,19 +47,21 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     match target {
         Some(target) => {
             let file = context.file(matches);
-            task::resolve_target(context, target, file, &rest, options, task::Wish::Run)
+            task::resolve_target(context, target, file, &rest, asked, task::Wish::Run)
         }
         None => Err(Failure::usage("`opal run` needs a target", "see `opal run --help`")),
     }
 }
 
-/// Everything up to the first step.
+/// Plans again, compares, and runs the plan of today where it is the contract's.
 fn contract_run(
     context: &Context<'_>,
-    options: &PlanOptions,
+    asked: &Asked,
     path: &Path,
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
+    let options = &asked.plan;
+    if options.dry_run { asked.for_plan()? } else { asked.for_run()? }
     let bytes = plans::read_file(path)?;
     let mut opened = plans::open(context, options, path, &bytes)?;
     let source = source_of(context, &opened.contract, context.file(matches))?;
@@ -64,8 +71,9 @@ fn contract_run(
     trust::not_over(context, options, path, &opened, &|| {
         Some(mend(context, options, &opened.contract, &source, path))
     })?;
-    let fresh = match replan(context, options, &source, &mut opened)? {
-        Ok(fresh) => fresh,
+    let watched = Watched::begin()?;
+    let fresh = match replan(context, options, &source, &mut opened, &watched)? {
+        Ok(fresh) => ManuallyDrop::new(fresh),
         Err(exit) => return Ok(exit),
     };
     let verdict = contract::compare(&opened.contract, &fresh.plan);
@@ -79,24 +87,63 @@ fn contract_run(
     };
     let force = matches.get_flag("force") && verdict.may_be_forced();
     let strict = matches.get_flag("strict-source") && verdict.source_moved;
+    let named = Named { file_digest: opened.id, path: path.display().to_string() };
+    let drift: Vec<Drifted> = verdict.differences.iter().map(Drifted::from).collect();
     if !verdict.is_same() && !force || strict {
+        if !options.dry_run && !asked.run.no_record {
+            refusal(context, asked, (&source, opened.contract.plan()), named, drift);
+        }
         return view::plan::refuse(&comparison, strict, options.is_json(), context);
     }
     if options.dry_run {
         return view::plan::verified(path, &opened.contract, options.is_json());
     }
-    let shown = path.display();
-    let message = if verdict.is_same() {
-        format!("`{shown}` is the plan of today, but running is not part of this version")
-    } else {
+    if !verdict.is_same() {
         view::plan::forced(&comparison, context);
-        format!("`{shown}` could be forced, but running is not part of this version")
-    };
-    if verdict.is_same() && verdict.source_moved {
+    } else if verdict.source_moved {
         view::plan::note("the source has changed, and still gives the same plan");
     }
-    let help = "nothing was run; see CHANGELOG.md for what comes next";
-    Err(Failure::new(Exit::Unavailable, message, help))
+    let subject = subject(&source, &fresh.plan);
+    let errand = Errand {
+        subject: &subject,
+        resolved: &fresh,
+        watched: &watched,
+        contract: Some((named, drift)),
+        claim: opened.contract.provenance().once.then_some(opened.id),
+        again: format!("opal run --plan {}", quoted(&path.display().to_string())),
+    };
+    execute::execute(context, asked, &errand)
+}
+
+/// Keeps a record of a contract that did not hold. That it cannot be kept changes nothing.
+fn refusal(
+    context: &Context<'_>,
+    asked: &Asked,
+    (source, plan): (&Loaded, &Plan),
+    named: Named,
+    drift: Vec<Drifted>,
+) {
+    let Some(root) = context.root(asked.plan.root.as_ref()) else { return };
+    let header = recording::header(context, &source.path, plan, Some(named), drift);
+    let ending = Ending {
+        at: header.at,
+        took: std::time::Duration::ZERO,
+        status: Status::Refused,
+        code: i32::from(Exit::Refused.code()),
+        failed: None,
+    };
+    if let Err(unwritten) = record::refused(&root, header, &ending) {
+        view::plan::note(&unwritten.to_string());
+    }
+}
+
+fn subject<'s>(loaded: &'s Loaded, plan: &Plan) -> Subject<'s> {
+    let script = plan.target.name == Target::SCRIPT;
+    Subject {
+        loaded,
+        function: (!script).then(|| plan.target.name.clone()),
+        arguments: plan.target.arguments.clone(),
+    }
 }
 
 /// Where the source is: where `-f` says, where the contract has it from here, or where it was.
@@ -130,17 +177,13 @@ pub(crate) fn replan(
     options: &PlanOptions,
     loaded: &Loaded,
     opened: &mut Opened,
+    watched: &Watched,
 ) -> Outcome<Resolved> {
     let planned = opened.contract.plan();
-    let script = planned.target.name == Target::SCRIPT;
-    let subject = Subject {
-        loaded,
-        function: (!script).then(|| planned.target.name.clone()),
-        arguments: planned.target.arguments.clone(),
-    };
+    let subject = subject(loaded, planned);
     let moved =
         opal_runtime::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
-    let world = subject.world(context)?;
+    let world = subject.world(context, options)?.stopped_by(watched.stop());
     let fresh = subject.examine(context).map_err(Unplanned::Errors).and_then(|checked| {
         let request = Request {
             unit: checked.unit(),
@@ -156,6 +199,9 @@ pub(crate) fn replan(
     match fresh {
         Ok(resolved) => Ok(Ok(resolved)),
         Err(Unplanned::Key(error)) => Err(Failure::key(error)),
+        Err(Unplanned::Errors(_)) if watched.exit().is_some() => {
+            Ok(Err(watched.exit().unwrap_or(Exit::Source)))
+        }
         Err(Unplanned::Errors(errors)) => {
             let code = drift(&errors, &loaded.text, moved);
             view::plan::no_plan(&subject.found(errors), code, options.is_json(), context).map(Err)
@@ -190,7 +236,7 @@ pub(crate) fn mend(
     // Options of a task stand behind its name, opal's before it: they can have the same names.
     let mut words = vec!["opal plan -o".to_owned(), quoted(&path.display().to_string())];
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
-    if task.is_some() && !is_project_file(&source.path) {
+    if task.is_some() && !project::is_default(&source.path) {
         option("-f", source.path.display().to_string());
     }
     if let Some(root) = options.root.as_ref().or(context.typed.root.as_ref()) {
@@ -219,10 +265,4 @@ pub(crate) fn mend(
         }
     }
     words.join(" ")
-}
-
-/// Whether it is the file that is found without being named.
-fn is_project_file(path: &Path) -> bool {
-    let found = crate::project::find().and_then(|found| found.canonicalize().ok());
-    found.is_some() && found == path.canonicalize().ok()
 }

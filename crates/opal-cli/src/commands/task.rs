@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use opal_core::Value;
+use opal_runtime::plan::Purpose;
 
+use super::execute::{self, Errand};
 use super::plan;
 use crate::dispatch::{Context, is_file};
 use crate::failure::{Exit, Failure};
-use crate::options::{self, PlanOptions};
+use crate::options::{self, Asked};
 use crate::planning::Subject;
+use crate::signals::Watched;
 use crate::source::{Loaded, NotLoaded};
 use crate::tasks::{self, Task};
 use crate::{project, task_arguments, view};
@@ -28,7 +32,7 @@ pub(crate) fn run(
     loaded: &Loaded,
     task: &Task,
     rest: &[OsString],
-    before: PlanOptions,
+    before: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
     let mut before_end = rest.iter().take_while(|argument| *argument != "--");
@@ -38,8 +42,7 @@ pub(crate) fn run(
     }
     let mut subject =
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
-    let command = options::behind(tasks::command(task)).no_binary_name(true);
-    let matches = match command.try_get_matches_from(rest) {
+    let matches = match options::parse(&|| tasks::command(task), rest) {
         Ok(matches) => matches,
         // A mistake in the source is told first: it may be what led to the other.
         Err(error) => {
@@ -50,14 +53,7 @@ pub(crate) fn run(
         }
     };
     subject.arguments = task_arguments::given(task, &matches);
-    let options = PlanOptions::from(&matches)?.or(before);
-    let outcome = carry_out(context, &subject, &options, wish);
-    outcome.map_err(|failure| {
-        if task.hides_builtin() && failure.exit == Exit::Unavailable {
-            return failure.help(format!("for the built-in, write `opal self {}`", task.name));
-        }
-        failure
-    })
+    carry_out(context, &subject, &Asked::from(&matches)?.or(before), wish)
 }
 
 /// The top-level steps of a file; the words behind it are its arguments.
@@ -65,7 +61,7 @@ pub(crate) fn script(
     context: &Context<'_>,
     path: &Path,
     rest: &[OsString],
-    options: &PlanOptions,
+    asked: &Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
     let loaded = match Loaded::read(path, &context.registry) {
@@ -85,45 +81,68 @@ pub(crate) fn script(
     }
     let arguments = BTreeMap::from([("args".to_owned(), Value::Array(words))]);
     let subject = Subject { loaded: &loaded, function: None, arguments };
-    carry_out(context, &subject, options, wish)
+    carry_out(context, &subject, asked, wish)
 }
 
 fn carry_out(
     context: &Context<'_>,
     subject: &Subject<'_>,
-    options: &PlanOptions,
+    asked: &Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
-    if wish == Wish::Plan || options.dry_run {
-        return plan::plan(context, subject, options);
+    if wish == Wish::Plan || asked.plan.dry_run {
+        asked.for_plan()?;
+        return plan::plan(context, subject, &asked.plan);
     }
-    let lone = [
-        (options.resolve, "--resolve"),
-        (options.output.is_some(), "--output"),
-        (options.format.is_some(), "--format"),
-    ];
-    let lone = lone.into_iter().find_map(|(given, name)| given.then_some(name));
-    if let Some(option) = lone.or(options.contract_only()) {
-        return Err(Failure::usage(
-            format!("`{option}` belongs to a plan"),
-            "add `--dry-run`, or write `opal plan TASK`",
-        ));
+    asked.for_run()?;
+    let options = &asked.plan;
+    let checked = match subject.check(context, options.is_json())? {
+        // The process ends soon after: it frees it all at once.
+        Ok(checked) => ManuallyDrop::new(checked),
+        Err(exit) => return Ok(exit),
+    };
+    let watched = Watched::begin()?;
+    let mut keys = subject.own_keys(context, options);
+    let planned = subject.plan(context, &checked, options, Purpose::Run, &mut keys, &watched)?;
+    let mut resolved = match planned {
+        Ok(resolved) => ManuallyDrop::new(resolved),
+        Err(exit) => return Ok(exit),
+    };
+    if keys.drew() {
+        plan::trust::may_draw(context, options, &subject.loaded.path)?;
     }
-    if let Err(exit) = subject.check(context, false)? {
-        return Ok(exit);
-    }
-    Err(Failure::new(
-        Exit::Unavailable,
-        format!("{} has no errors, but running is not part of this version", named(subject)),
-        "`--dry-run` shows what would run; see CHANGELOG.md for what comes next",
-    ))
+    view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
+    let errand = Errand {
+        subject,
+        resolved: &resolved,
+        watched: &watched,
+        contract: None,
+        claim: None,
+        again: again(subject),
+    };
+    execute::execute(context, asked, &errand)
 }
 
-fn named(subject: &Subject<'_>) -> String {
-    match &subject.function {
-        Some(name) => format!("the task `{name}`"),
-        None => "the script".to_owned(),
+/// The words that start the same run once more.
+fn again(subject: &Subject<'_>) -> String {
+    let loaded = subject.loaded;
+    let mut words = vec!["opal".to_owned()];
+    let task = subject.function.as_deref().and_then(|name| loaded.task(name));
+    match task {
+        Some(task) => {
+            if !project::is_default(&loaded.path) {
+                words.extend(["-f".to_owned(), tasks::quoted(&loaded.name)]);
+            }
+            words.extend(tasks::words(&task, &subject.arguments));
+        }
+        None => {
+            words.extend(["run".to_owned(), tasks::quoted(&loaded.name)]);
+            if let Some(Value::Array(items)) = subject.arguments.get("args") {
+                words.extend(items.iter().map(tasks::word));
+            }
+        }
     }
+    words.join(" ")
 }
 
 pub(crate) fn help(task: &Task, context: &Context<'_>) -> Result<Exit, Failure> {
@@ -136,16 +155,16 @@ pub(crate) fn resolve_target(
     target: &str,
     file: Option<&PathBuf>,
     rest: &[OsString],
-    options: PlanOptions,
+    asked: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
     if is_file(target) {
-        return script(context, Path::new(target), rest, &options, wish);
+        return script(context, Path::new(target), rest, &asked, wish);
     }
     let path = project::file_or_project(file)?;
     let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
     match loaded.task(target) {
-        Some(task) => run(context, &loaded, &task, rest, options, wish),
+        Some(task) => run(context, &loaded, &task, rest, asked, wish),
         None => {
             let tasks = loaded.tasks();
             let names = tasks.iter().map(|task| task.name.as_str());

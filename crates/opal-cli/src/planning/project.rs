@@ -1,5 +1,6 @@
 //! What a project is called, and where it says so.
 
+mod head;
 mod origin;
 
 use std::path::{Path, PathBuf};
@@ -46,6 +47,11 @@ fn origin(folder: &Path) -> Option<String> {
 }
 
 /// The commit that is checked out around a source.
+pub(crate) fn checked_out(source: &Path) -> Option<String> {
+    head::commit(&folder(source)?)
+}
+
+/// The same, as git itself says it.
 pub(crate) fn commit(source: &Path) -> Option<String> {
     let folder = folder(source)?;
     folder.ancestors().find(|above| above.join(".git").exists())?;

@@ -15,7 +15,7 @@ mod json;
 mod places;
 mod visible;
 
-pub(crate) use github::github;
+pub(crate) use github::{escape as workflow_escape, github};
 pub(crate) use human::human;
 pub(crate) use json::json;
 /// Words for one line of a terminal.

@@ -2,7 +2,7 @@
 //!
 //! ` ```opl ` blocks are whole files: nothing is reported for them, or exactly the codes that stand
 //! behind `opl`. With `plan` between the two a block is planned with everything resolved, and the
-//! codes are those of planning. ` ```sh ` blocks run with `opal` on the path.
+//! codes are those of planning; with `run` it is run. ` ```sh ` blocks run with `opal` on the path.
 
 mod block;
 mod shell;
@@ -16,19 +16,27 @@ use crate::support::{Opal, Ran, repository};
 use block::{blocks, pages};
 use shell::{bash, shell_blocks};
 
-/// Plans the only function of a file, or its script, with everything resolved.
-fn planned(text: &str) -> Ran {
+/// The only function of a file, or its script.
+fn target(text: &str) -> &str {
     let mut functions = text.lines().filter_map(|line| line.strip_prefix("fun ")?.split_once('('));
-    let target = match (functions.next(), functions.next()) {
+    match (functions.next(), functions.next()) {
         (Some((name, _)), None) => name,
         _ => "./commands.opl",
-    };
-    Opal::machine(text).args(["plan", target, "--resolve", "--format", "tree"]).run()
+    }
 }
 
-/// The codes that planning reports, each once; a plan with an error is no plan.
-fn planned_codes(text: &str) -> Vec<String> {
-    let ran = planned(text);
+/// Plans it with everything resolved.
+fn planned(text: &str) -> Ran {
+    Opal::machine(text).args(["plan", target(text), "--resolve", "--format", "tree"]).run()
+}
+
+/// Runs it.
+fn run(text: &str) -> Ran {
+    Opal::machine(text).args(["run", target(text)]).run()
+}
+
+/// The codes that were reported, each once; nothing is planned or run with an error.
+fn reported(ran: &Ran) -> Vec<String> {
     let lines = ran.stderr.lines().filter_map(|line| line.split_once("]: "));
     let mut codes: Vec<String> = lines
         .filter_map(|(start, _)| {
@@ -56,10 +64,14 @@ fn check_page(path: &Path) -> Vec<String> {
                 ));
             }
         };
-        let in_source = if block.is_planned() { Vec::new() } else { block.expected() };
+        let is_later = block.is_planned() || block.is_run();
+        let in_source = if is_later { Vec::new() } else { block.expected() };
         compare("check", &in_source, &Opal::codes(&block.text));
         if block.is_planned() {
-            compare("plan", &block.expected(), &planned_codes(&block.text));
+            compare("plan", &block.expected(), &reported(&planned(&block.text)));
+        }
+        if block.is_run() {
+            compare("run", &block.expected(), &reported(&run(&block.text)));
         }
     }
     wrong
@@ -100,6 +112,10 @@ fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
         let wrong = wrong.unwrap_or_else(|| panic!("{} has no wrong example", page.display()));
         if wrong.is_planned() {
             planned(&wrong.text).says(&format!("[{}]: ", code.as_str())).says("= help: ");
+            continue;
+        }
+        if wrong.is_run() {
+            run(&wrong.text).says(&format!("[{}]: ", code.as_str())).says("= help: ");
             continue;
         }
         let found = if wrong.info.starts_with("sh") {

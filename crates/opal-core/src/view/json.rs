@@ -22,43 +22,55 @@ pub struct Json;
 
 impl PlanFormatter for Json {
     fn format(&self, view: &PlanView<'_>) -> Vec<u8> {
-        let plan = view.plan;
-        let mut header = json!({
-            "format_version": FORMAT_VERSION,
-            "hash_algorithm": plan.algorithm.name(),
-            "mode": plan.mode.name(),
-            "plan_hash": named_digest(plan.algorithm, &view.plan_hash),
-            "source_hash": named_digest(plan.algorithm, &plan.source_hash),
-        });
-        if let Some(time) = view.facts.created.and_then(time_text) {
-            header["timestamp"] = time.into();
-        }
-        let public = plan.values.iter().filter_map(|(key, value)| {
-            let clear = value.public.as_ref()?;
-            Some((key.to_string(), constant(clear)))
-        });
-        let holders = plan.values.iter().filter(|(_, value)| !value.holders.is_empty());
-        let placeholders = plan.values.iter().map(|(key, value)| {
-            let placeholder: Node = value.placeholder.to_string().into();
-            (key.to_string(), placeholder)
-        });
-        let document = json!({
-            "arguments": constants(&plan.target.arguments),
-            "deferred": plan.deferred.iter().map(deferred).collect::<Vec<_>>(),
-            "header": header,
-            "holders": holders
-                .map(|(key, value)| (key.to_string(), json!(value.holders)))
-                .collect::<Map<_, _>>(),
-            "notes": view.notes,
-            "provenance": provenance(&view.facts),
-            "public": public.collect::<Map<_, _>>(),
-            "reads": plan.reads.iter().map(read).collect::<Vec<_>>(),
-            "steps": plan.steps.iter().map(|one| step::node(plan, one)).collect::<Vec<_>>(),
-            "target": plan.target.name,
-            "values": placeholders.collect::<Map<_, _>>(),
-        });
+        let document = document(view);
         visible::json(&format!("{document:#}\n")).into_bytes()
     }
+}
+
+impl Json {
+    /// The same document on one line.
+    #[must_use]
+    pub fn line(&self, view: &PlanView<'_>) -> Vec<u8> {
+        visible::json(&format!("{}\n", document(view))).into_bytes()
+    }
+}
+
+fn document(view: &PlanView<'_>) -> Node {
+    let plan = view.plan;
+    let mut header = json!({
+        "format_version": FORMAT_VERSION,
+        "hash_algorithm": plan.algorithm.name(),
+        "mode": plan.mode.name(),
+        "plan_hash": named_digest(plan.algorithm, &view.plan_hash),
+        "source_hash": named_digest(plan.algorithm, &plan.source_hash),
+    });
+    if let Some(time) = view.facts.created.and_then(time_text) {
+        header["timestamp"] = time.into();
+    }
+    let public = plan.values.iter().filter_map(|(key, value)| {
+        let clear = value.public.as_ref()?;
+        Some((key.to_string(), constant(clear)))
+    });
+    let holders = plan.values.iter().filter(|(_, value)| !value.holders.is_empty());
+    let placeholders = plan.values.iter().map(|(key, value)| {
+        let placeholder: Node = value.placeholder.to_string().into();
+        (key.to_string(), placeholder)
+    });
+    json!({
+        "arguments": constants(&plan.target.arguments),
+        "deferred": plan.deferred.iter().map(deferred).collect::<Vec<_>>(),
+        "header": header,
+        "holders": holders
+            .map(|(key, value)| (key.to_string(), json!(value.holders)))
+            .collect::<Map<_, _>>(),
+        "notes": view.notes,
+        "provenance": provenance(&view.facts),
+        "public": public.collect::<Map<_, _>>(),
+        "reads": plan.reads.iter().map(read).collect::<Vec<_>>(),
+        "steps": plan.steps.iter().map(|one| step::node(plan, one)).collect::<Vec<_>>(),
+        "target": plan.target.name,
+        "values": placeholders.collect::<Map<_, _>>(),
+    })
 }
 
 fn deferred(deferred: &Deferred) -> Node {

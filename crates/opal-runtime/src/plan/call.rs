@@ -1,6 +1,6 @@
 //! A value decorator's call: its inputs, its key, its answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use opal_core::context::Context;
@@ -72,7 +72,7 @@ impl CallShape {
     /// What the decorator gets: every argument checked, defaults filled in.
     pub(crate) fn inputs(&self, values: &[&Datum]) -> Result<Inputs, Diagnostic> {
         let subject = self.call.subject.as_deref().map(str::to_owned);
-        let mut inputs = Inputs { subject, args: BTreeMap::new() };
+        let mut inputs = Inputs { subject, ..Inputs::default() };
         for arg in &self.args {
             let input = match &arg.value {
                 ShapedValue::Operand(at) => {

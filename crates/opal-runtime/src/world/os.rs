@@ -19,6 +19,8 @@ use opal_core::resolver::{Host, Probe, Request, Run, Trouble, TroubleKind};
 
 use shells::Interpreter;
 
+use crate::stop::Stop;
+
 /// What the process was started with. The command line collects it, once; nothing here reads the
 /// environment of the process.
 #[derive(Clone, Default)]
@@ -43,6 +45,7 @@ pub struct Limits {
 pub struct OsWorld {
     surroundings: Surroundings,
     limits: Limits,
+    stop: Stop,
     shell: OnceLock<Option<Interpreter>>,
     agent: OnceLock<ureq::Agent>,
 }
@@ -61,7 +64,15 @@ impl OsWorld {
 
     #[must_use]
     pub fn with_limits(surroundings: Surroundings, limits: Limits) -> Self {
-        Self { surroundings, limits, shell: OnceLock::new(), agent: OnceLock::new() }
+        let stop = Stop::new();
+        Self { surroundings, limits, stop, shell: OnceLock::new(), agent: OnceLock::new() }
+    }
+
+    /// Lets commands end as soon as this says so.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
+        self
     }
 
     fn variable(&self, name: &str) -> Option<&OsStr> {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use opal_core::contract::{Contract, MAX_BYTES, Provenance, Section, Source};
-use opal_core::resolver::Probe;
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
 use opal_runtime::plan::Resolved;
@@ -96,13 +95,12 @@ fn provenance(
 ) -> Result<Provenance, Failure> {
     let path = &subject.loaded.path;
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-    let host = subject.world(context)?.host().name;
     Ok(Provenance {
         compiler: env!("CARGO_PKG_VERSION").into(),
         source: Some(Source { path: relative(path)?, absolute: absolute.display().to_string() }),
         commit: planning::commit(path),
         generated_by: context.ambient.user.clone(),
-        host: Some(host),
+        host: Some(planning::host()),
         expires: options.expires.map(|after| now + (after.as_nanos() / 1_000_000_000).max(1)),
         once: options.once,
         ..Provenance::default()

@@ -10,6 +10,7 @@ use crate::commands::run;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
+use crate::signals::Watched;
 use crate::view;
 use crate::view::plan::Comparison;
 
@@ -46,7 +47,7 @@ fn against_today(
     let bytes = read_file(path)?;
     let mut opened = open(context, options, path, &bytes)?;
     let source = run::source_of(context, &opened.contract, context.file(matches))?;
-    let fresh = match run::replan(context, options, &source, &mut opened)? {
+    let fresh = match run::replan(context, options, &source, &mut opened, &Watched::begin()?)? {
         Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
     };

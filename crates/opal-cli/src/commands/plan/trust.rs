@@ -6,7 +6,7 @@ use opal_core::contract::{Contract, Frame};
 use opal_runtime::contracts::Opened;
 use opal_runtime::keys::{Credentials, PublicKey};
 use opal_runtime::ledger::Ledger;
-use opal_runtime::policy::{Facts, Files, Policy, Signature};
+use opal_runtime::policy::{Facts, Files, Policy, Randomness, Signature};
 
 use super::contract::unix_time;
 use crate::dispatch::Context;
@@ -75,6 +75,23 @@ pub(crate) fn judge(policy: &Policy, bytes: &[u8], contract: &Contract) -> Resul
     let failure = Failure::new(Exit::NotTrusted, first.message, first.help);
     Err(refusals
         .fold(failure, |failure, more| failure.help(format!("{}: {}", more.message, more.help))))
+}
+
+/// Refuses a run that draws random values without a contract, where the rules say so.
+pub(crate) fn may_draw(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    source: &Path,
+) -> Result<(), Failure> {
+    let policy = policy(context, options, &Required::default(), Some(source))?;
+    if policy.randomness != Randomness::Contract {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::NotTrusted,
+        "the plan draws random values, and the policy allows that under a contract only",
+        "make one with `opal plan TASK -o FILE`, and run it with `opal run --plan FILE`",
+    ))
 }
 
 /// Refuses what has ended, and what was made for a single run that it has had. `mend` is the command

@@ -45,7 +45,7 @@ fn command(name: &str, places: &Places<'_>, diagnostic: &Diagnostic, out: &mut S
 }
 
 /// Writes `text` so that it can end neither the line nor the property it stands in.
-fn escape(text: &str, separators: &[char], out: &mut String) {
+pub(crate) fn escape(text: &str, separators: &[char], out: &mut String) {
     for c in text.chars() {
         if matches!(c, '%' | '\r' | '\n') || separators.contains(&c) {
             let _ = write!(out, "%{:02X}", u32::from(c));

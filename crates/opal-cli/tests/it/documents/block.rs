@@ -22,9 +22,14 @@ impl Block {
         self.info.split_whitespace().nth(1) == Some("plan")
     }
 
+    pub(super) fn is_run(&self) -> bool {
+        self.info.split_whitespace().nth(1) == Some("run")
+    }
+
     /// The codes that are to be reported, sorted.
     pub(super) fn expected(&self) -> Vec<String> {
-        let words = self.info.split_whitespace().skip(1 + usize::from(self.is_planned()));
+        let is_more = self.is_planned() || self.is_run();
+        let words = self.info.split_whitespace().skip(1 + usize::from(is_more));
         let mut codes: Vec<String> = words.map(str::to_owned).collect();
         codes.sort();
         codes

@@ -1,5 +1,7 @@
-use opal_core::Type;
+use opal_core::action::{Action, Conditions, Halt, Stage};
 use opal_core::decorator::{Descriptor, Example, Subject};
+use opal_core::resolver::Inputs;
+use opal_core::{Data, Type};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "cmd",
@@ -27,5 +29,15 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      @cmd.deploy(\"web\")\n}\n",
         },
     ],
+    action: Some(&Cmd),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Cmd;
+
+impl Action for Cmd {
+    fn act(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        stage.block(&Conditions::default()).map(|()| Data::Null)
+    }
+}

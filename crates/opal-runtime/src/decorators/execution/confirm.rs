@@ -1,4 +1,7 @@
+use opal_core::Data;
+use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param};
+use opal_core::resolver::Inputs;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "confirm",
@@ -16,5 +19,16 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         source: "fun wipe() {\n    @confirm(\"Delete every preview environment?\")\n    \
                  kubectl delete namespace preview\n}\n",
     }],
+    action: Some(&Confirm),
     ..Descriptor::BASE
 };
+
+/// It was asked before the first step, and the answer was yes.
+#[derive(Debug)]
+struct Confirm;
+
+impl Action for Confirm {
+    fn act(&self, _: &Inputs, _: &mut dyn Stage) -> Result<Data, Halt> {
+        Ok(Data::Null)
+    }
+}

@@ -1,5 +1,7 @@
-use opal_core::Type;
+use opal_core::action::{Action, Conditions, Halt, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example};
+use opal_core::resolver::Inputs;
+use opal_core::{Data, Secret, Type};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "environ",
@@ -26,5 +28,20 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      pg_dump --host=db.example.com --file=app.sql app\n    }\n}\n",
         },
     ],
+    action: Some(&Environ),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Environ;
+
+impl Action for Environ {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let set = |(name, value): (&String, &Data)| match value {
+            Data::Text(text) => Some((name.clone(), Secret::clone(text))),
+            _ => None,
+        };
+        let environment = inputs.open.iter().filter_map(set).collect();
+        stage.block(&Conditions { environment, ..Conditions::default() }).map(|()| Data::Null)
+    }
+}

@@ -1,5 +1,7 @@
 use opal_core::Type;
+use opal_core::action::{Halt, Pending, Replace, Sink, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence};
+use opal_core::resolver::Inputs;
 
 use crate::decorators::common::{NO, OCTAL};
 
@@ -44,5 +46,19 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      date --iso-8601 > @file.write(\"deployments.log\", append=true)\n}\n",
         },
     ],
+    sink: Some(&FileWrite),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct FileWrite;
+
+impl Sink for FileWrite {
+    fn open(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Box<dyn Pending>, Halt> {
+        stage.replace(&Replace {
+            path: inputs.text("path").unwrap_or_default(),
+            mode: inputs.text("mode").and_then(|mode| u32::from_str_radix(mode, 8).ok()),
+            append: inputs.is_true("append"),
+        })
+    }
+}

@@ -1,6 +1,8 @@
+use opal_core::action::{Action, Halt, Level, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence};
+use opal_core::resolver::Inputs;
 use opal_core::types::Choices;
-use opal_core::{Type, Value};
+use opal_core::{Data, Secret, Type, Value};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "log",
@@ -26,5 +28,22 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                  cargo build --release\n    \
                  @log(\"the binary is not signed yet\", level=\"warn\")\n}\n",
     }],
+    action: Some(&Log),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Log;
+
+impl Action for Log {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let level = match inputs.text("level") {
+            Some("debug") => Level::Debug,
+            Some("warn") => Level::Warn,
+            Some("error") => Level::Error,
+            _ => Level::Info,
+        };
+        let message = Secret::new(inputs.text("message").unwrap_or_default());
+        stage.log(level, &message).map(|()| Data::Null)
+    }
+}

@@ -1,6 +1,8 @@
+use opal_core::action::{Action, Halt, OnFailure, Stage};
 use opal_core::decorator::{Block, Descriptor, Example, Param, Presence};
+use opal_core::resolver::Inputs;
 use opal_core::types::Choices;
-use opal_core::{Type, Value};
+use opal_core::{Data, Type, Value};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "parallel",
@@ -44,5 +46,23 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      kubectl rollout restart deployment/@var.service\n        }\n    }\n}\n",
         },
     ],
+    action: Some(&Parallel),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Parallel;
+
+impl Action for Parallel {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let most = match inputs.data("max") {
+            Some(Data::Int(most)) => usize::try_from(*most).ok(),
+            _ => None,
+        };
+        let on_failure = match inputs.text("on_failure") {
+            Some("wait") => OnFailure::Wait,
+            _ => OnFailure::Cancel,
+        };
+        stage.branches(most, on_failure).map(|()| Data::Null)
+    }
+}

@@ -1,6 +1,8 @@
+use opal_core::action::{Action, Conditions, Halt, Pause, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
+use opal_core::resolver::Inputs;
 use opal_core::types::Choices;
-use opal_core::{Duration, Type, Value};
+use opal_core::{Data, Duration, Type, Value};
 
 use crate::decorators::common::NO;
 
@@ -69,5 +71,81 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      docker pull registry.example.com/app\n    }\n}\n",
         },
     ],
+    action: Some(&Retry),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Retry;
+
+impl Action for Retry {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let of = match inputs.data("attempts") {
+            Some(Data::Int(attempts)) => u32::try_from(*attempts).unwrap_or(1).max(1),
+            _ => 1,
+        };
+        let mut attempt = 1;
+        loop {
+            let under = Conditions { attempt: Some((attempt, of)), ..Conditions::default() };
+            let failure = match stage.block(&under) {
+                Ok(()) => return Ok(Data::Null),
+                Err(Halt::Failed(failure)) if attempt < of => failure,
+                Err(halt) => return Err(halt),
+            };
+            let random = if inputs.is_true("jitter") { stage.random() } else { 0 };
+            let duration = pause(inputs, attempt, random);
+            stage.pause(&Pause { duration, attempt, of, code: failure.code })?;
+            attempt += 1;
+        }
+    }
+}
+
+/// The time after the attempt of this number. `random` takes up to half of it away.
+fn pause(inputs: &Inputs, attempt: u32, random: u64) -> Duration {
+    let nanos = |name| match inputs.data(name) {
+        Some(Data::Duration(duration)) => Some(duration.as_nanos().max(0)),
+        _ => None,
+    };
+    let delay = nanos("delay").unwrap_or(0);
+    let grown = match inputs.text("strategy") {
+        Some("constant") => delay,
+        Some("linear") => delay.saturating_mul(i64::from(attempt)),
+        _ => delay.saturating_mul(2_i64.saturating_pow(attempt - 1)),
+    };
+    let whole = grown.min(nanos("max_delay").unwrap_or(i64::MAX));
+    let part = (i128::from(whole / 2) * i128::from(random)) >> u64::BITS;
+    Duration::from_nanos(whole - i64::try_from(part).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::resolver::Input;
+
+    use super::*;
+
+    fn seconds(strategy: &str, max: Option<i64>, attempt: u32, random: u64) -> i64 {
+        let mut inputs = Inputs::default();
+        let mut give = |name, data| drop(inputs.args.insert(name, Input::Data(data)));
+        give("delay", Data::Duration(Duration::from_secs(4)));
+        give("strategy", Data::text(strategy));
+        if let Some(max) = max {
+            give("max_delay", Data::Duration(Duration::from_secs(max)));
+        }
+        pause(&inputs, attempt, random).as_nanos() / 1_000_000_000
+    }
+
+    #[test]
+    fn the_pause_grows_as_its_strategy_says_and_no_further_than_its_bound() {
+        assert_eq!([1, 2, 3, 4].map(|n| seconds("exponential", None, n, 0)), [4, 8, 16, 32]);
+        assert_eq!([1, 2, 3, 4].map(|n| seconds("linear", None, n, 0)), [4, 8, 12, 16]);
+        assert_eq!([1, 2, 3, 4].map(|n| seconds("constant", None, n, 0)), [4, 4, 4, 4]);
+        assert_eq!([1, 2, 3, 100].map(|n| seconds("exponential", Some(10), n, 0)), [4, 8, 10, 10]);
+        assert!(seconds("exponential", None, 100, 0) > 0);
+    }
+
+    #[test]
+    fn chance_takes_at_most_half_of_a_pause_away() {
+        assert_eq!(seconds("constant", None, 1, u64::MAX), 2);
+        assert_eq!(seconds("constant", None, 1, u64::MAX / 2), 3);
+    }
+}

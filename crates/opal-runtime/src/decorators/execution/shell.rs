@@ -1,6 +1,12 @@
-use opal_core::Type;
+use std::collections::BTreeMap;
+
+use opal_core::action::{
+    Action, Command, Completed, Conditions, Directory, Halt, Limit, OutputOf, Stage,
+};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource, Returns};
+use opal_core::resolver::{Inputs, ScriptPart};
 use opal_core::types::Field;
+use opal_core::{Data, Duration, Secret, Type};
 
 use crate::decorators::common::{NO, STRING_MAP, VERIFY_TIMEOUT};
 
@@ -84,5 +90,70 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      docker tag app:latest app:@let.commit\n}\n",
         },
     ],
+    action: Some(&Shell),
     ..Descriptor::BASE
 };
+
+/// How long a check may take unless the step says so.
+const CHECK_SECONDS: i64 = 30;
+
+#[derive(Debug)]
+struct Shell;
+
+impl Action for Shell {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let output = if stage.is_captured() { OutputOf::Captured } else { OutputOf::Shown };
+        if let Some(check) = inputs.script("check")
+            && is_reached(check, inputs, stage)?
+        {
+            let nothing = Secret::new("");
+            return Ok(result(Completed { code: 0, stdout: nothing.clone(), stderr: nothing }));
+        }
+        let script = inputs.script("cmd").unwrap_or_default();
+        let completed = stage.command(&command(script, inputs, output))?;
+        match completed.code {
+            code if code != 0 && !inputs.is_true("allow_failure") => Err(stage.exit(code)),
+            _ => Ok(result(completed)),
+        }
+    }
+}
+
+/// Whether there is nothing to do.
+fn is_reached(check: &[ScriptPart], inputs: &Inputs, stage: &mut dyn Stage) -> Result<bool, Halt> {
+    let duration = match inputs.data("verify_timeout") {
+        Some(Data::Duration(duration)) => *duration,
+        _ => Duration::from_secs(CHECK_SECONDS),
+    };
+    let mut command = command(check, inputs, OutputOf::Dropped);
+    command.under.limit = Some(Limit { duration, grace: Duration::from_secs(1) });
+    Ok(stage.command(&command)?.code == 0)
+}
+
+fn command<'a>(script: &'a [ScriptPart], inputs: &'a Inputs, output: OutputOf) -> Command<'a> {
+    let directory = inputs.text("workdir").map(str::to_owned);
+    let under = Conditions {
+        directory: directory.map(|path| Directory { path, create: false }),
+        environment: environment(inputs),
+        ..Conditions::default()
+    };
+    Command { script, interpreter: inputs.text("shell"), under, output }
+}
+
+fn environment(inputs: &Inputs) -> BTreeMap<String, Secret> {
+    let Some(Data::Map(fields)) = inputs.data("env") else { return BTreeMap::new() };
+    let set = |(name, value): (&String, &Data)| match value {
+        Data::Text(text) => Some((name.clone(), text.clone())),
+        _ => None,
+    };
+    fields.iter().filter_map(set).collect()
+}
+
+fn result(completed: Completed) -> Data {
+    let Completed { code, stdout, stderr } = completed;
+    let fields = [
+        ("stdout", Data::Text(stdout)),
+        ("stderr", Data::Text(stderr)),
+        ("exit_code", Data::Int(i64::from(code))),
+    ];
+    Data::Map(fields.into_iter().map(|(name, data)| (name.to_owned(), data)).collect())
+}

@@ -1,5 +1,7 @@
+use opal_core::action::{Action, Conditions, Halt, Limit, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param, Presence};
-use opal_core::{Duration, Type, Value};
+use opal_core::resolver::Inputs;
+use opal_core::{Data, Duration, Type, Value};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "timeout",
@@ -38,5 +40,20 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      curl -fO https://example.com/data.tar.gz\n        }\n    }\n}\n",
         },
     ],
+    action: Some(&Timeout),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Timeout;
+
+impl Action for Timeout {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let length = |name| match inputs.data(name) {
+            Some(Data::Duration(duration)) => *duration,
+            _ => Duration::from_nanos(0),
+        };
+        let limit = Some(Limit { duration: length("duration"), grace: length("grace") });
+        stage.block(&Conditions { limit, ..Conditions::default() }).map(|()| Data::Null)
+    }
+}

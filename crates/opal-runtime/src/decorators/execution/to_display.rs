@@ -1,4 +1,7 @@
+use opal_core::Data;
+use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example};
+use opal_core::resolver::Inputs;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "to.display",
@@ -20,5 +23,15 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      kubectl get pods --output=yaml | @to.display() > report.yaml\n}\n",
         },
     ],
+    action: Some(&ToDisplay),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct ToDisplay;
+
+impl Action for ToDisplay {
+    fn act(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        stage.pass_on().map(|()| Data::Null)
+    }
+}

@@ -1,5 +1,7 @@
-use opal_core::Type;
+use opal_core::action::{Action, Conditions, Directory, Halt, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
+use opal_core::resolver::Inputs;
+use opal_core::{Data, Type};
 
 use crate::decorators::common::NO;
 
@@ -39,5 +41,17 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      tar czf app.tar.gz ../target/release/app\n    }\n}\n",
         },
     ],
+    action: Some(&Workdir),
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct Workdir;
+
+impl Action for Workdir {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let path = inputs.text("path").unwrap_or_default().to_owned();
+        let directory = Some(Directory { path, create: inputs.is_true("create") });
+        stage.block(&Conditions { directory, ..Conditions::default() }).map(|()| Data::Null)
+    }
+}

@@ -84,7 +84,8 @@ impl<'a> Planner<'a> {
             scoped::Piece::Data { expr, context, dash } => {
                 let purpose = Purpose::Text { context: *context, dash: *dash };
                 let arg = self.argument(expr, purpose)?;
-                Ok(Piece::Data { arg, place: *context })
+                // What a run-time value may begin with is judged when it is there.
+                Ok(Piece::Data { arg, place: context.after_dashes(*dash) })
             }
             scoped::Piece::Raw(expr) => Ok(Piece::Raw(self.argument(expr, Purpose::Raw)?)),
         }

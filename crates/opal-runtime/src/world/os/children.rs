@@ -22,7 +22,11 @@ use opal_core::resolver::{MAX_VALUE_BYTES, Trouble, TroubleKind};
 use zeroize::Zeroizing;
 
 use super::{OsWorld, descendants};
+use crate::stop::{Order, Stop};
 use crate::world::wiped;
+
+/// How soon it is heard that planning is to stop.
+const HEARING: Duration = Duration::from_millis(50);
 
 /// What shall run.
 pub(super) struct Work<'a> {
@@ -58,7 +62,7 @@ pub(super) fn output(world: &OsWorld, work: Work<'_>) -> Result<Secret, Trouble>
         }
     });
     let mut seen = Seen::default();
-    let result = seen.wait(&events, world.limits.command, work.name);
+    let result = seen.wait(&events, (&world.stop, world.limits.command), work.name);
     if result.is_err() {
         let alive = seen.status.is_none().then_some(pid);
         descendants::end(alive, pipe);
@@ -108,13 +112,16 @@ impl Seen {
     fn wait(
         &mut self,
         events: &Receiver<Event>,
-        limit: Duration,
+        (stop, limit): (&Stop, Duration),
         name: &str,
     ) -> Result<(), Trouble> {
         let deadline = Instant::now() + limit;
         while self.status.is_none() || !self.is_closed {
+            if stop.order() != Order::GoOn {
+                return Err(stopped(name));
+            }
             let left = deadline.saturating_duration_since(Instant::now());
-            match events.recv_timeout(left) {
+            match events.recv_timeout(left.min(HEARING)) {
                 Ok(Event::Exit(status)) => self.status = Some(status),
                 Ok(Event::Output(Some(bytes))) if bytes.len() as u64 > MAX_VALUE_BYTES => {
                     return Err(too_large(name));
@@ -126,6 +133,7 @@ impl Seen {
                 Ok(Event::Output(None)) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(lost(name));
                 }
+                Err(RecvTimeoutError::Timeout) if left > HEARING => {}
                 Err(RecvTimeoutError::Timeout) => return Err(self.too_late(name, limit)),
             }
         }
@@ -211,6 +219,14 @@ fn too_large(name: &str) -> Trouble {
         TroubleKind::TooLarge,
         format!("{name} printed more than {} MiB", MAX_VALUE_BYTES >> 20),
         "let it print only what is needed, or write to a file in a step",
+    )
+}
+
+fn stopped(name: &str) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("{name} was ended: planning was interrupted"),
+        "nothing has run; start again when you like",
     )
 }
 

@@ -1,0 +1,116 @@
+//! `opal runs` in the table.
+
+use clap::{Arg, Command};
+
+use super::{flag, json, root};
+
+pub(super) fn runs() -> Command {
+    Command::new("runs")
+        .about("What has run: list it, look into it, follow it, compare it, clear it away")
+        .subcommand_required(true)
+        .subcommands([list(), show(), diff(), tail(), prune()])
+        .after_help(
+            "RUN is the id of a run, the beginning of one, or `last`.\n\n\
+             Examples:\n  opal runs list --status failed\n  opal runs show last --output",
+        )
+}
+
+fn run(id: &'static str) -> Arg {
+    Arg::new(id).value_name("RUN").help("An id, the beginning of one, or last")
+}
+
+fn list() -> Command {
+    Command::new("list")
+        .about("List runs, the newest first")
+        .args([
+            Arg::new("target").long("target").value_name("TASK").help("Only runs of this task"),
+            Arg::new("status")
+                .long("status")
+                .value_name("STATUS")
+                .value_parser([
+                    "running",
+                    "executed",
+                    "failed",
+                    "drifted",
+                    "refused",
+                    "interrupted",
+                    "crashed",
+                ])
+                .help("Only runs that ended like this, or are running"),
+            Arg::new("limit")
+                .long("limit")
+                .value_name("N")
+                .value_parser(clap::value_parser!(usize))
+                .default_value("20")
+                .help("At most so many"),
+            root(),
+            json(),
+        ])
+        .after_help("Examples:\n  opal runs list\n  opal runs list --target deploy --status failed")
+}
+
+fn show() -> Command {
+    Command::new("show")
+        .about("Show how a run went")
+        .args([
+            run("run").default_value("last"),
+            Arg::new("output")
+                .long("output")
+                .value_name("STEP")
+                .num_args(0..=1)
+                .default_missing_value("")
+                .conflicts_with("events")
+                .help("What it printed; of one step, by its number or path, where STEP is given"),
+            flag("events", "Everything that happened, one JSON object a line"),
+            root(),
+            json(),
+        ])
+        .after_help(
+            "Examples:\n  opal runs show last\n  opal runs show last --output\n  \
+             opal runs show 20261115T08 --output 3\n  opal runs show last --events | jq .kind",
+        )
+}
+
+fn diff() -> Command {
+    Command::new("diff")
+        .about("Compare two runs: their plans, how they ended, and each step")
+        .args([run("before").required(true), run("after").required(true), root(), json()])
+        .after_help(
+            "Exit: 0 the same, 1 different; how long something took makes no difference.\n\n\
+             Example:\n  opal runs diff 20261114 last",
+        )
+}
+
+fn tail() -> Command {
+    Command::new("tail")
+        .about("Follow a run to its end: steps and their output as they come")
+        .args([
+            run("run")
+                .help("An id, the beginning of one, or last; else the newest that is running"),
+            root(),
+            json().help("Print the events, one JSON object a line"),
+        ])
+        .after_help("Example:\n  opal runs tail")
+}
+
+fn prune() -> Command {
+    Command::new("prune")
+        .about("Remove the records of old runs; what is running stays")
+        .args([
+            Arg::new("keep")
+                .long("keep")
+                .value_name("N")
+                .value_parser(clap::value_parser!(usize))
+                .help("The newest runs of each task stay; 100, or 0 with --older-than"),
+            Arg::new("older-than")
+                .long("older-than")
+                .value_name("DURATION")
+                .help("Only what started longer ago goes, as in 30d"),
+            flag("dry-run", "Remove nothing; say what would go"),
+            root(),
+            json(),
+        ])
+        .after_help(
+            "Examples:\n  opal runs prune --keep 10\n  opal runs prune --older-than 30d --dry-run",
+        )
+}

@@ -1,0 +1,230 @@
+//! From a plan to an exit code: questions, the session, the record, the run, the last words.
+
+mod questions;
+pub(crate) mod recording;
+mod start;
+mod unready;
+
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
+
+use opal_core::action::{Halt, Why};
+use opal_core::hash::Digest;
+use opal_core::plan::{Plan, Step};
+use opal_core::record::Status;
+use opal_runtime::execute::{self, Job, Outcome};
+use opal_runtime::ledger::{ClaimError, Ledger};
+use opal_runtime::plan::Resolved;
+use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
+use opal_runtime::session::{LocalSession, Setup};
+use opal_runtime::vault::Vault;
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::planning::Subject;
+use crate::signals::Watched;
+use crate::view::run::{Failed, Live, Look, Report, summary_json};
+use crate::{env_file, signals, view};
+use recording::Recording;
+
+/// A plan that is to run, and where it comes from.
+#[derive(Debug)]
+pub(crate) struct Errand<'e> {
+    pub(crate) subject: &'e Subject<'e>,
+    pub(crate) resolved: &'e Resolved,
+    pub(crate) watched: &'e Watched,
+    /// The contract it is run under, and in what that is no longer true.
+    pub(crate) contract: Option<(Contract, Vec<Drifted>)>,
+    /// A contract that may run once: which.
+    pub(crate) claim: Option<Digest>,
+    /// The words that start the same run again.
+    pub(crate) again: String,
+}
+
+/// Runs it to its end.
+pub(crate) fn execute(
+    context: &Context<'_>,
+    asked: &Asked,
+    errand: &Errand<'_>,
+) -> Result<Exit, Failure> {
+    let Resolved { plan, secrets, declared, .. } = errand.resolved;
+    signals::no_core_dumps();
+    let vault = Vault::new();
+    execute::register(&vault, plan, secrets, declared);
+    let questions = match execute::questions(plan, secrets) {
+        Ok(questions) => questions,
+        Err(found) => return unready::tell(context, asked, errand.subject, vec![found]),
+    };
+    if !questions::ask(&questions, &vault, asked.run.yes)? {
+        return Ok(Exit::Step(130));
+    }
+    let live = Live::new(Look::of(context, asked))?;
+    let start = errand.subject.start()?;
+    let session = session(context, asked, start.clone())?;
+    session.start();
+    let from = start::from(context, asked, plan)?;
+    let stop = match asked.run.timeout {
+        Some(limit) => {
+            let limit = std::time::Duration::from_nanos(limit.as_nanos().unsigned_abs());
+            errand.watched.stop().limited(limit, opal_runtime::stop::USUAL_GRACE)
+        }
+        None => errand.watched.stop().clone(),
+    };
+    let job = Job {
+        plan,
+        values: secrets,
+        registry: &context.registry,
+        session: &session,
+        start: &start,
+        vault: &vault,
+        recorder: &Silent,
+        audience: &live,
+        stop: &stop,
+        jobs: asked.run.jobs.map(Into::into),
+        from: from.as_deref(),
+        stdin: true,
+        clock: SystemTime::now,
+    };
+    if let Err(unready) = execute::prepare(&job) {
+        return unready::tell(context, asked, errand.subject, unready);
+    }
+    let (contract, drift) = errand.contract.clone().unzip();
+    let source = &errand.subject.loaded.path;
+    let header = recording::header(context, source, plan, contract, drift.unwrap_or_default());
+    let recording = Recording::begin(context, asked, header, plan)?;
+    context.stages.end("prepare");
+    if let Some(contract) = &errand.claim {
+        claim(context, asked, contract)?;
+    }
+    let began = Instant::now();
+    let outcome = execute::execute(&Job { recorder: &recording, ..job });
+    if matches!(outcome.halt, Some(Halt::Stopped(_))) {
+        //session.end_all(opal_runtime::stop::USUAL_GRACE);
+    }
+    let end = End { errand, outcome: &outcome, took: began.elapsed() };
+    end.tell(context, asked, &live, recording, &vault)
+}
+
+fn session(context: &Context<'_>, asked: &Asked, start: PathBuf) -> Result<LocalSession, Failure> {
+    Ok(LocalSession::new(Setup {
+        environment: env_file::environment(&asked.plan.env_files)?,
+        start,
+        home: context.ambient.home.clone(),
+        marker: u32::from_le_bytes(opal_runtime::keys::name()).to_string(),
+    }))
+}
+
+/// Marks a contract for a single run as used. Nothing has run yet.
+fn claim(context: &Context<'_>, asked: &Asked, contract: &Digest) -> Result<(), Failure> {
+    let root = context.needed_root(asked.plan.root.as_ref())?;
+    Ledger::new(&root).claim(contract).map_err(|error| match error {
+        ClaimError::AlreadyUsed => Failure::new(
+            Exit::Refused,
+            "the contract was made for a single run, and has just had it",
+            "make a new contract: `opal plan TASK -o FILE`",
+        ),
+        ClaimError::Root(error) => Failure::new(Exit::Write, error.to_string(), error.help())
+            .help("a contract for a single run needs a place that remembers it"),
+    })
+}
+
+/// How a run ended, and what there is to say about it.
+struct End<'e> {
+    errand: &'e Errand<'e>,
+    outcome: &'e Outcome,
+    took: std::time::Duration,
+}
+
+impl End<'_> {
+    /// The last words, to the record and to people. Gives the exit code.
+    fn tell(
+        &self,
+        context: &Context<'_>,
+        asked: &Asked,
+        live: &Live,
+        recording: Recording<'_>,
+        vault: &Vault,
+    ) -> Result<Exit, Failure> {
+        let (status, code) = self.status();
+        let failed = self.outcome.failed.as_ref();
+        let message = failed.and_then(|step| Some(vault.scrub(&step.trouble.as_ref()?.message)));
+        let ending = Ending {
+            at: SystemTime::now(),
+            took: self.took,
+            status,
+            code,
+            failed: failed.map(|step| record::Failed {
+                path: &step.path,
+                code: step.code,
+                message,
+            }),
+        };
+        let id = recording.id().map(ToString::to_string);
+        let folder = recording.folder().map(PathBuf::from);
+        let kept = recording.finish(&ending);
+        let resume = failed.map(|_| format!("{} --resume", self.errand.again));
+        let found = failed.map(|step| (step, find(&self.errand.resolved.plan, &step.path)));
+        let line = found.and_then(|(_, step)| self.line(step?));
+        let file = &self.errand.subject.loaded.name;
+        let report = Report {
+            status,
+            code,
+            took: self.took,
+            steps: self.outcome.steps,
+            failed: found.map(|(failed, step)| {
+                let decorator = step.map_or("", |step| &*step.decorator);
+                Failed::of(failed, decorator, line.map(|line| (file.as_str(), line)))
+            }),
+            resume: resume.as_deref().filter(|_| folder.is_some()),
+            record: folder.as_deref(),
+        };
+        live.finish(&report);
+        if asked.plan.is_json() {
+            let target = self.errand.subject.target();
+            view::print_json(&summary_json(id.as_deref(), target, &report))?;
+        }
+        context.stages.end("run");
+        let loaded = self.errand.subject.loaded;
+        view::trace::telemetry(context, loaded, &self.errand.resolved.plan, &asked.plan);
+        kept?;
+        match live.trouble() {
+            Some(failure) => Err(failure),
+            None => Ok(Exit::Step(u8::try_from(code).unwrap_or(1))),
+        }
+    }
+
+    fn status(&self) -> (Status, i32) {
+        match &self.outcome.halt {
+            None if self.is_drifted() => (Status::Drifted, 0),
+            None => (Status::Executed, 0),
+            Some(Halt::Failed(failure)) => (Status::Failed, failure.code),
+            Some(Halt::Stopped(Why::Signal(number))) => (Status::Interrupted, 128 + number),
+            // The time of the whole run is over.
+            Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => (Status::Failed, 124),
+            Some(Halt::Unrecorded) => (Status::Failed, i32::from(Exit::Write.code())),
+        }
+    }
+
+    fn is_drifted(&self) -> bool {
+        self.errand.contract.as_ref().is_some_and(|(_, drift)| !drift.is_empty())
+    }
+
+    /// The line of a step, from 1.
+    fn line(&self, step: &Step) -> Option<u32> {
+        let text = &self.errand.subject.loaded.text;
+        let before = text.get(..step.span.range().start)?;
+        u32::try_from(before.matches('\n').count() + 1).ok()
+    }
+}
+
+fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Step> {
+    let mut open: Vec<&Step> = plan.steps.iter().collect();
+    while let Some(step) = open.pop() {
+        if &*step.path == path {
+            return Some(step);
+        }
+        open.extend(&step.block);
+    }
+    None
+}

@@ -1,0 +1,226 @@
+//! `opal runs`: what has run.
+
+mod diff;
+mod tail;
+
+use std::io::Read;
+use std::path::Path;
+use std::time::SystemTime;
+
+use clap::ArgMatches;
+use opal_core::Duration;
+use opal_runtime::record::reader::{
+    self, Events, Found, Outputs, Run, State, Step, Unclear, Unread, Unreadable,
+};
+use opal_runtime::record::retention::{self, KEPT_RUNS, Policy};
+use opal_runtime::record::{RunId, whole};
+use opal_runtime::root::{Root, RootError};
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::view;
+use crate::view::runs::{Listed, Page, Screen};
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(Failure::usage("`opal runs` needs a command", "see `opal runs --help`"));
+    };
+    let root = context.needed_root(matches.get_one("root"))?;
+    match name {
+        "list" => list(context, &root, matches),
+        "show" => show(context, &root, matches),
+        "diff" => diff::run(context, &root, matches),
+        "tail" => tail::run(context, &root, matches),
+        _ => prune(&root, matches),
+    }
+}
+
+fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let target = matches.get_one::<String>("target");
+    let status = matches.get_one::<String>("status").and_then(|name| State::named(name));
+    let limit = matches.get_one::<usize>("limit").copied().unwrap_or(usize::MAX);
+    let is_meant = |listed: &Listed| match &listed.run {
+        Ok(run) => {
+            target.is_none_or(|target| run.target() == target)
+                && status.is_none_or(|status| run.state == status)
+        }
+        // What cannot be read is nobody's, and is told only where everything is.
+        Err(_) => target.is_none() && status.is_none(),
+    };
+    let all = found(root)?;
+    let listed: Vec<Listed> = all
+        .iter()
+        .map(|found| Listed { id: found.id.clone(), run: Run::load(found) })
+        .filter(is_meant)
+        // One more says that there are more.
+        .take(limit.saturating_add(1))
+        .collect();
+    let shown = &listed[..listed.len().min(limit)];
+    if matches.get_flag("json") {
+        return view::runs::list_json(shown);
+    }
+    if all.is_empty() {
+        return view::print(
+            "There are no runs yet. `opal TASK` runs a task, and keeps a record.\n",
+        );
+    }
+    if listed.is_empty() {
+        return view::print("No run is like that. `opal runs list` lists them all.\n");
+    }
+    view::runs::list(shown, listed.len() > shown.len(), context)
+}
+
+fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let name = matches.get_one::<String>("run").map_or("last", String::as_str);
+    let run = load(root, name)?;
+    let json = matches.get_flag("json");
+    if matches.get_flag("events") {
+        let mut page = Page::default();
+        for event in Events::open(&run.folder).map_err(unreadable)? {
+            page.json(&event.map_err(unreadable)?)?;
+        }
+        return page.end();
+    }
+    let steps = reader::steps(&run.folder).map_err(unreadable)?;
+    match matches.get_one::<String>("output") {
+        Some(asked) => output(context, &run, &numbers(&run, &steps, asked)?, json),
+        None if json => view::runs::show_json(&run, &steps),
+        None => view::runs::show(&run, &steps, context),
+    }
+}
+
+/// What was printed, whole; as JSON in pieces of a readable size.
+fn output(
+    context: &Context<'_>,
+    run: &Run,
+    numbers: &[Option<u64>],
+    json: bool,
+) -> Result<Exit, Failure> {
+    let mut page = Page::default();
+    let mut screen = Screen::new(context);
+    for &number in numbers {
+        for printed in Outputs::open(&run.folder, number).map_err(unreadable)? {
+            let printed = printed.map_err(unreadable)?;
+            let number = printed.number();
+            pieces(&run.folder, printed.read().map_err(unreadable)?, |piece| {
+                if json {
+                    page.json(&view::runs::piece_json(number, piece))
+                } else {
+                    page.bytes(&screen.shown(piece))
+                }
+            })?;
+        }
+    }
+    page.end()
+}
+
+/// A character is never cut in two.
+fn pieces(
+    folder: &Path,
+    mut from: Box<dyn Read>,
+    mut each: impl FnMut(&[u8]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut begun = 0;
+    loop {
+        match from.read(&mut buffer[begun..]) {
+            Ok(0) => return if begun > 0 { each(&buffer[..begun]) } else { Ok(()) },
+            Ok(length) => {
+                let end = begun + length;
+                let whole = whole(&buffer[..end]);
+                each(&buffer[..whole])?;
+                buffer.copy_within(whole..end, 0);
+                begun = end - whole;
+            }
+            Err(error) => {
+                return Err(unreadable(Unreadable { path: folder.into(), why: Unread::Io(error) }));
+            }
+        }
+    }
+}
+
+/// The steps whose output is asked for; none stands for all of them.
+fn numbers(run: &Run, steps: &[Step], asked: &str) -> Result<Vec<Option<u64>>, Failure> {
+    if asked.is_empty() {
+        return Ok(vec![None]);
+    }
+    let number = asked.parse::<u64>().ok();
+    let is_meant = |step: &&Step| step.path == asked || step.number == number;
+    let meant = steps.iter().filter(|step| step.number.is_some()).filter(is_meant);
+    let numbers: Vec<Option<u64>> = meant.map(|step| step.number).collect();
+    if numbers.is_empty() {
+        let id = &run.id;
+        return Err(Failure::new(
+            Exit::NoFile,
+            format!("the run `{id}` has started no step `{asked}`"),
+            format!("`opal runs show {id}` lists its steps, with numbers and paths"),
+        ));
+    }
+    Ok(numbers)
+}
+
+fn prune(root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let older = matches.get_one::<String>("older-than").map(|text| before(text)).transpose()?;
+    let usual = if older.is_some() { 0 } else { KEPT_RUNS };
+    let keep = matches.get_one::<usize>("keep").copied().unwrap_or(usual);
+    let dry_run = matches.get_flag("dry-run");
+    let policy = Policy { keep, before: older };
+    let gone = retention::prune(root, &policy, dry_run).map_err(root_failure)?;
+    view::runs::pruned(&gone, dry_run, matches.get_flag("json"))
+}
+
+/// The first name that a run of that time could have.
+fn before(text: &str) -> Result<RunId, Failure> {
+    let wrong = |why: String| {
+        Failure::usage(format!("`--older-than {text}`: {why}"), "write it as `30d` or `12h`")
+    };
+    let age = Duration::parse(text).map_err(|error| wrong(error.to_string()))?;
+    let nanos = u64::try_from(age.as_nanos()).map_err(|_| wrong("it is negative".into()))?;
+    let then = SystemTime::now().checked_sub(std::time::Duration::from_nanos(nanos));
+    let then = then.ok_or_else(|| wrong("nothing is that old".into()))?;
+    Ok(RunId::new(then, [0; 4]))
+}
+
+fn found(root: &Root) -> Result<Vec<Found>, Failure> {
+    reader::list(root).map_err(root_failure)
+}
+
+fn load(root: &Root, name: &str) -> Result<Run, Failure> {
+    let all = found(root)?;
+    let one = reader::find(&all, name).map_err(|why| unclear(name, &why))?;
+    Run::load(one).map_err(unreadable)
+}
+
+pub(crate) fn unclear(name: &str, why: &Unclear) -> Failure {
+    match why {
+        Unclear::NoRuns => Failure::new(
+            Exit::NoFile,
+            "there are no runs yet",
+            "`opal TASK` runs a task, and keeps a record",
+        ),
+        Unclear::Unknown => Failure::new(
+            Exit::NoFile,
+            format!("there is no run `{name}`"),
+            "`opal runs list` lists them; `last` is the newest",
+        ),
+        Unclear::Ambiguous(some, count) => {
+            let some: Vec<String> = some.iter().map(|id| format!("`{id}`")).collect();
+            Failure::usage(
+                format!("`{name}` could be any of {count} runs"),
+                format!("write more of it: {}", some.join(", ")),
+            )
+        }
+    }
+}
+
+pub(crate) fn unreadable(error: Unreadable) -> Failure {
+    let exit = match error.why {
+        Unread::Io(_) => Exit::NoFile,
+        Unread::Malformed { .. } | Unread::TooLarge => Exit::Source,
+    };
+    Failure::new(exit, error.to_string(), error.help())
+}
+
+fn root_failure(error: RootError) -> Failure {
+    Failure::new(Exit::NoFile, error.to_string(), error.help())
+}

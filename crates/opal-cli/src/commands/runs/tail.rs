@@ -1,0 +1,149 @@
+//! `opal runs tail`: a run while it goes on.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use opal_runtime::record::reader::{self, Events, Found, Printed, Run, State, Unread, Unreadable};
+use opal_runtime::root::Root;
+use serde_json::Value;
+
+use super::{found, unclear, unreadable};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::view;
+use crate::view::runs::{Page, Screen};
+
+/// How long to wait before looking again.
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(super) fn run(
+    context: &Context<'_>,
+    root: &Root,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    let all = found(root)?;
+    let name = matches.get_one::<String>("run").map(String::as_str);
+    let one = match name.or_else(|| all.is_empty().then_some("last")) {
+        Some(name) => reader::find(&all, name).map_err(|why| unclear(name, &why))?,
+        None => all.iter().find(|found| is_running(found)).unwrap_or(&all[0]),
+    };
+    let events = Events::open(&one.folder).map_err(unreadable)?;
+    let mut tail = Tail {
+        found: one,
+        events,
+        own: BTreeMap::new(),
+        told: BTreeMap::new(),
+        json: matches.get_flag("json"),
+        colour: context.ambient.stderr_colour(context.typed.colour),
+        screen: Screen::new(context),
+    };
+    loop {
+        // Asked first: what is written until then is read below.
+        let goes_on = is_running(one);
+        tail.catch_up()?;
+        if !goes_on {
+            break;
+        }
+        thread::sleep(PAUSE);
+    }
+    let run = Run::load(one).map_err(unreadable)?;
+    if !tail.json {
+        view::runs::tail_end(&run, tail.colour);
+    }
+    Ok(Exit::Done)
+}
+
+fn is_running(found: &Found) -> bool {
+    Run::load(found).is_ok_and(|run| run.state == State::Running)
+}
+
+struct Tail<'f> {
+    found: &'f Found,
+    events: Events,
+    /// Outputs that have files of their own, and how far each has been shown.
+    own: BTreeMap<u64, (PathBuf, File)>,
+    /// How much of the other outputs has been shown.
+    told: BTreeMap<u64, u64>,
+    json: bool,
+    colour: bool,
+    screen: Screen,
+}
+
+impl Tail<'_> {
+    /// Shows everything there is by now.
+    fn catch_up(&mut self) -> Result<(), Failure> {
+        while let Some(event) = self.events.next_event().map_err(unreadable)? {
+            if self.json {
+                let mut page = Page::default();
+                page.json(&event)?;
+                page.end()?;
+            } else {
+                self.show(&event)?;
+            }
+        }
+        self.own.keys().copied().collect::<Vec<_>>().into_iter().try_for_each(|n| self.follow(n))
+    }
+
+    fn show(&mut self, event: &Value) -> Result<(), Failure> {
+        match Printed::of(event, &self.found.folder) {
+            Some(Printed::Bytes { number, bytes, .. }) => {
+                *self.told.entry(number).or_default() += bytes.len() as u64;
+                self.print(&bytes)
+            }
+            Some(Printed::File { number, path }) => self.begin(number, path),
+            None => {
+                if event["kind"] == "step_finished"
+                    && let Some(number) = event["number"].as_u64()
+                {
+                    self.follow(number)?;
+                    self.own.remove(&number);
+                    self.told.remove(&number);
+                }
+                view::runs::tail_event(event, self.colour);
+                Ok(())
+            }
+        }
+    }
+
+    /// The file has what was shown before as well.
+    fn begin(&mut self, number: u64, path: PathBuf) -> Result<(), Failure> {
+        if self.own.contains_key(&number) {
+            return Ok(());
+        }
+        let told = self.told.remove(&number).unwrap_or_default();
+        let opened = File::open(&path).and_then(|mut file| {
+            std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(told))?;
+            Ok(file)
+        });
+        let file = opened.map_err(|error| unread(&path, error))?;
+        self.own.insert(number, (path, file));
+        Ok(())
+    }
+
+    /// What has been added to the output of a step. In the middle of a lot of it there is a pause,
+    /// until it is known where the last part begins.
+    fn follow(&mut self, number: u64) -> Result<(), Failure> {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Some((path, file)) = self.own.get_mut(&number) {
+            let length = file.read(&mut buffer).map_err(|error| unread(path, error))?;
+            if length == 0 {
+                break;
+            }
+            self.print(&buffer[..length])?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        view::print_bytes(&self.screen.shown(bytes)).map(drop)
+    }
+}
+
+fn unread(path: &std::path::Path, error: std::io::Error) -> Failure {
+    unreadable(Unreadable { path: path.into(), why: Unread::Io(error) })
+}

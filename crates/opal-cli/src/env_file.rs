@@ -1,0 +1,117 @@
+//! Files of variables, as `--env-file` names them.
+//!
+//! | line | what it sets |
+//! |---|---|
+//! | `NAME=some text # note` | `some text`: blanks at both ends go, ` #` begins a comment |
+//! | `NAME='a $b'` | what stands between the quotes, as it is |
+//! | `NAME="a\n$B ${C}"` | with `\n` `\t` `\"` `\\` `\$`, and what `B` and `C` hold |
+//! | `export NAME=…` | the same |
+//!
+//! Quoted text may go over several lines. `$NAME` also works without quotes; what it names is in
+//! the environment or stands further up. Of two lines that set one name the later counts, of two
+//! files the later one, and the environment of the process wins over all of them: what someone
+//! sets by hand for a single run is meant.
+//!
+//! Messages name places and names, never what stands behind a `=`.
+
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::ambient::Ambient;
+use crate::failure::{Exit, Failure};
+use reader::{Mistake, Reader};
+
+/// Bytes a file may have.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The environment of the process, with what `files` add to it.
+pub(crate) fn environment(files: &[PathBuf]) -> Result<BTreeMap<OsString, OsString>, Failure> {
+    let own = Ambient::environment();
+    let mut added = BTreeMap::new();
+    for path in files {
+        let bytes = read(path)?;
+        extend(&own, &mut added, &bytes).map_err(|mistake| wrong(path, mistake))?;
+    }
+    let added = added.into_iter().map(|(name, value)| (OsString::from(name), value.into()));
+    let mut all: BTreeMap<OsString, OsString> = added.collect();
+    all.extend(own);
+    Ok(all)
+}
+
+/// Reads one file on top of the earlier ones.
+fn extend(
+    own: &BTreeMap<OsString, OsString>,
+    added: &mut BTreeMap<String, String>,
+    bytes: &[u8],
+) -> Result<(), Mistake> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => return Err(not_text(bytes, error.valid_up_to(), "this is no UTF-8")),
+    };
+    if let Some(at) = text.find('\0') {
+        return Err(not_text(bytes, at, "no variable can hold a NUL character"));
+    }
+    let mut reader = Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text));
+    loop {
+        let look_up = |name: &str| match own.get(std::ffi::OsStr::new(name)) {
+            Some(value) => value.to_str().map(str::to_owned),
+            None => added.get(name).cloned(),
+        };
+        let Some((name, value)) = reader.next(&look_up)? else { return Ok(()) };
+        added.insert(name, value);
+    }
+}
+
+fn not_text(bytes: &[u8], at: usize, message: &'static str) -> Mistake {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let help = "save the file as plain text in UTF-8";
+    Mistake { place: reader::place(&before, before.len()), message: message.into(), help }
+}
+
+fn wrong(path: &Path, mistake: Mistake) -> Failure {
+    let (line, column) = mistake.place;
+    let message = format!("{}:{line}:{column}: {}", path.display(), mistake.message);
+    Failure::new(Exit::Configuration, message, mistake.help)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let all = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    match all {
+        Ok(_) if bytes.len() as u64 <= MAX_BYTES => Ok(bytes),
+        Ok(_) => Err(Failure::new(
+            Exit::Configuration,
+            format!("`{}` is larger than 1 MiB", path.display()),
+            "a file of variables is short: is it the right one?",
+        )),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    let shown = path.display();
+    let (message, help) = match error.kind() {
+        io::ErrorKind::NotFound => {
+            (format!("there is no file `{shown}`"), "check the path behind `--env-file`".to_owned())
+        }
+        io::ErrorKind::PermissionDenied => {
+            (format!("`{shown}` may not be read"), format!("look at `ls -l {shown}`"))
+        }
+        io::ErrorKind::IsADirectory => (
+            format!("`{shown}` is a directory"),
+            format!("name the file in it, as in `--env-file {}`", path.join(".env").display()),
+        ),
+        _ => (
+            format!("`{shown}` cannot be read: {error}"),
+            "check the path behind `--env-file`".to_owned(),
+        ),
+    };
+    Failure::new(Exit::NoFile, message, help)
+}

@@ -1,0 +1,254 @@
+//! From the text of a file to names and values, with the place of what is wrong.
+
+use crate::ambient::IDENTITY;
+
+/// Bytes that all variables of one file may have together, once names in them are replaced.
+const MAX_EXPANDED_BYTES: usize = 4 * 1024 * 1024;
+
+/// What is wrong, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    /// Line and column, from 1, in characters.
+    pub(super) place: (usize, usize),
+    /// Holds no value.
+    pub(super) message: String,
+    pub(super) help: &'static str,
+}
+
+/// What a name holds.
+type LookUp<'l> = &'l dyn Fn(&str) -> Option<String>;
+
+#[derive(Debug)]
+pub(super) struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    expanded: usize,
+}
+
+impl<'t> Reader<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, at: 0, expanded: 0 }
+    }
+
+    /// The next name and its value.
+    pub(super) fn next(
+        &mut self,
+        look_up: LookUp<'_>,
+    ) -> Result<Option<(String, String)>, Mistake> {
+        loop {
+            self.skip(|c| c.is_ascii_whitespace());
+            match self.peek() {
+                None => return Ok(None),
+                Some('#') => self.skip(|c| c != '\n'),
+                Some(_) => break,
+            }
+        }
+        let mut name = self.name()?;
+        if name == "export" && self.skip_blanks() && self.peek() != Some('=') {
+            name = self.name()?;
+        }
+        self.skip_blanks();
+        if self.peek() != Some('=') {
+            return Err(self.mistake(
+                self.at,
+                format!("`=` is expected behind the name `{name}`"),
+                "a line is `NAME=value`, a comment begins with `#`",
+            ));
+        }
+        self.at += 1;
+        self.skip_blanks();
+        let value = match self.peek() {
+            Some('\'') => self.single()?,
+            Some('"') => self.double(look_up)?,
+            _ => self.bare(look_up)?,
+        };
+        Ok(Some((name.to_owned(), value)))
+    }
+
+    fn name(&mut self) -> Result<&'t str, Mistake> {
+        let start = self.at;
+        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        let name = &self.text[start..self.at];
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(self.mistake(
+                start,
+                "the name of a variable is expected here".to_owned(),
+                "a name is letters, digits and `_`, and does not begin with a digit",
+            ));
+        }
+        if name == IDENTITY {
+            return Err(self.mistake(
+                start,
+                format!("`{IDENTITY}` is opal's own and no variable of steps"),
+                "set it in the environment, or name the key with `--identity`",
+            ));
+        }
+        Ok(name)
+    }
+
+    fn single(&mut self) -> Result<String, Mistake> {
+        let open = self.at;
+        self.at += 1;
+        let Some(end) = self.text[self.at..].find('\'') else { return Err(self.unclosed(open)) };
+        let value = self.text[self.at..self.at + end].replace("\r\n", "\n");
+        self.at += end + 1;
+        self.end_of_line()?;
+        Ok(value)
+    }
+
+    fn double(&mut self, look_up: LookUp<'_>) -> Result<String, Mistake> {
+        let open = self.at;
+        self.at += 1;
+        let mut value = String::new();
+        loop {
+            let from = self.at;
+            self.skip(|c| !matches!(c, '"' | '\\' | '$' | '\r'));
+            value.push_str(&self.text[from..self.at]);
+            match self.peek() {
+                None => return Err(self.unclosed(open)),
+                Some('"') => break,
+                Some('$') => self.reference(look_up, &mut value)?,
+                Some('\r') => {
+                    self.at += 1;
+                    if self.peek() != Some('\n') {
+                        value.push('\r');
+                    }
+                }
+                Some(_) => self.escape(&mut value),
+            }
+        }
+        self.at += 1;
+        self.end_of_line()?;
+        Ok(value)
+    }
+
+    /// A `\` that escapes nothing stays.
+    fn escape(&mut self, value: &mut String) {
+        self.at += 1;
+        let escaped = match self.peek() {
+            Some('n') => '\n',
+            Some('t') => '\t',
+            Some(c @ ('"' | '\\' | '$')) => c,
+            _ => return value.push('\\'),
+        };
+        self.at += 1;
+        value.push(escaped);
+    }
+
+    /// Up to the end of the line, or to a `#` behind a blank.
+    fn bare(&mut self, look_up: LookUp<'_>) -> Result<String, Mistake> {
+        let mut value = String::new();
+        // What a name stands for keeps its blanks.
+        let mut kept = 0;
+        while let Some(c) = self.peek().filter(|c| *c != '\n') {
+            let after_blank = self.text[..self.at].ends_with([' ', '\t']);
+            match c {
+                '#' if after_blank => {
+                    self.skip(|c| c != '\n');
+                    break;
+                }
+                '$' => {
+                    self.reference(look_up, &mut value)?;
+                    kept = value.len();
+                }
+                _ => {
+                    value.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        let end = value[kept..].trim_end_matches([' ', '\t', '\r']).len();
+        value.truncate(kept + end);
+        Ok(value)
+    }
+
+    /// `$NAME` or `${NAME}`. A `$` before anything else is one.
+    fn reference(&mut self, look_up: LookUp<'_>, value: &mut String) -> Result<(), Mistake> {
+        let start = self.at;
+        self.at += 1;
+        let braced = self.peek() == Some('{');
+        if !braced && !self.peek().is_some_and(|c| c.is_ascii_alphabetic() || c == '_') {
+            value.push('$');
+            return Ok(());
+        }
+        self.at += usize::from(braced);
+        let name = self.name()?;
+        if braced && self.peek() != Some('}') {
+            return Err(self.mistake(
+                self.at,
+                format!("`}}` is expected behind `${{{name}`"),
+                "write `${NAME}`; a plain `$` is `\\$` in double quotes, or stands in single ones",
+            ));
+        }
+        self.at += usize::from(braced);
+        let Some(found) = look_up(name) else {
+            return Err(self.mistake(
+                start,
+                format!("`{name}` is neither in the environment as text nor set further up"),
+                "set it; a plain `$` is `\\$` in double quotes, or stands in single ones",
+            ));
+        };
+        self.expanded += found.len();
+        if self.expanded > MAX_EXPANDED_BYTES {
+            return Err(self.mistake(
+                start,
+                "the variables grow beyond 4 MiB here".to_owned(),
+                "a variable that holds others that hold others grows quickly: write it out",
+            ));
+        }
+        value.push_str(&found);
+        Ok(())
+    }
+
+    fn end_of_line(&mut self) -> Result<(), Mistake> {
+        self.skip(|c| matches!(c, ' ' | '\t' | '\r'));
+        match self.peek() {
+            None | Some('\n') => Ok(()),
+            Some('#') => {
+                self.skip(|c| c != '\n');
+                Ok(())
+            }
+            Some(_) => Err(self.mistake(
+                self.at,
+                "the end of the line is expected behind the closing quote".to_owned(),
+                "a quote inside of a value is `\\\"` in double quotes; a comment begins with `#`",
+            )),
+        }
+    }
+
+    fn unclosed(&self, open: usize) -> Mistake {
+        self.mistake(
+            open,
+            "this quote has no closing one".to_owned(),
+            "close it, or put the value into quotes of the other kind",
+        )
+    }
+
+    fn mistake(&self, at: usize, message: String, help: &'static str) -> Mistake {
+        Mistake { place: place(self.text, at), message, help }
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    /// Goes on while `over` holds.
+    fn skip(&mut self, over: impl Fn(char) -> bool) {
+        let rest = &self.text[self.at..];
+        self.at += rest.find(|c| !over(c)).unwrap_or(rest.len());
+    }
+
+    /// Whether there were any.
+    fn skip_blanks(&mut self) -> bool {
+        let from = self.at;
+        self.skip(|c| matches!(c, ' ' | '\t'));
+        self.at > from
+    }
+}
+
+/// Line and column of a byte, from 1.
+pub(super) fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
+}

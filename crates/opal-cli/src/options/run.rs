@@ -1,0 +1,158 @@
+//! What was asked of a run.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use opal_core::Duration;
+
+use super::Given;
+use crate::failure::Failure;
+
+#[derive(Debug, Default)]
+pub(crate) struct RunOptions {
+    pub(crate) timeout: Option<Duration>,
+    /// The path of a step, or `step:N`.
+    pub(crate) from: Option<String>,
+    pub(crate) resume: Option<Resume>,
+    pub(crate) yes: bool,
+    /// The most steps side by side.
+    pub(crate) jobs: Option<NonZeroUsize>,
+    pub(crate) no_record: bool,
+    pub(crate) sync: bool,
+    pub(crate) no_pty: bool,
+    /// `-` is standard output.
+    pub(crate) events: Option<PathBuf>,
+    pub(crate) verbose: bool,
+    pub(crate) quiet: bool,
+    pub(crate) timings: bool,
+}
+
+/// The run that is gone on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Resume {
+    /// The last one of the target.
+    Last,
+    /// By its id, or the beginning of one.
+    Run(String),
+}
+
+impl RunOptions {
+    pub(super) fn from(matches: &ArgMatches) -> Result<Self, Failure> {
+        let given = Given(matches);
+        let resume = given.text("resume").map(|run| match run.as_str() {
+            "" => Resume::Last,
+            _ => Resume::Run(run),
+        });
+        Ok(Self {
+            timeout: given.text("timeout").map(|text| timeout(&text)).transpose()?,
+            from: given.text("from").map(start).transpose()?,
+            resume,
+            yes: given.flag("yes"),
+            jobs: given.text("jobs").map(|text| jobs(&text)).transpose()?,
+            no_record: given.flag("no-record"),
+            sync: given.flag("sync"),
+            no_pty: given.flag("no-pty"),
+            events: given.path("events"),
+            verbose: given.flag("verbose"),
+            quiet: given.flag("quiet"),
+            timings: given.flag("timings"),
+        })
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        Self {
+            timeout: self.timeout.or(other.timeout),
+            from: self.from.or(other.from),
+            resume: self.resume.or(other.resume),
+            yes: self.yes || other.yes,
+            jobs: self.jobs.or(other.jobs),
+            no_record: self.no_record || other.no_record,
+            sync: self.sync || other.sync,
+            no_pty: self.no_pty || other.no_pty,
+            events: self.events.or(other.events),
+            verbose: self.verbose || other.verbose,
+            quiet: self.quiet || other.quiet,
+            timings: self.timings || other.timings,
+        }
+    }
+
+    /// An option that was given, and that means nothing where nothing runs.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let asked = [
+            (self.timeout.is_some(), "--timeout"),
+            (self.from.is_some(), "--from"),
+            (self.resume.is_some(), "--resume"),
+            (self.yes, "--yes"),
+            (self.jobs.is_some(), "--jobs"),
+            (self.no_record, "--no-record"),
+            (self.sync, "--sync"),
+            (self.no_pty, "--no-pty"),
+            (self.events.is_some(), "--events"),
+            (self.verbose, "--verbose"),
+            (self.quiet, "--quiet"),
+            (self.timings, "--timings"),
+        ];
+        asked.into_iter().find_map(|(asked, name)| asked.then_some(name))
+    }
+
+    pub(crate) fn events_to_stdout(&self) -> bool {
+        self.events.as_deref() == Some(Path::new("-"))
+    }
+
+    /// What cannot both be meant.
+    pub(super) fn check(&self, json: bool) -> Result<(), Failure> {
+        let contradictions = [
+            (
+                self.from.is_some() && self.resume.is_some(),
+                "`--from` and `--resume` both say where to start",
+                "leave one of them away",
+            ),
+            (
+                self.verbose && self.quiet,
+                "`--verbose` and `--quiet` are opposites",
+                "leave one of them away",
+            ),
+            (
+                self.no_record && self.sync,
+                "`--sync` is about the record, and `--no-record` keeps none",
+                "leave one of them away",
+            ),
+            (
+                json && self.events_to_stdout(),
+                "`--json` and `--events -` both want standard output",
+                "write the events to a file: `--events FILE`",
+            ),
+        ];
+        match contradictions.into_iter().find(|(both, ..)| *both) {
+            Some((_, message, help)) => Err(Failure::usage(message, help)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn timeout(text: &str) -> Result<Duration, Failure> {
+    super::duration("timeout", text, "`--timeout` leaves no time at all", "30m")
+}
+
+fn start(text: String) -> Result<String, Failure> {
+    let wrong = |message: String| {
+        Failure::usage(message, "`opal TASK --dry-run --json` has the path of each step")
+    };
+    match text.strip_prefix("step:") {
+        _ if text.is_empty() => Err(wrong("`--from` names no step".to_owned())),
+        Some(number) if number.parse::<NonZeroUsize>().is_err() => {
+            Err(wrong(format!("`--from {text}`: steps are counted from 1, as in `--from step:3`")))
+        }
+        _ => Ok(text),
+    }
+}
+
+fn jobs(text: &str) -> Result<NonZeroUsize, Failure> {
+    text.parse().map_err(|_| {
+        Failure::usage(
+            format!("`--jobs {text}`: a whole number from 1 on is wanted"),
+            "write it as `--jobs 4`, or leave it away for no limit",
+        )
+    })
+}

@@ -1,0 +1,118 @@
+//! Every option of plans and runs: one table for the command line, help and completion.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ValueHint};
+
+/// An option.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) short: Option<char>,
+    takes: Takes,
+    pub(super) of: Of,
+    help: &'static str,
+}
+
+/// What it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    Plan,
+    Run,
+    Both,
+}
+
+/// What follows it.
+#[derive(Clone, Copy, Debug)]
+enum Takes {
+    Nothing,
+    Text(&'static str),
+    /// It may stand more than once.
+    Texts(&'static str),
+    /// Behind a `=` only, or nothing.
+    Optional(&'static str),
+    OneOf(&'static str, &'static [&'static str]),
+    File(&'static str),
+    Files(&'static str),
+    Folder(&'static str),
+}
+
+use Of::{Both, Plan, Run};
+use Takes::{File, Files, Folder, Nothing, OneOf, Optional, Text, Texts};
+
+const fn row(name: &'static str, takes: Takes, of: Of, help: &'static str) -> Row {
+    Row { name, short: None, takes, of, help }
+}
+
+const fn short(short: char, row: Row) -> Row {
+    Row { short: Some(short), ..row }
+}
+
+#[rustfmt::skip]
+pub(super) static ROWS: [Row; 27] = [
+    row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open"),
+    row("resolve", Nothing, Plan, "Look at everything: a contract where the output is a file or a pipe"),
+    row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, or cmd:PROGRAM for your own"),
+    row("json", Nothing, Both, "One JSON document: the plan, or how the run ended"),
+    row("hash-algo", OneOf("ALGORITHM", &["sha256", "blake3"]), Plan, "sha256 or blake3"),
+    short('o', row("output", File("FILE"), Plan, "Write a contract to FILE, - for standard output")),
+    row("sign", Text("KEY"), Plan, "Sign the contract: a name of `opal keys`, or a path"),
+    row("recipient", Texts("AGE1…|FILE"), Plan, "Let this runner run the contract too; may be repeated"),
+    row("identity", Text("FILE|cmd:PROGRAM"), Both, "A runner key for this once"),
+    row("expires", Text("DURATION"), Plan, "When the contract ends, as in 24h"),
+    row("once", Nothing, Plan, "Let the contract run a single time"),
+    row("root", Folder("DIR"), Both, "Where opal keeps keys and records"),
+    row("env-file", Files("FILE"), Both, "Variables for what the environment does not set; may be repeated"),
+    row("debug", OneOf("LEVEL", &["paths", "detailed"]), Both, "Trace each stage on standard error: paths or detailed"),
+    row("telemetry", OneOf("LEVEL", &["basic", "timing"]), Both, "Counts of each stage on standard error: basic, or timing with times"),
+    row("timeout", Text("DURATION"), Run, "End the run where it takes longer, as in 30m; exit 124"),
+    row("from", Text("PATH|step:N"), Run, "Start at this step of the plan, and skip those before it"),
+    row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
+    short('y', row("yes", Nothing, Run, "Answer every @confirm with yes")),
+    short('j', row("jobs", Text("N"), Run, "At most N steps side by side, over the whole run")),
+    row("no-record", Nothing, Run, "Keep no record of the run"),
+    row("sync", Nothing, Run, "Have the record on the disk before each step starts"),
+    row("no-pty", Nothing, Run, "Give steps pipes, also on a terminal"),
+    row("events", File("FILE|-"), Run, "Write what happens as JSON Lines, - for standard output"),
+    short('v', row("verbose", Nothing, Run, "Also show blocks, paths, times and debug messages")),
+    short('q', row("quiet", Nothing, Run, "Of opal's own lines, show failures only")),
+    row("timings", Nothing, Run, "Show how long each step took, at the end")
+];
+
+impl Row {
+    pub(super) const fn takes_value(&self) -> bool {
+        !matches!(self.takes, Nothing | Optional(_))
+    }
+
+    pub(super) fn is_of(&self, wanted: Of) -> bool {
+        self.of == Both || wanted == Both || self.of == wanted
+    }
+
+    /// Apart from the names of a task's parameters.
+    pub(super) fn id(name: &str) -> String {
+        format!("opal:{name}")
+    }
+
+    pub(super) fn arg(&self) -> Arg {
+        let heading = if self.of == Run { "Options of a run" } else { "Options of opal" };
+        let arg = Arg::new(Self::id(self.name)).long(self.name).help(self.help);
+        let arg = arg.help_heading(heading).short(self.short);
+        let path = |arg: Arg, hint| arg.value_parser(clap::value_parser!(PathBuf)).value_hint(hint);
+        match self.takes {
+            Nothing => arg.action(ArgAction::SetTrue),
+            Text(value) => arg.value_name(value),
+            Texts(value) => arg.value_name(value).action(ArgAction::Append),
+            Optional(value) => {
+                arg.value_name(value).num_args(0..=1).require_equals(true).default_missing_value("")
+            }
+            OneOf(value, known) => {
+                arg.value_name(value).value_parser(known.to_vec()).hide_possible_values(true)
+            }
+            File(value) => path(arg.value_name(value), ValueHint::FilePath),
+            Files(value) => {
+                path(arg.value_name(value).action(ArgAction::Append), ValueHint::FilePath)
+            }
+            Folder(value) => path(arg.value_name(value), ValueHint::DirPath),
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Signals to opal while it runs something, and what a dump of its memory would show.
+//!
+//! SIGPIPE is ignored by every Rust program, and given back its meaning in the ones it starts.
+//! Signals that were ignored when opal started stay so: `nohup opal deploy` outlives its terminal.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use opal_core::action::Why;
+use opal_runtime::stop::Stop;
+pub(crate) use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::failure::{Exit, Failure};
+
+/// Signals that end a run.
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// A terminal and a program around opal may both pass on the same Ctrl+C.
+const ONE_SIGNAL: Duration = Duration::from_millis(100);
+
+/// The first signal asks the run to end, the second kills it.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupts(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    stop: Stop,
+    first: Mutex<Option<Instant>>,
+}
+
+impl Interrupts {
+    pub(crate) fn new(stop: Stop) -> Self {
+        Self(Arc::new(Inner { stop, first: Mutex::new(None) }))
+    }
+
+    /// A signal came, or the key that means it.
+    pub(crate) fn heard(&self, signal: i32) {
+        self.heard_at(signal, Instant::now());
+    }
+
+    fn heard_at(&self, signal: i32, now: Instant) {
+        let mut first = self.0.first.lock().unwrap_or_else(PoisonError::into_inner);
+        match *first {
+            None => {
+                *first = Some(now);
+                self.0.stop.ask(Why::Signal(signal));
+            }
+            // A terminal that goes away may be told by the system and by the shell; nobody means
+            // more by the second than by the first.
+            Some(_) if signal == SIGHUP => {}
+            Some(then) if now.saturating_duration_since(then) < ONE_SIGNAL => {}
+            Some(_) => self.0.stop.kill(),
+        }
+    }
+}
+
+/// Signals to opal, and what stops because of them.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    stop: Stop,
+    interrupts: Interrupts,
+}
+
+impl Watched {
+    /// From now on a signal ends what runs in good order.
+    pub(crate) fn begin() -> Result<Self, Failure> {
+        let watched = Self::nothing();
+        watch(&watched.interrupts, Vec::new())?;
+        Ok(watched)
+    }
+
+    /// For what starts nothing: a signal ends it as it ends any program.
+    pub(crate) fn nothing() -> Self {
+        let stop = Stop::new();
+        Self { interrupts: Interrupts::new(stop.clone()), stop }
+    }
+
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    pub(crate) fn interrupts(&self) -> &Interrupts {
+        &self.interrupts
+    }
+
+    /// The exit code, where a signal came.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        match self.stop.why()? {
+            Why::Signal(number) => Some(Exit::Step(u8::try_from(128 + number).unwrap_or(1))),
+            Why::TimedOut | Why::Cancelled => None,
+        }
+    }
+}
+
+/// What is done when a signal comes, in a thread of its own and not in a handler.
+pub(crate) type Hook = Box<dyn Fn() + Send>;
+
+/// From now on SIGINT, SIGTERM and SIGHUP go to `interrupts`, and others to their hooks.
+pub(crate) fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure> {
+    let ignored = ignored();
+    let ending = ENDING.into_iter().filter(|signal| ignored & bit(*signal) == 0);
+    let failed = |error| {
+        Failure::new(
+            Exit::Unavailable,
+            format!("signals cannot be watched: {error}"),
+            "nothing was run; try again when the machine has more to spare",
+        )
+    };
+    let all = ending.chain(hooks.iter().map(|(signal, _)| *signal));
+    let mut signals = Signals::new(all).map_err(failed)?;
+    let interrupts = interrupts.clone();
+    let listen = move || {
+        for signal in signals.forever() {
+            if ENDING.contains(&signal) {
+                interrupts.heard(signal);
+            }
+            hooks.iter().filter(|(of, _)| *of == signal).for_each(|(_, hook)| hook());
+        }
+    };
+    let thread = std::thread::Builder::new().name("signals".to_owned()).stack_size(128 * 1024);
+    thread.spawn(listen).map(drop).map_err(failed)
+}
+
+/// The signals that opal was started to ignore. Where the system does not tell, none.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// No core file shows the values that are in memory, and no other process of the user reads them
+/// through `/proc`.
+///
+/// A limit on the size of core files would be inherited by the steps, whose business it is; this
+/// ends with `exec`.
+pub(crate) fn no_core_dumps() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // A kernel that refuses this has no other way either.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_runtime::stop::Order;
+
+    use super::*;
+
+    fn why(stop: &Stop) -> Option<Why> {
+        match stop.order() {
+            Order::End { why, .. } => Some(why),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn the_first_signal_asks_and_the_second_kills() {
+        let stop = Stop::new();
+        let interrupts = Interrupts::new(stop.clone());
+        let start = Instant::now();
+        interrupts.heard_at(SIGTERM, start);
+        assert_eq!(why(&stop), Some(Why::Signal(SIGTERM)));
+        interrupts.heard_at(SIGINT, start + ONE_SIGNAL);
+        assert_eq!(stop.order(), Order::Kill);
+    }
+
+    #[test]
+    fn one_signal_that_comes_on_two_ways_is_one() {
+        let stop = Stop::new();
+        let interrupts = Interrupts::new(stop.clone());
+        let start = Instant::now();
+        interrupts.heard_at(SIGINT, start);
+        interrupts.heard_at(SIGINT, start + ONE_SIGNAL / 2);
+        interrupts.heard_at(SIGHUP, start + ONE_SIGNAL * 20);
+        assert_eq!(why(&stop), Some(Why::Signal(SIGINT)));
+    }
+
+    #[test]
+    fn a_signal_without_a_meaning_here_goes_to_its_hook() {
+        let (sender, heard) = std::sync::mpsc::channel();
+        let stop = Stop::new();
+        let hook: Hook = Box::new(move || sender.send(()).unwrap());
+        let signal = signal_hook::consts::SIGUSR2;
+        watch(&Interrupts::new(stop.clone()), vec![(signal, hook)]).unwrap();
+        signal_hook::low_level::raise(signal).unwrap();
+        heard.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(stop.order(), Order::GoOn);
+    }
+}

@@ -1,0 +1,204 @@
+//! What people see of a run while it goes on.
+//!
+//! Steps' output goes where they send it, untouched; opal's own lines go to standard error.
+//!
+//! | what | where |
+//! |---|---|
+//! | which events are worth a line | `state` |
+//! | the terminal or the pipes | `screen`, colours in `ink` |
+//! | branches and pauses that are waited for | `waits` |
+//! | the last lines of a step, for when it fails | `tail` |
+//! | the last words: failures, counts, times | `report` |
+//! | groups and annotations in a workflow | `github` |
+//! | the same as one JSON document | `summary` |
+//! | how things are said | `words` |
+//!
+//! Deliberately not here: what happens, and in which order it is told; that is the executor's.
+
+mod github;
+mod ink;
+mod report;
+mod screen;
+mod state;
+mod summary;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod waits;
+mod words;
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use opal_core::record::{Event, Shown, Stream};
+use opal_runtime::session::Closed;
+use opal_runtime::witness::{Audience, Progress};
+
+use crate::dispatch::Context;
+use crate::failure::Failure;
+use crate::options::Asked;
+pub(crate) use report::{Failed, Report};
+use screen::{Columns, Direct, Screen};
+use state::State;
+pub(crate) use summary::summary_json;
+
+/// How a run is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    pub(crate) talk: Talk,
+    /// How long each step took, at the end.
+    pub(crate) timings: bool,
+    pub(crate) colour: bool,
+    /// Standard output is for a program: what steps print there goes to standard error.
+    pub(crate) stdout_is_json: bool,
+    pub(crate) stdout_is_terminal: bool,
+    /// A terminal that can move its cursor.
+    pub(crate) stderr_is_terminal: bool,
+    /// In a workflow of GitHub.
+    pub(crate) github: bool,
+}
+
+/// How much opal says itself. What steps print is theirs, and always shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Talk {
+    /// Failures only.
+    Quiet,
+    Usual,
+    /// Blocks, paths, times and debug messages too.
+    Verbose,
+}
+
+impl Look {
+    pub(crate) fn of(context: &Context<'_>, asked: &Asked) -> Self {
+        let ambient = context.ambient;
+        let talk = match (asked.run.quiet, asked.run.verbose) {
+            (true, _) => Talk::Quiet,
+            (_, true) => Talk::Verbose,
+            _ => Talk::Usual,
+        };
+        Self {
+            talk,
+            timings: asked.run.timings,
+            colour: ambient.stderr_colour(context.typed.colour),
+            stdout_is_json: asked.stdout_is_json(),
+            stdout_is_terminal: ambient.stdout_is_terminal,
+            stderr_is_terminal: ambient.stderr_is_terminal && !ambient.is_dumb,
+            github: ambient.github,
+        }
+    }
+}
+
+/// Shows a run.
+#[derive(Debug)]
+pub(crate) struct Live(Arc<Shared>);
+
+/// With the thread that draws while nothing else happens.
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+/// How often it looks while something is waited for.
+const TICK: Duration = Duration::from_millis(250);
+
+impl Live {
+    /// On the standard output and error of the process.
+    pub(crate) fn new(look: Look) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::unwritable("standard output", &error);
+        let out = Direct::new(io::stdout()).map_err(failed)?;
+        let err = Direct::new(io::stderr()).map_err(failed)?;
+        let columns: Columns = Box::new(|| {
+            let size = rustix::termios::tcgetwinsize(io::stderr());
+            // One that does not tell its width is taken for an ordinary one.
+            size.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(80)
+        });
+        let columns = look.stderr_is_terminal.then_some(columns);
+        let shared = look.stdout_is_terminal && look.stderr_is_terminal;
+        Ok(Self::on(look, Screen::new(Box::new(out), Box::new(err), columns, shared)))
+    }
+
+    fn on(look: Look, screen: Screen) -> Self {
+        let state = State::new(look, screen);
+        Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }))
+    }
+
+    /// To be set while the terminal is in raw mode.
+    pub(crate) fn raw(&self) -> Arc<AtomicBool> {
+        self.0.lock().raw()
+    }
+
+    /// The last words.
+    pub(crate) fn finish(&self, report: &Report<'_>) {
+        let mut state = self.0.lock();
+        state.finish(report);
+    }
+
+    /// Why standard output could not be written to its end.
+    pub(crate) fn trouble(&self) -> Option<Failure> {
+        let state = self.0.lock();
+        state.trouble().map(|error| Failure::unwritable("standard output", error))
+    }
+
+    /// Draws while one waits, from the first time that there is something to wait for.
+    fn draw(&self, state: &mut State) {
+        if !state.waits() {
+            return;
+        }
+        state.draw(Instant::now());
+        if !state.is_drawing {
+            let shared = self.0.clone();
+            let thread = std::thread::Builder::new().name("view".into()).stack_size(128 * 1024);
+            // Without it the lines stand still, which is no reason to stop.
+            state.is_drawing = thread.spawn(move || shared.keep_drawing()).is_ok();
+        }
+        self.0.wake.notify_one();
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.end();
+        self.0.wake.notify_one();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep_drawing(&self) {
+        let mut state = self.lock();
+        while !state.is_over {
+            state = if state.waits() {
+                let waited = self.wake.wait_timeout(state, TICK);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
+            };
+            state.draw(Instant::now());
+        }
+    }
+}
+
+impl Audience for Live {
+    fn event(&self, event: &Event<'_>) {
+        let mut state = self.0.lock();
+        state.event(event);
+        self.draw(&mut state);
+    }
+
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {
+        self.0.lock().output(number, stream, bytes.bytes())
+    }
+
+    fn progress(&self, progress: &Progress<'_>) {
+        let mut state = self.0.lock();
+        state.progress(progress);
+        self.draw(&mut state);
+    }
+}

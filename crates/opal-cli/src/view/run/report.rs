@@ -1,0 +1,163 @@
+//! The last words about a run: what it came to, and after a failure what to know and to type.
+
+use std::path::Path;
+use std::time::Duration;
+
+use opal_core::record::Status;
+use opal_core::view::visible;
+
+use opal_runtime::execute::{Counts, FailedStep};
+
+use super::ink::Ink;
+use super::state::Taken;
+use super::words;
+use crate::view::counted;
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) status: Status,
+    /// What opal ends with.
+    pub(crate) code: i32,
+    pub(crate) took: Duration,
+    pub(crate) steps: Counts,
+    /// None where no step is to blame.
+    pub(crate) failed: Option<Failed<'a>>,
+    /// What to type to go on: `opal deploy prod --resume`.
+    pub(crate) resume: Option<&'a str>,
+    pub(crate) record: Option<&'a Path>,
+}
+
+/// The step that ended a run.
+#[derive(Debug)]
+pub(crate) struct Failed<'a> {
+    /// Of its start; none where it never started.
+    pub(crate) number: Option<u64>,
+    pub(crate) path: &'a str,
+    pub(crate) decorator: &'a str,
+    pub(crate) code: i32,
+    /// As the plan shows it, with placeholders.
+    pub(crate) text: String,
+    /// What opal itself has to say about it, and what to do.
+    pub(crate) message: Option<&'a str>,
+    pub(crate) help: &'a [String],
+    /// Where it stands: a file, and a line from 1.
+    pub(crate) place: Option<(&'a str, u32)>,
+}
+
+impl<'a> Failed<'a> {
+    pub(crate) fn of(
+        step: &'a FailedStep,
+        decorator: &'a str,
+        place: Option<(&'a str, u32)>,
+    ) -> Self {
+        let trouble = step.trouble.as_ref();
+        Self {
+            number: Some(step.number),
+            path: &step.path,
+            decorator,
+            code: step.code,
+            text: step.text.text().into_owned(),
+            message: trouble.map(|trouble| trouble.message.as_str()),
+            help: trouble.map(|trouble| trouble.help.as_slice()).unwrap_or_default(),
+            place,
+        }
+    }
+}
+
+/// Characters of a command that are told again.
+const MAX_COMMAND_CHARS: usize = 2_000;
+
+/// What there is to know about a run that did not come to its end. `tail` are the last lines of the
+/// step, where they are no longer in sight.
+pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<String> {
+    let mut lines = Vec::new();
+    if let Some(failed) = &report.failed {
+        lines.push(format!("{}: {}", ink.error("error"), headline(failed)));
+    }
+    let mut row = |label: &str, text: &str| {
+        let text = visible::lines(text).replace('\n', "\n    ");
+        let gap = if text.starts_with('\n') { "" } else { " " };
+        lines.push(format!("  {}:{gap}{text}", ink.label(label)));
+    };
+    if let Some(failed) = &report.failed {
+        row("step", failed.path);
+        row("command", &shortened(&failed.text));
+        if failed.message.is_some() {
+            row("exit code", &failed.code.to_string());
+        }
+        if !tail.is_empty() {
+            let tail: Vec<String> = tail.iter().map(|line| format!("| {line}")).collect();
+            row("last lines", &format!("\n{}", tail.join("\n")));
+        }
+        failed.help.iter().for_each(|help| row("help", help));
+    }
+    if let Some(resume) = report.resume {
+        row("help", &format!("to go on from there, run `{resume}`"));
+    }
+    if let Some(record) = report.record {
+        row("record", &record.display().to_string());
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What went wrong, in one sentence.
+pub(super) fn headline(failed: &Failed<'_>) -> String {
+    match failed.message {
+        Some(message) => visible::lines(message),
+        None => format!("a step {}", words::ending(failed.code)),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(MAX_COMMAND_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// `done: 4 steps in 2.3s`.
+pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
+    let (steps, took) = (report.steps, words::time(report.took));
+    let mut counts = vec![];
+    let label = match report.status {
+        Status::Executed | Status::Drifted => {
+            counts.push(counted(count(steps.done), "step"));
+            ink.good("done")
+        }
+        status => {
+            counts.push(format!("{} done", counted(count(steps.done), "step")));
+            ink.error(if status == Status::Interrupted { "interrupted" } else { "failed" })
+        }
+    };
+    for (count, what) in
+        [(steps.failed, "failed"), (steps.stopped, "stopped"), (steps.skipped, "skipped")]
+    {
+        if count > 0 {
+            counts.push(format!("{count} {what}"));
+        }
+    }
+    format!("{label}: {} in {took}", counts.join(", "))
+}
+
+fn count(steps: u64) -> usize {
+    usize::try_from(steps).unwrap_or(usize::MAX)
+}
+
+/// How long each step took, the longest marked.
+pub(super) fn timings(taken: &[Taken], left_out: usize) -> String {
+    let longest = taken.iter().map(|step| step.took).max();
+    let path_width = taken.iter().map(|step| step.path.chars().count()).max().unwrap_or(0);
+    let mut lines = vec!["timings:".to_owned()];
+    lines.extend(taken.iter().map(|step| {
+        let mark = if Some(step.took) == longest { '*' } else { ' ' };
+        let (took, path) = (words::time(step.took), &step.path);
+        let text = words::cut(&step.text, 60);
+        format!("{mark} {took:>7}  {path:path_width$}  {text}").trim_end().to_owned()
+    }));
+    if left_out > 0 {
+        lines.push(format!("  … and {} more", counted(left_out, "step")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,192 @@
+//! Where a run is shown: the steps' bytes as they are, lines of opal's own between them, and, on a
+//! terminal, a few lines that are drawn anew while one waits.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use opal_core::record::Stream;
+use opal_runtime::session::Closed;
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::words;
+
+pub(super) struct Screen {
+    out: Sink,
+    err: Sink,
+    /// Of the terminal behind standard error; none where there is none.
+    columns: Option<Columns>,
+    /// Standard output is a terminal too, and so most likely the same one.
+    shared: bool,
+    /// The terminal is in raw mode: a line feed alone does not go back to its beginning.
+    raw: Arc<AtomicBool>,
+    /// Lines that are drawn anew.
+    drawn: usize,
+}
+
+pub(super) type Columns = Box<dyn Fn() -> usize + Send>;
+
+struct Sink {
+    to: Box<dyn Write + Send>,
+    /// Why nothing can be written any more.
+    broken: Option<io::Error>,
+    /// The last line has no end yet.
+    is_open: bool,
+}
+
+impl Sink {
+    fn new(to: Box<dyn Write + Send>) -> Self {
+        Self { to, broken: None, is_open: false }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Closed> {
+        if self.broken.is_some() {
+            return Err(Closed);
+        }
+        if let Some(last) = bytes.last() {
+            self.is_open = *last != b'\n';
+        }
+        self.to.write_all(bytes).map_err(|error| {
+            self.broken = Some(error);
+            Closed
+        })
+    }
+}
+
+impl fmt::Debug for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").field("drawn", &self.drawn).finish_non_exhaustive()
+    }
+}
+
+impl Screen {
+    pub(super) fn new(
+        out: Box<dyn Write + Send>,
+        err: Box<dyn Write + Send>,
+        columns: Option<Columns>,
+        shared: bool,
+    ) -> Self {
+        let raw = Arc::new(AtomicBool::new(false));
+        Self { out: Sink::new(out), err: Sink::new(err), columns, shared, raw, drawn: 0 }
+    }
+
+    pub(super) fn raw(&self) -> Arc<AtomicBool> {
+        self.raw.clone()
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        self.columns.is_some()
+    }
+
+    pub(super) fn columns(&self) -> Option<usize> {
+        self.columns.as_ref().map(|columns| columns())
+    }
+
+    /// What a step has printed: one write and nothing else.
+    pub(super) fn output(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Closed> {
+        match stream {
+            Stream::Stdout => {
+                if self.shared {
+                    self.erase();
+                }
+                self.out.write(bytes)
+            }
+            Stream::Stderr => {
+                self.erase();
+                self.err.write(bytes)
+            }
+        }
+    }
+
+    /// Lines of opal's own, without the last line feed.
+    pub(super) fn line(&mut self, text: &str) {
+        let mut whole = self.erasure();
+        if self.err.is_open || self.shared && self.out.is_open {
+            whole.push('\n');
+            self.out.is_open = false;
+        }
+        whole.push_str(text);
+        whole.push('\n');
+        if self.raw.load(Ordering::SeqCst) {
+            whole = whole.replace('\n', "\r\n");
+        }
+        let _ = self.err.write(whole.as_bytes());
+    }
+
+    /// Draws `lines` at the end, in place of those drawn before. What is in the middle of a line
+    /// is left in peace, and so is a program that has the terminal to itself.
+    pub(super) fn draw(&mut self, lines: &[String]) {
+        let Some(columns) = self.columns() else { return };
+        let is_open = self.err.is_open || self.shared && self.out.is_open;
+        if is_open || self.raw.load(Ordering::SeqCst) {
+            return;
+        }
+        let mut whole = self.erasure();
+        for (index, line) in lines.iter().enumerate() {
+            whole.push_str(if index == 0 { "" } else { "\n" });
+            // A full last column would break the line.
+            whole.push_str(&words::cut(line, columns.saturating_sub(1)));
+        }
+        if !whole.is_empty() {
+            let _ = self.err.write(whole.as_bytes());
+        }
+        self.err.is_open = false;
+        self.drawn = lines.len();
+    }
+
+    pub(super) fn erase(&mut self) {
+        let erasure = self.erasure();
+        if !erasure.is_empty() {
+            let _ = self.err.write(erasure.as_bytes());
+            self.err.is_open = false;
+        }
+    }
+
+    /// What takes the drawn lines away.
+    fn erasure(&mut self) -> String {
+        match std::mem::take(&mut self.drawn) {
+            0 => String::new(),
+            lines => format!("\r\x1b[2K{}", "\x1b[1A\x1b[2K".repeat(lines - 1)),
+        }
+    }
+
+    /// Why standard output cannot be written. Readers that have gone away are no trouble.
+    pub(super) fn trouble(&self) -> Option<&io::Error> {
+        self.out.broken.as_ref().filter(|error| {
+            // A terminal that has gone away.
+            let is_gone = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+            error.kind() != io::ErrorKind::BrokenPipe && !is_gone
+        })
+    }
+}
+
+/// A descriptor of the process, without a buffer. Where another process has switched it to not
+/// wait, this does.
+#[derive(Debug)]
+pub(super) struct Direct(std::fs::File);
+
+impl Direct {
+    pub(super) fn new(of: impl AsFd) -> io::Result<Self> {
+        Ok(Self(of.as_fd().try_clone_to_owned()?.into()))
+    }
+}
+
+impl Write for Direct {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.0.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    // Interrupted by a signal: the next try tells.
+                    let _ = poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], None);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

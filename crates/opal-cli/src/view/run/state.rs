@@ -1,0 +1,321 @@
+//! Which events are worth a line, and which line.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime};
+
+use opal_core::action::Level;
+use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Status, Stream};
+use opal_core::view::visible;
+use opal_runtime::session::Closed;
+use opal_runtime::witness::Progress;
+
+use super::ink::Ink;
+use super::report::{self, Report};
+use super::screen::Screen;
+use super::tail::Tail;
+use super::waits::Waits;
+use super::{Look, Talk, github, words};
+
+#[derive(Debug)]
+pub(super) struct State {
+    look: Look,
+    ink: Ink,
+    screen: Screen,
+    running: BTreeMap<u64, Running>,
+    /// The last lines of the last steps that failed.
+    failed: VecDeque<(u64, Tail)>,
+    /// The step that has printed last: what it printed is still in sight.
+    in_sight: Option<u64>,
+    /// What opal has to say about a failure that something may yet deal with.
+    held: Option<(u64, String)>,
+    waits: Waits,
+    drawn_at: Option<Instant>,
+    /// There is a thread that draws.
+    pub(super) is_drawing: bool,
+    pub(super) is_over: bool,
+    taken: Vec<Taken>,
+    not_taken: usize,
+    /// The step whose output is in a group of a workflow.
+    group: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Running {
+    /// For the table of times.
+    text: String,
+    tail: Tail,
+}
+
+/// A step and its time.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) path: String,
+    pub(super) text: String,
+    pub(super) took: Duration,
+}
+
+/// Steps that failed and of which the last lines are kept: most were dealt with.
+const MAX_FAILED: usize = 16;
+
+/// Rows of the table of times.
+const MAX_TAKEN: usize = 10_000;
+
+/// Between two drawings.
+const DRAW_AGAIN: Duration = Duration::from_millis(100);
+
+/// Steps that say themselves what they do.
+const SPEAKING: [&str; 2] = ["@log", "@confirm"];
+
+impl State {
+    pub(super) fn new(look: Look, screen: Screen) -> Self {
+        Self {
+            look,
+            ink: Ink { colour: look.colour },
+            screen,
+            running: BTreeMap::new(),
+            failed: VecDeque::new(),
+            in_sight: None,
+            held: None,
+            waits: Waits::default(),
+            drawn_at: None,
+            is_drawing: false,
+            is_over: false,
+            taken: Vec::new(),
+            not_taken: 0,
+            group: None,
+        }
+    }
+
+    /// Lines of opal's own.
+    fn say(&mut self, text: &str) {
+        self.screen.line(text);
+    }
+
+    fn usual(&mut self, text: impl FnOnce(Ink) -> String) {
+        if self.look.talk >= Talk::Usual {
+            self.say(&text(self.ink));
+        }
+    }
+
+    fn verbose(&mut self, text: impl FnOnce(Ink) -> String) {
+        if self.look.talk == Talk::Verbose {
+            self.say(&text(self.ink));
+        }
+    }
+
+    /// Whether something is waited for that can be shown.
+    pub(super) fn waits(&self) -> bool {
+        self.screen.is_terminal() && self.look.talk > Talk::Quiet && !self.waits.is_empty()
+    }
+
+    /// Draws how it stands, unless that has just been done.
+    pub(super) fn draw(&mut self, now: Instant) {
+        let is_due = |then| now.saturating_duration_since(then) >= DRAW_AGAIN;
+        if self.waits() && self.drawn_at.is_none_or(is_due) {
+            let lines = self.waits.lines(now);
+            self.screen.draw(&lines);
+            self.drawn_at = Some(now);
+        }
+    }
+
+    pub(super) fn raw(&self) -> Arc<AtomicBool> {
+        self.screen.raw()
+    }
+
+    pub(super) fn trouble(&self) -> Option<&io::Error> {
+        self.screen.trouble()
+    }
+
+    /// Nothing is shown after this.
+    pub(super) fn end(&mut self) {
+        self.is_over = true;
+        self.screen.erase();
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        match &event.kind {
+            Kind::Started(started) => self.started(started),
+            Kind::Finished(finished) => self.finished(finished),
+            Kind::Skipped { path, decorator } => self.verbose(|ink| {
+                format!("{}: {} {}", ink.label("skipped"), visible::line(decorator), ink.path(path))
+            }),
+            Kind::Retrying { path, attempt, of, code, pause } => {
+                self.retrying((*attempt, *of), *code, *pause);
+                // Told late where it was held back: then there is less to wait for, or nothing.
+                let passed = SystemTime::now().duration_since(event.at).unwrap_or_default();
+                let left = pause.saturating_sub(passed);
+                if let Some(until) = Instant::now().checked_add(left).filter(|_| !left.is_zero()) {
+                    self.waits.pause(path, until);
+                }
+            }
+            Kind::Log { level, message, .. } => self.log(*level, message),
+            Kind::CleaningUp { why } => {
+                self.release();
+                self.say(&format!("Cleaning up… ({})", visible::line(why)));
+            }
+            Kind::Branches { path, count, most } => self.verbose(|ink| {
+                let limit = (most < count).then(|| format!(", at most {most} at a time"));
+                format!("{count} side by side{} {}", limit.unwrap_or_default(), ink.path(path))
+            }),
+        }
+    }
+
+    pub(super) fn output(
+        &mut self,
+        number: u64,
+        stream: Stream,
+        bytes: &[u8],
+    ) -> Result<(), Closed> {
+        self.in_sight = Some(number);
+        if let Some(running) = self.running.get_mut(&number) {
+            running.tail.push(bytes);
+        }
+        let stream = if self.look.stdout_is_json { Stream::Stderr } else { stream };
+        self.screen.output(stream, bytes)
+    }
+
+    pub(super) fn progress(&mut self, progress: &Progress<'_>) {
+        let news = self.waits.progress(progress);
+        if let Some(news) = news.filter(|_| !self.screen.is_terminal()) {
+            self.usual(|_| visible::line(&news));
+        }
+    }
+
+    fn started(&mut self, step: &Started<'_>) {
+        self.waits.goes_on(step.path);
+        let head = words::head(&step.text.text());
+        if step.is_block {
+            self.verbose(|ink| format!("{} {head} {}", ink.mark("▾"), ink.path(step.path)));
+            return;
+        }
+        self.release();
+        let speaks = SPEAKING.contains(&step.decorator);
+        if !speaks || self.look.talk == Talk::Verbose {
+            self.in_sight = None;
+            self.start_line(step, &head);
+        }
+        let text = if self.look.timings { head } else { String::new() };
+        self.running.insert(step.number, Running { text, tail: Tail::default() });
+    }
+
+    fn start_line(&mut self, step: &Started<'_>, head: &str) {
+        if self.look.talk == Talk::Quiet {
+            return;
+        }
+        let with_path = self.look.talk == Talk::Verbose;
+        if self.look.github && self.group.is_none() {
+            self.group = Some(step.number);
+            let path = if with_path { format!(" ({})", step.path) } else { String::new() };
+            return self.say(&github::group(&format!("{head}{path}")));
+        }
+        let path = if with_path { format!(" {}", self.ink.path(step.path)) } else { String::new() };
+        let columns = self.screen.columns().filter(|_| !with_path);
+        let head =
+            words::cut(head, columns.map_or(usize::MAX, |columns| columns.saturating_sub(2)));
+        let line = format!("{} {head}{path}", self.ink.mark("▸"));
+        self.say(&line);
+    }
+
+    fn finished(&mut self, step: &Finished<'_>) {
+        self.waits.finished(step.path);
+        if let Some(running) = self.running.remove(&step.number) {
+            if step.end != End::Done {
+                self.failed.truncate(MAX_FAILED - 1);
+                self.failed.push_front((step.number, running.tail));
+            }
+            if self.look.timings && self.taken.len() < MAX_TAKEN {
+                let (path, text) = (visible::line(step.path), running.text);
+                self.taken.push(Taken { path, text, took: step.took });
+            } else if self.look.timings {
+                self.not_taken += 1;
+            }
+        }
+        if self.group == Some(step.number) {
+            self.group = None;
+            self.in_sight = None;
+            self.say(github::END_GROUP);
+        }
+        self.verbose(|ink| {
+            let took = words::time(step.took);
+            let how = match step.end {
+                End::Done => format!("done in {took}"),
+                End::Failed => format!("{} after {took}", words::ending(step.code)),
+                End::TimedOut => format!("out of time after {took}"),
+                End::Stopped => format!("stopped after {took}"),
+            };
+            format!("  {how} {}", ink.path(step.path))
+        });
+        if let Some(message) = step.message.as_ref().filter(|_| !step.is_block) {
+            self.held = Some((step.number, visible::lines(&message.text())));
+        }
+    }
+
+    /// Something goes on after a failure: what was said about that is told now.
+    fn release(&mut self) {
+        if let Some((_, message)) = self.held.take() {
+            self.usual(|ink| format!("{}: {message}", ink.warning("failed")));
+        }
+    }
+
+    fn retrying(&mut self, (attempt, of): (u32, u32), code: i32, pause: Duration) {
+        self.release();
+        self.in_sight = None;
+        self.usual(|_| {
+            let again = match pause {
+                Duration::ZERO => "again at once".to_owned(),
+                pause => format!("again in {}", words::time(pause)),
+            };
+            format!("attempt {attempt} of {of} {}; {again}", words::ending(code))
+        });
+    }
+
+    fn log(&mut self, level: Level, message: &Shown<'_>) {
+        let (label, least) = match level {
+            Level::Debug => (self.ink.faint("debug"), Talk::Verbose),
+            Level::Info => (self.ink.mark("info"), Talk::Usual),
+            Level::Warn => (self.ink.warning("warning"), Talk::Usual),
+            Level::Error => (self.ink.error("error"), Talk::Quiet),
+        };
+        if self.look.talk >= least {
+            self.release();
+            self.in_sight = None;
+            let message = visible::lines(message.text().trim_end()).replace('\n', "\n  ");
+            self.say(&format!("{label}: {message}"));
+        }
+    }
+
+    pub(super) fn finish(&mut self, report: &Report<'_>) {
+        self.waits.clear();
+        let number = report.failed.as_ref().and_then(|failed| failed.number);
+        if self.held.as_ref().is_some_and(|(held, _)| Some(*held) != number) {
+            self.release();
+        }
+        if self.group.take().is_some() {
+            self.say(github::END_GROUP);
+        }
+        if self.look.timings {
+            let table = report::timings(&self.taken, self.not_taken);
+            self.in_sight = None;
+            self.say(&table);
+        }
+        let is_good = matches!(report.status, Status::Executed | Status::Drifted);
+        if !is_good {
+            let tail = match self.failed.iter().find(|(failed, _)| Some(*failed) == number) {
+                Some((_, tail)) if self.in_sight != number => tail.lines(),
+                _ => Vec::new(),
+            };
+            if let Some(failure) = report::failure(report, &tail, self.ink) {
+                self.say(&failure);
+            }
+            if let Some(failed) = report.failed.as_ref().filter(|_| self.look.github) {
+                self.say(&github::error(failed));
+            }
+        }
+        if !is_good || self.look.talk > Talk::Quiet {
+            self.say(&report::closing(report, self.ink));
+        }
+    }
+}

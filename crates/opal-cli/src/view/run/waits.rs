@@ -1,0 +1,105 @@
+//! What is waited for: branches side by side, and pauses between attempts.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use opal_runtime::witness::Progress;
+
+use super::words;
+
+/// Branches that are named, of those that run.
+const MAX_BRANCHES: usize = 4;
+
+/// `@parallel`s that are shown, where some are inside of others.
+const MAX_BLOCKS: usize = 2;
+
+/// Told on a pipe for each `@parallel`, besides failures.
+const MAX_TOLD: usize = 10;
+
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    /// By the path of the `@parallel`.
+    branches: BTreeMap<String, Branches>,
+    /// By the path of the `@retry`: when it is over.
+    pauses: BTreeMap<String, Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Branches {
+    total: usize,
+    /// Those that failed included.
+    done: usize,
+    failed: usize,
+    running: Vec<(String, Instant)>,
+    told: usize,
+}
+
+impl Waits {
+    pub(super) fn is_empty(&self) -> bool {
+        self.branches.is_empty() && self.pauses.is_empty()
+    }
+
+    /// What is worth a line of its own where nothing can be drawn anew.
+    pub(super) fn progress(&mut self, progress: &Progress<'_>) -> Option<String> {
+        let branches = self.branches.entry(progress.path.to_owned()).or_default();
+        let has_failed = progress.failed > branches.failed;
+        branches.total = progress.total;
+        branches.done = progress.done;
+        branches.failed = progress.failed;
+        let running = progress.running.iter().take(MAX_BRANCHES);
+        branches.running =
+            running.map(|branch| (words::head(&branch.text.text()), branch.since)).collect();
+        let reached = progress.done * MAX_TOLD.min(progress.total) / progress.total.max(1);
+        let is_news = has_failed || reached > branches.told;
+        branches.told = reached;
+        is_news.then(|| format!("{}: {}", progress.path, branches.counts()))
+    }
+
+    pub(super) fn pause(&mut self, path: &str, until: Instant) {
+        self.pauses.insert(path.to_owned(), until);
+    }
+
+    /// Something of `path` goes on, or it is over.
+    pub(super) fn goes_on(&mut self, path: &str) {
+        self.pauses.retain(|paused, _| !path.starts_with(paused.as_str()));
+    }
+
+    pub(super) fn finished(&mut self, path: &str) {
+        self.branches.remove(path);
+        self.goes_on(path);
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// How it stands at `now`.
+    pub(super) fn lines(&self, now: Instant) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (path, branches) in self.branches.iter().take(MAX_BLOCKS) {
+            lines.push(format!("{path}: {}", branches.counts()));
+            let running = branches.running.iter();
+            lines.extend(running.map(|(text, since)| {
+                let time = words::seconds(now.saturating_duration_since(*since));
+                format!("  {time:>6}  {text}")
+            }));
+        }
+        let left = |until: &Instant| until.saturating_duration_since(now);
+        if let Some(left) = self.pauses.values().map(left).min().filter(|left| !left.is_zero()) {
+            // The last second counts as one.
+            let left = words::seconds(left + Duration::from_millis(999));
+            lines.push(format!("the next attempt is in {left}"));
+        }
+        lines
+    }
+}
+
+impl Branches {
+    fn counts(&self) -> String {
+        let mut text = format!("{} of {} over", self.done, self.total);
+        if self.failed > 0 {
+            text.push_str(&format!(", {} failed", self.failed));
+        }
+        text
+    }
+}

@@ -1,0 +1,159 @@
+//! How things of a run are said: steps, endings, times. Text in, text out.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use opal_core::view::visible;
+use signal_hook::low_level::signal_name;
+
+/// How a step that did not succeed ended, with what its exit code usually means.
+pub(super) fn ending(code: i32) -> String {
+    let meaning = match code {
+        124 => "its time was over",
+        126 => "the command was found, but may not be executed",
+        127 => "a command was not found",
+        _ => match code.checked_sub(128).and_then(signal_name) {
+            Some(name) => return format!("was ended by {name} (exit code {code})"),
+            None => return format!("failed with exit code {code}"),
+        },
+    };
+    format!("failed with exit code {code}: {meaning}")
+}
+
+/// `40ms`, `2.3s`, `3m05s`, `2h07m`.
+pub(super) fn time(took: Duration) -> String {
+    let (seconds, millis) = (took.as_secs(), took.as_millis());
+    match seconds {
+        0 => format!("{millis}ms"),
+        1..60 => format!("{seconds}.{}s", took.subsec_millis() / 100),
+        60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        _ => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// Whole seconds, for what changes while one looks.
+pub(super) fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds}s"),
+        _ => self::time(time),
+    }
+}
+
+/// A step's text for one line: of several lines the first that says something.
+pub(super) fn head(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{} …", visible::line(first.trim_end())),
+        None => visible::line(text),
+    }
+}
+
+/// As much of one line as fits into `columns`.
+pub(super) fn cut(line: &str, columns: usize) -> Cow<'_, str> {
+    let mut used = 0;
+    // Where to cut, should it be too long: one column is for the `…`.
+    let mut end = 0;
+    for (at, c) in line.char_indices() {
+        if used < columns {
+            end = at;
+        }
+        used += width(c);
+        if used > columns {
+            return Cow::Owned(format!("{}…", &line[..end]));
+        }
+    }
+    Cow::Borrowed(line)
+}
+
+/// The columns of a character on most terminals.
+fn width(c: char) -> usize {
+    match u32::from(c) {
+        0x300..=0x36f | 0x200c..=0x200d | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1faff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// Text of a program as plain words: no colours, of a line that was written over only the last
+/// state, nothing that acts on a terminal.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => match chars.next() {
+                Some('[') => while chars.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+                Some(']') => {
+                    while chars.next().is_some_and(|c| c != '\u{7}' && c != '\u{1b}') {}
+                    chars.next_if_eq(&'\\');
+                }
+                _ => {}
+            },
+            '\t' => out.push_str("    "),
+            _ => out.push(c),
+        }
+    }
+    let lines = out.split('\n').map(|line| {
+        let line = line.trim_end_matches('\r');
+        visible::line(line.rsplit('\r').next().unwrap_or_default())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_have_their_meaning() {
+        assert_eq!(ending(7), "failed with exit code 7");
+        assert_eq!(ending(127), "failed with exit code 127: a command was not found");
+        assert_eq!(ending(137), "was ended by SIGKILL (exit code 137)");
+        assert_eq!(ending(130), "was ended by SIGINT (exit code 130)");
+        assert_eq!(ending(143), "was ended by SIGTERM (exit code 143)");
+        for code in [128, 255, 256, -1, i32::MIN, i32::MAX] {
+            assert_eq!(ending(code), format!("failed with exit code {code}"));
+        }
+    }
+
+    #[test]
+    fn times_have_two_digits_that_count() {
+        let times = [0, 999, 1_000, 2_345, 59_999, 60_000, 185_000, 7_620_000];
+        let shown = times.map(|millis| time(Duration::from_millis(millis)));
+        assert_eq!(shown, ["0ms", "999ms", "1.0s", "2.3s", "59.9s", "1m00s", "3m05s", "2h07m"]);
+    }
+
+    #[test]
+    fn lines_are_cut_by_columns_and_never_inside_a_character() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdef", 5), "abcd…");
+        assert_eq!(cut("🔒🔒🔒", 6), "🔒🔒🔒");
+        assert_eq!(cut("🔒🔒🔒", 5), "🔒🔒…");
+        assert_eq!(cut("🔒🔒🔒", 4), "🔒…");
+        assert_eq!(cut("ab", 1), "…");
+        assert_eq!(cut("", 0), "");
+    }
+
+    #[test]
+    fn of_several_lines_the_first_is_shown() {
+        assert_eq!(head("echo a"), "echo a");
+        assert_eq!(head("\ncat <<EOF\nx\nEOF\n"), "cat <<EOF …");
+        assert_eq!(head("echo \u{1b}[2J"), "echo ␛[2J");
+    }
+
+    #[test]
+    fn the_output_of_programs_is_plain_when_it_is_told_again() {
+        assert_eq!(plain("\u{1b}[1;31mred\u{1b}[0m\r\nb\tc"), "red\nb    c");
+        assert_eq!(plain("10%\r50%\r100%\r\n"), "100%\n");
+        assert_eq!(plain("\u{1b}]0;title\u{7}x\u{1b}]8;;u\u{1b}\\y"), "xy");
+        assert_eq!(plain("a\u{8}b\u{1b}"), "a␈b");
+    }
+}

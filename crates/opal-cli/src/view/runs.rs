@@ -1,0 +1,248 @@
+//! What `opal runs` shows.
+
+mod diff;
+mod screen;
+mod table;
+mod tail;
+
+use std::fmt::Write as _;
+
+use opal_runtime::record::RunId;
+use opal_runtime::record::reader::{Run, State, Step, Unreadable};
+use serde_json::{Value, json};
+
+use super::diagnostics::visible;
+use super::{counted, print, print_json, say};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+pub(crate) use diff::{Comparison, Pair, diff, diff_json};
+pub(crate) use screen::{Page, Screen, piece_json};
+use table::Table;
+pub(crate) use tail::{tail_end, tail_event};
+
+/// A run, and what could be read of it.
+pub(crate) struct Listed {
+    pub(crate) id: RunId,
+    pub(crate) run: Result<Run, Unreadable>,
+}
+
+/// Colours, where they are wanted.
+#[derive(Clone, Copy)]
+struct Paint(bool);
+
+impl Paint {
+    fn of(context: &Context<'_>) -> Self {
+        Self(context.ambient.stdout_colour(context.typed.colour))
+    }
+
+    fn code(self, code: &'static str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn bold(self, text: &str) -> String {
+        self.code("1", text)
+    }
+
+    fn dim(self, text: &str) -> String {
+        self.code("2", text)
+    }
+
+    /// How something ended, or that it has not.
+    fn end(self, name: &str) -> String {
+        let code = match name {
+            "executed" | "done" => "32",
+            "failed" | "crashed" | "refused" | "timed_out" => "31",
+            "running" | "started" => "36",
+            _ => "33",
+        };
+        self.code(code, name)
+    }
+}
+
+pub(crate) fn list(
+    listed: &[Listed],
+    is_cut: bool,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    let paint = Paint::of(context);
+    let mut table = Table::new(["RUN", "TARGET", "STATUS", "STARTED (UTC)", "TOOK", ""]);
+    for Listed { id, run } in listed {
+        let id = paint.bold(id.as_str());
+        table.row(match run {
+            Ok(run) => [
+                id,
+                visible(run.target()),
+                paint.end(run.state.name()),
+                time(run.started_at()),
+                took(run.get("took_ms").and_then(Value::as_f64)),
+                paint.dim(&failed_at(run).unwrap_or_default()),
+            ],
+            Err(error) => {
+                let nothing = || "-".to_owned();
+                [
+                    id,
+                    nothing(),
+                    "unreadable".into(),
+                    nothing(),
+                    nothing(),
+                    visible(&error.to_string()),
+                ]
+            }
+        });
+    }
+    if is_cut {
+        let more = format!("the newest {}; `--limit N` lists more\n", listed.len());
+        say(&more);
+    }
+    print(&table.finish(|head| paint.dim(head)))
+}
+
+pub(crate) fn list_json(listed: &[Listed]) -> Result<Exit, Failure> {
+    let runs = listed.iter().map(|Listed { id, run }| match run {
+        Ok(run) => run.document(),
+        Err(error) => json!({
+            "id": id.as_str(),
+            "error": {"message": error.to_string(), "help": [error.help()]},
+        }),
+    });
+    print_json(&json!({"version": 1, "runs": runs.collect::<Vec<_>>()}))
+}
+
+pub(crate) fn show(run: &Run, steps: &[Step], context: &Context<'_>) -> Result<Exit, Failure> {
+    let paint = Paint::of(context);
+    let mut out = format!("{}  {}\n", paint.bold(run.id.as_str()), visible(run.target()));
+    for (name, text) in facts(run, paint) {
+        let _ = writeln!(out, "  {}  {text}", paint.dim(&format!("{name:9}")));
+    }
+    let leaves = steps.iter().filter(|step| !step.is_block);
+    let mut table = Table::new(["STEP", "END", "TOOK", "PATH", "WHAT"]);
+    for step in leaves.clone() {
+        table.row([
+            step.number.map_or("-".into(), |number| number.to_string()),
+            paint.end(step.end()),
+            took(step.finish.as_ref().filter(|_| step.number.is_some()).map(|f| f.took_ms)),
+            visible(&step.path),
+            what(step, paint),
+        ]);
+    }
+    if leaves.count() > 0 {
+        out.push('\n');
+        out.push_str(&table.finish(|head| paint.dim(head)));
+    }
+    print(&out)
+}
+
+/// The lines above the steps: what is not known has none.
+fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
+    let code = run.get("code").and_then(Value::as_i64).filter(|code| *code != 0);
+    let code = code.map_or(String::new(), |code| format!(", exit {code}"));
+    let place = failed_at(run).map_or(String::new(), |place| format!(", {place}"));
+    facts.push(("status", format!("{}{code}{place}", paint.end(run.state.name()))));
+    if let Some(message) = run.get("failed").and_then(|failed| failed["message"].as_str()) {
+        facts.push(("", visible(message)));
+    }
+    let length = run.get("took_ms").and_then(Value::as_f64);
+    let length = length.map_or(String::new(), |ms| format!(", took {}", took(Some(ms))));
+    facts.push(("started", format!("{} UTC{length}", time(run.started_at()))));
+    let who = ["user", "host"].into_iter().filter_map(|name| run.text(name));
+    let who = visible(&who.collect::<Vec<_>>().join("@"));
+    if !who.is_empty() {
+        facts.push(("by", who));
+    }
+    if let Some(Value::Object(arguments)) = run.get("arguments").filter(|all| **all != json!({})) {
+        let words = arguments.iter().map(|(name, value)| {
+            format!("{}={}", visible(name), visible(value.as_str().unwrap_or_default()))
+        });
+        facts.push(("arguments", words.collect::<Vec<_>>().join(" ")));
+    }
+    let texts = [("commit", "commit"), ("plan", "plan_hash"), ("opal", "opal")];
+    let texts = texts.into_iter().filter_map(|(name, key)| Some((name, visible(run.text(key)?))));
+    facts.extend(texts);
+    if let Some(path) = run.get("contract").and_then(|contract| contract["path"].as_str()) {
+        facts.push(("contract", visible(path)));
+    }
+    for drift in run.get("drift").and_then(Value::as_array).into_iter().flatten() {
+        let text = |name: &str| visible(drift[name].as_str().unwrap_or_default());
+        facts.push(("drift", format!("{}: {}", text("code"), text("words"))));
+    }
+    facts.push(("record", visible(&run.folder.display().to_string())));
+    facts
+}
+
+/// The step in words, and what there is to say about its end.
+fn what(step: &Step, paint: Paint) -> String {
+    let mut what = visible(&step.text);
+    let Some(finish) = &step.finish else { return what };
+    if finish.code != 0 {
+        let _ = write!(what, "  {}", paint.dim(&format!("exit {}", finish.code)));
+    }
+    if let Some(message) = &finish.message {
+        let _ = write!(what, "  {}", paint.dim(&visible(message)));
+    }
+    what
+}
+
+pub(crate) fn show_json(run: &Run, steps: &[Step]) -> Result<Exit, Failure> {
+    let steps: Vec<Value> = steps.iter().map(step_json).collect();
+    let folder = run.folder.display().to_string();
+    print_json(&json!({"version": 1, "run": run.document(), "steps": steps, "record": folder}))
+}
+
+fn step_json(step: &Step) -> Value {
+    let mut node = json!({
+        "attempt": step.attempt,
+        "block": step.is_block,
+        "decorator": step.decorator,
+        "end": step.end(),
+        "number": step.number,
+        "path": step.path,
+        "started_at": step.started_at,
+        "text": step.text,
+    });
+    if let Some(finish) = step.finish.as_ref().filter(|_| step.number.is_some()) {
+        node["code"] = finish.code.into();
+        node["took_ms"] = finish.took_ms.into();
+        node["message"] = finish.message.clone().into();
+    }
+    node
+}
+
+pub(crate) fn pruned(gone: &[RunId], dry_run: bool, json: bool) -> Result<Exit, Failure> {
+    if json {
+        let ids: Vec<&str> = gone.iter().map(RunId::as_str).collect();
+        return print_json(&json!({"version": 1, "dry_run": dry_run, "removed": ids}));
+    }
+    if gone.is_empty() {
+        return print("There is nothing to remove.\n");
+    }
+    let verb = if dry_run { "would remove" } else { "removed" };
+    let mut out = format!("{verb} {}\n", counted(gone.len(), "run"));
+    gone.iter().for_each(|id| out.push_str(&format!("  {id}\n")));
+    print(&out)
+}
+
+/// `at deploy.shell[1]`, of a run that failed.
+fn failed_at(run: &Run) -> Option<String> {
+    let path = run.get("failed")?.get("path")?.as_str()?;
+    matches!(run.state, State::Ended(_)).then(|| format!("at {}", visible(path)))
+}
+
+/// `2026-11-15 12:00:01`, from RFC 3339.
+fn time(text: Option<&str>) -> String {
+    text.and_then(|text| text.get(..19)).map_or("-".into(), |text| visible(&text.replace('T', " ")))
+}
+
+/// `1.2ms`, `3.4s`, `2m05s`.
+fn took(ms: Option<f64>) -> String {
+    match ms {
+        None => "-".into(),
+        Some(ms) if ms < 1000.0 => format!("{ms:.1}ms"),
+        Some(ms) if ms < 60_000.0 => format!("{:.1}s", ms / 1000.0),
+        Some(ms) if ms < 3_600_000.0 => {
+            format!("{}m{:02}s", (ms / 60_000.0) as u64, (ms / 1000.0) as u64 % 60)
+        }
+        Some(ms) => format!("{}h{:02}m", (ms / 3_600_000.0) as u64, (ms / 60_000.0) as u64 % 60),
+    }
+}

@@ -1,0 +1,46 @@
+//! A run as it goes on, in words. The output of the steps is standard output; these are not.
+
+use opal_runtime::record::reader::Run;
+use serde_json::Value;
+
+use super::super::diagnostics::visible;
+use super::super::say;
+use super::{Paint, failed_at, took};
+
+pub(crate) fn tail_event(event: &Value, colour: bool) {
+    let paint = Paint(colour);
+    let text = |name: &str| visible(event[name].as_str().unwrap_or_default());
+    let is_block = event["block"] == true;
+    let line = match event["kind"].as_str().unwrap_or_default() {
+        "run_started" => format!("{}  {}", paint.bold(&text("id")), text("target")),
+        "step_started" if !is_block => format!("{} {}", paint.bold("▶"), text("text")),
+        "step_finished" if !is_block && event["end"] != "done" => {
+            let message =
+                event["message"].as_str().map(|message| format!(": {}", visible(message)));
+            let code = &event["code"];
+            format!(
+                "{} {}, exit {code}{}",
+                text("path"),
+                paint.end(&text("end")),
+                message.unwrap_or_default()
+            )
+        }
+        "step_skipped" => format!("{} {}", text("path"), paint.dim("skipped")),
+        "step_retrying" => {
+            let pause = took(event["pause_ms"].as_f64());
+            let (attempt, of) = (&event["attempt"], &event["of"]);
+            format!("{}: attempt {attempt} of {of} failed, next in {pause}", text("path"))
+        }
+        "log" => format!("{}: {}", text("level"), text("message")),
+        "cleaning_up" => format!("Cleaning up: {}", text("why")),
+        _ => return,
+    };
+    say(&format!("{line}\n"));
+}
+
+pub(crate) fn tail_end(run: &Run, colour: bool) {
+    let length = run.get("took_ms").and_then(Value::as_f64);
+    let length = length.map_or(String::new(), |ms| format!(" in {}", took(Some(ms))));
+    let place = failed_at(run).map_or(String::new(), |place| format!(" {place}"));
+    say(&format!("{}{place}{length}\n", Paint(colour).end(run.state.name())));
+}

@@ -1,0 +1,105 @@
+//! `--debug` and `--telemetry`: what each stage has seen, on standard error.
+
+use std::fmt::Write as _;
+
+use opal_core::plan::{Plan, Step};
+use opal_core::record::{Event, Kind};
+use opal_core::view::{step_text, visible};
+
+use crate::dispatch::Context;
+use crate::options::{Debugged, PlanOptions, Telemetry};
+use crate::source::Loaded;
+use crate::view::say;
+
+/// What the lexer and the parser made of a source.
+pub(crate) fn source(loaded: &Loaded, options: &PlanOptions) {
+    let Some(level) = options.debug else { return };
+    let (tokens, name) = (loaded.parse.tokens().len(), visible::line(&loaded.name));
+    let mut text = format!("debug: lexer: {name}: {} bytes, {tokens} tokens\n", loaded.text.len());
+    let functions = loaded.tasks();
+    let _ = writeln!(
+        text,
+        "debug: parser: {} functions, {} errors",
+        functions.len(),
+        loaded.syntax_errors()
+    );
+    if level == Debugged::Detailed {
+        for function in &functions {
+            let _ = writeln!(text, "debug: parser: fun {}", visible::line(&function.name));
+        }
+    }
+    say(&text);
+}
+
+/// What the planner made of it.
+pub(crate) fn plan(plan: &Plan, options: &PlanOptions) {
+    let Some(level) = options.debug else { return };
+    let mut text = String::new();
+    for read in plan.reads.iter().filter(|_| level == Debugged::Detailed) {
+        let _ = writeln!(text, "debug: planner: reads {}", visible::line(&read.key));
+    }
+    steps(plan, &plan.steps, level, &mut text);
+    say(&text);
+}
+
+fn steps(plan: &Plan, all: &[Step], level: Debugged, text: &mut String) {
+    for step in all {
+        let _ = write!(text, "debug: planner: {}", visible::line(&step.path));
+        if level == Debugged::Detailed {
+            let _ = write!(text, ": {}", visible::line(&step_text(plan, step)));
+        }
+        text.push('\n');
+        steps(plan, &step.block, level, text);
+    }
+}
+
+/// What the executor does.
+pub(crate) fn event(event: &Event<'_>, level: Debugged) {
+    let line = match &event.kind {
+        Kind::Started(started) => {
+            let mut line = format!("starts {}", started.path);
+            if level == Debugged::Detailed {
+                let _ = write!(line, " (number {}, attempt {})", started.number, started.attempt);
+                let _ = write!(line, ": {}", started.text.text());
+            }
+            line
+        }
+        Kind::Finished(finished) => {
+            let mut line = format!("ends {}: {}", finished.path, finished.end.name());
+            if level == Debugged::Detailed {
+                let _ = write!(line, ", exit code {}, {:?}", finished.code, finished.took);
+            }
+            line
+        }
+        Kind::Skipped { path, .. } => format!("skips {path}"),
+        Kind::Retrying { path, attempt, of, .. } => {
+            format!("tries {path} again, after attempt {attempt} of {of}")
+        }
+        Kind::Branches { path, count, most } => {
+            format!("starts {count} branches of {path}, {most} at a time")
+        }
+        Kind::Log { .. } | Kind::CleaningUp { .. } => return,
+    };
+    say(&format!("debug: executor: {}\n", visible::line(&line)));
+}
+
+/// Counts and times, at the end.
+pub(crate) fn telemetry(context: &Context<'_>, loaded: &Loaded, plan: &Plan, options: &PlanOptions) {
+    let Some(level) = options.telemetry else { return };
+    let mut rows = vec![
+        ("source", format!("{} bytes", loaded.text.len())),
+        ("tokens", loaded.parse.tokens().len().to_string()),
+        ("steps", crate::view::plan::count(&plan.steps).to_string()),
+        ("values", plan.values.len().to_string()),
+        ("reads", plan.reads.len().to_string()),
+    ];
+    if let Some(peak) = context.ambient.peak_memory() {
+        rows.push(("peak memory", format!("{peak} kB")));
+    }
+    if level == Telemetry::Timing {
+        let stages = context.stages.took();
+        rows.extend(stages.into_iter().map(|(name, took)| (name, format!("{took:.2?}"))));
+    }
+    let rows = rows.into_iter().map(|(name, value)| format!("{name:<12} {value:>12}\n"));
+    say(&rows.collect::<String>());
+}

@@ -1,0 +1,205 @@
+//! Runs a plan.
+//!
+//! ```text
+//! Plan + values ──walk──▶ steps ──act──▶ Stage ──▶ Session ──raw──▶ scrubber ─┬─▶ Recorder
+//!                                                                             └─▶ Screen ──▶ Audience
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | blocks, constructs, `try` | `walk` |
+//! | a step from its start to its end: events, bindings | `call` |
+//! | what actions may do | `stage`, commands in `command` |
+//! | `&&`, `||`, `;` and pipes | `chain` |
+//! | branches side by side | `parallel` |
+//! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
+//! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
+//! | what holds where a step stands | `here` |
+//! | output and events, in the order of the plan | `show`, `screen`, `hold`, `pump` |
+//! | what must hold before anything runs | `prepare`, `from` |
+//!
+//! **Directories.** Where a step leaves off, the next step of its block goes on, and so does the
+//! next operand of `&&`, `||` and `;`, as in a shell. Everything in braces is a block: the body of an
+//! `if`, an iteration, a plain block, the body of a function, of a decorator and of `try`. What
+//! happens to the directory in a block, in an operand of `|`, in a branch or in an attempt, ends with
+//! it.
+//!
+//! Deliberately not here: planning. A plan is all that is known of a program.
+
+mod call;
+mod chain;
+mod command;
+mod detour;
+mod from;
+mod here;
+mod hold;
+mod inputs;
+mod lets;
+mod parallel;
+mod prepare;
+mod pump;
+mod redirect;
+mod screen;
+mod show;
+mod stage;
+mod values;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use opal_core::action::Halt;
+use opal_core::plan::{Key, Plan};
+use opal_core::record::Shown;
+use opal_core::resolver::Trouble;
+use opal_core::{Data, Registry};
+
+use crate::session::Session;
+use crate::stop::Stop;
+use crate::vault::Vault;
+use crate::witness::{Audience, Recorder};
+
+pub use from::leaf;
+pub use prepare::{Question, Unready, prepare, questions, register};
+
+use screen::lock;
+
+/// Stack of a thread that runs a branch: a plan is at most 64 levels deep.
+const STACK_BYTES: usize = 1024 * 1024;
+
+/// A plan to be run, and all that takes part in it.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    pub plan: &'a Plan,
+    /// By the keys of [`Plan::values`].
+    pub values: &'a BTreeMap<Key, Data>,
+    pub registry: &'a Registry,
+    pub session: &'a dyn Session,
+    /// Where the first step stands: absolute.
+    pub start: &'a Path,
+    /// Knows every value of the plan: see [`register`].
+    pub vault: &'a Vault,
+    pub recorder: &'a dyn Recorder,
+    pub audience: &'a dyn Audience,
+    pub stop: &'a Stop,
+    /// The most branches at work at a time, over the whole run.
+    pub jobs: Option<usize>,
+    /// The path of the first step to run; those before it are skipped.
+    pub from: Option<&'a str>,
+    /// Whether steps may read what opal itself reads.
+    pub stdin: bool,
+    pub clock: fn() -> SystemTime,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Why it did not go to its end.
+    pub halt: Option<Halt>,
+    pub steps: Counts,
+    /// The step that the run failed with.
+    pub failed: Option<FailedStep>,
+    /// Whether `finally` blocks ran because the run was told to stop.
+    pub cleaned_up: bool,
+}
+
+/// Steps that run something, by how they ended. A step in a `@retry` counts once an attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub done: u64,
+    pub failed: u64,
+    /// Told to stop, or out of time.
+    pub stopped: u64,
+    pub skipped: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct FailedStep {
+    pub path: String,
+    /// As in its events.
+    pub number: u64,
+    pub attempt: u32,
+    pub code: i32,
+    /// The step as the plan shows it.
+    pub text: Shown<'static>,
+    /// What opal itself has to say about it. Holds no value.
+    pub trouble: Option<Trouble>,
+}
+
+/// Runs the steps of a plan that [`prepare`] has found ready.
+#[must_use]
+pub fn execute(job: &Job<'_>) -> Outcome {
+    let walk = Walk::new(job);
+    let halt = walk.run().err();
+    let tally = lock(&walk.tally);
+    let failed = match &halt {
+        Some(Halt::Failed(failure)) => tally.failed.get(&failure.path).cloned(),
+        _ => None,
+    };
+    Outcome {
+        halt,
+        steps: tally.counts,
+        failed,
+        cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
+    }
+}
+
+/// One run: what its blocks and branches share.
+struct Walk<'p> {
+    job: &'p Job<'p>,
+    from: from::From<'p>,
+    /// The number of the last step that started.
+    number: AtomicU64,
+    is_unrecorded: AtomicBool,
+    is_cleaning: AtomicBool,
+    places: parallel::Places,
+    tally: Mutex<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    counts: Counts,
+    /// By path: the last failure of each step.
+    failed: BTreeMap<Box<str>, FailedStep>,
+}
+
+impl<'p> Walk<'p> {
+    fn new(job: &'p Job<'p>) -> Self {
+        Self {
+            job,
+            from: from::From::new(job.plan, job.from),
+            number: AtomicU64::new(0),
+            is_unrecorded: AtomicBool::new(false),
+            is_cleaning: AtomicBool::new(false),
+            places: parallel::Places::new(job.jobs),
+            tally: Mutex::default(),
+        }
+    }
+
+    /// The record cannot be written: nothing more may start.
+    fn lose_record(&self) {
+        self.is_unrecorded.store(true, Ordering::SeqCst);
+    }
+
+    fn check_record(&self) -> Result<(), Halt> {
+        match self.is_unrecorded.load(Ordering::SeqCst) {
+            true => Err(Halt::Unrecorded),
+            false => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job")
+            .field("target", &self.plan.target)
+            .field("start", &self.start)
+            .field("jobs", &self.jobs)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,209 @@
+//! A step of a decorator, from its start to its end.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use opal_core::action::{Failure, Halt, Why};
+use opal_core::decorator::{Block, Descriptor};
+use opal_core::plan::Step;
+use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
+use opal_core::view::step_text;
+
+use super::here::Here;
+use super::inputs::inputs;
+use super::lets::Bound;
+use super::screen::lock;
+use super::show::Show;
+use super::stage::Actor;
+use super::values::Values;
+use super::walk::{bug, failed, go_on};
+use super::{FailedStep, Walk};
+use crate::session::Taker;
+
+/// A step that has started.
+#[derive(Debug)]
+pub(super) struct Begun<'p> {
+    pub(super) step: &'p Step,
+    pub(super) descriptor: &'static Descriptor,
+    pub(super) number: u64,
+    attempt: u32,
+    text: Shown<'static>,
+    is_block: bool,
+    since: Instant,
+}
+
+impl<'p> Walk<'p> {
+    pub(super) fn call(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+        go_on(&here.stop)?;
+        self.check_record()?;
+        let path = step.decorator.trim_start_matches('@');
+        let descriptor = self.job.registry.get(path);
+        let descriptor =
+            descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
+        let begun = self.begin(step, descriptor, here)?;
+        let mut code = 0;
+        let result = self.perform(&begun, here, &mut code);
+        self.end(&begun, &result, code, here)?;
+        result
+    }
+
+    fn begin(
+        &'p self,
+        step: &'p Step,
+        descriptor: &'static Descriptor,
+        here: &mut Here<'p>,
+    ) -> Result<Begun<'p>, Halt> {
+        let is_block = !step.block.is_empty()
+            || descriptor.block == Block::Required
+            || step.decorator == "@cmd";
+        let begun = Begun {
+            step,
+            descriptor,
+            number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
+            attempt: here.attempt,
+            text: self.job.vault.scrub(&step_text(self.job.plan, step)),
+            is_block,
+            since: Instant::now(),
+        };
+        let started = Started {
+            number: begun.number,
+            path: &step.path,
+            decorator: &step.decorator,
+            attempt: begun.attempt,
+            text: begun.text.clone(),
+            is_block,
+        };
+        self.tell(Kind::Started(started), here)?;
+        here.entering = None;
+        if !is_block {
+            here.screen.at(&begun.text);
+        }
+        Ok(begun)
+    }
+
+    /// Lets the decorator act, with its redirections around it, and binds what it gives.
+    fn perform(
+        &'p self,
+        begun: &Begun<'p>,
+        here: &mut Here<'p>,
+        code: &mut i32,
+    ) -> Result<(), Halt> {
+        let step = begun.step;
+        self.redirected(begun, here, |inner, appended| {
+            let mut actor = Actor::new(self, begun, inner, appended);
+            let result = self.act(begun, &mut actor);
+            *code = actor.code.unwrap_or_default();
+            let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
+            let result = result.and_then(|bound| {
+                let (Some(binding), Some(bound)) = (&step.binding, bound) else { return Ok(None) };
+                let label = format!("🔒 opal:h:{}", binding.id);
+                self.job.vault.register(&bound.hidden(), &label, false);
+                Ok(Some((&binding.id, bound)))
+            });
+            if !waiting.is_empty() {
+                let mut show = Show::new(self, &inner.screen, begun.number);
+                let _ = show.take(Stream::Stderr, &waiting);
+                show.finish();
+            }
+            let bound = result?;
+            if let Some(directory) = moved {
+                inner.directory = directory.into();
+            }
+            if let Some((id, bound)) = bound {
+                inner.lets.bind(id, bound);
+            }
+            self.check_record()
+        })
+    }
+
+    fn act(&'p self, begun: &Begun<'p>, actor: &mut Actor<'_, 'p>) -> Result<Option<Bound>, Halt> {
+        let (step, descriptor) = (begun.step, begun.descriptor);
+        let action = descriptor.action.ok_or_else(|| {
+            bug(step, format!("`@{}` has nothing that could be run", descriptor.path))
+        })?;
+        let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
+        let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
+        let result = action.act(&inputs, actor)?;
+        let Some(binding) = &step.binding else { return Ok(None) };
+        let bound = Bound::new(descriptor, result, &binding.name, &binding.access);
+        bound.map(Some).map_err(|trouble| failed(step, 1, trouble))
+    }
+
+    fn end(
+        &self,
+        begun: &Begun<'p>,
+        result: &Result<(), Halt>,
+        code: i32,
+        here: &Here<'p>,
+    ) -> Result<(), Halt> {
+        let (end, code, trouble) = match result {
+            Ok(()) => (End::Done, code, None),
+            Err(Halt::Failed(failure)) => {
+                let is_own = failure.path == begun.step.path;
+                let timed_out = is_own && failure.code == TIMED_OUT && begun.is_block;
+                let end = if timed_out { End::TimedOut } else { End::Failed };
+                (end, failure.code, failure.trouble.as_ref().filter(|_| is_own))
+            }
+            Err(Halt::Stopped(why)) => {
+                let end = if *why == Why::TimedOut { End::TimedOut } else { End::Stopped };
+                (end, if code == 0 { stopped_code(*why) } else { code }, None)
+            }
+            Err(Halt::Unrecorded) => (End::Stopped, code, None),
+        };
+        self.count(begun, end, result);
+        let finished = Finished {
+            number: begun.number,
+            path: &begun.step.path,
+            decorator: &begun.step.decorator,
+            attempt: begun.attempt,
+            took: begun.since.elapsed(),
+            code,
+            end,
+            is_block: begun.is_block,
+            message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
+        };
+        self.tell(Kind::Finished(finished), here)
+    }
+
+    fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>) {
+        let mut tally = lock(&self.tally);
+        if !begun.is_block {
+            let counts = &mut tally.counts;
+            *match end {
+                End::Done => &mut counts.done,
+                End::Failed => &mut counts.failed,
+                End::TimedOut | End::Stopped => &mut counts.stopped,
+            } += 1;
+        }
+        if let Err(Halt::Failed(failure)) = result
+            && failure.path == begun.step.path
+        {
+            tally.failed.insert(failure.path.clone(), begun.failure(failure));
+        }
+    }
+}
+
+impl Begun<'_> {
+    fn failure(&self, failure: &Failure) -> FailedStep {
+        FailedStep {
+            path: failure.path.to_string(),
+            number: self.number,
+            attempt: self.attempt,
+            code: failure.code,
+            text: self.text.clone(),
+            trouble: failure.trouble.clone(),
+        }
+    }
+}
+
+/// What ends with the time of its block ends with this.
+pub(super) const TIMED_OUT: i32 = 124;
+
+fn stopped_code(why: Why) -> i32 {
+    match why {
+        Why::Signal(number) => 128 + number,
+        Why::TimedOut => TIMED_OUT,
+        // As what was asked to end by `TERM`.
+        Why::Cancelled => 143,
+    }
+}

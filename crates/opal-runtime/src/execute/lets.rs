@@ -1,0 +1,189 @@
+//! Bindings at run time: what a step gave, and the parts of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use opal_core::decorator::Descriptor;
+use opal_core::plan::{Handle, Part};
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::{Data, Secret, Type, suggest};
+
+/// The field that a captured command stands for where it is named alone.
+const OUTPUT: &str = "stdout";
+
+/// What is bound where a step stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lets(Arc<BTreeMap<Arc<str>, Bound>>);
+
+#[derive(Clone, Debug)]
+pub(super) struct Bound {
+    pub(super) data: Data,
+    /// Whether it is the result of a command: alone it means what the command printed.
+    pub(super) is_command: bool,
+}
+
+impl Lets {
+    pub(super) fn bind(&mut self, id: &Arc<str>, bound: Bound) {
+        Arc::make_mut(&mut self.0).insert(Arc::clone(id), bound);
+    }
+
+    pub(super) fn get(&self, handle: &Handle) -> Result<Data, Trouble> {
+        let bound = self.0.get(&handle.id).ok_or_else(|| {
+            let message = format!("UnboundLetError: `@let.{}` is not bound here", handle.name);
+            Trouble::new(TroubleKind::Missing, message, "bind it in an earlier step of the block")
+        })?;
+        if handle.access.is_empty() {
+            return Ok(bound.alone());
+        }
+        access(&bound.data, &handle.name, &handle.access)
+    }
+}
+
+impl Bound {
+    /// What `access` reaches in the result of a decorator.
+    pub(super) fn new(
+        descriptor: &Descriptor,
+        result: Data,
+        name: &str,
+        parts: &[Part],
+    ) -> Result<Self, Trouble> {
+        let is_command = parts.is_empty()
+            && descriptor.returns.as_ref().is_some_and(|returns| {
+                matches!(returns.ty, Type::Object(fields) if fields.iter().any(|f| f.name == OUTPUT))
+            });
+        Ok(Self { data: access(&result, name, parts)?, is_command })
+    }
+
+    fn alone(&self) -> Data {
+        match (&self.data, self.is_command) {
+            (Data::Map(fields), true) => match fields.get(OUTPUT) {
+                Some(Data::Text(text)) => Data::Text(without_line_ends(text)),
+                other => other.cloned().unwrap_or(Data::Null),
+            },
+            (data, _) => data.clone(),
+        }
+    }
+
+    /// What must not be seen: all of it, but for what a command says beside its output.
+    pub(super) fn hidden(&self) -> Data {
+        match self.is_command {
+            true => self.alone(),
+            false => self.data.clone(),
+        }
+    }
+}
+
+/// What `$( … )` would give.
+pub(super) fn without_line_ends(text: &Secret) -> Secret {
+    let kept = text.expose().trim_end_matches('\n');
+    match kept.len() == text.expose().len() {
+        true => text.clone(),
+        false => Secret::new(kept),
+    }
+}
+
+/// A handle as it is written: `let.pods[0].name`.
+pub(super) fn written(name: &str, parts: &[Part]) -> String {
+    let mut text = format!("let.{name}");
+    for part in parts {
+        match part {
+            Part::Field(field) => text.extend([".", field]),
+            Part::Index(index) => text.push_str(&format!("[{index}]")),
+            Part::All => text.push_str(".*"),
+        }
+    }
+    text
+}
+
+fn access(data: &Data, name: &str, parts: &[Part]) -> Result<Data, Trouble> {
+    let mut data = data.clone();
+    for (done, part) in parts.iter().enumerate() {
+        data =
+            one(&data, part).map_err(|why| why.trouble(&data, &written(name, &parts[..done])))?;
+    }
+    Ok(data)
+}
+
+/// What an access did not find.
+enum Absent<'a> {
+    Field(&'a str),
+    Index(i64),
+    Elements,
+}
+
+fn one<'a>(data: &Data, part: &'a Part) -> Result<Data, Absent<'a>> {
+    match (data, part) {
+        (Data::Map(fields), Part::Field(field)) => match (fields.get(&**field), &**field) {
+            (Some(found), _) => Ok(found.clone()),
+            (None, "length") => Ok(count(fields.len())),
+            (None, field) => Err(Absent::Field(field)),
+        },
+        (Data::Map(fields), Part::Index(index)) => {
+            fields.get(&index.to_string()).cloned().ok_or(Absent::Index(*index))
+        }
+        (Data::Map(fields), Part::All) => Ok(Data::Array(fields.values().cloned().collect())),
+        (Data::Array(items), Part::Index(index)) => {
+            let found = usize::try_from(*index).ok().and_then(|at| items.get(at));
+            found.cloned().ok_or(Absent::Index(*index))
+        }
+        (Data::Array(_), Part::All) => Ok(data.clone()),
+        (Data::Array(items), Part::Field(field)) if &**field == "length" => Ok(count(items.len())),
+        (Data::Text(text), Part::Field(field)) if &**field == "length" => {
+            Ok(count(text.characters()))
+        }
+        (_, Part::Field(field)) => Err(Absent::Field(field)),
+        (_, Part::Index(index)) => Err(Absent::Index(*index)),
+        (_, Part::All) => Err(Absent::Elements),
+    }
+}
+
+fn count(items: usize) -> Data {
+    Data::Int(i64::try_from(items).unwrap_or(i64::MAX))
+}
+
+impl Absent<'_> {
+    /// Names of fields are said, since a program that reads them must know them; values never.
+    fn trouble(&self, data: &Data, base: &str) -> Trouble {
+        let missing =
+            |message: String, help: String| Trouble::new(TroubleKind::Missing, message, help);
+        match (self, data) {
+            (Self::Field(field), Data::Map(fields)) => {
+                let known = fields.keys().map(String::as_str);
+                let help = match suggest::nearest(field, known.clone()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if fields.is_empty() => "it has no fields at all".to_owned(),
+                    None => format!("it has {}", crate::check::listed(known)),
+                };
+                missing(format!("FieldAccessError: `{base}` has no field `{field}`"), help)
+            }
+            (Self::Index(index), Data::Array(items)) => {
+                let help = match items.len() {
+                    0 => "it is empty".to_owned(),
+                    1 => "it has one element, `[0]`".to_owned(),
+                    count => format!("it has {count} elements, from `[0]` to `[{}]`", count - 1),
+                };
+                missing(format!("IndexError: `{base}` has no element `[{index}]`"), help)
+            }
+            (_, Data::Null) => missing(
+                format!("FieldAccessError: `{base}` is null, so there is nothing in it"),
+                "the step that gave it left this out".to_owned(),
+            ),
+            (Self::Field(field), _) => missing(
+                format!("FieldAccessError: `{base}` is {} and has no field `{field}`", kind(data)),
+                "use the value itself".to_owned(),
+            ),
+            (Self::Index(index), _) => missing(
+                format!("IndexError: `{base}` is {} and has no element `[{index}]`", kind(data)),
+                "use the value itself".to_owned(),
+            ),
+            (Self::Elements, _) => missing(
+                format!("FieldAccessError: `{base}` is {} and has no elements", kind(data)),
+                "use the value itself".to_owned(),
+            ),
+        }
+    }
+}
+
+fn kind(data: &Data) -> String {
+    data.type_of().with_article()
+}

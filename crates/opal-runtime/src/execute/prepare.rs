@@ -1,0 +1,337 @@
+//! What must hold before anything runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::{Code, Data, Secret, Span};
+
+use super::Job;
+use super::chain::operators;
+use super::from::{Before, From, moves};
+use super::redirect::{is_plain, reader, stream};
+use super::values::{Values, is_open};
+use crate::script::Movement;
+use crate::vault::Vault;
+
+/// A question that is asked before the first step.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The path of its step.
+    pub path: String,
+    pub message: Secret,
+}
+
+/// Why a plan cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unready {
+    /// The step; empty where it is the plan as a whole.
+    pub path: String,
+    pub span: Span,
+    pub code: Code,
+    /// Holds no value.
+    pub trouble: Trouble,
+}
+
+/// Hides every value of a plan that is not public.
+pub fn register(
+    vault: &Vault,
+    plan: &Plan,
+    values: &BTreeMap<Key, Data>,
+    declared: &BTreeSet<Key>,
+) {
+    for (key, data) in values {
+        if let Some(value) = plan.values.get(key).filter(|value| value.public.is_none()) {
+            vault.register(data, &value.placeholder.to_string(), declared.contains(key));
+        }
+    }
+}
+
+/// What `@confirm` asks, in the order of the plan.
+pub fn questions(plan: &Plan, values: &BTreeMap<Key, Data>) -> Result<Vec<Question>, Unready> {
+    let mut questions = Vec::new();
+    walk(&plan.steps, &mut |step| {
+        if step.decorator == "@confirm"
+            && let Some(message) = step.arg("message")
+        {
+            let data = Values { known: values, lets: None }.data(message);
+            questions.push(match data {
+                Ok(Data::Text(message)) => Ok(Question { path: step.path.to_string(), message }),
+                Ok(_) => Err(unready(step, "a question is text", "write it in quotes")),
+                Err(trouble) => Err(of(step, trouble)),
+            });
+        }
+    });
+    questions.into_iter().collect()
+}
+
+/// Looks at all that can be seen without running anything.
+pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
+    let mut found = Vec::new();
+    if job.plan.mode == Mode::Quick {
+        let help = "plan again with every value resolved";
+        let trouble = Trouble::new(TroubleKind::Invalid, "a quick plan cannot be run", help);
+        return Err(vec![Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }]);
+    }
+    walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
+    let mut texts = Texts::default();
+    let values = Values { known: job.values, lets: None };
+    walk(&job.plan.steps, &mut |step| {
+        if let Err(trouble) = texts.collect(step, values) {
+            found.push(of(step, trouble));
+        }
+    });
+    found.extend(texts.check(job));
+    if let Some(path) = job.from {
+        found.extend(begins(job, path));
+    }
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// Every step with what stands in and behind it.
+fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
+    for step in steps {
+        see(step);
+        walk(&step.block, see);
+    }
+}
+
+fn unready(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Unready {
+    of(step, Trouble::new(TroubleKind::Invalid, message, help))
+}
+
+fn of(step: &Step, trouble: Trouble) -> Unready {
+    Unready { path: step.path.to_string(), span: step.span, code: Code::NotReady, trouble }
+}
+
+/// Whether there is something that does what the step says.
+fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
+    let mut found = Vec::new();
+    let path = step.decorator.trim_start_matches('@');
+    let not_yet = |what: &str| {
+        let message = format!("this version of opal cannot {what} `@{path}`");
+        unready(step, message, "leave the step out, or write its commands as shell steps")
+    };
+    if !step.is_construct() {
+        match job.registry.get(path) {
+            Some(descriptor) if descriptor.action.is_some() => {}
+            Some(descriptor) if descriptor.resource.is_some() => found.push(not_yet("apply")),
+            _ => found.push(not_yet("run")),
+        }
+    }
+    for redirect in &step.redirects {
+        let RedirectTarget::Step(target) = &redirect.target else { continue };
+        let name = &target.decorator;
+        let descriptor = job.registry.get(name.trim_start_matches('@'));
+        let works = match stream(&redirect.operator) {
+            Some((super::redirect::Stream::In, _)) => reader(target).is_some(),
+            Some(_) => descriptor.is_some_and(|found| found.sink.is_some()),
+            None => false,
+        };
+        if !works {
+            let operator = &redirect.operator;
+            let message = format!("`{operator} {name}` cannot be run");
+            let help = "known are `> @file.write(…)`, `2> @file.write(…)` and `< @file.read(…)`";
+            found.push(unready(step, message, help));
+        }
+    }
+    found
+}
+
+/// Every text that the shell of the session will get, each once.
+#[derive(Default)]
+struct Texts<'p> {
+    scripts: Vec<Vec<ScriptPart>>,
+    steps: Vec<&'p Step>,
+    known: BTreeSet<String>,
+}
+
+impl<'p> Texts<'p> {
+    fn collect(&mut self, step: &'p Step, values: Values<'_>) -> Result<(), Trouble> {
+        if step.is_construct() {
+            return Ok(());
+        }
+        let has_own_shell = step.decorator == "@shell" && !is_plain(step);
+        for (_, arg) in &step.args {
+            match arg {
+                Arg::Shell(pieces) if !has_own_shell => self.add(step, values, pieces)?,
+                Arg::Shell(pieces) => drop(values.script(pieces)?),
+                arg => drop(values.data(arg)?),
+            }
+        }
+        for redirect in &step.redirects {
+            match &redirect.target {
+                RedirectTarget::Shell(pieces) => {
+                    let mut whole = vec![Piece::Text("{ :\n}".into())];
+                    whole.extend(pieces.iter().cloned());
+                    self.add(step, values, &whole)?;
+                }
+                RedirectTarget::Step(target) => {
+                    target.args.iter().try_for_each(|(_, arg)| values.data(arg).map(drop))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, step: &'p Step, values: Values<'_>, pieces: &[Piece]) -> Result<(), Trouble> {
+        // What is pasted at run time can be looked at only then.
+        if pieces.iter().any(|piece| matches!(piece, Piece::Raw(arg) if is_open(arg))) {
+            return Ok(());
+        }
+        let script = values.script(pieces)?;
+        if self.known.insert(shape(&script)) {
+            self.scripts.push(script);
+            self.steps.push(step);
+        }
+        Ok(())
+    }
+
+    fn check(&self, job: &Job<'_>) -> Vec<Unready> {
+        let scripts: Vec<&[ScriptPart]> = self.scripts.iter().map(Vec::as_slice).collect();
+        let whole = |trouble| Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble };
+        if scripts.is_empty() {
+            return Vec::new();
+        }
+        let wrong = match job.session.check(&scripts) {
+            Ok(wrong) => wrong,
+            Err(trouble) => return vec![whole(trouble)],
+        };
+        let say = |(index, said): (usize, String)| {
+            let step = self.steps.get(index)?;
+            let said = job.vault.scrub(said.trim());
+            let message = format!("the shell does not understand this step: {}", said.text());
+            let unready = unready(step, message, "correct the command; nothing has run");
+            Some(Unready { code: Code::ShellSyntax, ..unready })
+        };
+        wrong.into_iter().filter_map(say).collect()
+    }
+}
+
+/// What the shell sees of a script: two that differ only in values are one.
+fn shape(script: &[ScriptPart]) -> String {
+    let mut shape = String::new();
+    for part in script {
+        match part {
+            ScriptPart::Text(text) => shape.push_str(text),
+            ScriptPart::Raw(text) => shape.push_str(text.expose()),
+            ScriptPart::Data(data, place) => {
+                let words = match data {
+                    Data::Array(items) => items.len(),
+                    _ => 1,
+                };
+                shape.push_str(&format!("\0{}:{words}\0", place.bits()));
+            }
+        }
+    }
+    shape
+}
+
+/// Whether a run can begin at `path`.
+fn begins(job: &Job<'_>, path: &str) -> Vec<Unready> {
+    let from = From::new(job.plan, Some(path));
+    if !from.is_found() {
+        let message = format!("the plan has no step `{path}`");
+        let help = "`opal plan --json` lists the paths, and `step:N` counts the steps from 1";
+        let trouble = Trouble::new(TroubleKind::Missing, message, help);
+        return vec![Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }];
+    }
+    let values = Values { known: job.values, lets: None };
+    let mut found = Vec::new();
+    let mut bound = BTreeMap::new();
+    for before in from.before() {
+        found.extend(stays(before, &from, values));
+        walk(std::slice::from_ref(before.step), &mut |step| {
+            if let Some(binding) = &step.binding {
+                bound.insert(binding.id.clone(), step);
+            }
+        });
+    }
+    let mut needed = BTreeSet::new();
+    used(&job.plan.steps, &from, &mut needed);
+    for (id, step) in bound {
+        if let (true, Some(binding)) = (needed.contains(&id), &step.binding) {
+            let message = format!(
+                "`let.{}` is needed, and the step that binds it, `{}`, would be skipped",
+                binding.name, step.path
+            );
+            found.push(unready(step, message, "begin at that step, or before it"));
+        }
+    }
+    found
+}
+
+/// The run-time values that steps need which are not skipped.
+fn used(steps: &[Step], from: &From<'_>, into: &mut BTreeSet<Arc<str>>) {
+    for step in steps.iter().filter(|step| !from.skips(step)) {
+        handles(step, into);
+        used(&step.block, from, into);
+    }
+}
+
+/// What cannot be left out without changing what follows.
+fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unready> {
+    let step = before.step;
+    let parent = before.parent;
+    if let Some(chain) = parent.filter(|parent| parent.decorator == "chain") {
+        let at = chain.block.iter().position(|operand| operand.path == step.path);
+        let is_piped = at.is_some_and(|at| operators(chain).get(at) == Some(&"|"));
+        let next = at.and_then(|at| chain.block.get(at + 1));
+        if is_piped && next.is_some_and(|next| from.is_inside(next)) {
+            let message = "the run cannot begin behind a pipe: what it reads would be missing";
+            let help = format!("begin at `{}`", chain.path);
+            return vec![unready(step, message, help)];
+        }
+    }
+    // The directory of a body ends with it.
+    if parent.is_some_and(|parent| parent.decorator == "try") && leaves_body(parent, from) {
+        return Vec::new();
+    }
+    let operands = match &*step.decorator {
+        "chain" => step.block.as_slice(),
+        _ => std::slice::from_ref(step),
+    };
+    let wanders = |step: &&Step| matches!(moves(step, values), Ok(Movement::May));
+    let say = |step: &Step| {
+        let message = format!("`{}` would be skipped, and it may change the directory", step.path);
+        unready(step, message, "begin before it, or give the `cd` a step of its own")
+    };
+    operands.iter().filter(wanders).map(say).collect()
+}
+
+fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
+    let clauses = parent.map_or(&[][..], |parent| &parent.block).iter();
+    let mut clauses = clauses.filter(|step| matches!(&*step.decorator, "catch" | "finally"));
+    clauses.any(|clause| from.is_inside(clause))
+}
+
+/// The run-time values that a step itself uses.
+fn handles(step: &Step, into: &mut BTreeSet<Arc<str>>) {
+    step.args.iter().for_each(|(_, arg)| in_arg(arg, into));
+    for redirect in &step.redirects {
+        match &redirect.target {
+            RedirectTarget::Step(target) => handles(target, into),
+            RedirectTarget::Shell(pieces) => in_pieces(pieces, into),
+        }
+    }
+}
+
+fn in_arg(arg: &Arg, into: &mut BTreeSet<Arc<str>>) {
+    match arg {
+        Arg::Handle(handle) => drop(into.insert(handle.id.clone())),
+        Arg::Text(pieces) | Arg::Shell(pieces) => in_pieces(pieces, into),
+        Arg::Array(items) => items.iter().for_each(|item| in_arg(item, into)),
+        Arg::Map(fields) => fields.values().for_each(|item| in_arg(item, into)),
+        Arg::Const(_) | Arg::Value(_) | Arg::Deferred(_) => {}
+    }
+}
+
+fn in_pieces(pieces: &[Piece], into: &mut BTreeSet<Arc<str>>) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(_) => {}
+            Piece::Data { arg, .. } | Piece::Raw(arg) => in_arg(arg, into),
+        }
+    }
+}

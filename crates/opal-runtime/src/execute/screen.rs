@@ -1,0 +1,136 @@
+//! What the audience sees, in the order of the plan.
+//!
+//! Each branch of a `@parallel` has a screen of its own. The first branch that has not ended is
+//! live: what it tells goes on to the screen around it, and from there to the audience. What the
+//! others tell is held until it is their turn.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opal_core::record::{Event, Shown, Stream};
+
+use super::hold::{Hold, Item};
+use super::parallel::Watch;
+use crate::session::Closed;
+use crate::witness::{Audience, Progress};
+
+/// The one audience, which is told one thing at a time.
+pub(super) struct Stalls<'p> {
+    audience: &'p dyn Audience,
+    turn: Mutex<()>,
+}
+
+pub(super) struct Screen<'p> {
+    stalls: Arc<Stalls<'p>>,
+    above: Option<Arc<Screen<'p>>>,
+    /// The branch that it is of, and those beside it.
+    branch: Option<(Arc<Watch<'p>>, usize)>,
+    /// None where it is live.
+    held: Mutex<Option<Hold<'p>>>,
+}
+
+impl<'p> Screen<'p> {
+    pub(super) fn new(audience: &'p dyn Audience) -> Arc<Self> {
+        let stalls = Arc::new(Stalls { audience, turn: Mutex::new(()) });
+        Arc::new(Self { stalls, above: None, branch: None, held: Mutex::new(None) })
+    }
+
+    pub(super) fn of_branch(
+        self: &Arc<Self>,
+        watch: Arc<Watch<'p>>,
+        index: usize,
+        is_live: bool,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            stalls: Arc::clone(&self.stalls),
+            above: Some(Arc::clone(self)),
+            branch: Some((watch, index)),
+            held: Mutex::new((!is_live).then(Hold::default)),
+        })
+    }
+
+    pub(super) fn event(&self, event: &Event<'p>) {
+        match &mut *lock(&self.held) {
+            Some(hold) => hold.event(event.clone()),
+            None => self.pass_event(event),
+        }
+    }
+
+    pub(super) fn output(
+        &self,
+        number: u64,
+        stream: Stream,
+        bytes: &Shown<'_>,
+    ) -> Result<(), Closed> {
+        match &mut *lock(&self.held) {
+            Some(hold) => {
+                hold.output(number, stream, bytes);
+                Ok(())
+            }
+            None => self.pass_output(number, stream, bytes),
+        }
+    }
+
+    /// A step that runs a command has started: every `@parallel` around it shows it.
+    pub(super) fn at(&self, text: &Shown<'_>) {
+        if let Some((watch, index)) = &self.branch {
+            watch.at(*index, text);
+        }
+        match &self.above {
+            Some(above) => above.at(text),
+            None => {}
+        }
+    }
+
+    /// Only the outermost `@parallel` is watched: it tells of those inside by their steps.
+    pub(super) fn progress(&self, progress: &Progress<'_>) {
+        if self.branch.is_none() {
+            let _turn = lock(&self.stalls.turn);
+            self.stalls.audience.progress(progress);
+        }
+    }
+
+    /// Its turn has come: what was held is told, and all that follows goes on at once.
+    pub(super) fn go_live(&self) {
+        let mut held = lock(&self.held);
+        let Some(hold) = held.take() else { return };
+        // Whether anybody still reads, each step learns from its own writes.
+        hold.replay(|item| match item {
+            Item::Event(event) => self.pass_event(&event),
+            Item::Output(number, stream, bytes) => {
+                let _ = self.pass_output(number, stream, &bytes);
+            }
+        });
+    }
+
+    fn pass_event(&self, event: &Event<'p>) {
+        match &self.above {
+            Some(above) => above.event(event),
+            None => {
+                let _turn = lock(&self.stalls.turn);
+                self.stalls.audience.event(event);
+            }
+        }
+    }
+
+    fn pass_output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {
+        match &self.above {
+            Some(above) => above.output(number, stream, bytes),
+            None => {
+                let _turn = lock(&self.stalls.turn);
+                self.stalls.audience.output(number, stream, bytes)
+            }
+        }
+    }
+}
+
+/// A branch that panicked holds nobody else up.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Screen<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").field("is_branch", &self.branch.is_some()).finish_non_exhaustive()
+    }
+}

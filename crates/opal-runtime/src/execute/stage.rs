@@ -1,0 +1,250 @@
+//! What actions may do, with everything seen to that must hold for every step.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use opal_core::Secret;
+use opal_core::action::{
+    Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending, Replace,
+    Stage, Why,
+};
+use opal_core::record::{Kind, Stream};
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use rustix::event::PollFlags;
+use zeroize::Zeroizing;
+
+use super::Walk;
+use super::call::{Begun, TIMED_OUT};
+use super::here::{Here, In, Out};
+use super::show::Show;
+use super::walk::{failed, go_on, unable};
+use crate::session::Taker;
+use crate::stop::{Order, Stop};
+
+/// What a file that cannot be written ends a step with.
+pub(super) const NOT_WRITTEN: i32 = 74;
+
+/// As what writes into a pipe that nobody reads: 128 and the number of `PIPE`.
+const BROKEN_PIPE: i32 = 141;
+
+/// How long a filter waits for more before it shows what it holds back.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// A step that acts, where it stands.
+pub(super) struct Actor<'h, 'p> {
+    pub(super) walk: &'p Walk<'p>,
+    pub(super) begun: &'h Begun<'p>,
+    pub(super) here: &'h mut Here<'p>,
+    /// Redirections as the shell writes them, to stand behind the step's command.
+    pub(super) appended: &'h [ScriptPart],
+    /// What the last command ended with.
+    pub(super) code: Option<i32>,
+    /// Where the last command ended, where it can move.
+    pub(super) moved: Option<PathBuf>,
+    /// What a captured command said beside its output: shown once the output is known to be hidden.
+    pub(super) waiting: Zeroizing<Vec<u8>>,
+}
+
+impl<'h, 'p> Actor<'h, 'p> {
+    pub(super) fn new(
+        walk: &'p Walk<'p>,
+        begun: &'h Begun<'p>,
+        here: &'h mut Here<'p>,
+        appended: &'h [ScriptPart],
+    ) -> Self {
+        let waiting = Zeroizing::new(Vec::new());
+        Self { walk, begun, here, appended, code: None, moved: None, waiting }
+    }
+
+    /// What holds around a block or a command of the step.
+    pub(super) fn under(&self, under: &Conditions) -> Result<Here<'p>, Halt> {
+        let mut here = self.here.clone();
+        if let Some(directory) = &under.directory {
+            let session = self.walk.job.session;
+            let found = session.directory(&here.directory, &directory.path, directory.create);
+            here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
+        }
+        if !under.environment.is_empty() {
+            let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+            Arc::make_mut(&mut here.environment).extend(more);
+        }
+        if let Some((attempt, _)) = under.attempt {
+            here.attempt = attempt;
+        }
+        if let Some(limit) = under.limit {
+            here.stop = here.stop.limited(length(limit.duration), length(limit.grace));
+        }
+        Ok(here)
+    }
+
+    /// A stop by the limit of this step itself is its failure.
+    pub(super) fn timed<T>(
+        &self,
+        result: Result<T, Halt>,
+        under: &Conditions,
+        stop: &Stop,
+    ) -> Result<T, Halt> {
+        match (result, under.limit) {
+            (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
+                let message = format!("its time of {} is over", limit.duration);
+                let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
+                Err(self.fail(TIMED_OUT, trouble))
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// Passes scrubbed bytes on until there are no more.
+    fn filter(&self, from: OwnedFd, mut to: Box<dyn Filtered + '_>) -> Result<(), Halt> {
+        let mut from = File::from(from);
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            go_on(&self.here.stop)?;
+            let ready = [(from.as_fd(), PollFlags::IN)];
+            let ready = self.here.stop.wait(&ready, Some(IDLE), Order::GoOn);
+            if ready.first().is_none_or(|flags| flags.is_empty()) {
+                to.idle();
+                continue;
+            }
+            let count = from.read(&mut bytes).map_err(|error| unable(self.begun.step, &error))?;
+            if count == 0 {
+                to.finish();
+                return Ok(());
+            }
+            if !to.push(&bytes[..count]) {
+                let message = "nobody reads what it passes on";
+                let help = "let what stands behind it read to the end";
+                return Err(
+                    self.fail(BROKEN_PIPE, Trouble::new(TroubleKind::Failed, message, help))
+                );
+            }
+        }
+    }
+}
+
+/// Where filtered bytes go.
+trait Filtered {
+    /// False where nobody wants more.
+    fn push(&mut self, bytes: &[u8]) -> bool;
+    fn idle(&mut self);
+    fn finish(&mut self);
+}
+
+impl Filtered for Show<'_> {
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        self.take(Stream::Stdout, bytes).is_ok()
+    }
+
+    fn idle(&mut self) {
+        Taker::idle(self);
+    }
+
+    fn finish(&mut self) {
+        Show::finish(self);
+    }
+}
+
+/// A clean copy for a file or another command.
+struct Copy<'p> {
+    scrubber: crate::vault::Scrubber<'p>,
+    to: File,
+}
+
+impl Filtered for Copy<'_> {
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        self.to.write_all(self.scrubber.push(bytes).bytes()).is_ok()
+    }
+
+    fn idle(&mut self) {
+        let _ = self.to.write_all(self.scrubber.idle().bytes());
+    }
+
+    fn finish(&mut self) {
+        let _ = self.to.write_all(self.scrubber.finish().bytes());
+    }
+}
+
+impl Stage for Actor<'_, '_> {
+    fn block(&mut self, under: &Conditions) -> Result<(), Halt> {
+        let here = self.under(under)?;
+        let stop = here.stop.clone();
+        let result = self.walk.block(&self.begun.step.block, here);
+        self.timed(result, under, &stop)
+    }
+
+    fn branches(&mut self, most: Option<usize>, on_failure: OnFailure) -> Result<(), Halt> {
+        self.walk.branches(self.begun.step, self.here, most, on_failure)
+    }
+
+    fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
+        self.run(command)
+    }
+
+    fn is_captured(&self) -> bool {
+        self.begun.step.binding.is_some()
+    }
+
+    fn pause(&mut self, pause: &Pause) -> Result<(), Halt> {
+        let duration = length(pause.duration);
+        let Pause { attempt, of, code, .. } = *pause;
+        let path = &*self.begun.step.path;
+        let kind = Kind::Retrying { path, attempt, of, code, pause: duration };
+        self.walk.tell(kind, self.here)?;
+        let since = Instant::now();
+        loop {
+            go_on(&self.here.stop)?;
+            let left = duration.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                return Ok(());
+            }
+            let _ = self.here.stop.wait(&[], Some(left), Order::GoOn);
+        }
+    }
+
+    fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {
+        let message = self.walk.job.vault.scrub(message.expose());
+        self.walk.tell(Kind::Log { path: &self.begun.step.path, level, message }, self.here)
+    }
+
+    fn pass_on(&mut self) -> Result<(), Halt> {
+        let In::From(from) = &self.here.stdin else { return Ok(()) };
+        let from = from.try_clone().map_err(|error| unable(self.begun.step, &error))?;
+        let to: Box<dyn Filtered> = match &self.here.stdout {
+            Out::Shown => Box::new(Show::new(self.walk, &self.here.screen, self.begun.number)),
+            Out::To(fd) => {
+                let to = fd.try_clone().map_err(|error| unable(self.begun.step, &error))?;
+                Box::new(Copy { scrubber: self.walk.job.vault.scrubber(), to: to.into() })
+            }
+        };
+        self.filter(from, to)
+    }
+
+    fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt> {
+        let session = self.walk.job.session;
+        let opened = session.replace(&self.here.directory, replace);
+        opened.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
+    }
+
+    fn random(&mut self) -> u64 {
+        RandomState::new().hash_one(self.begun.number)
+    }
+
+    fn exit(&self, code: i32) -> Halt {
+        let path = self.begun.step.path.clone();
+        Halt::Failed(Box::new(Failure { path, code, trouble: None }))
+    }
+
+    fn fail(&self, code: i32, trouble: Trouble) -> Halt {
+        failed(self.begun.step, code, trouble)
+    }
+}
+
+/// Negative lengths do not get here: the parameters' types see to that.
+fn length(duration: opal_core::Duration) -> Duration {
+    Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
+}

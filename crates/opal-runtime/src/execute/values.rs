@@ -1,0 +1,193 @@
+//! Arguments of a plan to values: from those beside the plan, and from what earlier steps gave.
+
+use std::collections::BTreeMap;
+
+use opal_core::context::{Context, Place};
+use opal_core::placeholder::scalar_text;
+use opal_core::plan::{Arg, Handle, Key, Piece};
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::{Data, Secret};
+use zeroize::Zeroizing;
+
+use super::lets::{Lets, written};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Values<'a> {
+    pub(super) known: &'a BTreeMap<Key, Data>,
+    /// None before anything has run: then every run-time value is a stand-in.
+    pub(super) lets: Option<&'a Lets>,
+}
+
+impl Values<'_> {
+    pub(super) fn data(&self, arg: &Arg) -> Result<Data, Trouble> {
+        self.at(arg, Context::new(Place::Quoted))
+    }
+
+    fn at(&self, arg: &Arg, place: Context) -> Result<Data, Trouble> {
+        Ok(match arg {
+            Arg::Const(value) => Data::from(value),
+            Arg::Value(key) => self.known.get(key).cloned().ok_or_else(|| {
+                let message = format!("there is no value for `{key}`");
+                Trouble::new(TroubleKind::Missing, message, "plan again")
+            })?,
+            Arg::Handle(handle) => match self.lets {
+                Some(lets) => lets.get(handle)?,
+                None => stand_in(place),
+            },
+            Arg::Text(pieces) => Data::Text(self.text(pieces)?),
+            Arg::Array(items) => {
+                Data::Array(items.iter().map(|item| self.data(item)).collect::<Result<_, _>>()?)
+            }
+            Arg::Map(fields) => {
+                let fields = fields.iter().map(|(key, arg)| Ok((key.clone(), self.data(arg)?)));
+                Data::Map(fields.collect::<Result<_, Trouble>>()?)
+            }
+            Arg::Deferred(_) | Arg::Shell(_) => {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    "the plan leaves a value open that is needed here",
+                    "plan again with `--resolve`",
+                ));
+            }
+        })
+    }
+
+    /// Text that is no command.
+    fn text(&self, pieces: &[Piece]) -> Result<Secret, Trouble> {
+        let mut text = Zeroizing::new(String::new());
+        for piece in pieces {
+            match piece {
+                Piece::Text(constant) => text.push_str(constant),
+                Piece::Data { arg, .. } | Piece::Raw(arg) => {
+                    text.push_str(&self.scalar(arg)?);
+                }
+            }
+        }
+        Ok(Secret::new(text.as_str()))
+    }
+
+    fn scalar(&self, arg: &Arg) -> Result<Zeroizing<String>, Trouble> {
+        let data = self.data(arg)?;
+        if let Some(handle) = handle(arg) {
+            in_text(&data, handle)?;
+        }
+        Ok(scalar_text(&data))
+    }
+
+    /// Text of the shell, with the values in it as data.
+    pub(super) fn script(&self, pieces: &[Piece]) -> Result<Vec<ScriptPart>, Trouble> {
+        let part = |piece: &Piece| {
+            Ok(match piece {
+                Piece::Text(text) => ScriptPart::Text(text.to_string()),
+                Piece::Data { arg, place } => {
+                    let data = self.at(arg, *place)?;
+                    // What was known to the planner it has judged.
+                    if let (Some(handle), Some(_)) = (leading(arg), self.lets) {
+                        fits(&data, *place, handle)?;
+                    }
+                    ScriptPart::Data(data, *place)
+                }
+                Piece::Raw(arg) => ScriptPart::Raw(Secret::new(self.scalar(arg)?.as_str())),
+            })
+        };
+        pieces.iter().map(part).collect()
+    }
+}
+
+/// Something that is data at its place, whatever will be there.
+fn stand_in(place: Context) -> Data {
+    match place.place() {
+        Place::Arithmetic | Place::Subscript => Data::Int(1),
+        _ => Data::text("x"),
+    }
+}
+
+fn handle(arg: &Arg) -> Option<&Handle> {
+    match arg {
+        Arg::Handle(handle) => Some(handle),
+        _ => None,
+    }
+}
+
+/// The run-time value that the text of an argument begins with.
+fn leading(arg: &Arg) -> Option<&Handle> {
+    match arg {
+        Arg::Text(pieces) => match pieces.first()? {
+            Piece::Data { arg, .. } => leading(arg),
+            Piece::Text(_) | Piece::Raw(_) => None,
+        },
+        arg => handle(arg),
+    }
+}
+
+/// Whether any run-time value is in it.
+pub(super) fn is_open(arg: &Arg) -> bool {
+    match arg {
+        Arg::Handle(_) => true,
+        Arg::Text(pieces) | Arg::Shell(pieces) => pieces.iter().any(|piece| match piece {
+            Piece::Text(_) => false,
+            Piece::Data { arg, .. } | Piece::Raw(arg) => is_open(arg),
+        }),
+        Arg::Array(items) => items.iter().any(is_open),
+        Arg::Map(fields) => fields.values().any(is_open),
+        Arg::Const(_) | Arg::Value(_) | Arg::Deferred(_) => false,
+    }
+}
+
+/// The rules for a value in shell text, as the planner has them, for one that it could not see.
+fn fits(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
+    let name = written(&handle.name, &handle.access);
+    match (place.place(), data) {
+        (Place::Word, Data::Array(items)) if place.is_whole_word() => {
+            return items.iter().try_for_each(|item| word(item, place, handle));
+        }
+        (Place::Arithmetic | Place::Subscript, Data::Int(_)) => {}
+        (Place::Arithmetic | Place::Subscript, _) => {
+            let kind = data.type_of().with_article();
+            let message = format!("shell arithmetic evaluates `{name}` as code, and it is {kind}");
+            let help = "calculate in the step that gives it, and bind the Int";
+            return Err(Trouble::new(TroubleKind::Invalid, message, help));
+        }
+        _ => {}
+    }
+    word(data, place, handle)
+}
+
+fn word(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
+    in_text(data, handle)?;
+    let begins_word = place.is_word_start() && !place.is_after_dashes();
+    if begins_word && data.as_text().is_some_and(|text| text.starts_with('-')) {
+        let name = written(&handle.name, &handle.access);
+        let message =
+            format!("`{name}` begins with `-`, so the program would take it for an option");
+        let help = format!("put `--` before it: `rm -- @{name}`");
+        let mut trouble = Trouble::new(TroubleKind::Invalid, message, help);
+        trouble.help.push(format!(
+            "where it is meant to be an option, say so: `@let.{}(dash=true)`",
+            handle.name
+        ));
+        return Err(trouble);
+    }
+    Ok(())
+}
+
+fn in_text(data: &Data, handle: &Handle) -> Result<(), Trouble> {
+    let name = || written(&handle.name, &handle.access);
+    let (message, help) = match data {
+        Data::Null => (
+            format!("FieldAccessError: `{}` is null, which has no text", name()),
+            "the step that gave it left this out",
+        ),
+        Data::Array(_) | Data::Map(_) => {
+            let kind = data.type_of().with_article();
+            let message = format!("`{}` is {kind}, which has no one form inside text", name());
+            (message, "name one of its parts: `.FIELD`, `[0]`")
+        }
+        Data::Text(text) if text.expose().contains('\0') => (
+            format!("`{}` holds a NUL character, which no command can take", name()),
+            "remove it, or hand the data over in a file",
+        ),
+        _ => return Ok(()),
+    };
+    Err(Trouble::new(TroubleKind::Invalid, message, help))
+}

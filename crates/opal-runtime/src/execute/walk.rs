@@ -1,0 +1,158 @@
+//! Blocks and constructs, in the order of the plan.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use opal_core::action::{Failure, Halt, Why};
+use opal_core::plan::Step;
+use opal_core::record::{Event, Kind};
+use opal_core::resolver::{Trouble, TroubleKind};
+
+use super::Walk;
+use super::here::{Here, In, Out};
+use super::lets::Lets;
+use super::screen::Screen;
+use crate::stop::{Order, Stop};
+
+/// What a bug of opal's own ends with.
+pub(super) const BUG: i32 = 70;
+
+impl<'p> Walk<'p> {
+    pub(super) fn run(&'p self) -> Result<(), Halt> {
+        let job = self.job;
+        let here = Here {
+            directory: job.start.into(),
+            environment: Arc::new(BTreeMap::new()),
+            lets: Lets::default(),
+            attempt: 1,
+            stop: job.stop.clone(),
+            stdin: if job.stdin { In::Own } else { In::Nothing },
+            stdout: Out::Shown,
+            stderr: Out::Shown,
+            screen: Screen::new(job.audience),
+            has_place: false,
+            entering: None,
+        };
+        self.block(&job.plan.steps, here)
+    }
+
+    /// The steps of a block, one after the other, up to the first that fails.
+    pub(super) fn block(&'p self, steps: &'p [Step], mut here: Here<'p>) -> Result<(), Halt> {
+        steps.iter().try_for_each(|step| self.step(step, &mut here))
+    }
+
+    pub(super) fn step(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+        if self.from.skips(step) {
+            return self.skip(step, here);
+        }
+        match &*step.decorator {
+            "if" | "when" | "for" | "while" | "iteration" | "block" => {
+                self.block(&step.block, here.clone())
+            }
+            "try" => self.try_(step, here),
+            "chain" => self.chain(step, here),
+            // Looked at while planning.
+            "require" => Ok(()),
+            name if name.starts_with('@') => self.call(step, here),
+            name => Err(bug(step, format!("`{name}` cannot be run"))),
+        }
+    }
+
+    fn try_(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
+        go_on(&here.stop)?;
+        self.check_record()?;
+        let clause = |name| step.block.iter().find(|inner| inner.decorator == name);
+        let is_body = |inner: &&Step| !matches!(&*inner.decorator, "catch" | "finally");
+        let body = &step.block[..step.block.iter().take_while(is_body).count()];
+        let mut result = match clause("catch") {
+            // The run begins in it.
+            Some(catch) if self.from.is_inside(catch) => {
+                body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
+                self.block(&catch.block, here.clone())
+            }
+            catch => match (self.block(body, here.clone()), catch) {
+                (Err(Halt::Failed(_)), Some(catch)) => self.block(&catch.block, here.clone()),
+                (result, _) => result,
+            },
+        };
+        if let Some(finally) = clause("finally") {
+            result = self.finally(finally, here, result);
+        }
+        result
+    }
+
+    /// Cleans up whatever happened, unless nothing may start any more.
+    fn finally(
+        &'p self,
+        finally: &'p Step,
+        here: &Here<'p>,
+        result: Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        if here.stop.order() == Order::Kill || matches!(result, Err(Halt::Unrecorded)) {
+            return result;
+        }
+        if let Some(why) = self.job.stop.why()
+            && result.is_err()
+        {
+            self.say_cleaning_up(why, here)?;
+        }
+        let cleaning = Here { stop: here.stop.deaf(), ..here.clone() };
+        match (result, self.block(&finally.block, cleaning)) {
+            // The first failure is what the step failed with; the second has been told by its step.
+            (Err(first), Ok(()) | Err(Halt::Failed(_))) => Err(first),
+            (_, cleaned) => cleaned,
+        }
+    }
+
+    fn say_cleaning_up(&self, why: Why, here: &Here<'p>) -> Result<(), Halt> {
+        if self.is_cleaning.swap(true, Ordering::SeqCst) {
+            return Ok(());
+        }
+        let why = match why {
+            Why::Signal(2) => "interrupted",
+            Why::Signal(_) => "told to end",
+            Why::TimedOut => "out of time",
+            Why::Cancelled => "cancelled",
+        };
+        self.tell(Kind::CleaningUp { why }, here)
+    }
+
+    /// Tells the record, then those who watch.
+    pub(super) fn tell(&self, kind: Kind<'p>, here: &Here<'p>) -> Result<(), Halt> {
+        let event = Event { at: (self.job.clock)(), kind };
+        if self.job.recorder.event(&event).is_err() {
+            self.lose_record();
+            return Err(Halt::Unrecorded);
+        }
+        here.screen.event(&event);
+        Ok(())
+    }
+}
+
+/// Whether work may start.
+pub(super) fn go_on(stop: &Stop) -> Result<(), Halt> {
+    match stop.order() {
+        Order::GoOn => Ok(()),
+        Order::End { why, .. } => Err(Halt::Stopped(why)),
+        // The order to kill comes from a second signal.
+        Order::Kill => Err(Halt::Stopped(stop.why().unwrap_or(Why::Signal(9)))),
+    }
+}
+
+pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
+    Halt::Failed(Box::new(Failure { path: step.path.clone(), code, trouble: Some(trouble) }))
+}
+
+/// What could not be done with a descriptor or a thread.
+pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
+    let message = format!("the step cannot be connected: {}", error.kind());
+    let help = "close programs that hold many files, or run fewer steps at a time";
+    failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
+}
+
+/// Something that the planner or [`super::prepare`] should have seen.
+pub(super) fn bug(step: &Step, message: String) -> Halt {
+    let help = "this is a bug in opal: please report it";
+    failed(step, BUG, Trouble::new(TroubleKind::Failed, message, help))
+}

@@ -1,0 +1,79 @@
+//! What is kept of a run: its plan, what happened and when, what its steps printed, how it ended.
+//!
+//! | what | where |
+//! |---|---|
+//! | the name of a run | [`RunId`], in `id` |
+//! | what a record says about the run itself | [`Header`], [`Ending`], in `header` |
+//! | an event as a line of JSON | `line` |
+//! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
+//! | a contract that was refused | [`refused`] |
+//! | the same lines for another program | [`Lines`], in `lines` |
+//! | how many records stay | [`retention`] |
+//! | reading records | [`reader`] |
+//!
+//! A record is a directory `logs/run/TARGET/RUN` under the runtime root, the owner's alone. It
+//! appears with its plan and its first event in it, and can be read at every moment, whenever the
+//! process that writes it is killed. As long as that process lives, it holds a lock on
+//! `events.jsonl`: who has no summary and no lock has crashed.
+//!
+//! Deliberately not here: the clock, randomness and secrets. Callers say what time it is and bring
+//! the random part of a name; texts come as [`Shown`].
+
+mod header;
+mod id;
+mod line;
+mod lines;
+mod output;
+pub mod reader;
+pub mod retention;
+mod writer;
+
+use opal_core::record::{Event, Shown, Stream};
+
+use crate::witness::{Recorder, Unrecorded};
+
+pub use header::{Contract, Drifted, Ending, Failed, Header};
+pub use id::RunId;
+pub use lines::Lines;
+pub use output::whole;
+pub use reader::failed_path;
+pub use writer::{Unwritten, Writer, refused};
+
+/// Under the runtime root.
+const FOLDER: &str = "logs/run";
+const PLAN: &str = "plan.json";
+const EVENTS: &str = "events.jsonl";
+const SUMMARY: &str = "summary.json";
+/// A directory or file that is being made begins with it.
+const UNFINISHED: &str = ".new-";
+
+/// Keeps nothing: `--no-record`.
+#[derive(Clone, Copy, Debug)]
+pub struct Silent;
+
+impl Recorder for Silent {
+    fn event(&self, _: &Event<'_>) -> Result<(), Unrecorded> {
+        Ok(())
+    }
+
+    fn output(&self, _: u64, _: Stream, _: &Shown<'_>) -> Result<(), Unrecorded> {
+        Ok(())
+    }
+}
+
+/// Tells both, the second also where the first fails.
+#[expect(missing_debug_implementations, reason = "a recorder need not be printable")]
+#[derive(Clone, Copy)]
+pub struct Tee<'a>(pub &'a dyn Recorder, pub &'a dyn Recorder);
+
+impl Recorder for Tee<'_> {
+    fn event(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
+        let first = self.0.event(event);
+        first.and(self.1.event(event))
+    }
+
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
+        let first = self.0.output(number, stream, bytes);
+        first.and(self.1.output(number, stream, bytes))
+    }
+}

@@ -1,0 +1,227 @@
+//! What a record says about the run itself: at its beginning, and at its end.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use opal_core::Value;
+use opal_core::contract::{Difference, Drift};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::record::{Shown, Status};
+
+use super::RunId;
+use super::line::Line;
+
+/// What is known before the first step. Nothing in it is a value from the world: arguments are
+/// constants.
+#[derive(Clone, Debug)]
+pub struct Header<'a> {
+    pub id: RunId,
+    /// When the run began.
+    pub at: SystemTime,
+    /// The function, or `script`.
+    pub target: &'a str,
+    pub arguments: &'a BTreeMap<String, Value>,
+    pub algorithm: Algorithm,
+    pub plan_hash: Digest,
+    /// The contract that is run, or was refused.
+    pub contract: Option<Contract>,
+    /// In what the contract is no longer true: of a forced or refused one.
+    pub drift: Vec<Drifted>,
+    /// The git commit that is checked out.
+    pub commit: Option<String>,
+    pub host: Option<String>,
+    pub user: Option<String>,
+    /// opal's own version.
+    pub version: &'a str,
+    pub pid: u32,
+}
+
+/// Which contract it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// Of all bytes of its file.
+    pub file_digest: Digest,
+    /// The file, as it was named.
+    pub path: String,
+}
+
+/// One way in which the world is not what a contract says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drifted {
+    pub code: Drift,
+    /// The step.
+    pub path: Option<String>,
+    /// The name of the value.
+    pub key: Option<String>,
+    /// One line for people, without any value.
+    pub words: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Ending<'a> {
+    pub at: SystemTime,
+    /// By a clock that nobody sets.
+    pub took: Duration,
+    pub status: Status,
+    /// The exit code of opal.
+    pub code: i32,
+    pub failed: Option<Failed<'a>>,
+}
+
+/// The step that a run failed at.
+#[derive(Clone, Debug)]
+pub struct Failed<'a> {
+    pub path: &'a str,
+    pub code: i32,
+    /// What opal itself has to say about it.
+    pub message: Option<Shown<'a>>,
+}
+
+/// What the steps of a run came to, blocks not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) started: u64,
+    pub(super) done: u64,
+    pub(super) failed: u64,
+    pub(super) stopped: u64,
+    pub(super) skipped: u64,
+    pub(super) retries: u64,
+}
+
+/// The version of the form of a record.
+pub(super) const VERSION: u32 = 1;
+
+impl From<&Difference> for Drifted {
+    fn from(difference: &Difference) -> Self {
+        Self {
+            code: difference.code,
+            path: difference.path.as_deref().map(str::to_owned),
+            key: difference.key.as_deref().map(str::to_owned),
+            words: difference.words.clone(),
+        }
+    }
+}
+
+impl Header<'_> {
+    /// The first line of the events.
+    pub(super) fn started(&self) -> Vec<u8> {
+        let mut line = Line::new();
+        self.arguments(&mut line);
+        line.time("at", self.at);
+        self.origin(&mut line);
+        line.text("id", self.id.as_str());
+        line.text("kind", "run_started");
+        line.text("opal", self.version);
+        line.number("pid", self.pid);
+        line.text("plan_hash", &self.named_hash());
+        line.text("target", self.target);
+        line.maybe("user", self.user.as_deref());
+        line.number("version", VERSION);
+        line.end()
+    }
+
+    pub(super) fn summary(&self, ending: &Ending<'_>, counts: &Counts) -> Vec<u8> {
+        let mut line = Line::new();
+        self.arguments(&mut line);
+        line.number("code", ending.code);
+        line.maybe("commit", self.commit.as_deref());
+        self.contract(&mut line);
+        line.object("counts", |line| counts.write(line));
+        self.drift(&mut line);
+        ending.failed(&mut line);
+        line.time("finished_at", ending.at);
+        line.maybe("host", self.host.as_deref());
+        line.text("id", self.id.as_str());
+        line.text("opal", self.version);
+        line.number("pid", self.pid);
+        line.text("plan_hash", &self.named_hash());
+        line.time("started_at", self.at);
+        line.text("status", ending.status.name());
+        line.text("target", self.target);
+        line.millis("took_ms", ending.took);
+        line.maybe("user", self.user.as_deref());
+        line.number("version", VERSION);
+        line.end()
+    }
+
+    fn named_hash(&self) -> String {
+        format!("{}:{}", self.algorithm.name(), self.plan_hash.hex())
+    }
+
+    fn arguments(&self, line: &mut Line) {
+        line.pairs(
+            "arguments",
+            self.arguments.iter().map(|(name, value)| {
+                let text = match value {
+                    Value::String(text) => text.to_string(),
+                    other => other.to_string(),
+                };
+                (name.as_str(), text)
+            }),
+        );
+    }
+
+    /// `commit`, `contract`, `drift`, `host`.
+    fn origin(&self, line: &mut Line) {
+        line.maybe("commit", self.commit.as_deref());
+        self.contract(line);
+        self.drift(line);
+        line.maybe("host", self.host.as_deref());
+    }
+
+    fn contract(&self, line: &mut Line) {
+        if let Some(contract) = &self.contract {
+            line.object("contract", |line| {
+                line.text("file_digest", &contract.file_digest.hex());
+                line.text("path", &contract.path);
+            });
+        }
+    }
+
+    fn drift(&self, line: &mut Line) {
+        if !self.drift.is_empty() {
+            line.list("drift", &self.drift, |line, drifted| {
+                line.text("code", drifted.code.name());
+                line.maybe("key", drifted.key.as_deref());
+                line.maybe("path", drifted.path.as_deref());
+                line.text("words", &drifted.words);
+            });
+        }
+    }
+}
+
+impl Ending<'_> {
+    /// The last line of the events.
+    pub(super) fn finished(&self) -> Vec<u8> {
+        let mut line = Line::new();
+        line.time("at", self.at);
+        line.number("code", self.code);
+        self.failed(&mut line);
+        line.text("kind", "run_finished");
+        line.text("status", self.status.name());
+        line.millis("took_ms", self.took);
+        line.end()
+    }
+
+    fn failed(&self, line: &mut Line) {
+        if let Some(failed) = &self.failed {
+            line.object("failed", |line| {
+                line.number("code", failed.code);
+                line.maybe("message", failed.message.as_ref().map(Shown::text).as_deref());
+                line.text("path", failed.path);
+            });
+        }
+    }
+}
+
+impl Counts {
+    fn write(self, line: &mut Line) {
+        line.number("done", self.done);
+        line.number("failed", self.failed);
+        line.number("retries", self.retries);
+        line.number("skipped", self.skipped);
+        line.number("started", self.started);
+        line.number("stopped", self.stopped);
+    }
+}

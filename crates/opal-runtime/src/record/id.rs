@@ -1,0 +1,85 @@
+//! The name of a run.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::SystemTime;
+
+/// `run-YYYYMMDDThhmmssZ-<8 hex>`: names sort by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId(Box<str>);
+
+/// It is no name of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRunId;
+
+const START: &str = "run-";
+const LENGTH: usize = "run-YYYYMMDDThhmmssZ-01234567".len();
+
+impl RunId {
+    /// Of a run that starts at `at`; `random` tells runs of the same second apart.
+    #[must_use]
+    pub fn new(at: SystemTime, random: [u8; 4]) -> Self {
+        let time = jiff::Timestamp::try_from(at).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        let time = time.strftime("%Y%m%dT%H%M%SZ");
+        let random = u32::from_be_bytes(random);
+        Self(format!("{START}{time}-{random:08x}").into())
+    }
+
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for RunId {
+    type Err = NoRunId;
+
+    fn from_str(text: &str) -> Result<Self, NoRunId> {
+        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_name = text.len() == LENGTH
+            && text.is_ascii()
+            && text.starts_with(START)
+            && digits(&text[4..12])
+            && &text[12..13] == "T"
+            && digits(&text[13..19])
+            && &text[19..21] == "Z-"
+            && text[21..].bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        if is_name { Ok(Self(text.into())) } else { Err(NoRunId) }
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+
+    #[test]
+    fn a_name_says_the_time_and_reads_back() {
+        let at = UNIX_EPOCH + Duration::from_secs(1_794_729_600);
+        let id = RunId::new(at, [0, 0xab, 1, 2]);
+        assert_eq!(id.as_str(), "run-20261115T080000Z-00ab0102");
+        assert_eq!(id.as_str().parse(), Ok(id));
+    }
+
+    #[test]
+    fn what_is_almost_a_name_is_none() {
+        for text in [
+            "",
+            "last",
+            "run-20261115T080000Z-00ab010",
+            "run-20261115T080000Z-00AB0102",
+            "run-2026111xT080000Z-00ab0102",
+            "run-20261115T080000Z/00ab0102",
+            "run-20261115T080000Z-00ab0é0",
+        ] {
+            assert_eq!(text.parse::<RunId>(), Err(NoRunId), "{text}");
+        }
+    }
+}

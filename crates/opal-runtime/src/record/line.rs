@@ -1,0 +1,252 @@
+//! Events as lines of JSON, with sorted keys.
+//!
+//! Lines are written by hand: thousands of steps a second should not each build a tree of maps.
+
+use std::fmt::{self, Write as _};
+use std::time::{Duration, SystemTime};
+
+use base64ct::{Base64, Encoding as _};
+use opal_core::record::{Event, Finished, Kind, Started, Stream};
+use opal_core::view::visible;
+
+/// One object, on one line where nothing else is asked for.
+#[derive(Debug)]
+pub(super) struct Line {
+    text: String,
+    /// The key that stands last at each open level: keys must come sorted.
+    last: Vec<&'static str>,
+}
+
+impl Line {
+    pub(super) fn new() -> Self {
+        Self { text: String::from("{"), last: vec![""] }
+    }
+
+    fn key(&mut self, key: &'static str) {
+        if let Some(last) = self.last.last_mut() {
+            debug_assert!(*last < key, "`{key}` stands behind `{last}`");
+            if !last.is_empty() {
+                self.text.push(',');
+            }
+            *last = key;
+        }
+        self.raw(format_args!("\"{key}\":"));
+    }
+
+    fn raw(&mut self, what: fmt::Arguments<'_>) {
+        let _ = self.text.write_fmt(what);
+    }
+
+    pub(super) fn text(&mut self, key: &'static str, text: &str) {
+        self.key(key);
+        string(&mut self.text, text);
+    }
+
+    pub(super) fn maybe(&mut self, key: &'static str, text: Option<&str>) {
+        if let Some(text) = text {
+            self.text(key, text);
+        }
+    }
+
+    pub(super) fn number(&mut self, key: &'static str, number: impl fmt::Display) {
+        self.key(key);
+        self.raw(format_args!("{number}"));
+    }
+
+    /// Only where it is so.
+    pub(super) fn flag(&mut self, key: &'static str, holds: bool) {
+        if holds {
+            self.key(key);
+            self.text.push_str("true");
+        }
+    }
+
+    /// RFC 3339 in UTC, to the microsecond.
+    pub(super) fn time(&mut self, key: &'static str, at: SystemTime) {
+        let at = jiff::Timestamp::try_from(at).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        self.key(key);
+        self.raw(format_args!("\"{at:.6}\""));
+    }
+
+    pub(super) fn millis(&mut self, key: &'static str, took: Duration) {
+        let micros = took.as_micros();
+        self.key(key);
+        self.raw(format_args!("{}.{:03}", micros / 1000, micros % 1000));
+    }
+
+    pub(super) fn object(&mut self, key: &'static str, inside: impl FnOnce(&mut Self)) {
+        self.key(key);
+        self.braced(inside);
+    }
+
+    pub(super) fn list<T>(
+        &mut self,
+        key: &'static str,
+        items: impl IntoIterator<Item = T>,
+        mut each: impl FnMut(&mut Self, T),
+    ) {
+        self.key(key);
+        self.text.push('[');
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            self.braced(|line| each(line, item));
+        }
+        self.text.push(']');
+    }
+
+    /// Names that are not ours, in their order.
+    pub(super) fn pairs<'p>(
+        &mut self,
+        key: &'static str,
+        pairs: impl IntoIterator<Item = (&'p str, String)>,
+    ) {
+        self.key(key);
+        self.text.push('{');
+        for (index, (name, value)) in pairs.into_iter().enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            string(&mut self.text, name);
+            self.text.push(':');
+            string(&mut self.text, &value);
+        }
+        self.text.push('}');
+    }
+
+    fn braced(&mut self, inside: impl FnOnce(&mut Self)) {
+        self.text.push('{');
+        self.last.push("");
+        inside(self);
+        self.last.pop();
+        self.text.push('}');
+    }
+
+    pub(super) fn end(mut self) -> Vec<u8> {
+        self.text.push_str("}\n");
+        self.text.into_bytes()
+    }
+}
+
+/// JSON text in which nothing acts on a terminal.
+fn string(into: &mut String, text: &str) {
+    into.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| matches!(c, '"' | '\\') || visible::character(c) != c)
+    {
+        into.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let Some(c) = rest.chars().next() else { break };
+        match c {
+            '"' => into.push_str("\\\""),
+            '\\' => into.push_str("\\\\"),
+            '\n' => into.push_str("\\n"),
+            '\t' => into.push_str("\\t"),
+            '\r' => into.push_str("\\r"),
+            c => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(into, "\\u{unit:04x}");
+                }
+            }
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    into.push_str(rest);
+    into.push('"');
+}
+
+pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
+    let mut line = Line::new();
+    line.time("at", event.at);
+    match &event.kind {
+        Kind::Started(step) => started(&mut line, step),
+        Kind::Finished(step) => finished(&mut line, step),
+        Kind::Skipped { path, decorator } => {
+            line.text("decorator", decorator);
+            line.text("kind", "step_skipped");
+            line.text("path", path);
+        }
+        Kind::Retrying { path, attempt, of, code, pause } => {
+            line.number("attempt", attempt);
+            line.number("code", code);
+            line.text("kind", "step_retrying");
+            line.number("of", of);
+            line.text("path", path);
+            line.millis("pause_ms", *pause);
+        }
+        Kind::Log { path, level, message } => {
+            line.text("kind", "log");
+            line.text("level", level.name());
+            line.text("message", &message.text());
+            line.text("path", path);
+        }
+        Kind::CleaningUp { why } => {
+            line.text("kind", "cleaning_up");
+            line.text("why", why);
+        }
+        Kind::Branches { path, count, most } => {
+            line.number("count", count);
+            line.text("kind", "branches");
+            line.number("most", most);
+            line.text("path", path);
+        }
+    }
+    line.end()
+}
+
+fn started(line: &mut Line, step: &Started<'_>) {
+    line.number("attempt", step.attempt);
+    line.flag("block", step.is_block);
+    line.text("decorator", step.decorator);
+    line.text("kind", "step_started");
+    line.number("number", step.number);
+    line.text("path", step.path);
+    line.text("text", &step.text.text());
+}
+
+fn finished(line: &mut Line, step: &Finished<'_>) {
+    line.number("attempt", step.attempt);
+    line.flag("block", step.is_block);
+    line.number("code", step.code);
+    line.text("decorator", step.decorator);
+    line.text("end", step.end.name());
+    line.text("kind", "step_finished");
+    line.maybe("message", step.message.as_ref().map(|message| message.text()).as_deref());
+    line.number("number", step.number);
+    line.text("path", step.path);
+    line.millis("took_ms", step.took);
+}
+
+/// Something that a step printed: as text where it is UTF-8.
+pub(super) fn output(number: u64, stream: Stream, bytes: &[u8]) -> Vec<u8> {
+    let mut line = Line::new();
+    let text = std::str::from_utf8(bytes);
+    if text.is_err() {
+        line.text("base64", &Base64::encode_string(bytes));
+    }
+    line.text("kind", "output");
+    line.number("number", number);
+    line.text("stream", stream_name(stream));
+    line.maybe("text", text.ok());
+    line.end()
+}
+
+/// Where the whole output of a step is, because there is much of it.
+pub(super) fn output_file(number: u64, file: &str, left_out: u64) -> Vec<u8> {
+    let mut line = Line::new();
+    line.text("file", file);
+    line.text("kind", "output");
+    if left_out > 0 {
+        line.number("left_out", left_out);
+    }
+    line.number("number", number);
+    line.end()
+}
+
+fn stream_name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    }
+}

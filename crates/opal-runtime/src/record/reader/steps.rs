@@ -1,0 +1,97 @@
+//! What had started and what had finished.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Events, Unreadable};
+
+/// One start of a step, or a step that was skipped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// None where it was skipped.
+    pub number: Option<u64>,
+    pub path: String,
+    pub decorator: String,
+    /// As the plan shows it.
+    pub text: String,
+    pub attempt: u64,
+    pub is_block: bool,
+    pub started_at: Option<String>,
+    /// None where nobody wrote that it has finished.
+    pub finish: Option<Finish>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finish {
+    /// `done`, `failed`, `timed_out`, `stopped`; `skipped` where it never started.
+    pub end: String,
+    pub code: i64,
+    pub took_ms: f64,
+    pub message: Option<String>,
+}
+
+impl Step {
+    /// `started` as long as nobody wrote how it ended.
+    #[must_use]
+    pub fn end(&self) -> &str {
+        self.finish.as_ref().map_or("started", |finish| &finish.end)
+    }
+
+    /// It had begun and could not go on to its end.
+    pub(super) fn was_cut_short(&self) -> bool {
+        !self.is_block && matches!(self.end(), "started" | "stopped")
+    }
+}
+
+/// The steps of a run in the order in which they started.
+pub fn steps(folder: &Path) -> Result<Vec<Step>, Unreadable> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    for event in Events::open(folder)? {
+        let event = event?;
+        let number = event["number"].as_u64();
+        match event["kind"].as_str() {
+            Some("step_started") => {
+                places.extend(number.map(|number| (number, steps.len())));
+                steps.push(begun(&event, None));
+            }
+            Some("step_skipped") => {
+                let end = "skipped".to_owned();
+                let finish = Finish { end, code: 0, took_ms: 0.0, message: None };
+                steps.push(begun(&event, Some(finish)));
+            }
+            Some("step_finished") => {
+                let place = number.and_then(|number| places.get(&number));
+                if let Some(step) = place.and_then(|&place| steps.get_mut(place)) {
+                    step.finish = Some(Finish {
+                        end: text(&event, "end"),
+                        code: event["code"].as_i64().unwrap_or_default(),
+                        took_ms: event["took_ms"].as_f64().unwrap_or_default(),
+                        message: event["message"].as_str().map(str::to_owned),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(steps)
+}
+
+fn begun(event: &Value, finish: Option<Finish>) -> Step {
+    Step {
+        number: event["number"].as_u64(),
+        path: text(event, "path"),
+        decorator: text(event, "decorator"),
+        text: text(event, "text"),
+        attempt: event["attempt"].as_u64().unwrap_or(1),
+        is_block: event["block"].as_bool().unwrap_or(false),
+        started_at: event["at"].as_str().map(str::to_owned).filter(|_| finish.is_none()),
+        finish,
+    }
+}
+
+fn text(event: &Value, name: &str) -> String {
+    event[name].as_str().unwrap_or_default().to_owned()
+}

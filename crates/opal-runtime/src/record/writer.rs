@@ -1,0 +1,274 @@
+//! Writes a record while a run goes on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use opal_core::record::{End, Event, Kind, Shown, Stream};
+use opal_core::view::{Json, PlanView};
+use rustix::fs::FlockOperation;
+
+use super::header::{Counts, Ending, Header};
+use super::output::Output;
+use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, line, retention};
+use crate::root::{Root, RootError};
+use crate::witness::{Recorder, Unrecorded};
+
+/// A record that is being written. Dropped without [`Writer::finish`], it is that of a crash.
+#[derive(Debug)]
+pub struct Writer<'a> {
+    header: Header<'a>,
+    /// Of all runs of the target.
+    target: PathBuf,
+    folder: PathBuf,
+    sync: bool,
+    state: Mutex<State>,
+    trouble: OnceLock<Unwritten>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Locked as long as the run goes on.
+    events: File,
+    outputs: BTreeMap<u64, Output>,
+    counts: Counts,
+}
+
+/// A record cannot be written.
+#[derive(Debug)]
+pub struct Unwritten(RootError);
+
+impl<'a> Writer<'a> {
+    /// Begins the record of a run. With `sync` every event is on the disk before the run goes on.
+    pub fn create(
+        root: &Root,
+        header: Header<'a>,
+        plan: &PlanView<'_>,
+        sync: bool,
+    ) -> Result<Self, Unwritten> {
+        Self::begin(root, header, Some(&Json.line(plan)), sync).map_err(Unwritten)
+    }
+
+    fn begin(
+        root: &Root,
+        header: Header<'a>,
+        plan: Option<&[u8]>,
+        sync: bool,
+    ) -> Result<Self, RootError> {
+        let target = root.directory(&format!("{FOLDER}/{}", folder_name(header.target)))?;
+        let folder = target.join(header.id.as_str());
+        // Under its own name the record appears only when it says what it is of, and is locked.
+        let unfinished = target.join(format!("{UNFINISHED}{}", header.id));
+        let of = |error| RootError::of(&folder, error);
+        DirBuilder::new().mode(0o700).create(&unfinished).map_err(of)?;
+        let begun = first_files(&unfinished, &header.started(), plan, sync)
+            .and_then(|events| fs::rename(&unfinished, &folder).map(|()| events));
+        let events = begun.map_err(|error| {
+            let _ = fs::remove_dir_all(&unfinished);
+            of(error)
+        })?;
+        if sync {
+            sync_folder(&folder).and_then(|()| sync_folder(&target)).map_err(of)?;
+        }
+        let state = State { events, outputs: BTreeMap::new(), counts: Counts::default() };
+        let state = Mutex::new(state);
+        Ok(Self { header, target, folder, sync, state, trouble: OnceLock::new() })
+    }
+
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.header.id
+    }
+
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Why nothing more is recorded.
+    #[must_use]
+    pub fn trouble(&self) -> Option<&Unwritten> {
+        self.trouble.get()
+    }
+
+    /// Ends the record, and removes the oldest ones where there are too many. Where the record
+    /// could not be written, it is still tried to say how the run ended.
+    pub fn finish(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
+        let finished = self.last_lines(ending);
+        let summed = self.summary(ending);
+        let Self { target, state, trouble, .. } = self;
+        // Only who has ended may be removed.
+        drop(state);
+        if let Some(unwritten) = trouble.into_inner() {
+            return Err(unwritten);
+        }
+        finished.and(summed).map_err(Unwritten)?;
+        retention::after_run(&target);
+        Ok(())
+    }
+
+    fn last_lines(&self, ending: &Ending<'_>) -> Result<(), RootError> {
+        if self.trouble.get().is_some() {
+            return Ok(());
+        }
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
+        for output in std::mem::take(&mut state.outputs).into_values() {
+            lines.extend(output.close()?);
+        }
+        lines.extend(ending.finished());
+        self.append(&mut state.events, &lines)
+    }
+
+    fn summary(&self, ending: &Ending<'_>) -> Result<(), RootError> {
+        let counts = self.state.lock().unwrap_or_else(PoisonError::into_inner).counts;
+        let unfinished = self.folder.join(format!("{UNFINISHED}{SUMMARY}"));
+        let path = self.folder.join(SUMMARY);
+        let written = (|| {
+            let mut file = new_file(&unfinished)?;
+            file.write_all(&self.header.summary(ending, &counts))?;
+            sync_if(self.sync, &file)?;
+            fs::rename(&unfinished, &path)?;
+            if self.sync { sync_folder(&self.folder) } else { Ok(()) }
+        })();
+        written.map_err(|error| RootError::of(&path, error))
+    }
+
+    /// One write, so that a line is there or not, whatever happens to this process.
+    fn append(&self, events: &mut File, lines: &[u8]) -> Result<(), RootError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let written = events.write_all(lines).and_then(|()| sync_if(self.sync, events));
+        written.map_err(|error| RootError::of(&self.folder.join(EVENTS), error))
+    }
+
+    fn record(
+        &self,
+        lines: impl FnOnce(&mut State) -> Result<Vec<u8>, RootError>,
+    ) -> Result<(), Unrecorded> {
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.trouble.get().is_some() {
+            return Err(Unrecorded);
+        }
+        let written = lines(state).and_then(|lines| self.append(&mut state.events, &lines));
+        written.map_err(|error| {
+            let _ = self.trouble.set(Unwritten(error));
+            Unrecorded
+        })
+    }
+}
+
+impl Recorder for Writer<'_> {
+    fn event(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
+        let line = line::event(event);
+        self.record(|state| {
+            state.counts.add(&event.kind);
+            let printed = match &event.kind {
+                Kind::Finished(step) => state.outputs.remove(&step.number),
+                _ => None,
+            };
+            let mut lines = printed.map_or(Ok(Vec::new()), Output::close)?;
+            lines.extend(line);
+            Ok(lines)
+        })
+    }
+
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
+        self.record(|state| {
+            let output = state.outputs.entry(number).or_insert_with(|| Output::new(number));
+            output.take(&self.folder, stream, bytes.bytes())
+        })
+    }
+}
+
+impl Counts {
+    fn add(&mut self, kind: &Kind<'_>) {
+        match kind {
+            Kind::Started(step) if !step.is_block => self.started += 1,
+            Kind::Finished(step) if !step.is_block => match step.end {
+                End::Done => self.done += 1,
+                End::Failed | End::TimedOut => self.failed += 1,
+                End::Stopped => self.stopped += 1,
+            },
+            Kind::Skipped { .. } => self.skipped += 1,
+            Kind::Retrying { .. } => self.retries += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The record of a contract that was not run: why, and no values.
+pub fn refused(root: &Root, header: Header<'_>, ending: &Ending<'_>) -> Result<(), Unwritten> {
+    Writer::begin(root, header, None, false).map_err(Unwritten)?.finish(ending)
+}
+
+impl Unwritten {
+    /// The way forward.
+    #[must_use]
+    pub fn help(&self) -> String {
+        format!("{}; `--no-record` runs without a record", self.0.help())
+    }
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the record of this run cannot be written: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritten {}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+}
+
+fn sync_if(sync: bool, file: &File) -> io::Result<()> {
+    if sync { file.sync_data() } else { Ok(()) }
+}
+
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// The events with their first line, locked.
+fn first_files(folder: &Path, line: &[u8], plan: Option<&[u8]>, sync: bool) -> io::Result<File> {
+    let mut events = new_file(&folder.join(EVENTS))?;
+    rustix::fs::flock(&events, FlockOperation::LockExclusive)?;
+    events.write_all(line)?;
+    sync_if(sync, &events)?;
+    if let Some(plan) = plan {
+        let mut file = new_file(&folder.join(PLAN))?;
+        file.write_all(plan)?;
+        sync_if(sync, &file)?;
+    }
+    Ok(events)
+}
+
+/// The name of a target as the name of a directory: letters, digits, `-` and `_` as they are, all
+/// else as its bytes in hexadecimal behind a `%`, and never longer than a directory's name can be.
+pub(super) fn folder_name(target: &str) -> String {
+    const MOST_BYTES: usize = 200;
+    let mut name = String::new();
+    for byte in target.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+            name.push(char::from(byte));
+        } else {
+            name.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    if name.is_empty() {
+        name.push('%');
+    }
+    if name.len() > MOST_BYTES {
+        let digest = opal_core::hash::Algorithm::Sha256.digest(&[target.as_bytes()]);
+        name.truncate(MOST_BYTES - 17);
+        name.push('-');
+        name.push_str(&digest.hex()[..16]);
+    }
+    name
+}

@@ -1,0 +1,283 @@
+//! Steps on this machine.
+//!
+//! ```text
+//! run ─▶ route ─┬─▶ a plain program: started by itself          children
+//!               ├─▶ echo, true, test …: by the waiting shell    waiting, request
+//!               └─▶ anything else: in a fork of that shell
+//!        lane: pipes or a terminal, kept from command to command
+//!        flow: output, answers and orders, until nothing is left   ending, processes, orphans
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | which of the three ways a command goes | `route` |
+//! | starting programs with the descriptors they need | `children`, `slots` |
+//! | the shell that waits, and what it is told | `waiting`, `request` |
+//! | what a command prints and how it ends | `lane`, `flow`, `ending` |
+//! | whose process is whose | `processes`, `orphans` |
+//!
+//! Deliberately not here: signals of the process and what is printed; both are the command line's.
+
+mod checking;
+mod children;
+mod ending;
+mod files;
+mod flow;
+mod interpreters;
+mod lane;
+mod orphans;
+mod processes;
+mod request;
+mod route;
+mod slots;
+mod waiting;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use opal_core::action::{Pending, Replace};
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+
+use super::{Ended, Input, Output, Session, Taker, Work};
+use crate::script::Shell;
+use crate::stop::Stop;
+use flow::Flow;
+use lane::Lane;
+use processes::{MARKER, Moment};
+use waiting::{Interpreter, Waiting};
+
+/// What a session is made of. The command line collects it; nothing here reads the environment of
+/// the process.
+pub struct Setup {
+    /// Of every command.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Where the first steps start. Absolute.
+    pub start: PathBuf,
+    /// What `~` stands for; none where there is no home.
+    pub home: Option<PathBuf>,
+    /// Tells the processes of this run from all others: the id of the run.
+    pub marker: String,
+}
+
+/// Shells and programs on this machine.
+pub struct LocalSession {
+    setup: Setup,
+    shell: OnceLock<Option<Interpreter>>,
+    /// Lanes that wait for their next command: with the input of opal, and without any.
+    idle: [Mutex<Vec<Lane>>; 2],
+    lanes: AtomicUsize,
+    began: Moment,
+}
+
+const NO_PIPES: &str = "the pipes of a command cannot be made";
+
+/// Commands that run now, in all sessions of the process.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+
+impl LocalSession {
+    /// Starts nothing yet.
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        orphans::adopt();
+        Self {
+            setup,
+            shell: OnceLock::new(),
+            idle: [Mutex::default(), Mutex::default()],
+            lanes: AtomicUsize::new(0),
+            began: Moment::now(),
+        }
+    }
+
+    /// Starts the shell, which gets ready while other things are done. Whoever does not call this
+    /// waits for it at the first step.
+    pub fn start(&self) {
+        let lane = self.new_lane(Input::Own, Output::Taken, Output::Taken);
+        if let Ok(mut lane) = lane {
+            // The first step says what is wrong.
+            if self.boot(&mut lane, &self.setup.start, &BTreeMap::new()).is_ok() {
+                self.give_back(lane);
+            }
+        }
+    }
+
+    /// The shell that steps get; none where there is none. `Sh` has no `pipefail`.
+    #[must_use]
+    pub fn shell(&self) -> Option<Shell> {
+        self.interpreter().map(|it| it.shell)
+    }
+
+    /// Ends what the commands have left running, servers in the background included: for a run that
+    /// was interrupted. After any other run they stay.
+    pub fn end_all(&self, grace: Duration) {
+        for idle in &self.idle {
+            idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        ending::end(|| processes::left(&self.setup.marker, self.began), grace);
+        orphans::bury();
+    }
+
+    fn interpreter(&self) -> Option<&Interpreter> {
+        let find = || Interpreter::find(self.variable("PATH"), &self.setup.start);
+        self.shell.get_or_init(find).as_ref()
+    }
+
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.setup.environment.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    fn lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let idle = match (&stdin, &stdout, &stderr) {
+            (Input::Own, Output::Taken, Output::Taken) => self.idle[0].lock(),
+            (Input::Nothing, Output::Taken, Output::Taken) => self.idle[1].lock(),
+            _ => return self.new_lane(stdin, stdout, stderr),
+        };
+        let lane = idle.unwrap_or_else(PoisonError::into_inner).pop();
+        lane.map_or_else(|| self.new_lane(stdin, stdout, stderr), Ok)
+    }
+
+    fn new_lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let number = self.lanes.fetch_add(1, Ordering::Relaxed);
+        let marker = format!("{}.{number}", self.setup.marker);
+        // Where there is a terminal, only its own group may read from it.
+        let is_grouped = !matches!(stdin, Input::Own) || !has_terminal();
+        Lane::new(marker.into(), stdin, stdout, stderr, is_grouped)
+            .map_err(|error| failed(NO_PIPES, &error))
+    }
+
+    fn give_back(&self, lane: Lane) {
+        let idle = match lane.stdin {
+            lane::Source::Own => &self.idle[0],
+            _ => &self.idle[1],
+        };
+        if lane.is_reusable {
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
+        }
+    }
+
+    /// Gives a lane its shell.
+    fn boot(
+        &self,
+        lane: &mut Lane,
+        directory: &Path,
+        more: &BTreeMap<String, opal_core::Secret>,
+    ) -> Result<(), Trouble> {
+        let interpreter = self.interpreter().ok_or_else(|| {
+            Trouble::new(
+                TroubleKind::Missing,
+                "there is no shell to run the command: neither `bash` nor `sh` is in `PATH`",
+                "install one of them, or correct `PATH`",
+            )
+        })?;
+        let mut connected = Ok(());
+        let shell = Waiting::start(interpreter, &[], directory, |command| {
+            self.surround(command, lane, directory);
+            command.envs(more.iter().map(|(name, value)| (name, value.expose())));
+            connected = lane.connect(command);
+        });
+        connected.map_err(|error| failed(NO_PIPES, &error))?;
+        lane.shell = Some(shell.map_err(|error| failed("the shell cannot be started", &error))?);
+        Ok(())
+    }
+
+    /// What holds for every process of a lane.
+    fn surround(&self, command: &mut Command, lane: &Lane, directory: &Path) {
+        // `SHELLOPTS` would change how the waiting shell itself reads and runs.
+        let is_passed = |name: &&OsString| !["OLDPWD", "SHELLOPTS"].iter().any(|it| **name == **it);
+        let environment = &self.setup.environment;
+        command
+            .env_clear()
+            .envs(environment.iter().filter(|(name, _)| is_passed(name)))
+            .env("PWD", directory)
+            .env(MARKER, &lane.marker)
+            .current_dir(directory);
+        if lane.is_grouped {
+            command.process_group(0);
+        }
+    }
+}
+
+impl Session for LocalSession {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
+        checking::check(self, scripts)
+    }
+
+    fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        if !work.directory.is_dir() {
+            return Err(gone(work.directory));
+        }
+        let Work { script, interpreter, directory, environment, stdin, stdout, stderr } = work;
+        let task = route::Task { script, directory, environment };
+        let mut lane = self.lane(stdin, stdout, stderr)?;
+        let since = Moment::now();
+        let program = match interpreter {
+            Some(name) => Some(interpreters::begin(self, &task, name, &lane)?),
+            None => route::begin(self, &task, &mut lane)?,
+        };
+        RUNNING.fetch_add(1, Ordering::SeqCst);
+        let outcome = Flow { lane: &mut lane, program, since, taker }.run(stop);
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
+        let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
+        orphans::bury();
+        self.give_back(lane);
+        Ok(Ended { code: outcome.code, directory: outcome.directory })
+    }
+
+    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+        files::directory(&self.setup, from, path, create)
+    }
+
+    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+        files::replace(&self.setup, from, replace)
+    }
+
+    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+        files::open(&self.setup, from, path)
+    }
+}
+
+fn has_terminal() -> bool {
+    use rustix::stdio::{stderr, stdin, stdout};
+    [stdin(), stdout(), stderr()].into_iter().any(rustix::termios::isatty)
+}
+
+fn gone(directory: &Path) -> Trouble {
+    Trouble::new(
+        TroubleKind::Missing,
+        format!("the working directory `{}` is not there any more", directory.display()),
+        "see which step removes it, or make it with `@workdir(…, create=true)`",
+    )
+}
+
+fn failed(what: &str, error: &std::io::Error) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("{what}: {}", error.kind()),
+        "see whether the system has processes, memory and descriptors to spare (`ulimit -a`)",
+    )
+}
+
+/// The names of the variables and never their values.
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("environment", &self.environment.keys())
+            .field("start", &self.start)
+            .field("home", &self.home)
+            .field("marker", &self.marker)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LocalSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSession").field("setup", &self.setup).finish_non_exhaustive()
+    }
+}

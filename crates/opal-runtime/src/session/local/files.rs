@@ -1,0 +1,196 @@
+//! Directories and files as steps name them.
+//!
+//! A file is replaced in one move: it is written beside its place under another name, and gets its
+//! own when all of it is there. What is no ordinary file, such as `/dev/null`, is written to.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use opal_core::action::{Pending, Replace};
+use opal_core::resolver::{Trouble, TroubleKind};
+use tempfile::NamedTempFile;
+
+use super::Setup;
+
+/// As many links as the system follows.
+const MAX_LINKS: usize = 40;
+
+/// Two branches that add to the same file do so one after the other.
+static APPENDING: Mutex<()> = Mutex::new(());
+
+pub(super) fn directory(
+    setup: &Setup,
+    from: &Path,
+    path: &str,
+    create: bool,
+) -> Result<PathBuf, Trouble> {
+    let whole = whole(setup, from, path)?;
+    if create {
+        fs::create_dir_all(&whole).map_err(|error| trouble("made", path, &error))?;
+    }
+    let found = fs::metadata(&whole).map_err(|error| trouble("entered", path, &error))?;
+    if !found.is_dir() {
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            format!("`{path}` is not a directory"),
+            "name a directory",
+        ));
+    }
+    Ok(whole)
+}
+
+pub(super) fn open(setup: &Setup, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+    let whole = whole(setup, from, path)?;
+    let file = File::open(&whole).map_err(|error| trouble("read", path, &error))?;
+    match file.metadata() {
+        Ok(found) if found.is_dir() => Err(is_directory(path)),
+        _ => Ok(file.into()),
+    }
+}
+
+pub(super) fn replace(
+    setup: &Setup,
+    from: &Path,
+    replace: &Replace<'_>,
+) -> Result<Box<dyn Pending>, Trouble> {
+    let path = replace.path;
+    let target = followed(whole(setup, from, path)?);
+    let found = fs::metadata(&target).ok();
+    if found.as_ref().is_some_and(fs::Metadata::is_dir) {
+        return Err(is_directory(path));
+    }
+    let is_special = found.as_ref().is_some_and(|it| !it.is_file());
+    let beside = match target.parent() {
+        _ if is_special => std::env::temp_dir(),
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("/"),
+    };
+    let (file, usual) = temporary(&beside).map_err(|error| trouble("written", path, &error))?;
+    let mode = replace.mode.or(found.as_ref().map(|it| it.mode() & 0o7777)).unwrap_or(usual);
+    let owner = found.map(|it| (it.uid(), it.gid()));
+    Ok(Box::new(Replacement {
+        file,
+        path: path.to_owned(),
+        target,
+        mode,
+        owner,
+        append: replace.append,
+        is_special,
+    }))
+}
+
+/// A file that is not there yet.
+struct Replacement {
+    file: NamedTempFile,
+    path: String,
+    target: PathBuf,
+    mode: u32,
+    owner: Option<(u32, u32)>,
+    append: bool,
+    is_special: bool,
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Pending for Replacement {
+    fn keep(self: Box<Self>) -> Result<(), Trouble> {
+        let path = self.path.clone();
+        self.kept().map_err(|error| trouble("written", &path, &error))
+    }
+}
+
+impl Replacement {
+    fn kept(self) -> io::Result<()> {
+        if self.is_special {
+            let mut target = fs::OpenOptions::new().write(true).open(&self.target)?;
+            return io::copy(&mut File::open(self.file.path())?, &mut target).map(drop);
+        }
+        let _one = self.append.then(|| APPENDING.lock().unwrap_or_else(PoisonError::into_inner));
+        let file = if self.append && self.target.exists() {
+            let (mut whole, _) = temporary(self.target.parent().unwrap_or(Path::new("/")))?;
+            io::copy(&mut File::open(&self.target)?, &mut whole)?;
+            io::copy(&mut File::open(self.file.path())?, &mut whole)?;
+            whole
+        } else {
+            self.file
+        };
+        if let Some((user, group)) = self.owner {
+            // Only root may give files away; others keep what they write.
+            let _ = chown(file.path(), Some(user), Some(group));
+        }
+        file.as_file().set_permissions(Permissions::from_mode(self.mode))?;
+        file.as_file().sync_all()?;
+        file.persist(&self.target).map_err(|error| error.error).map(drop)
+    }
+}
+
+/// An empty file that only its owner can read, and the mode it would have had.
+fn temporary(beside: &Path) -> io::Result<(NamedTempFile, u32)> {
+    let everybody = Permissions::from_mode(0o666);
+    let file =
+        tempfile::Builder::new().prefix(".opal-").permissions(everybody).tempfile_in(beside)?;
+    let usual = file.as_file().metadata()?.mode() & 0o777;
+    file.as_file().set_permissions(Permissions::from_mode(0o600))?;
+    Ok((file, usual))
+}
+
+fn whole(setup: &Setup, from: &Path, path: &str) -> Result<PathBuf, Trouble> {
+    if path.is_empty() || path.contains('\0') {
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            "a path cannot be empty or hold a NUL character",
+            "name a file or a directory",
+        ));
+    }
+    let in_home = if path == "~" { Some("") } else { path.strip_prefix("~/") };
+    let Some(rest) = in_home else { return Ok(from.join(path)) };
+    let home = setup.home.as_ref().ok_or_else(|| {
+        Trouble::new(
+            TroubleKind::Missing,
+            format!("`{path}` is in the home directory, and there is none"),
+            "set `HOME`, or name the whole path",
+        )
+    })?;
+    Ok(home.join(rest))
+}
+
+/// Where links lead, a link to nothing included.
+fn followed(mut path: PathBuf) -> PathBuf {
+    for _ in 0..MAX_LINKS {
+        let Ok(link) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("/")).join(link);
+    }
+    path
+}
+
+fn is_directory(path: &str) -> Trouble {
+    Trouble::new(TroubleKind::Invalid, format!("`{path}` is a directory"), "name a file in it")
+}
+
+fn trouble(done: &str, path: &str, error: &io::Error) -> Trouble {
+    let (kind, help) = match error.kind() {
+        ErrorKind::NotFound => (TroubleKind::Missing, "make it first, for example with `mkdir -p`"),
+        ErrorKind::NotADirectory => (TroubleKind::Missing, "a part of the path is a file"),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            (TroubleKind::Denied, "see who may write there with `ls -ld`")
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            (TroubleKind::TooLarge, "free some space, and run again")
+        }
+        _ => (TroubleKind::Failed, "see whether the disk is in order"),
+    };
+    Trouble::new(kind, format!("`{path}` cannot be {done}: {}", error.kind()), help)
+}

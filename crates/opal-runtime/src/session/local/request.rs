@@ -1,0 +1,148 @@
+//! The text that a waiting shell is given for one command.
+//!
+//! ```text
+//! builtin cd -- '/srv' 2>&201 && unset -v OLDPWD &&   only where it stands elsewhere
+//! ( unset -v __opal_0
+//! __opal_0='; rm -rf /'
+//! export REGION='eu'
+//! kubectl scale --replicas="${__opal_0}"
+//! ) 2>&201 201>&- 200>&-
+//! ```
+//!
+//! The command is in the brackets as it is, so that the shell can become the last program in it
+//! without one more fork. Its text is known to be whole: the source was read with all its quotes
+//! and brackets in pairs, and the shell was asked about it before anything ran.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use opal_core::Secret;
+use zeroize::Zeroizing;
+
+use super::waiting::Descriptors;
+use crate::script::{Compiled, Shell};
+
+/// What is asked for.
+pub(super) struct Request<'a> {
+    pub(super) shell: Shell,
+    pub(super) descriptors: Descriptors,
+    /// Where to go first.
+    pub(super) directory: Option<&'a Path>,
+    pub(super) environment: &'a BTreeMap<String, Secret>,
+    /// Whether to tell where it ended.
+    pub(super) is_mover: bool,
+}
+
+impl Request<'_> {
+    /// A command in a fork.
+    pub(super) fn forked(&self, compiled: &Compiled) -> Zeroizing<String> {
+        let assignments = compiled.assignments();
+        let exports = self.exports();
+        let bytes = assignments.len() + exports.len() + compiled.text().len() + 512;
+        let mut text = self.begun(bytes);
+        text.push_str("( ");
+        text.push_str(&assignments);
+        text.push_str(&exports);
+        text.push_str(compiled.text());
+        text.push('\n');
+        let Descriptors { channel, error, .. } = self.descriptors;
+        if self.is_mover {
+            text.push_str(&format!(
+                "__opal_code=$?\n{}printf '%s:%s\\0' \"$__opal_turn\" \"$PWD\" >&{channel}\n\
+                 {}exit \"$__opal_code\"\n",
+                self.builtin(),
+                self.builtin()
+            ));
+        }
+        text.push_str(&format!(") 2>&{error} {error}>&-"));
+        if !self.is_mover {
+            text.push_str(&format!(" {channel}>&-"));
+        }
+        text
+    }
+
+    /// A command of the shell itself that leaves no trace in it.
+    pub(super) fn unforked(&self, text: &str) -> Zeroizing<String> {
+        let mut begun = self.begun(text.len() + 64);
+        begun.push_str(text);
+        begun.push_str(&format!(" 2>&{}", self.descriptors.error));
+        begun
+    }
+
+    fn begun(&self, bytes: usize) -> Zeroizing<String> {
+        let mut text = Zeroizing::new(String::new());
+        let Some(directory) = self.directory else {
+            text.reserve_exact(bytes);
+            return text;
+        };
+        let directory = directory.to_string_lossy();
+        text.reserve_exact(bytes + 2 * directory.len() + 64);
+        text.push_str(&format!(
+            "{}cd -- {} 2>&{}",
+            self.builtin(),
+            quoted(&directory).as_str(),
+            self.descriptors.error
+        ));
+        text.push_str(" && unset -v OLDPWD && ");
+        text
+    }
+
+    fn exports(&self) -> Zeroizing<String> {
+        let mut text = Zeroizing::new(String::new());
+        text.reserve_exact(
+            self.environment
+                .iter()
+                .map(|(name, value)| name.len() + 4 * value.expose().len() + 16)
+                .sum(),
+        );
+        for (name, value) in self.environment {
+            text.push_str("export ");
+            text.push_str(name);
+            text.push('=');
+            text.push_str(&quoted(value.expose()));
+            text.push('\n');
+        }
+        text
+    }
+
+    fn builtin(&self) -> &'static str {
+        match self.shell {
+            Shell::Bash => "builtin ",
+            Shell::Sh => "",
+        }
+    }
+}
+
+fn quoted(text: &str) -> Zeroizing<String> {
+    let mut quoted = Zeroizing::new(String::new());
+    crate::script::single(&mut quoted, text);
+    quoted
+}
+
+/// Whether a shell takes the variable from `export NAME=value` as it would from its environment.
+pub(super) fn is_exportable(name: &str) -> bool {
+    const OWN: [&str; 12] = [
+        "EUID",
+        "GROUPS",
+        "IFS",
+        "OLDPWD",
+        "OPTIND",
+        "PPID",
+        "PS4",
+        "PWD",
+        "SHELLOPTS",
+        "SHLVL",
+        "UID",
+        "_",
+    ];
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    is_name && !name.starts_with("BASH") && !name.starts_with("__opal_") && !OWN.contains(&name)
+}
+
+/// What bash takes for a function: `BASH_FUNC_name%%`.
+pub(super) fn exported_function(variable: &OsStr) -> Option<&str> {
+    std::str::from_utf8(variable.as_bytes().strip_prefix(b"BASH_FUNC_")?.strip_suffix(b"%%")?).ok()
+}

@@ -1,0 +1,257 @@
+//! Which way a command goes: to a program at once, or to the shell, forked or not.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use opal_core::Secret;
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+
+use super::children::{self, Running};
+use super::lane::Lane;
+use super::request::{Request, exported_function, is_exportable};
+use super::{LocalSession, NO_PIPES, failed};
+use crate::script::{self, Movement, Plain, Shell};
+
+/// A command and what holds for it, without its descriptors.
+pub(super) struct Task<'a> {
+    pub(super) script: &'a [ScriptPart],
+    pub(super) directory: &'a Path,
+    pub(super) environment: &'a BTreeMap<String, Secret>,
+}
+
+/// Builtins that leave no trace in a shell, whatever plain words follow.
+const STATELESS: [&str; 7] = [":", "[", "echo", "false", "pwd", "test", "true"];
+
+/// Names that mean something to bash or to another shell.
+const OF_SHELLS: [&str; 92] = [
+    "!",
+    ".",
+    ":",
+    "[",
+    "[[",
+    "alias",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "case",
+    "cd",
+    "chdir",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "coproc",
+    "declare",
+    "dirs",
+    "disown",
+    "do",
+    "done",
+    "echo",
+    "elif",
+    "else",
+    "enable",
+    "end",
+    "esac",
+    "eval",
+    "exec",
+    "exit",
+    "export",
+    "false",
+    "fc",
+    "fg",
+    "fi",
+    "for",
+    "function",
+    "getopts",
+    "hash",
+    "help",
+    "history",
+    "if",
+    "in",
+    "jobs",
+    "kill",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "newgrp",
+    "popd",
+    "print",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "select",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "then",
+    "time",
+    "times",
+    "trap",
+    "true",
+    "type",
+    "typeset",
+    "ulimit",
+    "umask",
+    "unalias",
+    "unset",
+    "until",
+    "wait",
+    "whence",
+    "where",
+    "which",
+    "while",
+    "{",
+    "}",
+    "]]",
+    "login",
+    "setvar",
+];
+
+/// Starts the command; what runs, where it is not the shell of the lane.
+pub(super) fn begin(
+    session: &LocalSession,
+    task: &Task<'_>,
+    lane: &mut Lane,
+) -> Result<Option<Running>, Trouble> {
+    let plain = script::plain(task.script).filter(|plain| !is_changed(session, task, plain));
+    if let Some(plain) = &plain
+        && !OF_SHELLS.contains(&plain.name())
+        && let Some(running) = direct(session, task, plain, lane)?
+    {
+        return Ok(Some(running));
+    }
+    let text = match plain {
+        Some(plain) if is_stateless(task, &plain) => Some(constant(task.script)),
+        _ => None,
+    };
+    ask(session, task, lane, text.as_deref())?;
+    Ok(None)
+}
+
+/// Whether a name may mean something else here than everywhere.
+fn is_changed(session: &LocalSession, task: &Task<'_>, plain: &Plain) -> bool {
+    let own = task.environment.keys().map(OsStr::new);
+    let mut all = session.setup.environment.keys().map(OsString::as_os_str).chain(own);
+    all.any(|name| name == "BASH_ENV" || exported_function(name) == Some(plain.name()))
+}
+
+fn is_stateless(task: &Task<'_>, plain: &Plain) -> bool {
+    let is_known = STATELESS.contains(&plain.name())
+        || plain.name() == "printf"
+            && plain.arguments().first().is_some_and(|it| !it.expose().starts_with('-'));
+    is_known && plain.is_constant() && task.environment.is_empty()
+}
+
+fn constant(parts: &[ScriptPart]) -> String {
+    let text = parts.iter().map(|part| match part {
+        ScriptPart::Text(text) => text.as_str(),
+        ScriptPart::Data(..) | ScriptPart::Raw(_) => "",
+    });
+    text.collect()
+}
+
+/// Starts a program without a shell; none where a shell must have a look at it.
+fn direct(
+    session: &LocalSession,
+    task: &Task<'_>,
+    plain: &Plain,
+    lane: &Lane,
+) -> Result<Option<Running>, Trouble> {
+    let Some(program) = find(session, task, plain.name()) else { return Ok(None) };
+    let mut command = program_in(session, task, lane, &program)?;
+    command.arg0(plain.name()).args(plain.arguments().iter().map(Secret::expose));
+    match children::start(command) {
+        Ok(running) => Ok(Some(running)),
+        Err(error) if error.kind() == ErrorKind::ArgumentListTooLong => Err(too_long()),
+        // No program of its own: a script without a first line, or one that may not be executed.
+        Err(error)
+            if error.kind() == ErrorKind::NotFound
+                || error.kind() == ErrorKind::PermissionDenied
+                || error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(failed("the program cannot be started", &error)),
+    }
+}
+
+/// A program with everything but its arguments, as a shell would start it.
+pub(super) fn program_in(
+    session: &LocalSession,
+    task: &Task<'_>,
+    lane: &Lane,
+    program: &Path,
+) -> Result<Command, Trouble> {
+    let mut command = children::command(program);
+    session.surround(&mut command, lane, task.directory);
+    let level = session.variable("SHLVL").and_then(|it| it.to_str()?.parse::<u32>().ok());
+    command
+        .env("SHLVL", level.unwrap_or(0).saturating_add(1).to_string())
+        .env("_", task.directory.join(program))
+        .envs(task.environment.iter().map(|(name, value)| (name, value.expose())));
+    lane.connect(&mut command).map_err(|error| failed(NO_PIPES, &error))?;
+    Ok(command)
+}
+
+/// Where a program is, for a command.
+pub(super) fn find(session: &LocalSession, task: &Task<'_>, name: &str) -> Option<PathBuf> {
+    let path = task.environment.get("PATH").map(|it| OsStr::new(it.expose()));
+    children::find(path.or(session.variable("PATH")), task.directory, name)
+}
+
+/// Asks the shell of the lane; `text` needs no fork.
+fn ask(
+    session: &LocalSession,
+    task: &Task<'_>,
+    lane: &mut Lane,
+    text: Option<&str>,
+) -> Result<(), Trouble> {
+    let compiled = script::compile(task.script)?;
+    let is_ordinary = task.environment.keys().all(|name| is_exportable(name))
+        && task.directory.to_str().is_some();
+    let none = BTreeMap::new();
+    let (own, environment) =
+        if is_ordinary { (&none, task.environment) } else { (task.environment, &none) };
+    if !is_ordinary || lane.shell.is_none() {
+        session.boot(lane, task.directory, own)?;
+    }
+    lane.is_reusable &= is_ordinary;
+    let shell = lane.shell.as_mut().expect("a lane that has booted has a shell");
+    let is_elsewhere = shell.directory != task.directory;
+    let request = Request {
+        shell: session.shell().unwrap_or(Shell::Sh),
+        descriptors: shell.descriptors,
+        directory: is_elsewhere.then_some(task.directory),
+        environment,
+        is_mover: !matches!(script::movement(task.script), Movement::Stays),
+    };
+    let asked = match text {
+        Some(text) => request.unforked(text),
+        None => request.forked(&compiled),
+    };
+    shell.directory = task.directory.to_owned();
+    shell.ask(&asked).map_err(|error| failed("the shell cannot be asked", &error))
+}
+
+pub(super) fn too_long() -> Trouble {
+    Trouble::new(
+        TroubleKind::TooLarge,
+        "the arguments of the command are too long: the system takes 128 KiB in one argument",
+        "pass the value on standard input, or with a heredoc: `COMMAND <<EOF`",
+    )
+}

@@ -1,0 +1,238 @@
+//! A shell that waits for commands, and runs each in a fork of itself.
+//!
+//! Requests and answers have a channel of their own, which no command sees:
+//!
+//! ```text
+//! opal  ── 00000042 text NUL ──▶  bash: eval "$text"; printf '%s:%s\0' "$turn" "$?" >&channel
+//!       ◀── 7:0 NUL ────────────
+//! ```
+//!
+//! The NUL is for shells that cannot read a number of bytes; others pass over it. A shell that is
+//! not bash has no descriptor above 9, and reads its requests as its script.
+//!
+//! What the shell itself has to say, such as `Killed` with the text of the command, goes nowhere:
+//! commands have their standard error on another descriptor.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::event::PollFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::children::{self, Running};
+use super::slots;
+use crate::script::Shell;
+
+/// An answer is a few numbers, or a path.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) running: Running,
+    pub(super) descriptors: Descriptors,
+    /// Where it stands.
+    pub(super) directory: PathBuf,
+    requests: OwnedFd,
+    answers: OwnedFd,
+    turn: u64,
+    unsent: Zeroizing<Vec<u8>>,
+    sent: usize,
+    received: Vec<u8>,
+}
+
+/// The numbers of what a command does not get to see.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Descriptors {
+    /// What a shell that is not bash reads its requests from until it has begun.
+    pub(super) script: Option<i32>,
+    pub(super) channel: i32,
+    /// The standard error of commands.
+    pub(super) error: i32,
+}
+
+/// What became of a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Code(i32),
+    Directory(PathBuf),
+    /// The shell itself has ended.
+    Lost(i32),
+}
+
+/// Which program the shell is.
+#[derive(Clone, Debug)]
+pub(super) struct Interpreter {
+    pub(super) path: PathBuf,
+    pub(super) shell: Shell,
+}
+
+impl Interpreter {
+    pub(super) fn find(path: Option<&OsStr>, directory: &Path) -> Option<Self> {
+        [("bash", Shell::Bash), ("sh", Shell::Sh)].into_iter().find_map(|(name, shell)| {
+            let path = directory.join(children::find(path, directory, name)?);
+            Some(Self { path, shell })
+        })
+    }
+}
+
+impl Waiting {
+    /// `prepare` gives the shell its environment, directory and standard descriptors. `leader` is
+    /// what starts it, where something else has to.
+    pub(super) fn start(
+        interpreter: &Interpreter,
+        leader: &[OsString],
+        directory: &Path,
+        prepare: impl FnOnce(&mut Command),
+    ) -> io::Result<Self> {
+        let make = |arguments: &[&str]| {
+            let mut words = leader.iter().map(OsString::as_os_str).collect::<Vec<_>>();
+            words.push(interpreter.path.as_os_str());
+            let mut command = children::command(Path::new(words[0]));
+            command.args(&words[1..]).args(arguments);
+            prepare(&mut command);
+            command
+        };
+        let (requests, answers, running, descriptors) = match interpreter.shell {
+            Shell::Bash => {
+                let kind = (AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC);
+                let (own, other) = socketpair(kind.0, kind.1, kind.2, None)?;
+                let mut numbers = Descriptors { script: None, channel: 0, error: 0 };
+                let running = children::start_with(other.as_fd(), |channel| {
+                    numbers = Descriptors { script: None, channel, error: channel + 1 };
+                    make(&["-c", &bash_loop(numbers), "bash"])
+                })?;
+                (own.try_clone()?, own, running, numbers)
+            }
+            Shell::Sh => {
+                let (reads, requests) = crate::session::pipe()?;
+                let (answers, writes) = crate::session::pipe()?;
+                let (running, descriptors) =
+                    slots::start(reads.as_fd(), writes.as_fd(), |script| make(&[script]))?;
+                (requests, answers, running, descriptors)
+            }
+        };
+        rustix::io::ioctl_fionbio(&requests, true)?;
+        rustix::io::ioctl_fionbio(&answers, true)?;
+        let mut waiting = Self {
+            running,
+            descriptors,
+            directory: directory.to_owned(),
+            requests,
+            answers,
+            turn: 0,
+            unsent: Zeroizing::default(),
+            sent: 0,
+            received: Vec::new(),
+        };
+        if let Some(script) = descriptors.script {
+            let opening = format!("exec {script}<&-\n{}\n", opening(descriptors, "set +aeu"));
+            waiting.unsent.extend_from_slice(opening.as_bytes());
+            waiting.send()?;
+        }
+        Ok(waiting)
+    }
+
+    /// Hands a request over, as far as it goes without waiting.
+    pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
+        self.turn += 1;
+        let turn = format!("__opal_turn={}\n", self.turn);
+        let bytes = turn.len() + text.len();
+        let (head, tail) = match self.descriptors.script {
+            None => (format!("{bytes:08}"), "\0".to_owned()),
+            Some(_) => (String::new(), format!("\n{}\n", report(self.descriptors))),
+        };
+        // A buffer that grows leaves copies behind that nobody wipes.
+        self.unsent.reserve_exact(head.len() + bytes + tail.len());
+        for piece in [&head, &turn, text, &tail] {
+            self.unsent.extend_from_slice(piece.as_bytes());
+        }
+        self.send()
+    }
+
+    pub(super) fn polled(&self) -> [(BorrowedFd<'_>, PollFlags); 3] {
+        let wants = if self.unsent.is_empty() { PollFlags::empty() } else { PollFlags::OUT };
+        [
+            (self.answers.as_fd(), PollFlags::IN),
+            (self.requests.as_fd(), wants),
+            (self.running.end(), PollFlags::IN),
+        ]
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        while self.sent < self.unsent.len() {
+            match rustix::io::write(&self.requests, &self.unsent[self.sent..]) {
+                Ok(count) => self.sent += count,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.unsent.zeroize();
+        self.sent = 0;
+        Ok(())
+    }
+
+    /// What it has answered in this turn, if anything.
+    pub(super) fn answer(&mut self) -> io::Result<Option<Answer>> {
+        // Broken where the shell has ended, which is seen below.
+        let _ = self.send();
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(answer) = self.next() {
+                return Ok(Some(answer));
+            }
+            match rustix::io::read(&self.answers, &mut bytes) {
+                Ok(count) if count > 0 && self.received.len() < MAX_ANSWER_BYTES => {
+                    self.received.extend_from_slice(&bytes[..count]);
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => break,
+                _ => return self.running.wait().map(|code| Some(Answer::Lost(code))),
+            }
+        }
+        Ok(self.running.ended()?.map(Answer::Lost))
+    }
+
+    /// The next whole answer that belongs to this turn; anything else is none of ours.
+    fn next(&mut self) -> Option<Answer> {
+        use std::os::unix::ffi::OsStringExt;
+        let start = format!("{}:", self.turn);
+        loop {
+            let end = self.received.iter().position(|byte| *byte == 0)?;
+            let message: Vec<u8> = self.received.drain(..=end).take(end).collect();
+            let Some(rest) = message.strip_prefix(start.as_bytes()) else { continue };
+            if let [b'/', ..] = rest {
+                return Some(Answer::Directory(PathBuf::from(OsString::from_vec(rest.to_vec()))));
+            }
+            if let Some(code) = std::str::from_utf8(rest).ok().and_then(|it| it.parse().ok()) {
+                return Some(Answer::Code(code));
+            }
+        }
+    }
+}
+
+/// What bash runs: one line, so that its messages name line 1 of a command.
+fn bash_loop(descriptors: Descriptors) -> String {
+    let read = format!("IFS= builtin read -r -u {}", descriptors.channel);
+    let (opening, report) = (opening(descriptors, "set +aeu -o pipefail"), report(descriptors));
+    format!(
+        "{opening}; if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 400)); then \
+         while {read} -N 8 __opal_bytes && LC_ALL=C {read} -N \"$__opal_bytes\" __opal_text; \
+         do builtin eval \"$__opal_text\"; builtin {report}; done; \
+         else while {read} -d '' __opal_text; \
+         do builtin eval \"${{__opal_text:8}}\"; builtin {report}; done; fi"
+    )
+}
+
+/// A signal to everybody in the group ends the command and not the shell.
+fn opening(descriptors: Descriptors, settings: &str) -> String {
+    format!("exec {}>&2 2>/dev/null; {settings}; trap : INT TERM HUP", descriptors.error)
+}
+
+fn report(descriptors: Descriptors) -> String {
+    format!("printf '%s:%s\\0' \"$__opal_turn\" \"$?\" >&{}", descriptors.channel)
+}

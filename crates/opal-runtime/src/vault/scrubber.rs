@@ -1,0 +1,181 @@
+//! A stream on its way to be seen.
+
+use std::sync::Arc;
+
+use opal_core::record::Shown;
+use zeroize::Zeroizing;
+
+use super::Vault;
+use super::search::{Findings, Layer, Region, Stretch, Trail, search};
+
+/// So many characters of what may be a value are never shown.
+const TELLING: usize = 4;
+
+/// One stream of bytes on its way to be seen.
+///
+/// Each stretch is looked at together with what was held back of the one before, so that nothing
+/// depends on how the stream was cut: all cuts give the same bytes.
+pub struct Scrubber<'v> {
+    vault: &'v Vault,
+    layers: Arc<[Arc<Layer>]>,
+    generation: u64,
+    /// What may be the beginning of something to hide.
+    held: Zeroizing<Vec<u8>>,
+    /// So many of the held bytes were shown while the stream was idle.
+    shown: usize,
+    /// How many characters of a value may be held.
+    waiting: usize,
+    carry: Carry,
+}
+
+/// What is known of the stream before the held bytes.
+#[derive(Default)]
+struct Carry {
+    before: Option<u8>,
+    trails: Vec<Trail>,
+    /// The label that was shown last, if what it stands for goes on to the held bytes, and how
+    /// many of them belong to it.
+    open: Option<(Arc<str>, usize)>,
+}
+
+impl<'v> Scrubber<'v> {
+    pub(super) fn new(vault: &'v Vault) -> Self {
+        let (layers, held, carry) = Default::default();
+        Self { vault, layers, generation: 0, held, shown: 0, waiting: 0, carry }
+    }
+
+    /// What can be shown now; what may be the beginning of a value is held back.
+    pub fn push<'b>(&'b mut self, bytes: &'b [u8]) -> Shown<'b> {
+        self.refresh();
+        if bytes.is_empty() {
+            return Shown::vouch(bytes);
+        }
+        if !self.held.is_empty() {
+            let mut joined = std::mem::take(&mut self.held);
+            joined.extend_from_slice(bytes);
+            return Shown::vouch(self.pass(&joined, false));
+        }
+        if self.layers.is_empty() {
+            self.carry = Carry { before: bytes.last().copied(), ..Carry::default() };
+            return Shown::vouch(bytes);
+        }
+        let findings = self.find(bytes, false);
+        if findings.regions.is_empty() && self.carry.open.is_none() {
+            let now = &bytes[..findings.hold];
+            self.keep(bytes, findings, None);
+            return Shown::vouch(now);
+        }
+        Shown::vouch(self.settle(bytes, findings))
+    }
+
+    /// The stream rests, perhaps at a prompt: shows what is held back where it is too short to
+    /// tell anything. Of a value that goes on later the rest is hidden all the same.
+    pub fn idle(&mut self) -> Shown<'_> {
+        self.refresh();
+        if self.held.len() == self.shown || self.waiting >= TELLING {
+            return Shown::vouch(&[][..]);
+        }
+        let findings = self.find(&self.held, false);
+        let merged = self.merged(findings.regions);
+        let now = self.render(&self.held, &merged, self.held.len());
+        self.shown = self.held.len();
+        Shown::vouch(now)
+    }
+
+    /// The end of the stream.
+    pub fn finish(&mut self) -> Shown<'_> {
+        self.refresh();
+        let held = std::mem::take(&mut self.held);
+        let now = self.pass(&held, true);
+        self.carry = Carry::default();
+        Shown::vouch(now)
+    }
+
+    fn refresh(&mut self) {
+        if self.vault.generation() != self.generation {
+            (self.generation, self.layers) = self.vault.layers();
+            self.waiting = self.find(&self.held, false).waiting;
+        }
+    }
+
+    fn find(&self, raw: &[u8], is_last: bool) -> Findings {
+        let Carry { before, ref trails, .. } = self.carry;
+        search(&self.layers, &Stretch { raw, is_last, before, trails })
+    }
+
+    fn pass(&mut self, raw: &[u8], is_last: bool) -> Vec<u8> {
+        let findings = self.find(raw, is_last);
+        self.settle(raw, findings)
+    }
+
+    /// What is shown of `raw`, and remembers the rest.
+    fn settle(&mut self, raw: &[u8], mut findings: Findings) -> Vec<u8> {
+        let hold = findings.hold;
+        let merged = self.merged(std::mem::take(&mut findings.regions));
+        let now = self.render(raw, &merged, hold);
+        let announced = usize::from(self.carry.open.is_some());
+        let begun = merged.into_iter().enumerate();
+        let last = begun.filter(|(index, region)| region.start < hold || *index < announced).last();
+        let open = last.map(|(_, region)| region).filter(|region| region.end >= hold);
+        self.keep(raw, findings, open.map(|region| (region.label, region.end - hold)));
+        now
+    }
+
+    fn keep(&mut self, raw: &[u8], findings: Findings, open: Option<(Arc<str>, usize)>) {
+        let Findings { hold, waiting, mut trails, before, .. } = findings;
+        for trail in &mut trails {
+            trail.at -= hold;
+        }
+        self.carry = Carry { before, trails, open };
+        self.waiting = waiting;
+        self.shown = self.shown.saturating_sub(hold);
+        self.held = Zeroizing::new(raw[hold..].to_vec());
+    }
+
+    /// Regions that overlap are one, and so are those of one label that touch. The one that
+    /// begins first, or is the longest of those, gives its label.
+    fn merged(&self, mut regions: Vec<Region>) -> Vec<Region> {
+        regions.sort_by(|a, b| (a.start, b.end, &a.label).cmp(&(b.start, a.end, &b.label)));
+        let open = self.carry.open.clone();
+        let mut merged: Vec<Region> = Vec::with_capacity(regions.len() + 1);
+        merged.extend(open.map(|(label, end)| Region { start: 0, end, label }));
+        for region in regions {
+            match merged.last_mut() {
+                Some(last)
+                    if region.start < last.end
+                        || region.start == last.end && region.label == last.label =>
+                {
+                    last.end = last.end.max(region.end);
+                }
+                _ => merged.push(region),
+            }
+        }
+        merged
+    }
+
+    /// What is shown of `raw` up to `hold`, beyond what already was.
+    fn render(&self, raw: &[u8], merged: &[Region], hold: usize) -> Vec<u8> {
+        let mut out = Vec::with_capacity(hold);
+        let mut at = self.shown;
+        let announced = usize::from(self.carry.open.is_some());
+        for (index, region) in merged.iter().enumerate() {
+            if region.start >= hold && index >= announced {
+                break;
+            }
+            out.extend_from_slice(raw.get(at..region.start.min(hold)).unwrap_or_default());
+            if index >= announced && region.end > self.shown {
+                out.extend_from_slice(region.label.as_bytes());
+            }
+            at = at.max(region.end.min(hold));
+        }
+        out.extend_from_slice(raw.get(at..hold).unwrap_or_default());
+        out
+    }
+}
+
+/// Counts only.
+impl std::fmt::Debug for Scrubber<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scrubber").field("held", &self.held.len()).finish_non_exhaustive()
+    }
+}

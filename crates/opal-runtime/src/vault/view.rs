@@ -1,0 +1,231 @@
+//! What a stream says, apart from how it is dressed: bytes as the patterns are looked for in, and
+//! the way back to where each stood.
+//!
+//! Three views are taken of a stretch of output. The *text* is what a terminal would print:
+//! without escape sequences, and with `\n` for `\r\n`. The *bodies* are what such sequences carry
+//! (a title, a link, a clipboard), where a value may stand too. The *loose* view of either is
+//! without blanks, line ends and colons, in which encodings are looked for however they are
+//! wrapped or grouped.
+
+use std::borrow::Cow;
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+/// A sequence that goes on for longer is none: its bytes are text.
+const LONGEST_CONTROL: usize = 256;
+const LONGEST_STRING: usize = 4096;
+
+/// Bytes, and where each of them stood in the output.
+pub(super) trait Track {
+    fn bytes(&self) -> &[u8];
+
+    /// Where the byte at `index` stood.
+    fn origin(&self, index: usize) -> usize;
+
+    /// The first byte here that stood at `origin` or later.
+    fn index(&self, origin: usize) -> usize;
+}
+
+/// Bytes that were taken out of others.
+#[derive(Default)]
+pub(super) struct View<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// Where runs begin: here, and in what the view is taken of. None: they are the same.
+    runs: Vec<(usize, usize)>,
+}
+
+pub(super) struct Views<'a> {
+    pub text: View<'a>,
+    pub bodies: View<'a>,
+    /// Where an escape sequence begins whose end is not there yet.
+    pub unfinished: Option<usize>,
+}
+
+impl Track for View<'_> {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn origin(&self, index: usize) -> usize {
+        match self.runs.partition_point(|(here, _)| *here <= index).checked_sub(1) {
+            Some(run) => index - self.runs[run].0 + self.runs[run].1,
+            None => index,
+        }
+    }
+
+    fn index(&self, origin: usize) -> usize {
+        let after = self.runs.partition_point(|(_, there)| *there <= origin);
+        let end = self.runs.get(after).map_or(self.bytes.len(), |(here, _)| *here);
+        match after.checked_sub(1) {
+            Some(run) => (origin - self.runs[run].1 + self.runs[run].0).min(end),
+            None if self.runs.is_empty() => origin.min(end),
+            None => 0,
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    pub fn into_bytes(self) -> Cow<'a, [u8]> {
+        self.bytes
+    }
+
+    fn take(&mut self, raw: &'a [u8], from: usize, to: usize) {
+        if from < to {
+            self.runs.push((self.bytes.len(), from));
+            self.bytes.to_mut().extend_from_slice(&raw[from..to]);
+        }
+    }
+}
+
+impl<'a> Views<'a> {
+    /// `is_last`: nothing follows that could finish a sequence.
+    pub fn of(raw: &'a [u8], is_last: bool) -> Self {
+        let mut views = Self { text: View::default(), bodies: View::default(), unfinished: None };
+        let Some(first) = memchr::memchr2(ESC, b'\r', raw) else {
+            views.text.bytes = Cow::Borrowed(raw);
+            return views;
+        };
+        views.text.bytes = Cow::Owned(Vec::with_capacity(raw.len()));
+        let mut from = 0;
+        let mut at = first;
+        loop {
+            let Some((kind, length)) = Sequence::at(&raw[at..], is_last) else {
+                views.text.take(raw, from, at);
+                from = raw.len();
+                // A return at the end belongs to nothing that must wait for it.
+                views.unfinished = (raw[at] == ESC).then_some(at);
+                break;
+            };
+            let after = at + length;
+            if kind != Sequence::None {
+                views.text.take(raw, from, at);
+                if kind == Sequence::String {
+                    views.bodies.take(raw, at, after);
+                }
+                from = after;
+            }
+            match memchr::memchr2(ESC, b'\r', &raw[after..]) {
+                Some(next) => at = after + next,
+                None => break,
+            }
+        }
+        views.text.take(raw, from, raw.len());
+        views
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sequence {
+    /// Text after all.
+    None,
+    /// Nothing that could hold a value.
+    Control,
+    String,
+}
+
+impl Sequence {
+    /// What begins with the escape or return at the start of `bytes`, and how long it is; nothing
+    /// if its end is not there yet.
+    fn at(bytes: &[u8], is_last: bool) -> Option<(Self, usize)> {
+        let found = match bytes {
+            [b'\r', b'\n', ..] => Some((Self::Control, 1)),
+            [b'\r', _, ..] => Some((Self::None, 1)),
+            [_, b'[', rest @ ..] => Self::control(rest, 0x30..=0x3f),
+            [_, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => Self::string(rest),
+            [_, 0x20..=0x2f, rest @ ..] => Self::control(rest, 0x20..=0x2f),
+            [_, 0x30..=0x7e, ..] => Some((Self::Control, 2)),
+            [_, _, ..] => Some((Self::None, 1)),
+            _ => None,
+        };
+        found.or(is_last.then_some((Self::None, 1)))
+    }
+
+    /// Parameters, intermediate bytes and the one that ends it, after an introducer of two bytes.
+    fn control(rest: &[u8], parameters: std::ops::RangeInclusive<u8>) -> Option<(Self, usize)> {
+        let inside = |byte: &u8| parameters.contains(byte) || (0x20..=0x2f).contains(byte);
+        let end = rest.iter().take(LONGEST_CONTROL).position(|byte| !inside(byte));
+        match end {
+            Some(end) if (0x30..=0x7e).contains(&rest[end]) => Some((Self::Control, end + 3)),
+            None if rest.len() < LONGEST_CONTROL => None,
+            // Only the introducer is lost on the way to a screen.
+            _ => Some((Self::Control, 2)),
+        }
+    }
+
+    fn string(rest: &[u8]) -> Option<(Self, usize)> {
+        let within = &rest[..rest.len().min(LONGEST_STRING)];
+        match memchr::memchr3(BEL, ESC, b'\n', within) {
+            Some(end) if within[end] == BEL => Some((Self::String, end + 3)),
+            Some(end) if within[end] == ESC => match rest.get(end + 1) {
+                Some(b'\\') => Some((Self::String, end + 4)),
+                Some(_) => Some((Self::String, end + 2)),
+                None => None,
+            },
+            None if rest.len() < LONGEST_STRING => None,
+            _ => Some((Self::Control, 2)),
+        }
+    }
+}
+
+/// A view without blanks, line ends and colons.
+pub(super) struct Loose<'a> {
+    bytes: Vec<u8>,
+    of: &'a View<'a>,
+    /// How many bytes were kept before each block of the view.
+    kept: Vec<usize>,
+}
+
+const BLOCK: usize = 64;
+
+const KEPT: [bool; 256] = {
+    let mut kept = [true; 256];
+    let mut gaps: &[u8] = b" \t\r\n:";
+    while let [gap, rest @ ..] = gaps {
+        kept[*gap as usize] = false;
+        gaps = rest;
+    }
+    kept
+};
+
+fn is_kept(byte: u8) -> bool {
+    KEPT[usize::from(byte)]
+}
+
+impl<'a> Loose<'a> {
+    pub fn of(view: &'a View<'a>) -> Self {
+        let mut bytes = vec![0; view.bytes.len()];
+        let mut kept = Vec::with_capacity(view.bytes.len() / BLOCK + 1);
+        let mut length = 0;
+        for block in view.bytes.chunks(BLOCK) {
+            kept.push(length);
+            // No branch: in text, where the next blank stands is not foreseeable.
+            for &byte in block {
+                bytes[length] = byte;
+                length += usize::from(is_kept(byte));
+            }
+        }
+        bytes.truncate(length);
+        Self { bytes, of: view, kept }
+    }
+}
+
+impl Track for Loose<'_> {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn origin(&self, index: usize) -> usize {
+        let block = self.kept.partition_point(|kept| *kept <= index).saturating_sub(1);
+        let from = block * BLOCK;
+        let mut places = (from..self.of.bytes.len()).filter(|at| is_kept(self.of.bytes[*at]));
+        let before = self.kept.get(block).copied().unwrap_or_default();
+        self.of.origin(places.nth(index - before).unwrap_or(self.of.bytes.len()))
+    }
+
+    fn index(&self, origin: usize) -> usize {
+        let at = self.of.index(origin);
+        let Some(before) = self.kept.get(at / BLOCK) else { return self.bytes.len() };
+        let block = &self.of.bytes[at / BLOCK * BLOCK..at];
+        before + block.iter().filter(|byte| is_kept(**byte)).count()
+    }
+}

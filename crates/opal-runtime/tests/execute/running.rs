@@ -1,0 +1,205 @@
+//! A plan that is run, and what came of it.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use opal_core::action::Halt;
+use opal_core::record::{Event, Kind, Shown, Stream};
+use opal_runtime::execute::{self, Job, Outcome, Unready};
+use opal_runtime::plan::Resolved;
+use opal_runtime::session::{Closed, LoggedSession, Session};
+use opal_runtime::stop::Stop;
+use opal_runtime::vault::Vault;
+use opal_runtime::witness::{Audience, Progress, Recorder, Unrecorded};
+
+use crate::planning::Project;
+
+pub(crate) struct Running<'s> {
+    pub(crate) project: Project,
+    pub(crate) session: &'s dyn Session,
+    pub(crate) start: &'s Path,
+    pub(crate) from: Option<String>,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) stop: Stop,
+    /// Events that the record takes before it is full.
+    pub(crate) room: Option<usize>,
+    /// Nobody reads the output.
+    pub(crate) closed: bool,
+}
+
+pub(crate) struct Ran {
+    pub(crate) outcome: Outcome,
+    pub(crate) seen: Vec<String>,
+    pub(crate) record: Vec<String>,
+    pub(crate) progress: Vec<String>,
+}
+
+impl<'s> Running<'s> {
+    pub(crate) fn new(source: &str, session: &'s LoggedSession) -> Self {
+        Self::on(Project::new(source), session, Path::new("/p"))
+    }
+
+    pub(crate) fn on(project: Project, session: &'s dyn Session, start: &'s Path) -> Self {
+        let (from, jobs, room) = (None, None, None);
+        Self { project, session, start, from, jobs, stop: Stop::new(), room, closed: false }
+    }
+
+    pub(crate) fn plan(&self) -> Resolved {
+        self.project.plan().unwrap_or_else(|errors| {
+            panic!("{}", errors.iter().map(|error| self.project.line(error)).collect::<String>())
+        })
+    }
+
+    fn job<T>(&self, work: impl FnOnce(&Job<'_>, &Resolved) -> T) -> (T, Witness) {
+        let resolved = self.plan();
+        let vault = Vault::new();
+        execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+        let witness =
+            Witness { room: self.room, closed: self.closed, ..Witness::default() };
+        let job = Job {
+            plan: &resolved.plan,
+            values: &resolved.secrets,
+            registry: &self.project.registry,
+            session: self.session,
+            start: self.start,
+            vault: &vault,
+            recorder: &witness,
+            audience: &witness,
+            stop: &self.stop,
+            jobs: self.jobs,
+            from: self.from.as_deref(),
+            stdin: false,
+            clock: || SystemTime::UNIX_EPOCH,
+        };
+        let done = work(&job, &resolved);
+        (done, witness)
+    }
+
+    pub(crate) fn run(&self) -> Ran {
+        let (outcome, witness) = self.job(|job, _| {
+            execute::prepare(job).unwrap_or_else(|unready| panic!("{unready:?}"));
+            execute::execute(job)
+        });
+        Ran {
+            outcome,
+            seen: witness.seen.into_inner().unwrap(),
+            record: witness.record.into_inner().unwrap(),
+            progress: witness.progress.into_inner().unwrap(),
+        }
+    }
+
+    pub(crate) fn unready(&self) -> Vec<Unready> {
+        self.job(|job, _| execute::prepare(job)).0.expect_err("it is ready")
+    }
+}
+
+impl Ran {
+    pub(crate) fn ok(&self) {
+        assert_eq!(self.outcome.halt, None, "{:#?}", self.seen);
+    }
+
+    /// Path, code and words of the failure.
+    pub(crate) fn failure(&self) -> String {
+        match &self.outcome.halt {
+            Some(Halt::Failed(failure)) => {
+                let trouble = failure.trouble.as_ref();
+                let words = trouble.map_or(String::new(), |it| format!(": {}", it.message));
+                format!("{} {}{words}", failure.path, failure.code)
+            }
+            other => panic!("{other:?} is no failure: {:#?}", self.seen),
+        }
+    }
+
+    /// What was printed, and nothing else.
+    pub(crate) fn output(&self) -> Vec<&str> {
+        self.seen.iter().filter_map(|line| line.split_once("> ")).map(|(_, text)| text).collect()
+    }
+}
+
+/// Writes down all it is told.
+#[derive(Default)]
+struct Witness {
+    seen: Mutex<Vec<String>>,
+    record: Mutex<Vec<String>>,
+    progress: Mutex<Vec<String>>,
+    room: Option<usize>,
+    closed: bool,
+}
+
+fn event(event: &Event<'_>) -> String {
+    match &event.kind {
+        Kind::Started(it) => {
+            let again = if it.attempt > 1 { format!(" #{}", it.attempt) } else { String::new() };
+            let opens = if it.is_block { " {" } else { "" };
+            format!("start {}{again}: {}{opens}", it.path, it.text.text())
+        }
+        Kind::Finished(it) => {
+            let said = it.message.as_ref().map_or(String::new(), |it| format!(": {}", it.text()));
+            format!("{} {} {}{said}", it.end.name(), it.path, it.code)
+        }
+        Kind::Skipped { path, .. } => format!("skip {path}"),
+        Kind::Retrying { attempt, of, code, pause, .. } => {
+            format!("retry {attempt}/{of} after {code} in {pause:?}")
+        }
+        Kind::Log { level, message, .. } => format!("{}: {}", level.name(), message.text()),
+        Kind::CleaningUp { why } => format!("cleaning up: {why}"),
+        Kind::Branches { count, most, .. } => format!("{count} branches, {most} at a time"),
+    }
+}
+
+fn output(number: u64, stream: Stream, bytes: &Shown<'_>) -> String {
+    let name = if stream == Stream::Stdout { "out" } else { "err" };
+    format!("{name} {number}> {}", bytes.text())
+}
+
+impl Recorder for Witness {
+    fn event(&self, told: &Event<'_>) -> Result<(), Unrecorded> {
+        let mut record = self.record.lock().unwrap();
+        if self.room.is_some_and(|room| record.len() >= room) {
+            return Err(Unrecorded);
+        }
+        record.push(event(told));
+        Ok(())
+    }
+
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
+        self.record.lock().unwrap().push(output(number, stream, bytes));
+        Ok(())
+    }
+}
+
+impl Audience for Witness {
+    fn event(&self, told: &Event<'_>) {
+        self.seen.lock().unwrap().push(event(told));
+    }
+
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {
+        if self.closed {
+            return Err(Closed);
+        }
+        self.seen.lock().unwrap().push(output(number, stream, bytes));
+        Ok(())
+    }
+
+    fn progress(&self, progress: &Progress<'_>) {
+        let running: Vec<_> = progress.running.iter().map(|it| it.text.text()).collect();
+        let Progress { total, done, failed, .. } = progress;
+        let line = format!("{done}/{total}, {failed} failed: {}", running.join(" | "));
+        self.progress.lock().unwrap().push(line);
+    }
+}
+
+/// Long enough to be interrupted.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+pub(crate) fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// The log of a source that is run to its end.
+pub(crate) fn log(source: &str) -> Vec<String> {
+    let session = LoggedSession::new();
+    Running::new(source, &session).run().ok();
+    session.log()
+}
