@@ -78,6 +78,11 @@ impl Ambient {
         std::env::vars_os().filter(|(name, _)| name != IDENTITY).collect()
     }
 
+    /// Whether somebody sits in front of it: all three are a terminal.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.stdout_is_terminal && self.stderr_is_terminal && std::io::stdin().is_terminal()
+    }
+
     /// The most memory that this process has had, in kilobytes, where the system tells.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -3,13 +3,12 @@
 //! SIGPIPE is ignored by every Rust program, and given back its meaning in the ones it starts.
 //! Signals that were ignored when opal started stay so: `nohup opal deploy` outlives its terminal.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::action::Why;
 use opal_runtime::stop::Stop;
-pub(crate) use signal_hook::consts::SIGINT;
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
 use crate::failure::{Exit, Failure};
@@ -61,20 +60,41 @@ impl Interrupts {
 pub(crate) struct Watched {
     stop: Stop,
     interrupts: Interrupts,
+    resized: Arc<OnceLock<Resized>>,
+}
+
+/// Who wants to know that the terminal has another size.
+struct Resized(Box<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for Resized {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Resized(…)")
+    }
 }
 
 impl Watched {
     /// From now on a signal ends what runs in good order.
     pub(crate) fn begin() -> Result<Self, Failure> {
         let watched = Self::nothing();
-        watch(&watched.interrupts, Vec::new())?;
+        let resized = Arc::clone(&watched.resized);
+        let hook: Hook = Box::new(move || {
+            if let Some(Resized(tell)) = resized.get() {
+                tell();
+            }
+        });
+        watch(&watched.interrupts, vec![(SIGWINCH, hook)])?;
         Ok(watched)
     }
 
     /// For what starts nothing: a signal ends it as it ends any program.
     pub(crate) fn nothing() -> Self {
         let stop = Stop::new();
-        Self { interrupts: Interrupts::new(stop.clone()), stop }
+        Self { interrupts: Interrupts::new(stop.clone()), stop, resized: Arc::default() }
+    }
+
+    /// Tells when the terminal has another size. There is one who is told.
+    pub(crate) fn on_resize(&self, tell: impl Fn() + Send + Sync + 'static) {
+        let _ = self.resized.set(Resized(Box::new(tell)));
     }
 
     pub(crate) fn stop(&self) -> &Stop {
@@ -95,10 +115,10 @@ impl Watched {
 }
 
 /// What is done when a signal comes, in a thread of its own and not in a handler.
-pub(crate) type Hook = Box<dyn Fn() + Send>;
+type Hook = Box<dyn Fn() + Send>;
 
 /// From now on SIGINT, SIGTERM and SIGHUP go to `interrupts`, and others to their hooks.
-pub(crate) fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure> {
+fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure> {
     let ignored = ignored();
     let ending = ENDING.into_iter().filter(|signal| ignored & bit(*signal) == 0);
     let failed = |error| {

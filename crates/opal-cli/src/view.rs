@@ -99,6 +99,12 @@ pub(crate) fn bug(info: &std::panic::PanicHookInfo<'_>) {
     ));
 }
 
+/// A shell that could not be started on its terminal.
+pub(crate) fn unled(error: &io::Error) -> ExitCode {
+    say(&format!("error: the shell cannot be started on a terminal: {error}\n"));
+    ExitCode::from(127)
+}
+
 /// `error: message`, then what to do.
 pub(crate) fn failure_text(failure: &Failure, colour: bool) -> String {
     let (red, green, reset) =

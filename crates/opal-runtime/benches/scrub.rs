@@ -19,7 +19,8 @@ struct Noise(u64);
 
 impl Noise {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 >> 24
     }
 }
@@ -32,11 +33,25 @@ fn logs(length: usize, colours: bool) -> Vec<u8> {
     while text.len() < length {
         let (a, b, c) = (noise.next(), noise.next() % 60, noise.next() % 1000);
         let _ = match a % 5 {
-            0 => writeln!(text, "2026-11-15T08:{b:02}:17.{c:03}Z {bold}INFO{plain} api::server: GET /v1/users/{c} 200 in {b} ms"),
-            1 => writeln!(text, "{{\"level\":\"info\",\"ts\":{a},\"id\":\"{a:016x}\",\"msg\":\"request done\",\"took\":{c}}}"),
-            2 => writeln!(text, "    at com.example.service.Handler.handle(Handler.java:{c}) ~[app.jar:1.{b}.0]"),
-            3 => writeln!(text, "   Compiling serde_json v1.0.{c} (/home/ci/.cache/build/{a:x}/out)"),
-            _ => writeln!(text, "{bold}[{b}%]{plain} Building CXX object src/lib/CMakeFiles/core.dir/module_{c}.cpp.o"),
+            0 => writeln!(
+                text,
+                "2026-11-15T08:{b:02}:17.{c:03}Z {bold}INFO{plain} api::server: GET /v1/users/{c} 200 in {b} ms"
+            ),
+            1 => writeln!(
+                text,
+                "{{\"level\":\"info\",\"ts\":{a},\"id\":\"{a:016x}\",\"msg\":\"request done\",\"took\":{c}}}"
+            ),
+            2 => writeln!(
+                text,
+                "    at com.example.service.Handler.handle(Handler.java:{c}) ~[app.jar:1.{b}.0]"
+            ),
+            3 => {
+                writeln!(text, "   Compiling serde_json v1.0.{c} (/home/ci/.cache/build/{a:x}/out)")
+            }
+            _ => writeln!(
+                text,
+                "{bold}[{b}%]{plain} Building CXX object src/lib/CMakeFiles/core.dir/module_{c}.cpp.o"
+            ),
         };
     }
     text.truncate(length);
@@ -86,7 +101,9 @@ fn main() -> ExitCode {
                 built.as_secs_f64() * 1000.0
             );
             if count > 0 && ratio > 2.6 {
-                missed.push(format!("{count} values: twice the output takes {ratio:.2} times as long"));
+                missed.push(format!(
+                    "{count} values: twice the output takes {ratio:.2} times as long"
+                ));
             }
         }
     }

@@ -134,7 +134,11 @@ pub struct FailedStep {
 #[must_use]
 pub fn execute(job: &Job<'_>) -> Outcome {
     let walk = Walk::new(job);
-    let halt = walk.run().err();
+    let halt = walk.run().err().map(|halt| match (halt, job.stop.why()) {
+        // What stopped the run is what counts, whatever its parts were told.
+        (Halt::Stopped(_), Some(why)) => Halt::Stopped(why),
+        (halt, _) => halt,
+    });
     let tally = lock(&walk.tally);
     let failed = match &halt {
         Some(Halt::Failed(failure)) => tally.failed.get(&failure.path).cloned(),

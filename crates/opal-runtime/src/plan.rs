@@ -83,7 +83,7 @@ pub enum Purpose {
 #[derive(Debug)]
 pub struct Resolved {
     pub plan: Plan,
-    /// By the keys of [`Plan::values`].
+    /// By the keys of [`Plan::values`], and of [`Plan::reads`] that are not public.
     pub secrets: BTreeMap<Key, Data>,
     /// Keys of declared secrets.
     pub declared: BTreeSet<Key>,

@@ -60,20 +60,3 @@ impl Recorder for Silent {
         Ok(())
     }
 }
-
-/// Tells both, the second also where the first fails.
-#[expect(missing_debug_implementations, reason = "a recorder need not be printable")]
-#[derive(Clone, Copy)]
-pub struct Tee<'a>(pub &'a dyn Recorder, pub &'a dyn Recorder);
-
-impl Recorder for Tee<'_> {
-    fn event(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
-        let first = self.0.event(event);
-        first.and(self.1.event(event))
-    }
-
-    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
-        let first = self.0.output(number, stream, bytes);
-        first.and(self.1.output(number, stream, bytes))
-    }
-}

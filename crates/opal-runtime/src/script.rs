@@ -165,7 +165,7 @@ impl Compiled {
         if self.is_raw { EVALUATED } else { self.script.expose() }
     }
 
-    /// What sets the parameters in a shell that reads text: a line or more for each.
+    /// What sets the parameters in a shell that reads text: on one line where the values are.
     #[must_use]
     pub fn assignments(&self) -> Zeroizing<String> {
         let script = self.is_raw.then(|| (SCRIPT.to_owned(), &self.script));
@@ -179,9 +179,9 @@ impl Compiled {
             all.iter().map(|(_, value)| quote::single_bytes(value.expose()) + 64).sum();
         let mut text = Zeroizing::new(String::with_capacity(bytes + 64));
         for (name, value) in all {
-            text.push_str(&format!("unset -v {name}\n{name}="));
+            text.push_str(&format!("unset -v {name}; {name}="));
             quote::single(&mut text, value.expose());
-            text.push('\n');
+            text.push_str("; ");
         }
         text
     }

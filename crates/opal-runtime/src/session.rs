@@ -24,7 +24,7 @@ use opal_core::resolver::{ScriptPart, Trouble};
 
 use crate::stop::Stop;
 
-pub use local::{LocalSession, Setup};
+pub use local::{LocalSession, Setup, Terminal, lead};
 pub use logged::{Answer, LoggedSession};
 
 pub trait Session: Sync + fmt::Debug {

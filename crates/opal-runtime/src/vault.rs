@@ -12,7 +12,8 @@
 //! | a stream of stretches | `scrubber` |
 //!
 //! Not promised: a value that is printed reversed, encrypted, compressed, cut, escaped twice, or
-//! spelled in a way that is not listed; a dump whose lines have offsets, beyond one line of it.
+//! spelled in a way that is not listed; one whose first letters an escape sequence swallows; a
+//! dump whose lines have offsets, beyond one line of it.
 
 mod encode;
 mod filter;

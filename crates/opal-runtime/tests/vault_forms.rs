@@ -40,13 +40,19 @@ fn classes() -> Vec<(&'static str, String)> {
         ("quotes and the like", r#"a'b"c\d$e`f&g<h>i;j|k*l(m)n{o}p[q]r~s!t#u^v%w/x,y=z"#.into()),
         ("other scripts", "Pässwörd–密码🔑ñandú€".into()),
         ("a key of many lines", pem()),
-        ("a document", "{\n  \"user\": \"admin\",\n  \"key\": \"v4lu3/+=\\n\",\n  \"n\": [1, 2]\n}".into()),
+        (
+            "a document",
+            "{\n  \"user\": \"admin\",\n  \"key\": \"v4lu3/+=\\n\",\n  \"n\": [1, 2]\n}".into(),
+        ),
         ("a URL", "postgres://admin:s3cr3t%2Fpw@db.example.com:5432/main?sslmode=require".into()),
         ("base64", "dGhpcyBpcyBub3QgYSBzZWNyZXQ+Pz8/".into()),
         ("hexadecimal", "9f86d081884c7d659a2feaa0c55ad015".into()),
         ("a short one", "k9#x!".into()),
         ("a long one", long()),
-        ("control characters", "one\ttwo\u{1}\u{7f}\nthree\u{8}four\u{c}\r\nfive\u{1b}[1msixty".into()),
+        (
+            "control characters",
+            "one\ttwo\u{1}\u{7f}\nthree\u{8}four\u{c}\r\nfive\u{1b}[1msixty".into(),
+        ),
     ]
 }
 
@@ -55,7 +61,8 @@ struct Noise(u64);
 
 impl Noise {
     fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % most
     }
 

@@ -5,7 +5,9 @@ pub(crate) mod recording;
 mod start;
 mod unready;
 
+use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use opal_core::action::{Halt, Why};
@@ -16,7 +18,7 @@ use opal_runtime::execute::{self, Job, Outcome};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
-use opal_runtime::session::{LocalSession, Setup};
+use opal_runtime::session::{LocalSession, Setup, Terminal};
 use opal_runtime::vault::Vault;
 
 use crate::dispatch::Context;
@@ -61,8 +63,7 @@ pub(crate) fn execute(
     }
     let live = Live::new(Look::of(context, asked))?;
     let start = errand.subject.start()?;
-    let session = session(context, asked, start.clone())?;
-    session.start();
+    let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, plan)?;
     let stop = match asked.run.timeout {
         Some(limit) => {
@@ -75,7 +76,7 @@ pub(crate) fn execute(
         plan,
         values: secrets,
         registry: &context.registry,
-        session: &session,
+        session: &*session,
         start: &start,
         vault: &vault,
         recorder: &Silent,
@@ -100,19 +101,48 @@ pub(crate) fn execute(
     let began = Instant::now();
     let outcome = execute::execute(&Job { recorder: &recording, ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
-        //session.end_all(opal_runtime::stop::USUAL_GRACE);
+        session.end_all(opal_runtime::stop::USUAL_GRACE);
     }
     let end = End { errand, outcome: &outcome, took: began.elapsed() };
     end.tell(context, asked, &live, recording, &vault)
 }
 
-fn session(context: &Context<'_>, asked: &Asked, start: PathBuf) -> Result<LocalSession, Failure> {
-    Ok(LocalSession::new(Setup {
+fn session(
+    context: &Context<'_>,
+    asked: &Asked,
+    errand: &Errand<'_>,
+    start: PathBuf,
+) -> Result<Arc<LocalSession>, Failure> {
+    let terminal = terminal(context, asked, errand.watched);
+    let on_terminal = terminal.is_some();
+    let session = Arc::new(LocalSession::new(Setup {
         environment: env_file::environment(&asked.plan.env_files)?,
         start,
         home: context.ambient.home.clone(),
         marker: u32::from_le_bytes(opal_runtime::keys::name()).to_string(),
-    }))
+        terminal,
+    }));
+    if on_terminal {
+        let resized = Arc::clone(&session);
+        errand.watched.on_resize(move || resized.resized());
+    }
+    session.start();
+    Ok(session)
+}
+
+/// The terminal that steps run on; none where opal itself is not on one from end to end.
+fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<Terminal> {
+    let ambient = context.ambient;
+    if asked.run.no_pty || asked.stdout_is_json() || !ambient.is_interactive() {
+        return None;
+    }
+    let program = std::env::current_exe().ok()?;
+    let interrupts = watched.interrupts().clone();
+    Some(Terminal {
+        device: std::io::stdin().as_fd().try_clone_to_owned().ok()?,
+        leader: vec![program.into_os_string(), crate::LEADER.into()],
+        on_signal: Box::new(move |signal| interrupts.heard(signal)),
+    })
 }
 
 /// Marks a contract for a single run as used. Nothing has run yet.

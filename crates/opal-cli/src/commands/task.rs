@@ -104,14 +104,13 @@ fn carry_out(
     let watched = Watched::begin()?;
     let mut keys = subject.own_keys(context, options);
     let planned = subject.plan(context, &checked, options, Purpose::Run, &mut keys, &watched)?;
-    let mut resolved = match planned {
+    let resolved = match planned {
         Ok(resolved) => ManuallyDrop::new(resolved),
         Err(exit) => return Ok(exit),
     };
     if keys.drew() {
         plan::trust::may_draw(context, options, &subject.loaded.path)?;
     }
-    view::check::advice(subject.loaded, std::mem::take(&mut resolved.warnings), context);
     let errand = Errand {
         subject,
         resolved: &resolved,

@@ -28,7 +28,6 @@ mod waits;
 mod words;
 
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,7 +39,7 @@ use crate::dispatch::Context;
 use crate::failure::Failure;
 use crate::options::Asked;
 pub(crate) use report::{Failed, Report};
-use screen::{Columns, Direct, Screen};
+use screen::{Direct, OwnTerminal, Screen, Terminal};
 use state::State;
 pub(crate) use summary::summary_json;
 
@@ -110,24 +109,15 @@ impl Live {
         let failed = |error: io::Error| Failure::unwritable("standard output", &error);
         let out = Direct::new(io::stdout()).map_err(failed)?;
         let err = Direct::new(io::stderr()).map_err(failed)?;
-        let columns: Columns = Box::new(|| {
-            let size = rustix::termios::tcgetwinsize(io::stderr());
-            // One that does not tell its width is taken for an ordinary one.
-            size.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(80)
-        });
-        let columns = look.stderr_is_terminal.then_some(columns);
+        let terminal = || Box::new(OwnTerminal) as Box<dyn Terminal>;
+        let terminal = look.stderr_is_terminal.then(terminal);
         let shared = look.stdout_is_terminal && look.stderr_is_terminal;
-        Ok(Self::on(look, Screen::new(Box::new(out), Box::new(err), columns, shared)))
+        Ok(Self::on(look, Screen::new(Box::new(out), Box::new(err), terminal, shared)))
     }
 
     fn on(look: Look, screen: Screen) -> Self {
         let state = State::new(look, screen);
         Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }))
-    }
-
-    /// To be set while the terminal is in raw mode.
-    pub(crate) fn raw(&self) -> Arc<AtomicBool> {
-        self.0.lock().raw()
     }
 
     /// The last words.

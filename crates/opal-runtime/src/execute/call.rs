@@ -1,5 +1,7 @@
 //! A step of a decorator, from its start to its end.
 
+use std::fs::File;
+use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -9,7 +11,7 @@ use opal_core::plan::Step;
 use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
 use opal_core::view::step_text;
 
-use super::here::Here;
+use super::here::{Here, Out};
 use super::inputs::inputs;
 use super::lets::Bound;
 use super::screen::lock;
@@ -100,11 +102,7 @@ impl<'p> Walk<'p> {
                 self.job.vault.register(&bound.hidden(), &label, false);
                 Ok(Some((&binding.id, bound)))
             });
-            if !waiting.is_empty() {
-                let mut show = Show::new(self, &inner.screen, begun.number);
-                let _ = show.take(Stream::Stderr, &waiting);
-                show.finish();
-            }
+            self.say(begun, &waiting, inner);
             let bound = result?;
             if let Some(directory) = moved {
                 inner.directory = directory.into();
@@ -114,6 +112,18 @@ impl<'p> Walk<'p> {
             }
             self.check_record()
         })
+    }
+
+    /// Lets what a captured command said go where it would have gone at once.
+    fn say(&'p self, begun: &Begun<'p>, waiting: &[u8], here: &Here<'p>) {
+        if let Out::To(fd) = &here.stderr {
+            // Who does not read it does not want it.
+            let _ = fd.try_clone().and_then(|fd| File::from(fd).write_all(waiting));
+        } else if !waiting.is_empty() {
+            let mut show = Show::new(self, &here.screen, begun.number);
+            let _ = show.take(Stream::Stderr, waiting);
+            show.finish();
+        }
     }
 
     fn act(&'p self, begun: &Begun<'p>, actor: &mut Actor<'_, 'p>) -> Result<Option<Bound>, Halt> {

@@ -63,14 +63,15 @@ impl<'p> Actor<'_, 'p> {
         let (Ok((out, out_copied)), Ok((err, err_copied))) = (out, err) else {
             return Err(bug(self.begun.step, "an output was lost".to_owned()));
         };
+        // What it said is not shown either: it could hold what is not known to be hidden.
+        if out_copied.is_err() || err_copied.is_err() {
+            return Err(self.fail(1, too_large()));
+        }
         let stdout = text(out.bytes);
         if let Ok(stdout) = &stdout {
             self.hide(stdout);
         }
         self.waiting = Zeroizing::new(err.bytes.to_vec());
-        if out_copied.is_err() || err_copied.is_err() {
-            return Err(self.fail(1, too_large()));
-        }
         let code = code?;
         let stdout = stdout.map_err(|trouble| self.fail(1, trouble))?;
         let stderr = Secret::new(String::from_utf8_lossy(&err.bytes));

@@ -104,7 +104,7 @@ impl<'p> Walk<'p> {
             lock(&self.tally).counts.skipped += 1;
             self.tell(Kind::Skipped { path: &step.path, decorator: &step.decorator }, here)?;
             let fail = |trouble| failed(step, 1, trouble);
-            let values = Values { known: self.job.values, lets: Some(&here.lets) };
+            let values = Values { known: self.job.values, lets: None };
             if let Movement::Only(directory) = moves(step, values).map_err(fail)? {
                 let session = self.job.session;
                 let found = session.directory(&here.directory, directory.expose(), false);

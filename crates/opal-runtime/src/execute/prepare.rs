@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use opal_core::placeholder::Placeholder;
 use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Span};
@@ -34,18 +35,66 @@ pub struct Unready {
     pub trouble: Trouble,
 }
 
-/// Hides every value of a plan that is not public.
+/// Hides every value of a plan that is not public, and everything else that was read for it.
+///
+/// Text that is put together of constants and values that are hidden themselves is not hidden as
+/// a whole: of `"deploying " + env.HOST` the reader may see the first word.
 pub fn register(
     vault: &Vault,
     plan: &Plan,
     values: &BTreeMap<Key, Data>,
     declared: &BTreeSet<Key>,
 ) {
+    let reads: BTreeMap<&Key, &Placeholder> =
+        plan.reads.iter().filter_map(|read| Some((&read.key, read.placeholder.as_ref()?))).collect();
     for (key, data) in values {
-        if let Some(value) = plan.values.get(key).filter(|value| value.public.is_none()) {
-            vault.register(data, &value.placeholder.to_string(), declared.contains(key));
+        let placeholder = match plan.values.get(key) {
+            Some(value) if value.public.is_some() => continue,
+            Some(value) if is_join(key, &value.roots, values) => continue,
+            Some(value) => &value.placeholder,
+            None => match reads.get(key) {
+                Some(placeholder) => placeholder,
+                None => continue,
+            },
+        };
+        vault.register(data, &placeholder.to_string(), declared.contains(key));
+    }
+}
+
+/// Whether a key says `("text" + root + …)`, of roots that are known by themselves.
+fn is_join(key: &str, roots: &BTreeSet<Key>, values: &BTreeMap<Key, Data>) -> bool {
+    let Some(mut rest) = key.strip_prefix('(').and_then(|key| key.strip_suffix(')')) else {
+        return false;
+    };
+    loop {
+        let part = literal(rest).or_else(|| {
+            let known = roots.iter().filter(|root| values.contains_key(*root));
+            known.filter_map(|root| rest.strip_prefix(&**root)).min_by_key(|behind| behind.len())
+        });
+        match part {
+            Some("") => return true,
+            Some(behind) => match behind.strip_prefix(" + ") {
+                Some(next) => rest = next,
+                None => return false,
+            },
+            None => return false,
         }
     }
+}
+
+/// What stands behind a string in quotes.
+fn literal(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('"')?;
+    let mut escaped = false;
+    for (at, c) in inner.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return Some(&inner[at + 1..]),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// What `@confirm` asks, in the order of the plan.
@@ -292,7 +341,12 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
         "chain" => step.block.as_slice(),
         _ => std::slice::from_ref(step),
     };
-    let wanders = |step: &&Step| matches!(moves(step, values), Ok(Movement::May));
+    let wanders = |step: &&Step| match moves(step, values) {
+        Ok(Movement::May) => true,
+        // Where to is not known without the steps before it.
+        Ok(Movement::Only(_)) => step.args.iter().any(|(_, arg)| is_open(arg)),
+        _ => false,
+    };
     let say = |step: &Step| {
         let message = format!("`{}` would be skipped, and it may change the directory", step.path);
         unready(step, message, "begin before it, or give the `cd` a step of its own")

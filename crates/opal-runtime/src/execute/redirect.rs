@@ -125,7 +125,7 @@ impl<'p> Walk<'p> {
                 let text = values.script(pieces).map_err(fail)?;
                 if is_plain(step) {
                     plumbing.appended.push(ScriptPart::Text(" ".to_owned()));
-                    plumbing.appended.extend(text);
+                    plumbing.appended.extend(trimmed(text));
                     return Ok(());
                 }
                 let detour = Detour::open(self, begun, text, inner, plumbing.scope)?;
@@ -205,6 +205,14 @@ impl Plumbing<'_, '_> {
         let keep = |pending: Box<dyn Pending>| pending.keep();
         kept.into_iter().try_for_each(keep).map_err(|it| failed(step, NOT_WRITTEN, it))
     }
+}
+
+/// Without the blanks in front of it.
+fn trimmed(mut text: Vec<ScriptPart>) -> Vec<ScriptPart> {
+    if let Some(ScriptPart::Text(first)) = text.first_mut() {
+        *first = first.trim_start().to_owned();
+    }
+    text
 }
 
 fn not_written(error: &io::Error) -> Trouble {

@@ -1,5 +1,6 @@
 //! What actions may do, with everything seen to that must hold for every step.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
@@ -68,6 +69,11 @@ impl<'h, 'p> Actor<'h, 'p> {
             let session = self.walk.job.session;
             let found = session.directory(&here.directory, &directory.path, directory.create);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
+        }
+        if let Some(name) = with_nul(&under.environment) {
+            let message = format!("`{name}` holds a NUL character, which no variable can");
+            let help = "remove it, or hand the data over in a file";
+            return Err(self.fail(1, Trouble::new(TroubleKind::Invalid, message, help)));
         }
         if !under.environment.is_empty() {
             let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
@@ -242,6 +248,11 @@ impl Stage for Actor<'_, '_> {
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {
         failed(self.begun.step, code, trouble)
     }
+}
+
+fn with_nul(environment: &BTreeMap<String, Secret>) -> Option<&str> {
+    let found = environment.iter().find(|(_, value)| value.expose().contains('\0'));
+    found.map(|(name, _)| name.as_str())
 }
 
 /// Negative lengths do not get here: the parameters' types see to that.

@@ -162,9 +162,10 @@ fn word(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
             format!("`{name}` begins with `-`, so the program would take it for an option");
         let help = format!("put `--` before it: `rm -- @{name}`");
         let mut trouble = Trouble::new(TroubleKind::Invalid, message, help);
+        let whole = written(&handle.name, &[]);
         trouble.help.push(format!(
-            "where it is meant to be an option, say so: `@let.{}(dash=true)`",
-            handle.name
+            "where it is meant to be an option, say so: `@{whole}(dash=true){}`",
+            &name[whole.len()..]
         ));
         return Err(trouble);
     }

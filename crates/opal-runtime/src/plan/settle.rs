@@ -38,6 +38,7 @@ pub(super) fn settle(
     let needs_key = !settler.values.is_empty() || !planner.graph.reads.is_empty();
     let key = if needs_key { Some(keys.placeholder_key().map_err(Unplanned::Key)?) } else { None };
     let plan = settler.plan(&planner, steps, key.as_ref());
+    settler.keep_reads(&planner);
     let Settler { secrets, declared, warnings, sites, .. } = settler;
     let mut resolved = Resolved { plan, secrets, declared, warnings };
     if let (false, Some(key)) = (sites.is_empty(), &key) {
@@ -245,6 +246,18 @@ impl Settler {
             }
             Arg::Shell(pieces) | Arg::Text(pieces) => self.tie_pieces(pieces, path),
             _ => {}
+        }
+    }
+
+    /// Everything that was looked at is to be hidden, whether a step uses it or not.
+    fn keep_reads(&mut self, planner: &Planner<'_>) {
+        for (key, (_, datum)) in &planner.graph.reads {
+            let Some(taint) = datum.taint.as_ref().filter(|taint| !taint.public) else { continue };
+            let Some(data) = datum.to_data() else { continue };
+            self.secrets.entry(key.clone()).or_insert(data);
+            if taint.secret {
+                self.declared.insert(key.clone());
+            }
         }
     }
 

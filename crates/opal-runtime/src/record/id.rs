@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::SystemTime;
 
-/// `run-YYYYMMDDThhmmssZ-<8 hex>`: names sort by time.
+/// `run-YYYYMMDDThhmmssZ-<8 hex>`. The first four of the digits are the fraction of the second, so
+/// that names sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(Box<str>);
 
@@ -16,13 +17,15 @@ const START: &str = "run-";
 const LENGTH: usize = "run-YYYYMMDDThhmmssZ-01234567".len();
 
 impl RunId {
-    /// Of a run that starts at `at`; `random` tells runs of the same second apart.
+    /// Of a run that starts at `at`; the end of `random` tells runs of the same moment apart.
     #[must_use]
     pub fn new(at: SystemTime, random: [u8; 4]) -> Self {
         let time = jiff::Timestamp::try_from(at).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        // Before 1970 it counts backwards, and only tells runs apart.
+        let fraction = i64::from(time.subsec_nanosecond().abs()) * 0x1_0000 / 1_000_000_000;
+        let random = u32::from_be_bytes(random) & 0xffff;
         let time = time.strftime("%Y%m%dT%H%M%SZ");
-        let random = u32::from_be_bytes(random);
-        Self(format!("{START}{time}-{random:08x}").into())
+        Self(format!("{START}{time}-{fraction:04x}{random:04x}").into())
     }
 
     #[must_use]
@@ -64,8 +67,11 @@ mod tests {
     fn a_name_says_the_time_and_reads_back() {
         let at = UNIX_EPOCH + Duration::from_secs(1_794_729_600);
         let id = RunId::new(at, [0, 0xab, 1, 2]);
-        assert_eq!(id.as_str(), "run-20261115T080000Z-00ab0102");
-        assert_eq!(id.as_str().parse(), Ok(id));
+        assert_eq!(id.as_str(), "run-20261115T080000Z-00000102");
+        assert_eq!(id.as_str().parse(), Ok(id.clone()));
+        let later = RunId::new(at + Duration::from_nanos(999_999_999), [0; 4]);
+        assert_eq!(later.as_str(), "run-20261115T080000Z-ffff0000");
+        assert!(id < later);
     }
 
     #[test]

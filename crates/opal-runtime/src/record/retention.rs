@@ -1,12 +1,11 @@
 //! How many records stay.
 //!
-//! The newest of each target. A run that is still going on stays, whatever its age. What goes is
-//! renamed first, so that nobody ever reads half a record.
+//! The newest of each target. A run that is still going on stays, whatever its age.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{RunId, UNFINISHED, reader};
 use crate::root::{Root, RootError};
@@ -31,16 +30,13 @@ pub fn prune(root: &Root, policy: &Policy, dry_run: bool) -> Result<Vec<RunId>, 
     let mut gone = Vec::new();
     for target in reader::target_folders(root)? {
         let of = |error| RootError::of(&target, error);
-        let going = superfluous(&target, policy).map_err(of)?;
-        for (id, folder) in going {
-            if !dry_run {
-                remove(&target, &folder, &id).map_err(|error| RootError::of(&folder, error))?;
-            }
-            gone.push(id);
-        }
+        let holding = Holding::of(&target).map_err(of)?;
+        let going = holding.superfluous(policy);
         if !dry_run {
-            clear(&target).map_err(of)?;
+            going.iter().try_for_each(|id| remove(&target, id)).map_err(of)?;
+            holding.clear();
         }
+        gone.extend(going);
     }
     gone.sort_unstable_by(|a, b| b.cmp(a));
     Ok(gone)
@@ -51,11 +47,12 @@ pub(super) fn after_run(target: &Path) {
     if !may_hold_more_than(target, KEPT_RUNS) {
         return;
     }
-    let policy = Policy { keep: KEPT_RUNS, before: None };
-    for (id, folder) in superfluous(target, &policy).unwrap_or_default() {
-        let _ = remove(target, &folder, &id);
+    if let Ok(holding) = Holding::of(target) {
+        for id in holding.superfluous(&Policy { keep: KEPT_RUNS, before: None }) {
+            let _ = remove(target, &id);
+        }
+        holding.clear();
     }
-    let _ = clear(target);
 }
 
 /// Most file systems count the directories in a directory among its links, and those that do not
@@ -65,34 +62,56 @@ fn may_hold_more_than(target: &Path, count: usize) -> bool {
     links < 2 || links - 2 > count as u64
 }
 
-fn superfluous(target: &Path, policy: &Policy) -> io::Result<Vec<(RunId, PathBuf)>> {
-    let mut runs = reader::run_folders(target)?;
-    runs.sort_unstable_by(|(a, _), (b, _)| b.cmp(a));
-    let old = runs.into_iter().skip(policy.keep);
-    let old = old.filter(|(id, _)| policy.before.as_ref().is_none_or(|before| id < before));
-    Ok(old.filter(|(_, folder)| !reader::is_going_on(folder)).collect())
+/// What is in the folder of a target.
+struct Holding<'t> {
+    target: &'t Path,
+    /// The newest first.
+    runs: Vec<RunId>,
+    /// What is being made or removed, or was, by a process that was killed.
+    unfinished: Vec<String>,
 }
 
-fn remove(target: &Path, folder: &Path, id: &RunId) -> io::Result<()> {
-    let removed = target.join(format!("{REMOVED}{id}"));
-    fs::rename(folder, &removed)?;
-    fs::remove_dir_all(removed)
-}
+impl<'t> Holding<'t> {
+    fn of(target: &'t Path) -> io::Result<Self> {
+        let (mut runs, mut unfinished) = (Vec::new(), Vec::new());
+        for entry in fs::read_dir(target)? {
+            let Ok(name) = entry?.file_name().into_string() else { continue };
+            match name.parse() {
+                Ok(id) => runs.push(id),
+                Err(_) => unfinished.push(name),
+            }
+        }
+        runs.sort_unstable_by(|a: &RunId, b| b.cmp(a));
+        Ok(Self { target, runs, unfinished })
+    }
 
-/// Removes what a process that was killed has left half made or half removed: what is older than
-/// every run that is there, so that nobody can be at it.
-fn clear(target: &Path) -> io::Result<()> {
-    let oldest = reader::run_folders(target)?.into_iter().map(|(id, _)| id).min();
-    for entry in fs::read_dir(target)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let made = name.strip_prefix(UNFINISHED).and_then(|id| id.parse::<RunId>().ok());
-        let is_over = made.is_some_and(|id| oldest.as_ref().is_some_and(|oldest| id < *oldest));
-        if name.starts_with(REMOVED) || is_over && !reader::is_going_on(&entry.path()) {
-            // Another process may be removing it as well.
-            let _ = fs::remove_dir_all(entry.path());
+    fn superfluous(&self, policy: &Policy) -> Vec<RunId> {
+        let old = self.runs.iter().skip(policy.keep);
+        let old = old.filter(|id| policy.before.as_ref().is_none_or(|before| *id < before));
+        old.filter(|id| !reader::is_going_on(&self.target.join(id.as_str()))).cloned().collect()
+    }
+
+    /// Removes what was left half removed, and what was left half made: older than every run that
+    /// there was, so that nobody can be at it.
+    fn clear(&self) {
+        for name in &self.unfinished {
+            let made = name.strip_prefix(UNFINISHED).and_then(|id| id.parse::<RunId>().ok());
+            let is_over = made.is_some_and(|id| self.runs.last().is_some_and(|last| id < *last));
+            let folder = self.target.join(name);
+            if name.starts_with(REMOVED) || is_over && !reader::is_going_on(&folder) {
+                // Another process may be removing it as well.
+                let _ = fs::remove_dir_all(folder);
+            }
         }
     }
-    Ok(())
+}
+
+/// Renamed first, so that nobody ever reads half a record.
+fn remove(target: &Path, id: &RunId) -> io::Result<()> {
+    let removed = target.join(format!("{REMOVED}{id}"));
+    match fs::rename(target.join(id.as_str()), &removed) {
+        // Another process was quicker.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        renamed => renamed.and_then(|()| fs::remove_dir_all(removed)),
+    }
 }

@@ -25,11 +25,13 @@ mod files;
 mod flow;
 mod interpreters;
 mod lane;
+mod mark;
 mod orphans;
 mod processes;
 mod request;
 mod route;
 mod slots;
+mod terminal;
 mod waiting;
 
 use std::collections::BTreeMap;
@@ -50,9 +52,13 @@ use super::{Ended, Input, Output, Session, Taker, Work};
 use crate::script::Shell;
 use crate::stop::Stop;
 use flow::Flow;
-use lane::Lane;
+use lane::{Group, Lane, Source};
 use processes::{MARKER, Moment};
+use terminal::{Attached, Resized};
+
 use waiting::{Interpreter, Waiting};
+
+pub use terminal::{Terminal, lead};
 
 /// What a session is made of. The command line collects it; nothing here reads the environment of
 /// the process.
@@ -65,6 +71,8 @@ pub struct Setup {
     pub home: Option<PathBuf>,
     /// Tells the processes of this run from all others: the id of the run.
     pub marker: String,
+    /// Where somebody sits in front of opal: standard input, output and error are a terminal.
+    pub terminal: Option<Terminal>,
 }
 
 /// Shells and programs on this machine.
@@ -75,6 +83,7 @@ pub struct LocalSession {
     idle: [Mutex<Vec<Lane>>; 2],
     lanes: AtomicUsize,
     began: Moment,
+    resized: OnceLock<Option<Resized>>,
 }
 
 const NO_PIPES: &str = "the pipes of a command cannot be made";
@@ -87,12 +96,15 @@ impl LocalSession {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         orphans::adopt();
+        // A shell that needs them says so when it is started.
+        let _ = slots::reserve();
         Self {
             setup,
             shell: OnceLock::new(),
             idle: [Mutex::default(), Mutex::default()],
             lanes: AtomicUsize::new(0),
             began: Moment::now(),
+            resized: OnceLock::new(),
         }
     }
 
@@ -124,6 +136,27 @@ impl LocalSession {
         orphans::bury();
     }
 
+    /// The terminal has another size. Safe to call at any time, from any thread.
+    pub fn resized(&self) {
+        if let Some(resized) = self.bell() {
+            resized.ring();
+        }
+    }
+
+    fn bell(&self) -> Option<&Resized> {
+        self.setup.terminal.as_ref()?;
+        self.resized.get_or_init(|| Resized::new().ok()).as_ref()
+    }
+
+    /// Takes the terminal for a command, where the lane is one.
+    fn attach(&self, lane: &Lane) -> Result<Option<Attached<'_>>, Trouble> {
+        let (Some(terminal), Some(pty)) = (&self.setup.terminal, &lane.pty) else {
+            return Ok(None);
+        };
+        let attached = Attached::new(terminal, pty);
+        attached.map(Some).map_err(|error| failed("the terminal cannot be used", &error))
+    }
+
     fn interpreter(&self) -> Option<&Interpreter> {
         let find = || Interpreter::find(self.variable("PATH"), &self.setup.start);
         self.shell.get_or_init(find).as_ref()
@@ -144,18 +177,34 @@ impl LocalSession {
     }
 
     fn new_lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let marker = self.marker();
+        let is_whole =
+            matches!((&stdin, &stdout, &stderr), (Input::Own, Output::Taken, Output::Taken));
+        if let (Some(terminal), true) = (&self.setup.terminal, is_whole) {
+            return Lane::on_terminal(marker, terminal)
+                .map_err(|error| failed("a pseudo-terminal cannot be made", &error));
+        }
+        self.piped(stdin, stdout, stderr)
+    }
+
+    fn marker(&self) -> OsString {
         let number = self.lanes.fetch_add(1, Ordering::Relaxed);
-        let marker = format!("{}.{number}", self.setup.marker);
-        // Where there is a terminal, only its own group may read from it.
-        let is_grouped = !matches!(stdin, Input::Own) || !has_terminal();
-        Lane::new(marker.into(), stdin, stdout, stderr, is_grouped)
-            .map_err(|error| failed(NO_PIPES, &error))
+        format!("{}.{number}", self.setup.marker).into()
+    }
+
+    fn piped(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let marker = self.marker();
+        let group = match stdin {
+            Input::Own if has_terminal() => Group::Shared,
+            _ => Group::Own,
+        };
+        Lane::new(marker, stdin, stdout, stderr, group).map_err(|error| failed(NO_PIPES, &error))
     }
 
     fn give_back(&self, lane: Lane) {
         let idle = match lane.stdin {
-            lane::Source::Own => &self.idle[0],
-            _ => &self.idle[1],
+            Source::Own | Source::Given(_) => &self.idle[0],
+            Source::Nothing => &self.idle[1],
         };
         if lane.is_reusable {
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
@@ -177,7 +226,12 @@ impl LocalSession {
             )
         })?;
         let mut connected = Ok(());
-        let shell = Waiting::start(interpreter, &[], directory, |command| {
+        let leader = match (&lane.pty, &self.setup.terminal) {
+            (Some(_), Some(terminal)) => terminal.leader.as_slice(),
+            _ => &[],
+        };
+        let is_marked = lane.pty.is_some();
+        let shell = Waiting::start(interpreter, leader, directory, is_marked, |command| {
             self.surround(command, lane, directory);
             command.envs(more.iter().map(|(name, value)| (name, value.expose())));
             connected = lane.connect(command);
@@ -198,7 +252,7 @@ impl LocalSession {
             .env("PWD", directory)
             .env(MARKER, &lane.marker)
             .current_dir(directory);
-        if lane.is_grouped {
+        if lane.group == Group::Own {
             command.process_group(0);
         }
     }
@@ -215,14 +269,19 @@ impl Session for LocalSession {
         }
         let Work { script, interpreter, directory, environment, stdin, stdout, stderr } = work;
         let task = route::Task { script, directory, environment };
-        let mut lane = self.lane(stdin, stdout, stderr)?;
+        let mut lane = match interpreter {
+            // Nobody would make another program the leader of a terminal.
+            Some(_) => self.piped(stdin, stdout, stderr)?,
+            None => self.lane(stdin, stdout, stderr)?,
+        };
+        let attached = self.attach(&lane)?;
         let since = Moment::now();
         let program = match interpreter {
             Some(name) => Some(interpreters::begin(self, &task, name, &lane)?),
             None => route::begin(self, &task, &mut lane)?,
         };
         RUNNING.fetch_add(1, Ordering::SeqCst);
-        let outcome = Flow { lane: &mut lane, program, since, taker }.run(stop);
+        let outcome = Flow::new(&mut lane, program, since, taker, attached, self.bell()).run(stop);
         RUNNING.fetch_sub(1, Ordering::SeqCst);
         let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
         orphans::bury();

@@ -1,5 +1,6 @@
 //! A stream on its way to be seen.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use opal_core::record::Shown;
@@ -135,19 +136,19 @@ impl<'v> Scrubber<'v> {
     /// Regions that overlap are one, and so are those of one label that touch. The one that
     /// begins first, or is the longest of those, gives its label.
     fn merged(&self, mut regions: Vec<Region>) -> Vec<Region> {
-        regions.sort_by(|a, b| (a.start, b.end, &a.label).cmp(&(b.start, a.end, &b.label)));
+        let place = |region: &Region| (region.start, !region.goes_on, Reverse(region.end));
+        regions.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.label.cmp(&b.label)));
         let open = self.carry.open.clone();
         let mut merged: Vec<Region> = Vec::with_capacity(regions.len() + 1);
-        merged.extend(open.map(|(label, end)| Region { start: 0, end, label }));
+        merged.extend(open.map(|(label, end)| Region { start: 0, end, label, goes_on: true }));
         for region in regions {
-            match merged.last_mut() {
-                Some(last)
-                    if region.start < last.end
-                        || region.start == last.end && region.label == last.label =>
-                {
-                    last.end = last.end.max(region.end);
-                }
-                _ => merged.push(region),
+            let joins = |last: &&mut Region| {
+                let same = region.goes_on || region.label == last.label;
+                region.start < last.end || region.start == last.end && same
+            };
+            match merged.last_mut().filter(joins) {
+                Some(last) => last.end = last.end.max(region.end),
+                None => merged.push(region),
             }
         }
         merged

@@ -18,6 +18,8 @@ pub(super) struct Region {
     pub start: usize,
     pub end: usize,
     pub label: Arc<str>,
+    /// It belongs to what was hidden before it.
+    pub goes_on: bool,
 }
 
 /// A long value that was found to begin, up to a rung of it.
@@ -248,7 +250,12 @@ impl<T: Track> Looking<'_, T> {
                 }
             }
             let end = self.track.origin(end - 1) + 1;
-            self.findings.regions.push(Region { start, end, label: Arc::clone(label) });
+            self.findings.regions.push(Region {
+                start,
+                end,
+                label: Arc::clone(label),
+                goes_on: false,
+            });
         }
     }
 
@@ -258,7 +265,7 @@ impl<T: Track> Looking<'_, T> {
         if until > from {
             let end = self.track.origin(until - 1) + 1;
             let label = Arc::clone(&trail.label);
-            self.findings.regions.push(Region { start: trail.at, end, label });
+            self.findings.regions.push(Region { start: trail.at, end, label, goes_on: true });
         }
         let new = open.map(|open| match open.0 == from {
             true => {

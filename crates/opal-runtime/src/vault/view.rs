@@ -14,6 +14,8 @@ const BEL: u8 = 0x07;
 /// A sequence that goes on for longer is none: its bytes are text.
 const LONGEST_CONTROL: usize = 256;
 const LONGEST_STRING: usize = 4096;
+/// What ends a sequence of two bytes. After any other byte an escape was none.
+const SHORT: &[u8] = b"6789=>DEHMNOZc\\|}~no";
 
 /// Bytes, and where each of them stood in the output.
 pub(super) trait Track {
@@ -133,7 +135,7 @@ impl Sequence {
             [_, b'[', rest @ ..] => Self::control(rest, 0x30..=0x3f),
             [_, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => Self::string(rest),
             [_, 0x20..=0x2f, rest @ ..] => Self::control(rest, 0x20..=0x2f),
-            [_, 0x30..=0x7e, ..] => Some((Self::Control, 2)),
+            [_, next, ..] if SHORT.contains(next) => Some((Self::Control, 2)),
             [_, _, ..] => Some((Self::None, 1)),
             _ => None,
         };

@@ -53,7 +53,7 @@ fn every_kind_of_block_keeps_its_directory_to_itself() {
         "@workdir(\".\") { cd b\ny }\nz\n",
         "@retry(2) { cd b\ny }\nz\n",
         "@parallel { { cd b\ny } }\nz\n",
-        "fun f { cd b\ny }\n@cmd.f()\nz\n",
+        "fun f() { cd b\ny }\n@cmd.f()\nz\n",
     ] {
         let session = LoggedSession::new();
         Running::new(source, &session).run().ok();
@@ -66,7 +66,7 @@ fn every_kind_of_block_keeps_its_directory_to_itself() {
 #[test]
 fn a_function_starts_where_its_call_stands() {
     assert_eq!(
-        log("fun f { x }\ncd a\n@cmd.f()\n"),
+        log("fun f() { x }\ncd a\n@cmd.f()\n"),
         ["run `cd a` in /p", "run `x` in /p/a"]
     );
 }

@@ -1,1 +1,37 @@
-//! …
+//! What happens where the record cannot be written, or nobody reads.
+
+use opal_core::action::Halt;
+use opal_runtime::session::{Answer, LoggedSession};
+
+use crate::running::{Running, millis};
+
+#[test]
+fn a_step_that_cannot_be_recorded_does_not_run_and_nothing_is_cleaned_up() {
+    let source = "try {\n    a\n    b\n} catch {\n    c\n} finally {\n    d\n}\n";
+    for (room, ran) in [(0, 0), (1, 1), (2, 1), (3, 2)] {
+        let session = LoggedSession::new();
+        let running = Running { room: Some(room), ..Running::new(source, &session) };
+        let outcome = running.run().outcome;
+        assert_eq!(outcome.halt, Some(Halt::Unrecorded), "{room}");
+        assert_eq!(session.log().len(), ran, "{room}: {:?}", session.log());
+    }
+}
+
+#[test]
+fn no_branch_starts_a_step_once_the_record_is_full() {
+    let session = LoggedSession::new().on("a {}", Answer::default().takes(millis(5)));
+    let source = "@parallel(max=2) { for i in 1...20 { a @var.i } }\n";
+    let running = Running { room: Some(6), ..Running::new(source, &session) };
+    assert_eq!(running.run().outcome.halt, Some(Halt::Unrecorded));
+    assert!(session.log().len() <= 4, "{:?}", session.log());
+}
+
+#[test]
+fn who_writes_to_nobody_gets_to_know_and_the_record_has_it() {
+    let session = LoggedSession::new().on("a", Answer::prints("hello\n"));
+    let running = Running { closed: true, ..Running::new("a\nb\n", &session) };
+    let ran = running.run();
+    assert_eq!(ran.failure(), "script.shell[0] 141");
+    assert!(ran.record.contains(&"out 1> hello\n".to_owned()));
+    assert_eq!(session.log(), ["run `a` in /p"]);
+}

@@ -113,7 +113,8 @@ impl Ran {
 
     /// What was printed, and nothing else.
     pub(crate) fn output(&self) -> Vec<&str> {
-        self.seen.iter().filter_map(|line| line.split_once("> ")).map(|(_, text)| text).collect()
+        let printed = self.seen.iter().filter(|it| it.starts_with("out") || it.starts_with("err"));
+        printed.filter_map(|line| line.split_once("> ")).map(|(_, text)| text).collect()
     }
 }
 

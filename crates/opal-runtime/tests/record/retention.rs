@@ -69,7 +69,7 @@ fn what_a_killed_process_left_half_done_goes_too() {
     fs::create_dir(folder.join(".new-run-20261115T120009Z-00000000")).unwrap();
     assert_eq!(seconds(&place), [5]);
     prune(&place.root, &Policy { keep: 9, before: None }, false).unwrap();
-    let left = [".new-run-20261115T120009Z-00000000", "run-20261115T120005Z-ab000001"];
+    let left = [".new-run-20261115T120009Z-00000000", "run-20261115T120005Z-00000001"];
     assert_eq!(place.names("deploy"), left);
 }
 

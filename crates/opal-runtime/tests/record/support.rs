@@ -68,7 +68,7 @@ pub(crate) fn at(second: u64) -> SystemTime {
 pub(crate) fn header(target: &str, second: u64) -> Header<'_> {
     let digest = Algorithm::Sha256.digest(&[b"plan"]);
     Header {
-        id: RunId::new(at(second), [0xab, 0, 0, 1]),
+        id: RunId::new(at(second), [0, 0, 0, 1]),
         at: at(second),
         target,
         arguments: &NO_ARGUMENTS,

@@ -46,7 +46,7 @@ fn an_id_is_never_used_twice() {
     let place = Place::new();
     create(&place.root).unwrap();
     let (message, _) = create(&place.root).unwrap_err();
-    assert!(message.contains("run-20261115T120001Z-ab000001"), "{message}");
+    assert!(message.contains("run-20261115T120001Z-00000001"), "{message}");
     assert_eq!(place.names("deploy").len(), 1);
 }
 

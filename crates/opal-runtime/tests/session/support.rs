@@ -12,45 +12,52 @@ use opal_core::Secret;
 use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_runtime::session::{
-    Closed, Ended, Input, LocalSession, Output, Session, Setup, Taker, Work,
+    Closed, Ended, Input, LocalSession, Output, Session, Setup, Taker, Terminal, Work,
 };
 use opal_runtime::stop::Stop;
 use tempfile::TempDir;
 
 /// Which shell a session finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub(crate) enum Only {
     Bash,
     Dash,
     None,
 }
 
-pub const SHELLS: [Only; 2] = [Only::Bash, Only::Dash];
+pub(crate) const SHELLS: [Only; 2] = [Only::Bash, Only::Dash];
 
-pub struct Place {
-    pub session: LocalSession,
-    pub directory: TempDir,
-    /// Where the programs are that a session finds.
-    pub programs: TempDir,
+pub(crate) struct Place {
+    pub(crate) session: LocalSession,
+    pub(crate) directory: TempDir,
+    /// Where the programs are that the session finds; it goes with the rest.
+    _programs: TempDir,
 }
 
 static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 
 /// What tests use beside the shell.
-const PROGRAMS: [&str; 22] = [
-    "cat", "chmod", "dd", "env", "head", "kill", "ls", "mkdir", "mv", "printenv", "ps", "rm", "rmdir",
-    "seq", "setsid", "sleep", "sort", "touch", "tr", "wc", "yes", "nohup",
+const PROGRAMS: [&str; 24] = [
+    "cat", "chmod", "dd", "env", "head", "kill", "ls", "mkdir", "mv", "printenv", "printf", "stty",
+    "ps", "rm", "rmdir", "seq", "setsid", "sleep", "sort", "touch", "tr", "wc", "yes", "nohup",
 ];
 
 impl Place {
-    pub fn new(only: Only) -> Self {
+    pub(crate) fn new(only: Only) -> Self {
         Self::with(only, &[])
     }
 
-    pub fn with(only: Only, more: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(only: Only, more: &[(&str, &str)]) -> Self {
+        Self::on(only, more, None)
+    }
+
+    pub(crate) fn on(only: Only, more: &[(&str, &str)], terminal: Option<Terminal>) -> Self {
         let (directory, programs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let real = |name: &str| {
-            ["/usr/bin", "/bin"].map(|it| Path::new(it).join(name)).into_iter().find(|it| it.exists())
+            ["/usr/bin", "/bin"]
+                .map(|it| Path::new(it).join(name))
+                .into_iter()
+                .find(|it| it.exists())
         };
         for name in PROGRAMS {
             symlink(real(name).unwrap(), programs.path().join(name)).unwrap();
@@ -69,79 +76,87 @@ impl Place {
             start: directory.path().canonicalize().unwrap(),
             home: Some(directory.path().join("home")),
             marker: format!("test-{}-{number}", std::process::id()),
+            terminal,
         });
-        Self { session, directory, programs }
+        Self { session, directory, _programs: programs }
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().canonicalize().unwrap()
     }
 
-    pub fn parts(&self, parts: &[ScriptPart]) -> Done {
+    pub(crate) fn parts(&self, parts: &[ScriptPart]) -> Done {
         self.work(parts, &self.path(), &BTreeMap::new(), &Stop::new())
     }
 
-    pub fn run(&self, text: &str) -> Done {
+    pub(crate) fn run(&self, text: &str) -> Done {
         self.parts(&[ScriptPart::Text(text.to_owned())])
     }
 
-    pub fn run_in(&self, directory: &Path, text: &str) -> Done {
+    pub(crate) fn run_in(&self, directory: &Path, text: &str) -> Done {
         let parts = [ScriptPart::Text(text.to_owned())];
         self.work(&parts, directory, &BTreeMap::new(), &Stop::new())
     }
 
-    pub fn stopped(&self, text: &str, stop: &Stop) -> Done {
+    pub(crate) fn stopped(&self, text: &str, stop: &Stop) -> Done {
         let parts = [ScriptPart::Text(text.to_owned())];
         self.work(&parts, &self.path(), &BTreeMap::new(), stop)
     }
 
-    pub fn work(
+    pub(crate) fn work(
         &self,
         script: &[ScriptPart],
         directory: &Path,
         environment: &BTreeMap<String, Secret>,
         stop: &Stop,
     ) -> Done {
-        let work = Work {
-            script,
-            interpreter: None,
-            directory,
-            environment,
-            stdin: Input::Nothing,
-            stdout: Output::Taken,
-            stderr: Output::Taken,
-        };
+        let mut work = work(script, directory);
+        work.environment = environment;
         let mut heard = Heard::default();
         let ended = self.session.run(work, stop, &mut heard);
         Done { ended, stdout: heard.stdout, stderr: heard.stderr }
     }
 }
 
-pub struct Done {
-    pub ended: Result<Ended, Trouble>,
-    pub stdout: Vec<u8>,
-    pub stderr: Vec<u8>,
+/// Nothing to read, and everything taken.
+pub(crate) fn work<'a>(script: &'a [ScriptPart], directory: &'a Path) -> Work<'a> {
+    static NONE: BTreeMap<String, Secret> = BTreeMap::new();
+    Work {
+        script,
+        interpreter: None,
+        directory,
+        environment: &NONE,
+        stdin: Input::Nothing,
+        stdout: Output::Taken,
+        stderr: Output::Taken,
+    }
+}
+
+pub(crate) struct Done {
+    pub(crate) ended: Result<Ended, Trouble>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
 }
 
 impl Done {
     #[track_caller]
-    pub fn code(&self) -> i32 {
+    pub(crate) fn code(&self) -> i32 {
         self.ended.as_ref().unwrap().code
     }
 
-    pub fn out(&self) -> String {
+    pub(crate) fn out(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    pub fn err(&self) -> String {
+    pub(crate) fn err(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 }
 
 #[derive(Default)]
-pub struct Heard {
-    pub stdout: Vec<u8>,
-    pub stderr: Vec<u8>,
+pub(crate) struct Heard {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
 }
 
 impl Taker for Heard {
@@ -156,7 +171,7 @@ impl Taker for Heard {
 
 /// Waits until something holds; a test that waits in vain fails.
 #[track_caller]
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < end, "still not: {what}");
@@ -165,7 +180,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Whether a process is there and has not ended.
-pub fn is_alive(pid: &str) -> bool {
+pub(crate) fn is_alive(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }

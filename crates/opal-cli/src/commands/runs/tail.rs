@@ -91,7 +91,7 @@ impl Tail<'_> {
 
     fn show(&mut self, event: &Value) -> Result<(), Failure> {
         match Printed::of(event, &self.found.folder) {
-            Some(Printed::Bytes { number, bytes, .. }) => {
+            Some(Printed::Bytes { number, bytes }) => {
                 *self.told.entry(number).or_default() += bytes.len() as u64;
                 self.print(&bytes)
             }

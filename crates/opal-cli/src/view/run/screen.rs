@@ -4,29 +4,49 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::record::Stream;
 use opal_runtime::session::Closed;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::termios::{OutputModes, tcgetattr, tcgetwinsize};
 
 use super::words;
 
 pub(super) struct Screen {
     out: Sink,
     err: Sink,
-    /// Of the terminal behind standard error; none where there is none.
-    columns: Option<Columns>,
+    /// Behind standard error.
+    terminal: Option<Box<dyn Terminal>>,
     /// Standard output is a terminal too, and so most likely the same one.
     shared: bool,
-    /// The terminal is in raw mode: a line feed alone does not go back to its beginning.
-    raw: Arc<AtomicBool>,
-    /// Lines that are drawn anew.
-    drawn: usize,
+    /// The lines at the end that are drawn anew.
+    drawn: Vec<String>,
 }
 
-pub(super) type Columns = Box<dyn Fn() -> usize + Send>;
+/// A terminal that can move its cursor.
+pub(super) trait Terminal: Send {
+    fn columns(&self) -> usize;
+
+    /// A step has it to itself: a line feed alone does not go back to the beginning of a line.
+    fn is_raw(&self) -> bool;
+}
+
+/// The one behind standard error.
+#[derive(Debug)]
+pub(super) struct OwnTerminal;
+
+impl Terminal for OwnTerminal {
+    fn columns(&self) -> usize {
+        let size = tcgetwinsize(io::stderr()).map(|size| usize::from(size.ws_col));
+        // One that does not tell its width is taken for an ordinary one.
+        size.ok().filter(|width| *width > 0).unwrap_or(80)
+    }
+
+    fn is_raw(&self) -> bool {
+        let modes = tcgetattr(io::stderr()).map(|modes| modes.output_modes);
+        modes.is_ok_and(|modes| !modes.contains(OutputModes::OPOST))
+    }
+}
 
 struct Sink {
     to: Box<dyn Write + Send>,
@@ -65,23 +85,18 @@ impl Screen {
     pub(super) fn new(
         out: Box<dyn Write + Send>,
         err: Box<dyn Write + Send>,
-        columns: Option<Columns>,
+        terminal: Option<Box<dyn Terminal>>,
         shared: bool,
     ) -> Self {
-        let raw = Arc::new(AtomicBool::new(false));
-        Self { out: Sink::new(out), err: Sink::new(err), columns, shared, raw, drawn: 0 }
-    }
-
-    pub(super) fn raw(&self) -> Arc<AtomicBool> {
-        self.raw.clone()
+        Self { out: Sink::new(out), err: Sink::new(err), terminal, shared, drawn: Vec::new() }
     }
 
     pub(super) fn is_terminal(&self) -> bool {
-        self.columns.is_some()
+        self.terminal.is_some()
     }
 
     pub(super) fn columns(&self) -> Option<usize> {
-        self.columns.as_ref().map(|columns| columns())
+        self.terminal.as_ref().map(|terminal| terminal.columns())
     }
 
     /// What a step has printed: one write and nothing else.
@@ -109,7 +124,7 @@ impl Screen {
         }
         whole.push_str(text);
         whole.push('\n');
-        if self.raw.load(Ordering::SeqCst) {
+        if self.terminal.as_ref().is_some_and(|terminal| terminal.is_raw()) {
             whole = whole.replace('\n', "\r\n");
         }
         let _ = self.err.write(whole.as_bytes());
@@ -118,11 +133,12 @@ impl Screen {
     /// Draws `lines` at the end, in place of those drawn before. What is in the middle of a line
     /// is left in peace, and so is a program that has the terminal to itself.
     pub(super) fn draw(&mut self, lines: &[String]) {
-        let Some(columns) = self.columns() else { return };
+        let Some(terminal) = &self.terminal else { return };
         let is_open = self.err.is_open || self.shared && self.out.is_open;
-        if is_open || self.raw.load(Ordering::SeqCst) {
+        if self.drawn == lines || is_open || terminal.is_raw() {
             return;
         }
+        let columns = terminal.columns();
         let mut whole = self.erasure();
         for (index, line) in lines.iter().enumerate() {
             whole.push_str(if index == 0 { "" } else { "\n" });
@@ -133,7 +149,7 @@ impl Screen {
             let _ = self.err.write(whole.as_bytes());
         }
         self.err.is_open = false;
-        self.drawn = lines.len();
+        self.drawn = lines.to_vec();
     }
 
     pub(super) fn erase(&mut self) {
@@ -146,7 +162,7 @@ impl Screen {
 
     /// What takes the drawn lines away.
     fn erasure(&mut self) -> String {
-        match std::mem::take(&mut self.drawn) {
+        match std::mem::take(&mut self.drawn).len() {
             0 => String::new(),
             lines => format!("\r\x1b[2K{}", "\x1b[1A\x1b[2K".repeat(lines - 1)),
         }

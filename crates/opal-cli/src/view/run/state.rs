@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Level;
@@ -119,10 +117,6 @@ impl State {
             self.screen.draw(&lines);
             self.drawn_at = Some(now);
         }
-    }
-
-    pub(super) fn raw(&self) -> Arc<AtomicBool> {
-        self.screen.raw()
     }
 
     pub(super) fn trouble(&self) -> Option<&io::Error> {
@@ -266,7 +260,7 @@ impl State {
         self.usual(|_| {
             let again = match pause {
                 Duration::ZERO => "again at once".to_owned(),
-                pause => format!("again in {}", words::time(pause)),
+                pause => format!("again in {}", words::pause(pause)),
             };
             format!("attempt {attempt} of {of} {}; {again}", words::ending(code))
         });

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use opal_core::action::Level;
@@ -56,6 +57,20 @@ struct Play {
     live: Live,
     paper: Paper,
     number: u64,
+    is_raw: Arc<AtomicBool>,
+}
+
+/// A terminal of 20 columns.
+struct Narrow(Arc<AtomicBool>);
+
+impl Terminal for Narrow {
+    fn columns(&self) -> usize {
+        20
+    }
+
+    fn is_raw(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 impl Play {
@@ -63,11 +78,12 @@ impl Play {
         let paper = Paper::default();
         let out = Box::new(Pen(paper.clone(), ">"));
         let err = Box::new(Pen(paper.clone(), ""));
-        let columns: Option<Columns> =
-            if look.stderr_is_terminal { Some(Box::new(|| 20)) } else { None };
+        let is_raw = Arc::new(AtomicBool::new(false));
+        let terminal = || Box::new(Narrow(is_raw.clone())) as Box<dyn Terminal>;
+        let terminal = look.stderr_is_terminal.then(terminal);
         let shared = look.stdout_is_terminal && look.stderr_is_terminal;
-        let live = Live::on(look, Screen::new(out, err, columns, shared));
-        Self { live, paper, number: 0 }
+        let live = Live::on(look, Screen::new(out, err, terminal, shared));
+        Self { live, paper, number: 0, is_raw }
     }
 
     fn tell(&self, kind: Kind<'_>) {
@@ -259,7 +275,7 @@ fn attempts_logs_and_cleaning_up_have_their_lines() {
     play.tell(Kind::CleaningUp { why: "interrupted" });
     assert_eq!(
         play.paper.take(),
-        "attempt 1 of 3 failed with exit code 7; again in 2.0s\ninfo: i\n  j\nwarning: w\n\
+        "attempt 1 of 3 failed with exit code 7; again in 2s\ninfo: i\n  j\nwarning: w\n\
          Cleaning up… (interrupted)\n"
     );
 }
@@ -329,7 +345,7 @@ fn in_a_workflow_steps_are_groups_and_failures_annotations() {
 #[test]
 fn in_raw_mode_lines_go_back_to_their_beginning() {
     let mut play = Play::new(TERMINAL);
-    play.live.raw().store(true, std::sync::atomic::Ordering::SeqCst);
+    play.is_raw.store(true, Ordering::SeqCst);
     play.start("a", "true");
     assert_eq!(play.paper.take(), "▸ true\r\n");
 }
@@ -351,7 +367,7 @@ fn on_a_pipe_each_branch_that_ends_is_told() {
     progress(&play.live, 2, 1, &[]);
     assert_eq!(
         play.paper.take(),
-        "a.parallel[0]: 1 of 3 over\na.parallel[0]: 2 of 3 over, 1 failed\n"
+        "a.parallel[0]: 1 of 3 ended\na.parallel[0]: 2 of 3 ended, 1 failed\n"
     );
 }
 
@@ -389,7 +405,7 @@ fn nothing_is_drawn_into_an_unfinished_line_or_beside_a_program_with_the_termina
     progress(&play.live, 0, 0, &["x"]);
     assert_eq!(play.paper.take(), "");
     let play = Play::new(TERMINAL);
-    play.live.raw().store(true, std::sync::atomic::Ordering::SeqCst);
+    play.is_raw.store(true, Ordering::SeqCst);
     progress(&play.live, 0, 0, &["x"]);
     assert_eq!(play.paper.take(), "");
 }

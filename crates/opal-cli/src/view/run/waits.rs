@@ -96,7 +96,7 @@ impl Waits {
 
 impl Branches {
     fn counts(&self) -> String {
-        let mut text = format!("{} of {} over", self.done, self.total);
+        let mut text = format!("{} of {} ended", self.done, self.total);
         if self.failed > 0 {
             text.push_str(&format!(", {} failed", self.failed));
         }

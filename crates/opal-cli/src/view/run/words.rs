@@ -31,6 +31,11 @@ pub(super) fn time(took: Duration) -> String {
     }
 }
 
+/// The same for a length that was chosen: whole seconds are written so.
+pub(super) fn pause(time: Duration) -> String {
+    if time.subsec_millis() == 0 { seconds(time) } else { self::time(time) }
+}
+
 /// Whole seconds, for what changes while one looks.
 pub(super) fn seconds(time: Duration) -> String {
     match time.as_secs() {

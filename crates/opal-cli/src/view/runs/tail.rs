@@ -13,7 +13,7 @@ pub(crate) fn tail_event(event: &Value, colour: bool) {
     let is_block = event["block"] == true;
     let line = match event["kind"].as_str().unwrap_or_default() {
         "run_started" => format!("{}  {}", paint.bold(&text("id")), text("target")),
-        "step_started" if !is_block => format!("{} {}", paint.bold("▶"), text("text")),
+        "step_started" if !is_block => format!("{} {}", paint.bold("▸"), text("text")),
         "step_finished" if !is_block && event["end"] != "done" => {
             let message =
                 event["message"].as_str().map(|message| format!(": {}", visible(message)));

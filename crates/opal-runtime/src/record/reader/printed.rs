@@ -16,7 +16,6 @@ use crate::record::output::{self, HALF_BYTES};
 pub enum Printed {
     Bytes {
         number: u64,
-        is_error: bool,
         bytes: Vec<u8>,
     },
     /// The whole output of the step is in this file, what was told before included.
@@ -42,7 +41,7 @@ impl Printed {
             Some(text) => text.as_bytes().to_vec(),
             None => Base64::decode_vec(event["base64"].as_str()?).ok()?,
         };
-        Some(Self::Bytes { number, is_error: event["stream"] == "stderr", bytes })
+        Some(Self::Bytes { number, bytes })
     }
 
     /// What it is, from the beginning.

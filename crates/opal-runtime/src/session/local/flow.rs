@@ -11,8 +11,10 @@ use rustix::event::PollFlags;
 
 use super::children::Running;
 use super::ending::Ending;
-use super::lane::{Duct, Lane};
+use super::lane::{Duct, Group, Lane};
+use super::mark::Mark;
 use super::processes::{Moment, Scope};
+use super::terminal::{Attached, Resized};
 use super::waiting::Answer;
 use crate::session::Taker;
 use crate::stop::{Order, Stop};
@@ -26,13 +28,25 @@ const MAX_REST_BYTES: usize = 2 * 1024 * 1024;
 /// After so much silence what is held back may be shown.
 const IDLE: Duration = Duration::from_millis(50);
 
+/// How long a mark may take from the shell through a terminal.
+const MAX_MARK_TIME: Duration = Duration::from_secs(2);
+
+const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
+
 /// A command that is running on a lane.
 pub(super) struct Flow<'a> {
     pub(super) lane: &'a mut Lane,
     /// What was started without the shell of the lane.
-    pub(super) program: Option<Running>,
-    pub(super) since: Moment,
-    pub(super) taker: &'a mut dyn Taker,
+    program: Option<Running>,
+    since: Moment,
+    taker: &'a mut dyn Taker,
+    attached: Option<Attached<'a>>,
+    resized: Option<&'a Resized>,
+    /// Of both streams, where they need one.
+    marks: Option<[Mark; 2]>,
+    outcome: Outcome,
+    /// When the command ended.
+    ended: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -41,100 +55,165 @@ pub(super) struct Outcome {
     pub(super) directory: Option<PathBuf>,
 }
 
-impl Flow<'_> {
+/// What there is to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ready {
+    Read(Stream),
+    Keys,
+    KeysThrough,
+    Resized,
+    Answer,
+}
+
+impl<'a> Flow<'a> {
+    pub(super) fn new(
+        lane: &'a mut Lane,
+        program: Option<Running>,
+        since: Moment,
+        taker: &'a mut dyn Taker,
+        attached: Option<Attached<'a>>,
+        resized: Option<&'a Resized>,
+    ) -> Self {
+        let mark = lane.shell.as_ref().and_then(|shell| shell.mark());
+        let marks = mark.map(|mark| [Mark::new(mark.clone()), Mark::new(mark)]);
+        let (outcome, ended) = (Outcome::default(), None);
+        Self { lane, program, since, taker, attached, resized, marks, outcome, ended }
+    }
+
     pub(super) fn run(mut self, stop: &Stop) -> io::Result<Outcome> {
-        let mut buffer = vec![0; CHUNK_BYTES];
-        let mut outcome = Outcome::default();
-        let (mut seen, mut ending, mut is_over) = (Order::GoOn, None::<Ending>, false);
-        let mut is_quiet = true;
+        let (mut seen, mut ending, mut is_quiet) = (Order::GoOn, None::<Ending>, true);
         loop {
             let order = stop.order();
             if order != seen {
                 seen = order;
-                ending = Some(Ending::heed(ending, order, !self.lane.is_grouped, Instant::now()));
+                ending = Some(Ending::heed(ending, order, self.is_told(), Instant::now()));
             }
-            if let Some(ending) = &mut ending {
-                let left = ending.advance(&mut self, Instant::now());
-                is_over = is_over || left.is_some_and(|code| self.lost(&mut outcome, code));
+            if let Some(ending) = &mut ending
+                && let Some(code) = ending.advance(&mut self, Instant::now())
+            {
+                self.lost(code);
             }
-            if is_over && ending.as_ref().is_none_or(Ending::is_over) {
+            if self.is_over() && ending.as_ref().is_none_or(Ending::is_over) {
                 break;
             }
-            let timeout = ending.as_ref().map(Ending::pause).or((!is_quiet).then_some(IDLE));
-            let ready = self.wait(stop, timeout, seen, is_over);
-            let mut is_heard = false;
-            for stream in [Stream::Stdout, Stream::Stderr] {
-                if ready.contains(&Some(stream)) {
-                    is_heard |= self.take(stream, &mut buffer) > 0;
-                }
-            }
-            if !is_over {
-                is_over = self.advance(&mut outcome)?;
-            }
-            if !is_heard && !is_quiet && ready.is_empty() {
+            let idle = (!is_quiet).then_some(IDLE);
+            let late = self.ended.map(|_| MAX_MARK_TIME);
+            let pause = ending.as_ref().map(Ending::pause);
+            let timeout = [idle, late, pause].into_iter().flatten().min();
+            let ready = self.wait(stop, timeout, seen);
+            let is_heard = self.serve(&ready)?;
+            if ready.is_empty() && !is_quiet {
                 self.taker.idle();
             }
             is_quiet = !is_heard && (is_quiet || ready.is_empty());
         }
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            self.rest(stream, &mut buffer);
-        }
-        Ok(outcome)
+        STREAMS.into_iter().for_each(|stream| self.rest(stream));
+        Ok(self.outcome)
     }
 
-    /// Waits for something to do; the streams that have something to read.
-    fn wait(
-        &self,
-        stop: &Stop,
-        timeout: Option<Duration>,
-        seen: Order,
-        is_over: bool,
-    ) -> Vec<Option<Stream>> {
+    /// Whether the terminal has interrupted the command already.
+    fn is_told(&self) -> bool {
+        self.lane.group == Group::Shared
+            || self.attached.as_ref().is_some_and(|it| it.is_interrupted)
+    }
+
+    /// Whether it has ended, and everything that it printed has come.
+    fn is_over(&self) -> bool {
+        let is_marked = self.marks.as_ref().is_none_or(|marks| {
+            let pairs = STREAMS.iter().zip(marks);
+            pairs.into_iter().all(|(it, mark)| mark.is_found || self.duct(*it).read.is_none())
+        });
+        self.ended.is_some_and(|at| is_marked || at.elapsed() >= MAX_MARK_TIME)
+    }
+
+    fn wait(&self, stop: &Stop, timeout: Option<Duration>, seen: Order) -> Vec<Ready> {
         let mut polled: Vec<(BorrowedFd<'_>, PollFlags)> = Vec::with_capacity(8);
         let mut names = Vec::with_capacity(8);
-        for stream in [Stream::Stdout, Stream::Stderr] {
+        let mut add = |fd, flags, name| {
+            polled.push((fd, flags));
+            names.push(name);
+        };
+        for stream in STREAMS {
             if let Some(read) = &self.duct(stream).read {
-                polled.push((read.as_fd(), PollFlags::IN));
-                names.push(Some(stream));
+                add(read.as_fd(), PollFlags::IN, Ready::Read(stream));
             }
         }
-        if let (Some(program), false) = (&self.program, is_over) {
-            polled.push((program.end(), PollFlags::IN));
-        } else if let (Some(shell), false) = (&self.lane.shell, is_over) {
-            polled.extend(shell.polled());
+        match (&self.program, &self.lane.shell) {
+            _ if self.ended.is_some() => {}
+            (Some(program), _) => add(program.end(), PollFlags::IN, Ready::Answer),
+            (None, Some(shell)) => {
+                shell.polled().into_iter().for_each(|(fd, flags)| add(fd, flags, Ready::Answer));
+            }
+            (None, None) => {}
         }
-        names.resize(polled.len(), None);
-        let ready = stop.wait(&polled, timeout, seen);
-        let ready = ready.into_iter().zip(names).filter(|(flags, _)| !flags.is_empty());
-        ready.map(|(_, name)| name).collect()
+        if let (Some(attached), Some(pty)) = (&self.attached, &self.lane.pty) {
+            let keys = attached.device().map(|fd| (fd, PollFlags::IN, Ready::Keys));
+            let through = attached.waiting(pty).map(|fd| (fd, PollFlags::OUT, Ready::KeysThrough));
+            let resized = self.resized.map(|it| (it.fd(), PollFlags::IN, Ready::Resized));
+            let all = [keys, through, resized].into_iter().flatten();
+            all.for_each(|(fd, flags, name)| add(fd, flags, name));
+        }
+        let ready = stop.wait(&polled, timeout, seen).into_iter().zip(names);
+        ready.filter(|(flags, _)| !flags.is_empty()).map(|(_, name)| name).collect()
     }
 
-    /// Whether the command has ended.
-    fn advance(&mut self, outcome: &mut Outcome) -> io::Result<bool> {
-        if let Some(program) = &mut self.program {
-            let code = program.ended()?;
-            outcome.code = code.unwrap_or(0);
-            return Ok(code.is_some());
-        }
-        let Some(shell) = &mut self.lane.shell else { return Ok(true) };
-        while let Some(answer) = shell.answer()? {
-            match answer {
-                Answer::Directory(directory) => outcome.directory = Some(directory),
-                Answer::Code(code) => {
-                    outcome.code = code;
-                    return Ok(true);
+    /// Does what there is to do; whether something was printed.
+    fn serve(&mut self, ready: &[Ready]) -> io::Result<bool> {
+        let mut is_heard = false;
+        for ready in ready {
+            match (ready, &mut self.attached, &self.lane.pty) {
+                (Ready::Read(stream), _, _) => is_heard |= self.take(*stream) > 0,
+                (Ready::Keys, Some(attached), Some(pty)) => {
+                    attached.read(pty, self.lane.shell.as_ref().map(|it| it.running.pid()));
                 }
-                Answer::Lost(code) => return Ok(self.lost(outcome, code)),
+                (Ready::KeysThrough, Some(attached), Some(pty)) => attached.write(pty),
+                (Ready::Resized, Some(attached), Some(pty)) => {
+                    attached.resize(pty);
+                    self.resized.into_iter().for_each(Resized::heard);
+                }
+                _ => {}
             }
         }
-        Ok(false)
+        if self.ended.is_none() && (ready.contains(&Ready::Answer) || ready.is_empty()) {
+            self.advance()?;
+        }
+        Ok(is_heard)
     }
 
-    /// The shell itself has ended.
-    fn lost(&mut self, outcome: &mut Outcome, code: i32) -> bool {
+    /// Takes what the shell or the program says about its end.
+    fn advance(&mut self) -> io::Result<()> {
+        if let Some(program) = &mut self.program {
+            if let Some(code) = program.ended()? {
+                self.ended(code);
+            }
+            return Ok(());
+        }
+        while let Some(shell) = &mut self.lane.shell {
+            match shell.answer()? {
+                Some(Answer::Directory(directory)) => self.outcome.directory = Some(directory),
+                Some(Answer::Code(code)) => {
+                    self.ended(code);
+                    break;
+                }
+                Some(Answer::Lost(code)) => self.lost(code),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, code: i32) {
+        if self.ended.is_none() {
+            self.outcome.code = code;
+            self.ended = Some(Instant::now());
+        }
+    }
+
+    /// The shell itself has ended: there will be no mark.
+    fn lost(&mut self, code: i32) {
         self.lane.shell = None;
-        outcome.code = code;
-        true
+        self.marks.iter_mut().flatten().for_each(|mark| mark.is_found = true);
+        self.ended(code);
     }
 
     /// Where to look for what the command has started.
@@ -156,33 +235,51 @@ impl Flow<'_> {
     }
 
     /// Reads once; how many bytes there were.
-    fn take(&mut self, stream: Stream, buffer: &mut [u8]) -> usize {
-        let Some(read) = &self.duct(stream).read else { return 0 };
-        let count = match rustix::io::read(read, &mut *buffer) {
-            Ok(count) => count,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return 0,
-            Err(_) => 0,
+    fn take(&mut self, stream: Stream) -> usize {
+        let mut buffer = std::mem::take(&mut self.lane.buffer);
+        buffer.resize(CHUNK_BYTES, 0);
+        let read = self.duct(stream).read.as_ref();
+        let count = match read.map_or(Ok(0), |read| rustix::io::read(read, &mut *buffer)) {
+            Ok(count) => Some(count),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => None,
+            Err(_) => Some(0),
         };
-        if count > 0 && self.taker.take(stream, &buffer[..count]).is_ok() {
-            return count;
+        if count.is_some_and(|count| count == 0 || !self.give(stream, &buffer[..count])) {
+            // Nobody writes more, or nobody wants more.
+            match stream {
+                Stream::Stdout => self.lane.stdout.read = None,
+                Stream::Stderr => self.lane.stderr.read = None,
+            }
+            self.lane.is_reusable = false;
         }
-        // Nobody wants more, or nobody writes more.
-        match stream {
-            Stream::Stdout => self.lane.stdout.read = None,
-            Stream::Stderr => self.lane.stderr.read = None,
-        }
-        self.lane.is_reusable = false;
-        0
+        self.lane.buffer = buffer;
+        count.unwrap_or(0)
+    }
+
+    /// Hands output on; whether more of it is wanted.
+    fn give(&mut self, stream: Stream, bytes: &[u8]) -> bool {
+        let Some([stdout, stderr]) = &mut self.marks else {
+            return self.taker.take(stream, bytes).is_ok();
+        };
+        let mark = if stream == Stream::Stdout { stdout } else { stderr };
+        let bytes = mark.pass(bytes);
+        bytes.is_empty() || self.taker.take(stream, &bytes).is_ok()
     }
 
     /// What was printed before the end, and is still there.
-    fn rest(&mut self, stream: Stream, buffer: &mut [u8]) {
+    fn rest(&mut self, stream: Stream) {
         let mut taken = 0;
-        while taken < MAX_REST_BYTES {
-            match self.take(stream, buffer) {
-                0 => return,
+        while taken < MAX_REST_BYTES && self.duct(stream).read.is_some() {
+            match self.take(stream) {
+                0 => break,
                 count => taken += count,
             }
+        }
+        let marks = self.marks.as_mut();
+        let held = marks.map(|marks| marks[usize::from(stream == Stream::Stderr)].rest());
+        if let Some(held) = held.filter(|held| !held.is_empty()) {
+            // At the end it makes no difference whether more is wanted.
+            let _ = self.taker.take(stream, &held);
         }
     }
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
+use super::terminal::{Pty, Terminal};
 use super::waiting::Waiting;
 use crate::session::{Input, Output, pipe};
 
@@ -22,10 +23,24 @@ pub(super) struct Lane {
     pub(super) stdout: Duct,
     pub(super) stderr: Duct,
     pub(super) shell: Option<Waiting>,
+    /// What is read is put here; kept, since it is large.
+    pub(super) buffer: Vec<u8>,
     /// Whether another command may run here.
     pub(super) is_reusable: bool,
-    /// Whether its processes are in a group of their own.
-    pub(super) is_grouped: bool,
+    pub(super) group: Group,
+    /// Where it is a terminal.
+    pub(super) pty: Option<Pty>,
+}
+
+/// Which signals of a terminal reach the processes of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    /// None: they are by themselves.
+    Own,
+    /// Those for opal: they are in its group, since only that one may read from its terminal.
+    Shared,
+    /// Those of the terminal of the lane.
+    Session,
 }
 
 #[derive(Debug)]
@@ -48,7 +63,7 @@ impl Lane {
         stdin: Input,
         stdout: Output,
         stderr: Output,
-        is_grouped: bool,
+        group: Group,
     ) -> io::Result<Self> {
         let is_reusable = !matches!(stdin, Input::From(_))
             && matches!((&stdout, &stderr), (Output::Taken, Output::Taken));
@@ -58,7 +73,35 @@ impl Lane {
             Input::From(fd) => Source::Given(fd),
         };
         let (stdout, stderr) = (Duct::new(stdout)?, Duct::new(stderr)?);
-        Ok(Self { marker, stdin, stdout, stderr, shell: None, is_reusable, is_grouped })
+        Ok(Self {
+            marker,
+            stdin,
+            stdout,
+            stderr,
+            shell: None,
+            buffer: Vec::new(),
+            is_reusable,
+            group,
+            pty: None,
+        })
+    }
+
+    /// One on a terminal of its own.
+    pub(super) fn on_terminal(marker: OsString, terminal: &Terminal) -> io::Result<Self> {
+        let (pty, stdout, stderr) = Pty::open(terminal)?;
+        let stdin = Source::Given(pty.inner().try_clone_to_owned()?);
+        let (group, pty) = (Group::Session, Some(pty));
+        Ok(Self {
+            marker,
+            stdin,
+            stdout,
+            stderr,
+            shell: None,
+            buffer: Vec::new(),
+            is_reusable: true,
+            group,
+            pty,
+        })
     }
 
     /// Gives a command the descriptors of the lane.

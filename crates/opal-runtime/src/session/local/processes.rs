@@ -87,7 +87,8 @@ impl Scope<'_> {
         }
         match marker(process.pid) {
             Some(marker) => marker == self.marker.as_bytes(),
-            None => self.is_alone && process.group != getpgrp().as_raw_pid(),
+            None if process.group == getpgrp().as_raw_pid() => false,
+            None => self.is_alone || [self.shell, self.program].contains(&Some(process.group)),
         }
     }
 }

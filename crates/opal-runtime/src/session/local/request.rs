@@ -102,7 +102,7 @@ impl Request<'_> {
             text.push_str(name);
             text.push('=');
             text.push_str(&quoted(value.expose()));
-            text.push('\n');
+            text.push_str("; ");
         }
         text
     }

@@ -27,7 +27,7 @@ pub(super) struct Task<'a> {
 const STATELESS: [&str; 7] = [":", "[", "echo", "false", "pwd", "test", "true"];
 
 /// Names that mean something to bash or to another shell.
-const OF_SHELLS: [&str; 92] = [
+const OF_SHELLS: [&str; 93] = [
     "!",
     ".",
     ":",
@@ -120,6 +120,8 @@ const OF_SHELLS: [&str; 92] = [
     "]]",
     "login",
     "setvar",
+    // No builtin, but it does something else where it is the first of its group.
+    "setsid",
 ];
 
 /// Starts the command; what runs, where it is not the shell of the lane.
@@ -129,7 +131,9 @@ pub(super) fn begin(
     lane: &mut Lane,
 ) -> Result<Option<Running>, Trouble> {
     let plain = script::plain(task.script).filter(|plain| !is_changed(session, task, plain));
+    // Only the shell has the terminal of the lane.
     if let Some(plain) = &plain
+        && lane.pty.is_none()
         && !OF_SHELLS.contains(&plain.name())
         && let Some(running) = direct(session, task, plain, lane)?
     {
@@ -199,9 +203,8 @@ pub(super) fn program_in(
 ) -> Result<Command, Trouble> {
     let mut command = children::command(program);
     session.surround(&mut command, lane, task.directory);
-    let level = session.variable("SHLVL").and_then(|it| it.to_str()?.parse::<u32>().ok());
     command
-        .env("SHLVL", level.unwrap_or(0).saturating_add(1).to_string())
+        .env("SHLVL", session.variable("SHLVL").unwrap_or(OsStr::new("0")))
         .env("_", task.directory.join(program))
         .envs(task.environment.iter().map(|(name, value)| (name, value.expose())));
     lane.connect(&mut command).map_err(|error| failed(NO_PIPES, &error))?;

@@ -25,12 +25,10 @@ pub(super) fn start(
     answers: BorrowedFd<'_>,
     command: impl FnOnce(&str) -> Command,
 ) -> io::Result<(Running, Descriptors)> {
+    reserve()?;
     let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let nothing = OwnedFd::from(File::open("/dev/null")?);
-    if slots.is_none() {
-        *slots = Some(reserve(&nothing)?);
-    }
     let [from, to] = slots.as_mut().expect("they were reserved above");
+    let nothing = File::open("/dev/null")?;
     let running = children::start_alone(|| {
         dup2(requests, from)?;
         dup2(answers, to)?;
@@ -42,17 +40,21 @@ pub(super) fn start(
     let (script, channel) = (from.as_raw_fd(), to.as_raw_fd());
     let is_free = |number: &i32| ![script, channel].contains(number);
     let error = (LOWEST..=HIGHEST).rev().find(is_free).unwrap_or(LOWEST);
-    Ok((running, Descriptors { script: Some(script), channel, error }))
+    Ok((running, Descriptors { script: Some(script), channel, error, is_marked: false }))
 }
 
-fn reserve(nothing: &OwnedFd) -> io::Result<[OwnedFd; 2]> {
-    let mut found = Vec::new();
-    while found.len() < 2 {
-        let next = fcntl_dupfd_cloexec(nothing, LOWEST)?;
-        if next.as_raw_fd() > HIGHEST {
-            return Err(io::Error::other("no descriptor below 10 is free"));
-        }
-        found.push(next);
+/// Takes the numbers: best done early, while they are free.
+pub(super) fn reserve() -> io::Result<()> {
+    let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if slots.is_some() {
+        return Ok(());
     }
-    <[OwnedFd; 2]>::try_from(found).map_err(|_| io::Error::other("not two descriptors"))
+    let nothing = File::open("/dev/null")?;
+    let (one, two) =
+        (fcntl_dupfd_cloexec(&nothing, LOWEST)?, fcntl_dupfd_cloexec(&nothing, LOWEST)?);
+    if one.as_raw_fd().max(two.as_raw_fd()) > HIGHEST {
+        return Err(io::Error::other("no descriptor below 10 is free"));
+    }
+    *slots = Some([one, two]);
+    Ok(())
 }

@@ -52,6 +52,8 @@ pub(super) struct Descriptors {
     pub(super) channel: i32,
     /// The standard error of commands.
     pub(super) error: i32,
+    /// Whether the output of a command needs a mark at its end.
+    pub(super) is_marked: bool,
 }
 
 /// What became of a command.
@@ -86,6 +88,7 @@ impl Waiting {
         interpreter: &Interpreter,
         leader: &[OsString],
         directory: &Path,
+        is_marked: bool,
         prepare: impl FnOnce(&mut Command),
     ) -> io::Result<Self> {
         let make = |arguments: &[&str]| {
@@ -100,9 +103,9 @@ impl Waiting {
             Shell::Bash => {
                 let kind = (AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC);
                 let (own, other) = socketpair(kind.0, kind.1, kind.2, None)?;
-                let mut numbers = Descriptors { script: None, channel: 0, error: 0 };
+                let mut numbers = Descriptors { script: None, channel: 0, error: 0, is_marked };
                 let running = children::start_with(other.as_fd(), |channel| {
-                    numbers = Descriptors { script: None, channel, error: channel + 1 };
+                    numbers = Descriptors { channel, error: channel + 1, ..numbers };
                     make(&["-c", &bash_loop(numbers), "bash"])
                 })?;
                 (own.try_clone()?, own, running, numbers)
@@ -112,7 +115,7 @@ impl Waiting {
                 let (answers, writes) = crate::session::pipe()?;
                 let (running, descriptors) =
                     slots::start(reads.as_fd(), writes.as_fd(), |script| make(&[script]))?;
-                (requests, answers, running, descriptors)
+                (requests, answers, running, Descriptors { is_marked, ..descriptors })
             }
         };
         rustix::io::ioctl_fionbio(&requests, true)?;
@@ -139,7 +142,7 @@ impl Waiting {
     /// Hands a request over, as far as it goes without waiting.
     pub(super) fn ask(&mut self, text: &str) -> io::Result<()> {
         self.turn += 1;
-        let turn = format!("__opal_turn={}\n", self.turn);
+        let turn = format!("__opal_turn={}; ", self.turn);
         let bytes = turn.len() + text.len();
         let (head, tail) = match self.descriptors.script {
             None => (format!("{bytes:08}"), "\0".to_owned()),
@@ -151,6 +154,12 @@ impl Waiting {
             self.unsent.extend_from_slice(piece.as_bytes());
         }
         self.send()
+    }
+
+    /// What the shell writes after the output of this turn, where it writes something.
+    pub(super) fn mark(&self) -> Option<Vec<u8>> {
+        let mark = || format!("\u{1}opal:{}:{}\u{2}", self.running.pid(), self.turn).into_bytes();
+        self.descriptors.is_marked.then(mark)
     }
 
     pub(super) fn polled(&self) -> [(BorrowedFd<'_>, PollFlags); 3] {
@@ -218,13 +227,14 @@ impl Waiting {
 /// What bash runs: one line, so that its messages name line 1 of a command.
 fn bash_loop(descriptors: Descriptors) -> String {
     let read = format!("IFS= builtin read -r -u {}", descriptors.channel);
-    let (opening, report) = (opening(descriptors, "set +aeu -o pipefail"), report(descriptors));
+    let opening = opening(descriptors, "set +aeu -o pipefail");
+    let report = report(descriptors).replace("printf", "builtin printf");
     format!(
         "{opening}; if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] > 400)); then \
          while {read} -N 8 __opal_bytes && LC_ALL=C {read} -N \"$__opal_bytes\" __opal_text; \
-         do builtin eval \"$__opal_text\"; builtin {report}; done; \
+         do builtin eval \"$__opal_text\"; {report}; done; \
          else while {read} -d '' __opal_text; \
-         do builtin eval \"${{__opal_text:8}}\"; builtin {report}; done; fi"
+         do builtin eval \"${{__opal_text:8}}\"; {report}; done; fi"
     )
 }
 
@@ -234,5 +244,10 @@ fn opening(descriptors: Descriptors, settings: &str) -> String {
 }
 
 fn report(descriptors: Descriptors) -> String {
-    format!("printf '%s:%s\\0' \"$__opal_turn\" \"$?\" >&{}", descriptors.channel)
+    let Descriptors { channel, error, is_marked, .. } = descriptors;
+    let mark = "printf '\\001opal:%s:%s\\002' \"$$\" \"$__opal_turn\"";
+    let marks = if is_marked { format!("{mark}; {mark} >&{error}; ") } else { String::new() };
+    format!(
+        "__opal_code=$?; {marks}printf '%s:%s\\0' \"$__opal_turn\" \"$__opal_code\" >&{channel}"
+    )
 }

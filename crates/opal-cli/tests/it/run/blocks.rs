@@ -1,0 +1,107 @@
+//! Decorators with a block, `try`, operators and redirections.
+
+use super::main_of;
+use crate::support::Opal;
+
+#[test]
+fn finally_runs_on_every_way_out_and_catch_deals_with_failures() {
+    let text = "fun main() {\n    try {\n        echo try\n        false\n        echo never\n    } \
+                catch {\n        echo catch\n    } finally {\n        echo finally\n    }\n    \
+                echo after\n}\n";
+    main_of(text).code(0).stdout("try\ncatch\nfinally\nafter\n");
+    let text = "fun main() {\n    try {\n        sh -c 'exit 9'\n    } finally {\n        \
+                echo finally\n    }\n    echo never\n}\n";
+    main_of(text).code(9).stdout("finally\n");
+    let text = "fun main() {\n    try {\n        @timeout(100ms, grace=1s) { sleep 60 }\n    } \
+                catch {\n        echo late\n    }\n}\n";
+    main_of(text).code(0).stdout("late\n");
+}
+
+#[test]
+fn retry_tries_again_and_gives_up_with_the_last_code() {
+    let text = "fun main() {\n    @retry(3, delay=1ms) {\n        \
+                echo x >> tries; test $(wc -l < tries) -ge 3\n    }\n    cat tries\n}\n";
+    main_of(text).code(0).stdout("x\nx\nx\n").says("attempt 1 of 3 failed");
+    let text = "fun main() {\n    @retry(2, delay=1ms) { sh -c 'echo try; exit 5' }\n}\n";
+    main_of(text).code(5).stdout("try\ntry\n");
+}
+
+#[test]
+fn what_takes_too_long_is_ended_with_124() {
+    let text = "fun main() {\n    @timeout(100ms, grace=100ms) {\n        \
+                sh -c 'trap \"\" TERM; while :; do sleep 0.01; done'\n    }\n}\n";
+    main_of(text).code(124).says("main.timeout[0]");
+    let opal = Opal::machine("fun main() {\n    try { sleep 60 } finally { echo clean }\n}\n");
+    opal.args(["main", "--timeout", "100ms"]).run().code(124).stdout("clean\n");
+}
+
+#[test]
+fn branches_print_in_the_order_of_the_plan_whichever_ends_first() {
+    let text = "fun main() {\n    @parallel {\n        sh -c 'sleep 0.2; echo one'\n        echo two\n        \
+                {\n            echo three\n            echo four\n        }\n        \
+                for i in 5...6 { echo @var.i }\n    }\n}\n";
+    main_of(text).code(0).stdout("one\ntwo\nthree\nfour\n5\n6\n");
+}
+
+#[test]
+fn a_failing_branch_cancels_the_others_or_waits_for_them() {
+    let text = "fun main() {\n    @parallel {\n        sh -c 'exit 4'\n        sleep 60\n    }\n}\n";
+    main_of(text).code(4).says("main.parallel[0].shell[0]");
+    let text = "fun main() {\n    @parallel(on_failure=\"wait\", max=1) {\n        sh -c 'exit 4'\n        \
+                echo other\n    }\n}\n";
+    main_of(text).code(4).stdout("other\n");
+}
+
+#[test]
+fn operators_between_decorators_are_those_of_a_shell() {
+    let text = "fun main() {\n    @cmd.no && echo a || echo b && echo c\n    @cmd.yes || echo d ; echo e\n    \
+                @cmd.yes | tr a-z A-Z\n}\n\nfun yes() = echo yes\n\nfun no() = false\n";
+    main_of(text).code(0).stdout("b\nc\nyes\ne\nYES\n");
+    // A failure anywhere in a pipe is the pipe's.
+    main_of("fun main() {\n    @cmd.no | cat\n}\n\nfun no() = sh -c 'exit 6'\n").code(6);
+}
+
+#[test]
+fn redirections_of_decorators_are_whole_or_leave_no_trace() {
+    let text = "fun main() {\n    echo new > @file.write(\"a.txt\", mode=\"0600\")\n    \
+                echo more >> @file.write(\"a.txt\")\n    cat < @file.read(\"a.txt\")\n    \
+                @retry(1) { echo inner } > b.txt\n    cat b.txt\n    \
+                sh -c 'echo half; exit 3' > @file.write(\"a.txt\")\n}\n";
+    let opal = Opal::machine(text).file("a.txt", "old\n").args(["main"]);
+    opal.run().code(3).stdout("new\nmore\ninner\n");
+    assert_eq!(opal.read("a.txt"), "new\nmore\n");
+    let names: Vec<String> = std::fs::read_dir(opal.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
+fn a_binding_is_known_behind_its_step_and_nowhere_shown() {
+    let text = "fun main() {\n    let.token = @shell(\"cat token; cat token >&2\")\n    \
+                echo \"<@let.token>\"\n    printf '%s' @let.token > raw.txt\n    \
+                let.p = @shell(\"echo out; sh -c 'exit 3'\", allow_failure=true)\n    \
+                echo @let.p.exit_code @let.p\n}\n";
+    let opal = Opal::machine(text).file("token", "canary-4711\n").args(["main"]);
+    let ran = opal.run();
+    ran.code(0).hides("canary-4711").says("opal:h:");
+    assert!(ran.stdout.ends_with("3 out\n"), "{ran:#?}");
+    assert_eq!(opal.read("raw.txt"), "canary-4711");
+}
+
+#[test]
+fn a_question_needs_a_terminal_or_a_yes() {
+    let opal = Opal::machine("fun main() {\n    echo first\n    @confirm(\"really?\")\n}\n");
+    let opal = opal.args(["main"]);
+    opal.run().code(2).stdout("").says("--yes");
+    opal.args(["main", "--yes"]).run().code(0).stdout("first\n");
+}
+
+#[test]
+fn messages_go_to_standard_error_with_their_values_hidden() {
+    let text = "fun main() {\n    @log(\"token @env.API_TOKEN\", level=\"warn\")\n    \
+                @log(\"quiet\", level=\"debug\")\n}\n";
+    let opal = Opal::machine(text).env("API_TOKEN", "canary-4711");
+    opal.args(["main"]).run().code(0).stdout("").hides("canary-4711").hides("quiet").says("token <11:");
+}

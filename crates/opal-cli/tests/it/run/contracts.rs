@@ -1,0 +1,64 @@
+//! Runs under a contract.
+
+use crate::support::Opal;
+
+const TASK: &str = "fun main() {\n    echo deploys @env.TAG\n}\n";
+
+fn with_contract(options: &[&str]) -> Opal {
+    let opal = Opal::machine(TASK).env("TAG", "release-1");
+    let line = [&["plan", "main", "-o", "c.plan"], options].concat();
+    opal.call(&line).code(0);
+    opal
+}
+
+#[test]
+fn the_plan_of_a_contract_runs_and_its_record_names_it() {
+    let opal = with_contract(&[]);
+    let ran = opal.call(&["run", "--plan", "c.plan"]);
+    ran.code(0).hides("release-1");
+    assert!(ran.stdout.starts_with("deploys <9:sha256:"), "{ran:#?}");
+    let shown = opal.call(&["runs", "show", "last", "--json"]).json();
+    assert_eq!(shown["run"]["contract"]["path"], "c.plan", "{shown:#}");
+}
+
+#[test]
+fn a_refused_contract_runs_nothing_and_leaves_a_record() {
+    let opal = with_contract(&[]);
+    let ran = opal.call_with(&[("TAG", "release-2")], &["run", "--plan", "c.plan"]);
+    ran.code(76).stdout("").says("env_changed");
+    let ran = opal.call(&["runs", "show", "last", "--json"]);
+    let shown = ran.hides("release-2").json();
+    assert_eq!(shown["run"]["status"], "refused", "{shown:#}");
+    assert_eq!(shown["run"]["drift"][0]["code"], "env_changed", "{shown:#}");
+}
+
+#[test]
+fn a_forced_contract_runs_with_the_values_of_today_and_says_so_for_ever() {
+    let opal = with_contract(&[]);
+    let line = ["run", "--plan", "c.plan", "--force"];
+    let ran = opal.call_with(&[("TAG", "release-2")], &line);
+    ran.code(0).hides("release-2");
+    let shown = opal.call(&["runs", "show", "last", "--json"]).json();
+    assert_eq!(shown["run"]["status"], "drifted", "{shown:#}");
+}
+
+#[test]
+fn a_contract_for_a_single_run_has_one() {
+    let opal = with_contract(&["--once"]);
+    opal.call(&["run", "--plan", "c.plan"]).code(0);
+    opal.call(&["run", "--plan", "c.plan"]).code(76).stdout("").says("single run");
+}
+
+#[test]
+fn random_values_outside_of_contracts_can_be_forbidden() {
+    let text = "fun main() {\n    printf '%s' @random.password(16) > secret\n}\n";
+    let opal = Opal::machine(text);
+    opal.call(&["main"]).code(0);
+    let policy = opal.path().join("home/.opal/config");
+    std::fs::create_dir_all(&policy).unwrap();
+    std::fs::write(policy.join("policy.toml"), "randomness = \"contract\"\n").unwrap();
+    opal.call(&["main"]).code(77).says("under a contract only");
+    opal.call(&["plan", "main", "-o", "c.plan"]).code(0);
+    opal.call(&["run", "--plan", "c.plan"]).code(0);
+    assert_eq!(opal.read("secret").len(), 16);
+}

@@ -1,0 +1,124 @@
+//! Signals: what is ended, what still runs, and that nothing is left behind.
+
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use crate::support::Opal;
+
+/// Waits for something that takes no time on a machine that is not busy.
+#[track_caller]
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "signals are sent by the program that is made for it")]
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Whether a process with this word in its command line is alive.
+fn is_alive(word: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(word))
+}
+
+/// A word that is in no other test's command lines.
+fn unique(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
+}
+
+/// A run that is in the middle of its step, which has children of every kind.
+fn started() -> (Opal, Child, String) {
+    let opal = Opal::machine("");
+    let word = unique(&opal.path());
+    let stays = format!("python3 -c 'import time; time.sleep(600)' {word}");
+    opal.write(
+        "commands.opl",
+        format!(
+            "fun main() {{\n    try {{\n        sh -c \"{stays} & (setsid {stays} &) ; touch begun; \
+             {stays}\"\n        touch never\n    }} finally {{\n        touch cleaned\n    }}\n}}\n"
+        ),
+    );
+    let child = opal.command().arg("main").spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists() && is_alive(&word));
+    (opal, child, word)
+}
+
+#[test]
+fn one_signal_ends_the_step_with_all_it_started_and_cleans_up() {
+    for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let (opal, mut child, word) = started();
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
+        assert!(opal.path().join("cleaned").exists(), "{name}");
+        assert!(!opal.path().join("never").exists(), "{name}");
+        eventually("everything has ended", || !is_alive(&word));
+        let shown = opal.call(&["runs", "show", "last", "--json"]).json();
+        assert_eq!(shown["run"]["status"], "interrupted", "{name}: {shown:#}");
+    }
+}
+
+#[test]
+fn a_second_signal_kills_and_cleans_nothing() {
+    let opal = Opal::machine(
+        "fun main() {\n    try {\n        sh -c 'trap \"\" INT TERM; touch begun; while :; do sleep 0.01; done'\n    } \
+         finally {\n        touch cleaned\n    }\n}\n",
+    );
+    let opal = opal.args(["main"]);
+    let mut child = opal.command().spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists());
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!opal.path().join("cleaned").exists());
+}
+
+#[test]
+fn cleaning_up_is_not_disturbed_by_the_signal_that_led_to_it() {
+    let text = "fun main() {\n    try {\n        touch begun; sleep 600\n    } finally {\n        \
+                sleep 0.3\n        touch cleaned\n    }\n}\n";
+    let opal = Opal::machine(text).args(["main"]);
+    let mut child = opal.command().spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists());
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(opal.path().join("cleaned").exists());
+}
+
+#[test]
+fn planning_that_is_interrupted_leaves_no_command_behind() {
+    let opal = Opal::machine("");
+    let word = unique(&opal.path());
+    opal.write(
+        "commands.opl",
+        format!(
+            "fun main() {{\n    echo @shell.output(\"touch begun; python3 -c 'import time; \
+             time.sleep(600)' {word}\")\n}}\n"
+        ),
+    );
+    let opal = opal.args(["main"]);
+    let mut child = opal.command().spawn().unwrap();
+    eventually("planning begins", || opal.path().join("begun").exists() && is_alive(&word));
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    eventually("everything has ended", || !is_alive(&word));
+}
+
+#[test]
+fn what_a_step_left_in_the_background_survives_the_end_of_a_run() {
+    let opal = Opal::machine("");
+    let word = unique(&opal.path());
+    let stays = format!("python3 -c 'import time; time.sleep(3)' {word}");
+    let text = format!("fun main() {{\n    {stays} >/dev/null 2>&1 &\n    echo on\n}}\n");
+    opal.write("commands.opl", text);
+    opal.call(&["main", "-q"]).code(0).stdout("on\n");
+    assert!(is_alive(&word));
+}

@@ -1,0 +1,260 @@
+//! `opal runs`: what has run.
+
+mod records;
+
+use std::fs;
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{Opal, Ran};
+use records::{Kept, keep};
+
+const TASKS: &str = "\
+fun hello() {
+    echo one
+    echo two >&2
+}
+
+fun fails() {
+    echo before
+    sh -c 'exit 3'
+    echo never
+}
+";
+
+/// A project in which `hello` has run, and then `fails`.
+fn ran() -> Opal {
+    let opal = Opal::machine(TASKS);
+    opal.call(&["hello"]).code(0);
+    opal.call(&["fails"]).code(3);
+    opal
+}
+
+fn ids(ran: &Ran) -> Vec<String> {
+    let document = ran.json();
+    let runs = document["runs"].as_array().unwrap();
+    runs.iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn without_any_run_there_is_nothing_to_list_and_nothing_is_made() {
+    let opal = Opal::machine(TASKS);
+    opal.call(&["runs", "list"]).code(0).says("There are no runs yet");
+    opal.call(&["runs", "list", "--json"]).code(0).says("\"runs\": []");
+    for command in [&["show"][..], &["tail"], &["diff", "last", "last"]] {
+        let ran = opal.call(&[&["runs"], command].concat());
+        ran.code(66).says("there are no runs yet").says("help: `opal TASK` runs a task");
+    }
+    opal.call(&["runs", "prune"]).code(0).stdout("There is nothing to remove.\n");
+    assert!(!opal.path().join("home/.opal").exists());
+}
+
+#[test]
+fn list_shows_the_newest_first_and_takes_filters() {
+    let opal = ran();
+    let listed = opal.call(&["runs", "list"]);
+    let lines: Vec<&str> = listed.code(0).stderr("").stdout.lines().collect();
+    assert!(lines[0].starts_with("RUN                            TARGET  STATUS    STARTED (UTC)"));
+    assert!(
+        lines[1].contains("  fails   failed    20") && lines[1].contains("  at fails.shell[1]")
+    );
+    assert!(lines[2].contains("  hello   executed  20"), "{listed:#?}");
+    assert_eq!(lines.len(), 3);
+    let all = ids(&opal.call(&["runs", "list", "--json"]));
+    for (filter, expected) in [
+        (["--target", "hello"], vec![all[1].clone()]),
+        (["--status", "failed"], vec![all[0].clone()]),
+        (["--status", "running"], vec![]),
+        (["--limit", "1"], vec![all[0].clone()]),
+    ] {
+        let args = [&["runs", "list", "--json"], &filter[..]].concat();
+        assert_eq!(ids(&opal.call(&args)), expected, "{filter:?}");
+    }
+    opal.call(&["runs", "list", "--target", "x"]).code(0).says("No run is like that");
+    opal.call(&["runs", "list", "--limit", "1"]).code(0).says("`--limit N` lists more");
+    opal.call(&["runs", "list", "--status", "odd"]).code(2);
+}
+
+#[test]
+fn show_tells_how_a_run_went() {
+    let opal = ran();
+    let shown = opal.call(&["runs", "show"]);
+    shown.code(0).stderr("").says("  status     failed, exit 3, at fails.shell[1]\n");
+    shown.says("  started    20").says("  plan       sha256:").says("  record     ");
+    shown.says("fails.shell[1]  sh -c 'exit 3'  exit 3\n").hides("never").hides("\x1b");
+    let document = opal.call(&["runs", "show", "--json"]).code(0).json();
+    assert_eq!(document["run"]["failed"]["path"], "fails.shell[1]");
+    let ends: Vec<&Value> =
+        document["steps"].as_array().unwrap().iter().map(|step| &step["end"]).collect();
+    assert_eq!(ends, ["done", "failed"]);
+    opal.call(&["--color", "always", "runs", "show"]).says("\x1b[31mfailed\x1b[0m");
+}
+
+#[test]
+fn show_prints_what_the_steps_printed() {
+    let opal = ran();
+    let hello = ids(&opal.call(&["runs", "list", "--json"])).remove(1);
+    let show = |more: &[&str]| opal.call(&[&["runs", "show", &hello], more].concat());
+    show(&["--output"]).code(0).stdout("one\ntwo\n").stderr("");
+    show(&["--output", "2"]).code(0).stdout("two\n");
+    show(&["--output", "hello.shell[0]"]).code(0).stdout("one\n");
+    show(&["--output", "--json"]).code(0).says("{\"number\":1,\"text\":\"one\\n\"}\n");
+    show(&["--output", "9"]).code(66).says("has started no step `9`");
+    let events = show(&["--events"]);
+    let kinds: Vec<Value> = events
+        .code(0)
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["kind"].clone())
+        .collect();
+    let step = ["step_started", "output", "step_finished"];
+    assert_eq!(kinds, [&["run_started"], &step[..], &step, &["run_finished"]].concat());
+    show(&["--events", "--output"]).code(2);
+}
+
+#[test]
+fn a_name_must_say_which_run_is_meant() {
+    let opal = ran();
+    let all = ids(&opal.call(&["runs", "list", "--json"]));
+    opal.call(&["runs", "show", &all[1]]).code(0).says("  hello\n");
+    opal.call(&["runs", "show", &all[1][4..27]]).code(0).says("  hello\n");
+    opal.call(&["runs", "show", "last"]).code(0).says("  fails\n");
+    opal.call(&["runs", "show", "odd"]).code(66).says("there is no run `odd`");
+    let unclear = opal.call(&["runs", "show", "run-"]);
+    unclear.code(2).says("`run-` could be any of 2 runs").says(&all[0]).says(&all[1]);
+    let failed = opal.call(&["runs", "show", "odd", "--json"]).code(66).json();
+    assert_eq!(failed["error"]["message"], "there is no run `odd`");
+}
+
+#[test]
+fn diff_finds_what_went_another_way() {
+    let opal = Opal::machine("fun deploy() {\n    echo a\n    test -e flag\n}\n");
+    opal.call(&["deploy"]).code(1);
+    opal.write("flag", "");
+    opal.call(&["deploy"]).code(0);
+    opal.call(&["deploy"]).code(0);
+    let all = ids(&opal.call(&["runs", "list", "--json"]));
+    let same = opal.call(&["runs", "diff", &all[1], "last"]);
+    same.code(0).says("2 steps the same, 0 different");
+    let differs = opal.call(&["runs", "diff", &all[2], "last"]);
+    differs.code(1).says("status   failed").says("1 step the same, 1 different");
+    differs.says("changed  deploy.shell[1]  failed, exit 1, ");
+    let document = opal.call(&["runs", "diff", &all[2], "last", "--json"]).code(1).json();
+    assert_eq!(document["same_plan"], true);
+    let changes: Vec<&Value> =
+        document["steps"].as_array().unwrap().iter().map(|step| &step["change"]).collect();
+    assert_eq!(changes, ["same", "changed"]);
+    opal.write("commands.opl", "fun deploy() {\n    echo b\n    test -e flag\n    echo c\n}\n");
+    opal.call(&["deploy"]).code(0);
+    let document = opal.call(&["runs", "diff", &all[0], "last", "--json"]).code(1).json();
+    assert_eq!(document["same_plan"], false);
+    let changes: Vec<&Value> =
+        document["steps"].as_array().unwrap().iter().map(|step| &step["change"]).collect();
+    assert_eq!(changes, ["changed", "same", "added"]);
+}
+
+#[test]
+fn tail_follows_a_run_to_its_end() {
+    let script = "echo begin\nuntil [ -e go ]; do sleep 0.01; done\nseq 1 30000\nexit 7\n";
+    let opal = Opal::machine(&format!("fun slow() {{\n    {}}}\n", script.replace('\n', "\n    ")));
+    let mut run = opal.command();
+    let run = run.arg("slow").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().unwrap();
+    let started = || {
+        let listed = opal.call(&["runs", "list", "--status", "running", "--json"]);
+        ids(&listed).first().cloned()
+    };
+    let id = loop {
+        if let Some(id) = started() {
+            break id;
+        }
+    };
+    let mut tail = opal.command();
+    let mut tail = tail.args(["runs", "tail"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 6];
+    tail.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"begin\n");
+    opal.write("go", "");
+    let followed = Ran::from(tail.wait_with_output().unwrap());
+    let numbers: String = (1..=30_000).map(|number| format!("{number}\n")).collect();
+    followed.code(0).stdout(&numbers).says(&id).says("failed at slow.shell[3]");
+    run.wait().unwrap();
+    let again = opal.call(&["runs", "tail"]);
+    again.code(0).stdout(&format!("begin\n{numbers}"));
+    let events = opal.call(&["runs", "tail", "last", "--json"]);
+    assert!(events.code(0).stdout.lines().all(|line| line.starts_with('{')));
+}
+
+#[test]
+fn prune_removes_what_is_asked_for_and_nothing_else() {
+    let opal = ran();
+    opal.call(&["hello"]).code(0);
+    let all = ids(&opal.call(&["runs", "list", "--json"]));
+    let prune = |more: &[&str]| opal.call(&[&["runs", "prune"], more].concat());
+    let dry = prune(&["--keep", "1", "--dry-run"]);
+    dry.code(0).stdout(&format!("would remove 1 run\n  {}\n", all[2]));
+    prune(&["--older-than", "30d"]).code(0).stdout("There is nothing to remove.\n");
+    prune(&["--keep", "1"]).code(0).stdout(&format!("removed 1 run\n  {}\n", all[2]));
+    assert_eq!(ids(&opal.call(&["runs", "list", "--json"])), all[..2]);
+    prune(&["--older-than", "soon"]).code(2).says("write it as `30d`");
+    let document = prune(&["--keep", "0", "--json"]).code(0).json();
+    assert_eq!(document["removed"].as_array().unwrap().len(), 2);
+    opal.call(&["runs", "list"]).code(0).says("There are no runs yet");
+}
+
+#[test]
+fn a_record_that_was_changed_is_named_and_hides_no_other() {
+    let opal = ran();
+    let all = ids(&opal.call(&["runs", "list", "--json"]));
+    let folder = opal.path().join("home/.opal/logs/run/fails").join(&all[0]);
+    fs::write(folder.join("summary.json"), "{").unwrap();
+    let listed = opal.call(&["runs", "list"]);
+    listed.code(0).says(" unreadable ").says("summary.json").says("  hello   executed");
+    let shown = opal.call(&["runs", "show"]);
+    shown.code(65).says("summary.json").says("help: it was changed after it was written");
+}
+
+#[test]
+fn a_run_whose_process_is_gone_has_crashed_and_one_that_lives_is_running() {
+    let opal = Opal::machine(TASKS);
+    let root = opal.path().join("home/.opal");
+    let running = keep(&root, "deploy", 1);
+    running.step(1, "deploy.shell[0]", b"one\n");
+    running.start(2, "deploy.shell[1]");
+    opal.call(&["runs", "list"]).code(0).says("  deploy  running  2026-11-15 12:00:01  -");
+    let shown = opal.call(&["runs", "show"]);
+    shown.code(0).says("status     running").says("2     started  -      deploy.shell[1]");
+    opal.call(&["runs", "prune", "--keep", "0"]).code(0).says("nothing to remove");
+    drop(running);
+    opal.call(&["runs", "show"]).code(0).says("status     crashed");
+    opal.call(&["runs", "tail"]).code(0).stdout("one\n").says("crashed");
+    opal.call(&["runs", "prune", "--keep", "0"]).code(0).says("removed 1 run");
+}
+
+#[test]
+fn nothing_in_a_record_acts_on_a_terminal() {
+    let opal = Opal::machine(TASKS);
+    let kept: Kept = keep(&opal.path().join("home/.opal"), "a\u{1b}[2J\u{202e}", 1);
+    kept.step(1, "p\u{9b}\r\n", b"\x1b[2J");
+    drop(kept);
+    for args in [&["list"][..], &["show"], &["tail"], &["diff", "last", "last"]] {
+        for more in [&[][..], &["--json"]] {
+            let ran = opal.call(&[&["runs"], args, more].concat());
+            let ran = ran.code(0);
+            let words = if args == ["tail"] && more.is_empty() { &ran.stderr } else { &ran.stdout };
+            let acts = |c: char| c != '\n' && opal_core::view::visible::character(c) != c;
+            assert!(!words.contains(acts), "{args:?} {words:?}");
+        }
+    }
+}
+
+#[test]
+fn records_are_read_where_root_says() {
+    let opal = Opal::machine(TASKS);
+    opal.call(&["--root", "elsewhere", "hello"]).code(0);
+    opal.call(&["runs", "list"]).says("There are no runs yet");
+    opal.call(&["runs", "list", "--root", "elsewhere"]).says("  hello   executed");
+    opal.call(&["--root", "elsewhere", "runs", "list"]).says("  hello   executed");
+}

@@ -1,0 +1,254 @@
+//! The terminal of whoever started opal, while a command has it.
+//!
+//! ```text
+//! keyboard ──▶ device, raw ──▶ keys ──▶ pty of the command ──▶ its standard input
+//! screen   ◀── taker ◀── flow ◀── pty: standard output; a second one: standard error
+//! ```
+//!
+//! The command has a pseudo-terminal of its own, and everything that is typed goes there as it is.
+//! Two keys mean something to opal too, as long as the command has not switched them off: the one
+//! that interrupts and the one that suspends.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_current_process_group, kill_process_group};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+    tcsetwinsize,
+};
+
+use super::children;
+use super::lane::Duct;
+
+/// What is typed ahead of a command that does not read, at most.
+const MAX_PENDING_BYTES: usize = 64 * 1024;
+
+/// The terminal, for commands that one sits in front of.
+pub struct Terminal {
+    /// To read keys from, and to set: a duplicate of the standard input.
+    pub device: OwnedFd,
+    /// What makes a program the first of a session with the terminal on its standard input: a
+    /// program and its first arguments, which ends up in [`lead`].
+    pub leader: Vec<OsString>,
+    /// Told when a key or the end of the terminal means a signal to opal itself: 2 or 1.
+    pub on_signal: Box<dyn Fn(i32) + Send + Sync>,
+}
+
+/// Becomes the program named by the arguments, as the leader of a session of its own with the
+/// standard input as its terminal. Comes back only with an error.
+pub fn lead(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
+    let Some(program) = arguments.next() else {
+        return io::Error::new(io::ErrorKind::InvalidInput, "no program was named");
+    };
+    let led = rustix::process::setsid()
+        .and_then(|_| rustix::process::ioctl_tiocsctty(rustix::stdio::stdin()));
+    match led {
+        Ok(()) => children::command(Path::new(&program)).args(arguments).exec(),
+        Err(error) => error.into(),
+    }
+}
+
+/// The pseudo-terminals of a lane.
+#[derive(Debug)]
+pub(super) struct Pty {
+    /// Where keys go.
+    keys: OwnedFd,
+    errors: OwnedFd,
+    /// The side of the commands, and how they find it.
+    inner: OwnedFd,
+    usual: Termios,
+}
+
+impl Pty {
+    /// Like the terminal itself, for standard input and output, and for standard error.
+    pub(super) fn open(terminal: &Terminal) -> io::Result<(Self, Duct, Duct)> {
+        let usual = tcgetattr(&terminal.device)?;
+        let (keys, stdout) = pair(&usual)?;
+        let (errors, stderr) = pair(&usual)?;
+        let pty = Self { keys, errors, inner: stdout.write.try_clone()?, usual };
+        Ok((pty, stdout, stderr))
+    }
+
+    pub(super) fn inner(&self) -> BorrowedFd<'_> {
+        self.inner.as_fd()
+    }
+
+    fn resize(&self, device: BorrowedFd<'_>) {
+        if let Ok(size) = tcgetwinsize(device) {
+            let _ = tcsetwinsize(&self.keys, size);
+            let _ = tcsetwinsize(&self.errors, size);
+        }
+    }
+}
+
+fn pair(usual: &Termios) -> io::Result<(OwnedFd, Duct)> {
+    let outer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+    grantpt(&outer)?;
+    unlockpt(&outer)?;
+    let name = ptsname(&outer, Vec::new())?;
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
+    let inner = rustix::fs::open(name, flags, rustix::fs::Mode::empty())?;
+    tcsetattr(&inner, OptionalActions::Now, usual)?;
+    rustix::io::ioctl_fionbio(&outer, true)?;
+    Ok((outer.try_clone()?, Duct { read: Some(outer), write: inner }))
+}
+
+/// The terminal while one command runs on it; afterwards it is as it was.
+pub(super) struct Attached<'a> {
+    terminal: &'a Terminal,
+    before: Termios,
+    pending: Vec<u8>,
+    is_open: bool,
+    /// Whether the command has been interrupted from the keyboard.
+    pub(super) is_interrupted: bool,
+}
+
+impl<'a> Attached<'a> {
+    pub(super) fn new(terminal: &'a Terminal, pty: &Pty) -> io::Result<Self> {
+        let before = tcgetattr(&terminal.device)?;
+        // What an earlier command has left behind.
+        tcsetattr(&pty.inner, OptionalActions::Now, &pty.usual)?;
+        let attached =
+            Self { terminal, before, pending: Vec::new(), is_open: true, is_interrupted: false };
+        attached.take(pty)?;
+        Ok(attached)
+    }
+
+    fn take(&self, pty: &Pty) -> io::Result<()> {
+        let mut raw = self.before.clone();
+        raw.make_raw();
+        tcsetattr(&self.terminal.device, OptionalActions::Now, &raw)?;
+        self.resize(pty);
+        Ok(())
+    }
+
+    fn give_back(&self) {
+        // It may be gone.
+        let _ = tcsetattr(&self.terminal.device, OptionalActions::Drain, &self.before);
+    }
+
+    pub(super) fn resize(&self, pty: &Pty) {
+        pty.resize(self.terminal.device.as_fd());
+    }
+
+    /// Where keys come from, as long as there is room for them.
+    pub(super) fn device(&self) -> Option<BorrowedFd<'_>> {
+        let has_room = self.is_open && self.pending.len() < MAX_PENDING_BYTES;
+        has_room.then(|| self.terminal.device.as_fd())
+    }
+
+    /// Where keys go, where some are waiting.
+    pub(super) fn waiting<'p>(&self, pty: &'p Pty) -> Option<BorrowedFd<'p>> {
+        (!self.pending.is_empty()).then(|| pty.keys.as_fd())
+    }
+
+    /// Reads what was typed.
+    pub(super) fn read(&mut self, pty: &Pty, leader: Option<i32>) {
+        let mut keys = [0; 1024];
+        let count = match rustix::io::read(&self.terminal.device, &mut keys) {
+            Ok(count @ 1..) => count,
+            Err(Errno::INTR | Errno::AGAIN) => return,
+            Ok(0) | Err(_) => {
+                self.is_open = false;
+                (self.terminal.on_signal)(1);
+                return;
+            }
+        };
+        for key in &keys[..count] {
+            match meaning(&pty.keys, *key) {
+                Meaning::Suspend => self.suspend(pty, leader),
+                Meaning::Interrupt => {
+                    self.is_interrupted = true;
+                    (self.terminal.on_signal)(2);
+                    self.pending.push(*key);
+                }
+                Meaning::Nothing => self.pending.push(*key),
+            }
+        }
+        self.write(pty);
+    }
+
+    pub(super) fn write(&mut self, pty: &Pty) {
+        match rustix::io::write(&pty.keys, &self.pending) {
+            Ok(count) => drop(self.pending.drain(..count)),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => self.pending.clear(),
+        }
+    }
+
+    /// Everything stops, opal included, until somebody goes on with it.
+    fn suspend(&self, pty: &Pty, leader: Option<i32>) {
+        let group = leader.and_then(Pid::from_raw);
+        let tell = |signal| group.map(|group| kill_process_group(group, signal));
+        let _ = tell(Signal::STOP);
+        self.give_back();
+        let _ = kill_current_process_group(Signal::TSTP);
+        let _ = self.take(pty);
+        let _ = tell(Signal::CONT);
+    }
+}
+
+impl Drop for Attached<'_> {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+enum Meaning {
+    Interrupt,
+    Suspend,
+    Nothing,
+}
+
+/// What a key means to the terminal of the command, as that is set now.
+fn meaning(pty: &OwnedFd, key: u8) -> Meaning {
+    let Ok(now) = tcgetattr(pty) else { return Meaning::Nothing };
+    let is = |index| now.special_codes[index] == key && key != 0;
+    match now.local_modes.contains(LocalModes::ISIG) {
+        true if is(SpecialCodeIndex::VINTR) => Meaning::Interrupt,
+        true if is(SpecialCodeIndex::VSUSP) => Meaning::Suspend,
+        _ => Meaning::Nothing,
+    }
+}
+
+/// Wakes who waits for a terminal to change its size.
+#[derive(Debug)]
+pub(super) struct Resized {
+    read: File,
+    write: OwnedFd,
+}
+
+impl Resized {
+    pub(super) fn new() -> io::Result<Self> {
+        let flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+        let (read, write) = rustix::pipe::pipe_with(flags)?;
+        Ok(Self { read: read.into(), write })
+    }
+
+    pub(super) fn ring(&self) {
+        // A full pipe rings already.
+        let _ = rustix::io::write(&self.write, b"!");
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.read.as_fd()
+    }
+
+    pub(super) fn heard(&self) {
+        let _ = rustix::io::read(&self.read, &mut [0; 64]);
+    }
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Terminal").field("leader", &self.leader).finish_non_exhaustive()
+    }
+}
