@@ -8,6 +8,7 @@ mod leftovers;
 mod links;
 mod sizes;
 mod tree;
+mod walls;
 
 pub(crate) use tree::Tree;
 
@@ -32,8 +33,15 @@ impl fmt::Display for Finding {
 
 /// All findings, by place.
 pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
-    let rules =
-        [arrows::check, codes::check, layout::check, leftovers::check, links::check, sizes::check];
+    let rules = [
+        arrows::check,
+        codes::check,
+        layout::check,
+        leftovers::check,
+        links::check,
+        sizes::check,
+        walls::check,
+    ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|check| check(tree)).collect();
     findings.sort();
     findings
@@ -73,6 +81,11 @@ mod tests {
     #[test]
     fn paths_in_documents_exist() {
         holds(links::check);
+    }
+
+    #[test]
+    fn walls_hold() {
+        holds(walls::check);
     }
 
     #[test]

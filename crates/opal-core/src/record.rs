@@ -26,6 +26,12 @@ impl<'a> Shown<'a> {
         &self.0
     }
 
+    /// The same, for longer than its bytes stay where they are.
+    #[must_use]
+    pub fn into_owned(self) -> Shown<'static> {
+        Shown(Cow::Owned(self.0.into_owned()))
+    }
+
     /// As text, with what is no UTF-8 replaced.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {

@@ -23,7 +23,8 @@
 //! | what is kept of a run, and reading it | [`record`] |
 //! | the laws that every value decorator obeys, plugins included | [`conformance`] |
 //!
-//! Deliberately not here yet: execution. What a plan knows of the world comes through [`world`];
+//! Deliberately not here: printing and the command line. What a plan knows of the world comes through
+//! [`world`], what a run changes goes through [`session`];
 //! opal's own files are read and written by the modules that own them.
 
 pub mod check;

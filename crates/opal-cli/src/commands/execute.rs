@@ -193,7 +193,8 @@ impl End<'_> {
         let id = recording.id().map(ToString::to_string);
         let folder = recording.folder().map(PathBuf::from);
         let kept = recording.finish(&ending);
-        let resume = failed.map(|_| format!("{} --resume", self.errand.again));
+        let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
+        let resume = is_open.then(|| format!("{} --resume", self.errand.again));
         let found = failed.map(|step| (step, find(&self.errand.resolved.plan, &step.path)));
         let line = found.and_then(|(_, step)| self.line(step?));
         let file = &self.errand.subject.loaded.name;

@@ -69,7 +69,7 @@ struct Seen {
 impl<'p> Watch<'p> {
     /// The branch has come to a step.
     pub(super) fn at(&self, index: usize, text: &Shown<'_>) {
-        let text = Shown::vouch(text.bytes().to_vec());
+        let text = text.clone().into_owned();
         let mut seen = lock(&self.seen);
         seen.running.insert(index, (text, Instant::now()));
         self.tell(&seen);

@@ -143,6 +143,9 @@ impl Reader {
     }
 
     fn data(&mut self, values: Vec<Secret>, is_whole: bool) -> Option<()> {
+        if values.iter().any(|value| value.expose().contains('\0')) {
+            return None;
+        }
         if let [value] = values.as_slice() {
             let word = self.word()?;
             word.text.push_str(value.expose());

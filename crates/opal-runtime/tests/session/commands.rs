@@ -29,6 +29,8 @@ fn a_command_ends_with_its_own_code() {
             ("true", 0),
             ("false", 1),
             ("exit 7", 7),
+            ("", 0),
+            ("  # nothing\n", 0),
             ("( exit 9 )", 9),
             ("test a = b", 1),
             ("true && exit 3", 3),

@@ -1,8 +1,9 @@
 //! Whether the shell understands the texts of commands, before any of them runs.
 //!
 //! All are read in one go by a fork of the waiting shell that has been told to execute nothing.
-//! Each stands in brackets of its own, and what follows it closes no quote without an error, so no
-//! text can complete another one. Only where the shell objects they are read one by one.
+//! Each stands in brackets of two kinds, which nothing but a whole text fits into, and what follows
+//! closes no quote without an error: so no text can complete another one. Only where the shell
+//! objects they are read one by one.
 
 use std::collections::BTreeMap;
 
@@ -34,17 +35,22 @@ pub(super) fn check(
     if texts.is_empty() {
         return Ok(Vec::new());
     }
-    let wrapped = texts.iter().map(|(_, text)| format!("(\n{text}\n)\n: ')'\n: \")\"\n"));
-    if read(session, &wrapped.collect::<String>())?.is_none() {
+    if read(session, &texts.iter().map(|(_, text)| wrapped(text)).collect::<String>())?.is_none() {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
     for (index, text) in texts {
-        if let Some(message) = read(session, &format!("(\n{text}\n)\n"))? {
+        if let Some(message) = read(session, &wrapped(&text))? {
+            // About the text by itself the shell says it better.
             found.push((index, read(session, &text)?.unwrap_or(message)));
         }
     }
     Ok(found)
+}
+
+fn wrapped(text: &str) -> String {
+    let guard = ": ')'\n: \")\"\n";
+    format!("{{ :\n{text}\n}}\n{guard}( :\n{text}\n)\n{guard}")
 }
 
 /// What the shell objects to in a text.

@@ -45,6 +45,9 @@ impl Request<'_> {
         text.push_str("( ");
         text.push_str(&assignments);
         text.push_str(&exports);
+        if is_empty(compiled.text()) {
+            text.push_str(":\n");
+        }
         text.push_str(compiled.text());
         text.push('\n');
         let Descriptors { channel, error, .. } = self.descriptors;
@@ -113,6 +116,11 @@ impl Request<'_> {
             Shell::Sh => "",
         }
     }
+}
+
+/// Whether there is no command between the brackets, which they need.
+fn is_empty(text: &str) -> bool {
+    text.lines().map(str::trim_start).all(|line| line.is_empty() || line.starts_with('#'))
 }
 
 fn quoted(text: &str) -> Zeroizing<String> {
