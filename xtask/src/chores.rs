@@ -22,9 +22,12 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
 }
 
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    for (package, bench) in
-        [("opal-syntax", "parse"), ("opal-core", "contract"), ("opal-runtime", "plan")]
-    {
+    for (package, bench) in [
+        ("opal-syntax", "parse"),
+        ("opal-core", "contract"),
+        ("opal-runtime", "plan"),
+        ("opal-runtime", "scrub"),
+    ] {
         let line = ["cargo", "bench", "-p", package, "--bench", bench, "--"];
         run(root, &[&line, arguments].concat())?;
     }

@@ -3,6 +3,8 @@
 //! A function of the project wins over a built-in of its name, so that a new built-in never changes
 //! what a task does. `self` reaches the built-in, `run` the function.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ use crate::options::Asked;
 use crate::source::Loaded;
 use crate::stages::Stages;
 use crate::tasks::Task;
-use crate::{builtins, commands, project, view};
+use crate::{builtins, commands, env_file, project, view};
 
 /// What every command gets.
 pub(crate) struct Context<'a> {
@@ -27,11 +29,13 @@ pub(crate) struct Context<'a> {
     pub(crate) ambient: &'a Ambient,
     pub(crate) registry: Registry,
     pub(crate) stages: Stages,
+    environment: OnceCell<BTreeMap<OsString, OsString>>,
 }
 
 pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
     let registry = opal_runtime::decorators::registry();
-    let context = Context { typed, ambient, registry, stages: Stages::begin() };
+    let (stages, environment) = (Stages::begin(), OnceCell::new());
+    let context = Context { typed, ambient, registry, stages, environment };
     if typed.version {
         return view::print(concat!("opal ", env!("CARGO_PKG_VERSION"), "\n"));
     }
@@ -49,6 +53,19 @@ impl Context<'_> {
     pub(crate) fn project(&self) -> Option<Loaded> {
         let path = self.typed.file.clone().or_else(project::find)?;
         Loaded::read(&path, &self.registry).ok()
+    }
+
+    /// The environment of plans and steps, with what the files say. They are read once: a pipe has
+    /// its content a single time.
+    pub(crate) fn environment(
+        &self,
+        files: &[PathBuf],
+    ) -> Result<&BTreeMap<OsString, OsString>, Failure> {
+        if let Some(known) = self.environment.get() {
+            return Ok(known);
+        }
+        let read = env_file::environment(files)?;
+        Ok(self.environment.get_or_init(|| read))
     }
 
     /// The file named behind the command or before it.

@@ -22,7 +22,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
 use crate::source::Loaded;
-use crate::{env_file, view};
+use crate::view;
 
 use project::project_name;
 pub(crate) use project::{checked_out, commit, project_file};
@@ -139,7 +139,7 @@ impl Subject<'_> {
         options: &PlanOptions,
     ) -> Result<OsWorld, Failure> {
         Ok(OsWorld::new(Surroundings {
-            environment: env_file::environment(&options.env_files)?,
+            environment: context.environment(&options.env_files)?.clone(),
             start: self.start()?,
             home: context.ambient.home.clone(),
         }))

@@ -1,4 +1,4 @@
-//! The laws of value decorators, and a suite that finds who breaks them.
+//! The laws of decorators, and a suite that finds who breaks them.
 //!
 //! The built-in decorators pass it in the tests of this crate; the authors of plugins run the same
 //! one over theirs.
@@ -25,9 +25,18 @@
 //! - **L8, generators follow their stream.** The same stream gives the same value, another stream
 //!   another one, and `check` refuses exactly what `generate` would.
 //!
+//! And of those that act at run time, [`check_action`]:
+//!
+//! - **L9, exit codes.** What fails inside ends it, with the same code.
+//! - **L10, scopes.** Where nothing fails it does not either, and what stands behind it runs in the
+//!   same directory and with the same environment as without it.
+//! - **L11, stops.** Told to stop, by a signal or because time is over, it ends, says so, and starts
+//!   nothing more.
+//!
 //! Deliberately not here: how a value is shown in plans, which is the planner's work for all
 //! decorators alike.
 
+mod actions;
 mod generators;
 mod inputs;
 mod resolvers;
@@ -38,6 +47,8 @@ use opal_core::decorator::{Capability, Cost, Descriptor};
 use opal_core::resolver::Inputs;
 
 use crate::world::Asked;
+
+pub use actions::check_action;
 
 /// A number of the list above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +61,9 @@ pub enum Law {
     L6,
     L7,
     L8,
+    L9,
+    L10,
+    L11,
 }
 
 /// A law that was broken, and how.

@@ -16,7 +16,7 @@
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
 //! | what holds where a step stands | `here` |
 //! | output and events, in the order of the plan | `show`, `screen`, `hold`, `pump` |
-//! | what must hold before anything runs | `prepare`, `from` |
+//! | what must hold before anything runs | `prepare`; in the middle of a plan `begin`, `from` |
 //!
 //! **Directories.** Where a step leaves off, the next step of its block goes on, and so does the
 //! next operand of `&&`, `||` and `;`, as in a shell. Everything in braces is a block: the body of an
@@ -26,6 +26,7 @@
 //!
 //! Deliberately not here: planning. A plan is all that is known of a program.
 
+mod begin;
 mod call;
 mod chain;
 mod command;

@@ -1,4 +1,5 @@
 //! Sessions on this machine, with real shells in directories of their own.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 #[path = "session/checking.rs"]
 mod checking;

@@ -27,7 +27,7 @@ use crate::options::Asked;
 use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::view::run::{Failed, Live, Look, Report, summary_json};
-use crate::{env_file, signals, view};
+use crate::{signals, view};
 use recording::Recording;
 
 /// A plan that is to run, and where it comes from.
@@ -95,10 +95,11 @@ pub(crate) fn execute(
     let header = recording::header(context, source, plan, contract, drift.unwrap_or_default());
     let recording = Recording::begin(context, asked, header, plan)?;
     context.stages.end("prepare");
-    if let Some(contract) = &errand.claim {
-        claim(context, asked, contract)?;
-    }
     let began = Instant::now();
+    if let Some(Err(failure)) = errand.claim.map(|contract| claim(context, asked, &contract)) {
+        recording.finish(&refused(&failure))?;
+        return Err(failure);
+    }
     let outcome = execute::execute(&Job { recorder: &recording, ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
         session.end_all(opal_runtime::stop::USUAL_GRACE);
@@ -116,7 +117,7 @@ fn session(
     let terminal = terminal(context, asked, errand.watched);
     let on_terminal = terminal.is_some();
     let session = Arc::new(LocalSession::new(Setup {
-        environment: env_file::environment(&asked.plan.env_files)?,
+        environment: context.environment(&asked.plan.env_files)?.clone(),
         start,
         home: context.ambient.home.clone(),
         marker: u32::from_le_bytes(opal_runtime::keys::name()).to_string(),
@@ -157,6 +158,16 @@ fn claim(context: &Context<'_>, asked: &Asked, contract: &Digest) -> Result<(), 
         ClaimError::Root(error) => Failure::new(Exit::Write, error.to_string(), error.help())
             .help("a contract for a single run needs a place that remembers it"),
     })
+}
+
+fn refused(failure: &Failure) -> Ending<'static> {
+    Ending {
+        at: SystemTime::now(),
+        took: std::time::Duration::ZERO,
+        status: Status::Refused,
+        code: i32::from(failure.exit.code()),
+        failed: None,
+    }
 }
 
 /// How a run ended, and what there is to say about it.

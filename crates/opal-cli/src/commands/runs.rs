@@ -14,7 +14,7 @@ use opal_runtime::record::reader::{
 };
 use opal_runtime::record::retention::{self, KEPT_RUNS, Policy};
 use opal_runtime::record::{RunId, whole};
-use opal_runtime::root::{Root, RootError};
+use opal_runtime::root::{Root, RootError, Why};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -165,7 +165,10 @@ fn prune(root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
     let keep = matches.get_one::<usize>("keep").copied().unwrap_or(usual);
     let dry_run = matches.get_flag("dry-run");
     let policy = Policy { keep, before: older };
-    let gone = retention::prune(root, &policy, dry_run).map_err(root_failure)?;
+    let gone = retention::prune(root, &policy, dry_run).map_err(|error| match error.why {
+        Why::Io(_) => Failure::new(Exit::Write, error.to_string(), error.help()),
+        _ => root_failure(error),
+    })?;
     view::runs::pruned(&gone, dry_run, matches.get_flag("json"))
 }
 
@@ -222,5 +225,9 @@ pub(crate) fn unreadable(error: Unreadable) -> Failure {
 }
 
 fn root_failure(error: RootError) -> Failure {
-    Failure::new(Exit::NoFile, error.to_string(), error.help())
+    let exit = match error.why {
+        Why::Readable(_) | Why::Writable(_) | Why::Foreign(_) => Exit::NotTrusted,
+        _ => Exit::NoFile,
+    };
+    Failure::new(exit, error.to_string(), error.help())
 }

@@ -81,7 +81,7 @@ pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exi
         &mut out,
     );
     let errors = counted(file.count(Severity::Error), "error");
-    out.push_str(&format!("nothing was planned: {errors}\n"));
+    out.push_str(&format!("nothing was run: {errors}\n"));
     out.push_str(&more(std::slice::from_ref(file)));
     say(&out);
     Ok(Exit::Done)

@@ -37,7 +37,10 @@ impl Paint {
     }
 
     fn code(self, code: &'static str, text: &str) -> String {
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if !self.0 || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("\x1b[{code}m{text}\x1b[0m")
     }
 
     fn bold(self, text: &str) -> String {

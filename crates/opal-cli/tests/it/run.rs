@@ -1,6 +1,7 @@
 //! Running, from the outside: what steps do, what comes out of them, what opal ends with.
 
 mod blocks;
+mod chaos;
 mod contracts;
 mod from;
 mod interrupted;

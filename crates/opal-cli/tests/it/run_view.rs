@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -208,7 +207,7 @@ fn on_a_terminal(opal: &Opal) -> (i32, String) {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut shown = Vec::new();
     // An error is the end: nobody has the other side open any more.
-    let _ = File::from(OwnedFd::from(own)).read_to_end(&mut shown);
+    let _ = File::from(own).read_to_end(&mut shown);
     let code = child.wait().unwrap().code().unwrap_or(-1);
     (code, String::from_utf8_lossy(&shown).into_owned())
 }

@@ -1,9 +1,11 @@
 //! `opal runs`: what has run.
 
+mod killed;
 mod records;
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::Value;
@@ -248,6 +250,14 @@ fn nothing_in_a_record_acts_on_a_terminal() {
             assert!(!words.contains(acts), "{args:?} {words:?}");
         }
     }
+}
+
+#[test]
+fn records_that_others_could_have_changed_are_not_read() {
+    let opal = ran();
+    let folder = opal.path().join("home/.opal/logs");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    opal.call(&["runs", "list"]).code(77).says("others than its owner").says("chmod go-w");
 }
 
 #[test]

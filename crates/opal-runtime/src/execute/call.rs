@@ -96,11 +96,11 @@ impl<'p> Walk<'p> {
             let result = self.act(begun, &mut actor);
             *code = actor.code.unwrap_or_default();
             let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
-            let result = result.and_then(|bound| {
-                let (Some(binding), Some(bound)) = (&step.binding, bound) else { return Ok(None) };
+            let result = result.map(|bound| {
+                let (binding, bound) = (step.binding.as_ref()?, bound?);
                 let label = format!("🔒 opal:h:{}", binding.id);
                 self.job.vault.register(&bound.hidden(), &label, false);
-                Ok(Some((&binding.id, bound)))
+                Some((&binding.id, bound))
             });
             self.say(begun, &waiting, inner);
             let bound = result?;

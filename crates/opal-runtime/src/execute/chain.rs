@@ -106,10 +106,12 @@ fn pipelines(step: &Step) -> impl Iterator<Item = (&str, &[Step])> {
 pub(super) fn operators(step: &Step) -> Vec<&str> {
     match step.arg("operators") {
         Some(Arg::Const(Value::Array(items))) => {
-            let text = |item| match item {
-                &Value::String(ref text) => text.as_ref(),
-                _ => "",
-            };
+            fn text(item: &Value) -> &str {
+                match item {
+                    Value::String(text) => text.as_ref(),
+                    _ => "",
+                }
+            }
             items.iter().map(text).collect()
         }
         _ => Vec::new(),

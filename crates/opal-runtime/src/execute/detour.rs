@@ -68,7 +68,7 @@ impl<'scope> Detour<'scope> {
         let unable = |error: io::Error| unable(begun.step, &error);
         let touched = touched(&text);
         let folder = tempfile::tempdir().map_err(unable)?;
-        let pipes = Pipes::new(folder.path()).map_err(unable)?;
+        let mut pipes = Pipes::new(folder.path()).map_err(unable)?;
         let script = script(folder.path(), touched, text);
         let number = begun.number;
         let outer = inner.clone();
@@ -92,6 +92,8 @@ impl<'scope> Detour<'scope> {
         if touched.stderr {
             inner.stderr = Out::to(pipes.end("2", OFlags::WRONLY).map_err(unable)?);
         }
+        // Who reads must see the end of what the helper writes.
+        pipes.keep.truncate(2);
         Ok(Self { helper, open: pipes.keep, _folder: folder })
     }
 
@@ -123,7 +125,7 @@ struct Pipes<'f> {
 impl<'f> Pipes<'f> {
     fn new(folder: &'f Path) -> io::Result<Self> {
         let mut held = Vec::new();
-        for name in ["0", "1", "2", "ready"] {
+        for name in ["1", "2", "0", "ready"] {
             let path = folder.join(name);
             rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
             held.push(rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?);
@@ -152,7 +154,9 @@ fn script(folder: &Path, touched: Touched, text: Vec<ScriptPart>) -> Vec<ScriptP
         parts.extend([words("command -p cat <"), pipe("2"), words(" >&2 & __opal_e=$!\n")]);
     }
     if touched.stdin {
-        parts.extend([words("command -p cat <&9 >"), pipe("0"), words(" & __opal_i=$!\n")]);
+        // Open before anybody reads, so that they see its end and not that it has not begun.
+        parts.extend([words("exec 8>"), pipe("0"), words("\n")]);
+        parts.push(words("command -p cat <&9 >&8 & __opal_i=$!\nexec 8>&-\n"));
     }
     parts.extend([words("echo >"), pipe("ready"), words("\n")]);
     parts.push(words(

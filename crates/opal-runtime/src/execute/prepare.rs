@@ -1,7 +1,6 @@
 //! What must hold before anything runs.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use opal_core::placeholder::Placeholder;
 use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
@@ -9,11 +8,9 @@ use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Span};
 
 use super::Job;
-use super::chain::operators;
-use super::from::{Before, From, moves};
+use super::begin::begins;
 use super::redirect::{is_plain, reader, stream};
 use super::values::{Values, is_open};
-use crate::script::Movement;
 use crate::vault::Vault;
 
 /// A question that is asked before the first step.
@@ -45,8 +42,11 @@ pub fn register(
     values: &BTreeMap<Key, Data>,
     declared: &BTreeSet<Key>,
 ) {
-    let reads: BTreeMap<&Key, &Placeholder> =
-        plan.reads.iter().filter_map(|read| Some((&read.key, read.placeholder.as_ref()?))).collect();
+    let reads: BTreeMap<&Key, &Placeholder> = plan
+        .reads
+        .iter()
+        .filter_map(|read| Some((&read.key, read.placeholder.as_ref()?)))
+        .collect();
     for (key, data) in values {
         let placeholder = match plan.values.get(key) {
             Some(value) if value.public.is_some() => continue,
@@ -121,7 +121,7 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     if job.plan.mode == Mode::Quick {
         let help = "plan again with every value resolved";
         let trouble = Trouble::new(TroubleKind::Invalid, "a quick plan cannot be run", help);
-        return Err(vec![Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }]);
+        return Err(vec![whole(trouble)]);
     }
     walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
     let mut texts = Texts::default();
@@ -139,14 +139,19 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
 }
 
 /// Every step with what stands in and behind it.
-fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
+pub(super) fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
     for step in steps {
         see(step);
         walk(&step.block, see);
     }
 }
 
-fn unready(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Unready {
+/// What is wrong with the plan, and with no step of it.
+pub(super) fn whole(trouble: Trouble) -> Unready {
+    Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }
+}
+
+pub(super) fn unready(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Unready {
     of(step, Trouble::new(TroubleKind::Invalid, message, help))
 }
 
@@ -239,7 +244,6 @@ impl<'p> Texts<'p> {
 
     fn check(&self, job: &Job<'_>) -> Vec<Unready> {
         let scripts: Vec<&[ScriptPart]> = self.scripts.iter().map(Vec::as_slice).collect();
-        let whole = |trouble| Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble };
         if scripts.is_empty() {
             return Vec::new();
         }
@@ -275,117 +279,4 @@ fn shape(script: &[ScriptPart]) -> String {
         }
     }
     shape
-}
-
-/// Whether a run can begin at `path`.
-fn begins(job: &Job<'_>, path: &str) -> Vec<Unready> {
-    let from = From::new(job.plan, Some(path));
-    if !from.is_found() {
-        let message = format!("the plan has no step `{path}`");
-        let help = "`opal plan --json` lists the paths, and `step:N` counts the steps from 1";
-        let trouble = Trouble::new(TroubleKind::Missing, message, help);
-        return vec![Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }];
-    }
-    let values = Values { known: job.values, lets: None };
-    let mut found = Vec::new();
-    let mut bound = BTreeMap::new();
-    for before in from.before() {
-        found.extend(stays(before, &from, values));
-        walk(std::slice::from_ref(before.step), &mut |step| {
-            if let Some(binding) = &step.binding {
-                bound.insert(binding.id.clone(), step);
-            }
-        });
-    }
-    let mut needed = BTreeSet::new();
-    used(&job.plan.steps, &from, &mut needed);
-    for (id, step) in bound {
-        if let (true, Some(binding)) = (needed.contains(&id), &step.binding) {
-            let message = format!(
-                "`let.{}` is needed, and the step that binds it, `{}`, would be skipped",
-                binding.name, step.path
-            );
-            found.push(unready(step, message, "begin at that step, or before it"));
-        }
-    }
-    found
-}
-
-/// The run-time values that steps need which are not skipped.
-fn used(steps: &[Step], from: &From<'_>, into: &mut BTreeSet<Arc<str>>) {
-    for step in steps.iter().filter(|step| !from.skips(step)) {
-        handles(step, into);
-        used(&step.block, from, into);
-    }
-}
-
-/// What cannot be left out without changing what follows.
-fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unready> {
-    let step = before.step;
-    let parent = before.parent;
-    if let Some(chain) = parent.filter(|parent| parent.decorator == "chain") {
-        let at = chain.block.iter().position(|operand| operand.path == step.path);
-        let is_piped = at.is_some_and(|at| operators(chain).get(at) == Some(&"|"));
-        let next = at.and_then(|at| chain.block.get(at + 1));
-        if is_piped && next.is_some_and(|next| from.is_inside(next)) {
-            let message = "the run cannot begin behind a pipe: what it reads would be missing";
-            let help = format!("begin at `{}`", chain.path);
-            return vec![unready(step, message, help)];
-        }
-    }
-    // The directory of a body ends with it.
-    if parent.is_some_and(|parent| parent.decorator == "try") && leaves_body(parent, from) {
-        return Vec::new();
-    }
-    let operands = match &*step.decorator {
-        "chain" => step.block.as_slice(),
-        _ => std::slice::from_ref(step),
-    };
-    let wanders = |step: &&Step| match moves(step, values) {
-        Ok(Movement::May) => true,
-        // Where to is not known without the steps before it.
-        Ok(Movement::Only(_)) => step.args.iter().any(|(_, arg)| is_open(arg)),
-        _ => false,
-    };
-    let say = |step: &Step| {
-        let message = format!("`{}` would be skipped, and it may change the directory", step.path);
-        unready(step, message, "begin before it, or give the `cd` a step of its own")
-    };
-    operands.iter().filter(wanders).map(say).collect()
-}
-
-fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
-    let clauses = parent.map_or(&[][..], |parent| &parent.block).iter();
-    let mut clauses = clauses.filter(|step| matches!(&*step.decorator, "catch" | "finally"));
-    clauses.any(|clause| from.is_inside(clause))
-}
-
-/// The run-time values that a step itself uses.
-fn handles(step: &Step, into: &mut BTreeSet<Arc<str>>) {
-    step.args.iter().for_each(|(_, arg)| in_arg(arg, into));
-    for redirect in &step.redirects {
-        match &redirect.target {
-            RedirectTarget::Step(target) => handles(target, into),
-            RedirectTarget::Shell(pieces) => in_pieces(pieces, into),
-        }
-    }
-}
-
-fn in_arg(arg: &Arg, into: &mut BTreeSet<Arc<str>>) {
-    match arg {
-        Arg::Handle(handle) => drop(into.insert(handle.id.clone())),
-        Arg::Text(pieces) | Arg::Shell(pieces) => in_pieces(pieces, into),
-        Arg::Array(items) => items.iter().for_each(|item| in_arg(item, into)),
-        Arg::Map(fields) => fields.values().for_each(|item| in_arg(item, into)),
-        Arg::Const(_) | Arg::Value(_) | Arg::Deferred(_) => {}
-    }
-}
-
-fn in_pieces(pieces: &[Piece], into: &mut BTreeSet<Arc<str>>) {
-    for piece in pieces {
-        match piece {
-            Piece::Text(_) => {}
-            Piece::Data { arg, .. } | Piece::Raw(arg) => in_arg(arg, into),
-        }
-    }
 }

@@ -63,13 +63,16 @@ pub(super) fn reader(target: &Step) -> Option<&Arg> {
     target.arg("path").filter(|_| target.decorator == READER)
 }
 
+/// A thread that carries a stream to what takes it.
+type Sink<'scope> = ScopedJoinHandle<'scope, (Box<dyn Pending>, io::Result<()>)>;
+
 /// What is connected to the streams of a step while it runs.
 struct Plumbing<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     ended: &'env Ended,
     /// For a shell that does its redirections itself.
     appended: Vec<ScriptPart>,
-    sinks: Vec<ScopedJoinHandle<'scope, (Box<dyn Pending>, io::Result<()>)>>,
+    sinks: Vec<Sink<'scope>>,
     detours: Vec<Detour<'scope>>,
 }
 

@@ -76,9 +76,8 @@ impl<'p> Screen<'p> {
         if let Some((watch, index)) = &self.branch {
             watch.at(*index, text);
         }
-        match &self.above {
-            Some(above) => above.at(text),
-            None => {}
+        if let Some(above) = &self.above {
+            above.at(text);
         }
     }
 

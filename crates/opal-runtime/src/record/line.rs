@@ -9,7 +9,7 @@ use base64ct::{Base64, Encoding as _};
 use opal_core::record::{Event, Finished, Kind, Started, Stream};
 use opal_core::view::visible;
 
-/// One object, on one line where nothing else is asked for.
+/// One object on one line.
 #[derive(Debug)]
 pub(super) struct Line {
     text: String,

@@ -120,9 +120,9 @@ impl Reader {
                 }
                 (Quote::None, '~') => self.tilde(text.as_bytes().get(index + 1))?,
                 (Quote::None, _) => {
-                    let is_usual = c.is_ascii_alphanumeric() || "_@%+,./:-".contains(c);
                     // `NAME=value` is an assignment until there is a command.
-                    if !is_usual && !(c == '=' && !self.words.is_empty()) {
+                    let is_sign = c == '=' && !self.words.is_empty();
+                    if !c.is_ascii_alphanumeric() && !"_@%+,./:-".contains(c) && !is_sign {
                         return None;
                     }
                     self.word()?.text.push(c);

@@ -91,6 +91,22 @@ const NO_PIPES: &str = "the pipes of a command cannot be made";
 /// Commands that run now, in all sessions of the process.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
+/// One of them, for as long as it is there.
+struct Counted;
+
+impl Counted {
+    fn new() -> Self {
+        RUNNING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl LocalSession {
     /// Starts nothing yet.
     #[must_use]
@@ -275,14 +291,14 @@ impl Session for LocalSession {
             None => self.lane(stdin, stdout, stderr)?,
         };
         let attached = self.attach(&lane)?;
+        let counted = Counted::new();
         let since = Moment::now();
         let program = match interpreter {
             Some(name) => Some(interpreters::begin(self, &task, name, &lane)?),
             None => route::begin(self, &task, &mut lane)?,
         };
-        RUNNING.fetch_add(1, Ordering::SeqCst);
         let outcome = Flow::new(&mut lane, program, since, taker, attached, self.bell()).run(stop);
-        RUNNING.fetch_sub(1, Ordering::SeqCst);
+        drop(counted);
         let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
         orphans::bury();
         self.give_back(lane);

@@ -21,7 +21,7 @@ const SHORTEST_WINDOW: usize = 4;
 
 impl Filter {
     /// No pattern is shorter than four bytes.
-    pub fn new<'p>(patterns: impl Iterator<Item = &'p [u8]> + Clone) -> Self {
+    pub(super) fn new<'p>(patterns: impl Iterator<Item = &'p [u8]> + Clone) -> Self {
         let shortest = patterns.clone().map(<[u8]>::len).min().unwrap_or(SHORTEST_WINDOW);
         let window = shortest.clamp(SHORTEST_WINDOW, LONGEST_WINDOW);
         let count = patterns.clone().count();
@@ -45,7 +45,7 @@ impl Filter {
     }
 
     /// The first place from `at` on where a pattern may begin: within the last bytes, every place.
-    pub fn next(&self, bytes: &[u8], mut at: usize) -> usize {
+    pub(super) fn next(&self, bytes: &[u8], mut at: usize) -> usize {
         while let Some(window) = bytes.get(at..at + self.window) {
             let last = window.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
             let jump = self.jumps[self.slot(last & 0xffff_ff00)];
@@ -75,7 +75,7 @@ impl Filter {
         ((hash >> 6) as usize & (self.beginnings.len() - 1), 1 << (hash & 63))
     }
 
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.jumps.len() + 8 * self.beginnings.len()
     }
 }

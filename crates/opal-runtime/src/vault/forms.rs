@@ -28,28 +28,30 @@ pub(super) const KEPT: usize = 256;
 /// What one value is hidden by.
 #[derive(Default)]
 pub(super) struct Forms {
-    pub label: Arc<str>,
-    pub text: Vec<Form>,
-    pub loose: Vec<Form>,
-    pub text_rungs: Rungs,
-    pub loose_rungs: Rungs,
+    pub(super) label: Arc<str>,
+    pub(super) text: Vec<Form>,
+    pub(super) loose: Vec<Form>,
+    pub(super) text_rungs: Rungs,
+    pub(super) loose_rungs: Rungs,
     seen: BTreeSet<(bool, u64)>,
 }
 
 pub(super) struct Form {
-    pub start: Zeroizing<Box<[u8]>>,
+    pub(super) start: Zeroizing<Box<[u8]>>,
     /// Of all of it, in bytes.
-    pub length: usize,
+    pub(super) length: usize,
     /// Hidden only where no letter, digit or `_` touches it.
-    pub alone: bool,
+    pub(super) alone: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Rungs {
     /// The hash at each rung, and how long the longest form is that has it.
-    pub steps: Vec<(u64, usize)>,
+    pub(super) steps: Vec<(u64, usize)>,
     /// The hashes of whole forms.
-    pub ends: Vec<u64>,
+    pub(super) ends: Vec<u64>,
+    /// A few bits of each end, where many forms are together.
+    pub(super) hints: Vec<u64>,
 }
 
 /// The length of the rung after `length`, which is one.
@@ -61,22 +63,22 @@ pub(super) const FIRST_RUNG: usize = 32;
 
 /// FNV-1a: quick for a byte at a time. Who could make two texts collide would hide too much.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hash(pub u64);
+pub(super) struct Hash(pub(super) u64);
 
 impl Hash {
-    pub const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
+    pub(super) const EMPTY: Self = Self(0xcbf2_9ce4_8422_2325);
 
-    pub fn with(self, byte: u8) -> Self {
+    pub(super) fn with(self, byte: u8) -> Self {
         Self((self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     }
 
-    pub fn of(bytes: &[u8]) -> Self {
+    pub(super) fn of(bytes: &[u8]) -> Self {
         bytes.iter().fold(Self::EMPTY, |hash, byte| hash.with(*byte))
     }
 }
 
 impl Forms {
-    pub fn of(value: &str, label: &str, declared: bool) -> Self {
+    pub(super) fn of(value: &str, label: &str, declared: bool) -> Self {
         let mut forms = Self { label: label.into(), ..Self::default() };
         let trimmed = value.trim();
         for text in [value, trimmed] {
@@ -95,7 +97,7 @@ impl Forms {
         forms
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.loose.is_empty()
     }
 

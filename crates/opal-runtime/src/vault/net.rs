@@ -13,6 +13,8 @@ use super::forms::{FIRST_RUNG, Form, Hash, KEPT, Rungs};
 
 /// How many bytes of patterns an automaton may have before it keeps less of each long one.
 const BUDGET: usize = 2 << 20;
+/// Words of a bit for each end of a form: that most bytes are no end is quickly seen.
+const HINTS: usize = 64;
 
 pub(super) struct Net {
     nfa: NFA,
@@ -23,12 +25,12 @@ pub(super) struct Net {
 }
 
 pub(super) struct Pattern {
-    pub length: usize,
+    pub(super) length: usize,
     /// The index of the value among those of the layer.
-    pub owner: usize,
-    pub alone: bool,
+    pub(super) owner: usize,
+    pub(super) alone: bool,
     /// Longer forms begin with it: their hash so far.
-    pub rung: Option<Hash>,
+    pub(super) rung: Option<Hash>,
     /// Other patterns begin with it.
     goes_on: bool,
 }
@@ -41,7 +43,7 @@ pub(super) trait Sink {
 
 impl Net {
     /// Of the forms of each owner; none if there are no forms.
-    pub fn new<'f>(
+    pub(super) fn new<'f>(
         forms: impl Iterator<Item = (usize, &'f Form)> + Clone,
         rungs: impl Iterator<Item = &'f Rungs>,
     ) -> Option<Self> {
@@ -74,7 +76,7 @@ impl Net {
 
     /// Tells `sink` of each pattern in `bytes`, and gives the place from which on the end of
     /// `bytes` may be the beginning of another.
-    pub fn scan(&self, bytes: &[u8], sink: &mut impl Sink) -> Option<usize> {
+    pub(super) fn scan(&self, bytes: &[u8], sink: &mut impl Sink) -> Option<usize> {
         let start = self.start(Anchored::No);
         let mut at = 0;
         loop {
@@ -121,11 +123,11 @@ impl Net {
         (0..self.nfa.match_len(state)).map(pattern).map(|id: PatternID| &self.patterns[id])
     }
 
-    pub fn rungs(&self) -> &Rungs {
+    pub(super) fn rungs(&self) -> &Rungs {
         &self.rungs
     }
 
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.nfa.memory_usage()
             + self.filter.memory()
             + size_of_val(&*self.patterns)
@@ -164,17 +166,31 @@ impl Rungs {
         merged.steps.dedup_by_key(|(hash, _)| *hash);
         merged.ends.sort_unstable();
         merged.ends.dedup();
+        if !merged.ends.is_empty() {
+            merged.hints = vec![0; HINTS];
+        }
+        for end in &merged.ends {
+            let (word, bit) = Self::hint(*end);
+            merged.hints[word] |= bit;
+        }
         merged
     }
 
+    fn hint(end: u64) -> (usize, u64) {
+        ((end >> 58) as usize % HINTS, 1 << (end >> 52 & 63))
+    }
+
     /// How long the longest form is that has this hash at a rung.
-    pub fn longest(&self, hash: Hash) -> Option<usize> {
+    pub(super) fn longest(&self, hash: Hash) -> Option<usize> {
         let index = self.steps.binary_search_by_key(&hash.0, |(hash, _)| *hash).ok()?;
         Some(self.steps[index].1)
     }
 
-    pub fn is_end(&self, hash: Hash) -> bool {
-        self.ends.binary_search(&hash.0).is_ok()
+    /// Whether a whole form has this hash.
+    pub(super) fn is_end(&self, hash: Hash) -> bool {
+        let (word, bit) = Self::hint(hash.0);
+        self.hints.get(word).is_some_and(|hints| hints & bit != 0)
+            && self.ends.binary_search(&hash.0).is_ok()
     }
 
     fn memory(&self) -> usize {

@@ -112,7 +112,9 @@ impl<'v> Scrubber<'v> {
     /// What is shown of `raw`, and remembers the rest.
     fn settle(&mut self, raw: &[u8], mut findings: Findings) -> Vec<u8> {
         let hold = findings.hold;
-        let merged = self.merged(std::mem::take(&mut findings.regions));
+        // What begins later is found again, and then perhaps as part of something longer.
+        let regions = findings.regions.drain(..).filter(|region| region.start < hold).collect();
+        let merged = self.merged(regions);
         let now = self.render(raw, &merged, hold);
         let announced = usize::from(self.carry.open.is_some());
         let begun = merged.into_iter().enumerate();

@@ -15,11 +15,11 @@ pub(super) struct Layer {
 
 /// Bytes to hide: they may overlap others.
 pub(super) struct Region {
-    pub start: usize,
-    pub end: usize,
-    pub label: Arc<str>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) label: Arc<str>,
     /// It belongs to what was hidden before it.
-    pub goes_on: bool,
+    pub(super) goes_on: bool,
 }
 
 /// A long value that was found to begin, up to a rung of it.
@@ -27,7 +27,7 @@ pub(super) struct Region {
 pub(super) struct Trail {
     kind: Kind,
     /// Where it goes on.
-    pub at: usize,
+    pub(super) at: usize,
     length: usize,
     hash: Hash,
     label: Arc<str>,
@@ -41,24 +41,24 @@ enum Kind {
 
 /// A stretch of output, and what is known from before it.
 pub(super) struct Stretch<'a> {
-    pub raw: &'a [u8],
+    pub(super) raw: &'a [u8],
     /// Nothing follows.
-    pub is_last: bool,
+    pub(super) is_last: bool,
     /// What was printed last before it.
-    pub before: Option<u8>,
-    pub trails: &'a [Trail],
+    pub(super) before: Option<u8>,
+    pub(super) trails: &'a [Trail],
 }
 
 pub(super) struct Findings {
-    pub regions: Vec<Region>,
+    pub(super) regions: Vec<Region>,
     /// From here on the bytes may be the beginning of something to hide.
-    pub hold: usize,
+    pub(super) hold: usize,
     /// How many characters of a value may have been printed from there on.
-    pub waiting: usize,
+    pub(super) waiting: usize,
     /// To be gone on with after `hold`.
-    pub trails: Vec<Trail>,
+    pub(super) trails: Vec<Trail>,
     /// What is printed last before `hold`.
-    pub before: Option<u8>,
+    pub(super) before: Option<u8>,
     followed: Vec<Followed>,
 }
 
@@ -75,7 +75,7 @@ struct Followed {
 const MOST_TRAILS: usize = 16;
 
 impl Layer {
-    pub fn new(values: Vec<Arc<Forms>>) -> Self {
+    pub(super) fn new(values: Vec<Arc<Forms>>) -> Self {
         let owned = |forms: fn(&Forms) -> &[super::forms::Form]| {
             let values = values.iter().enumerate();
             values
@@ -88,11 +88,11 @@ impl Layer {
         Self { values, text, loose }
     }
 
-    pub fn values(&self) -> &[Arc<Forms>] {
+    pub(super) fn values(&self) -> &[Arc<Forms>] {
         &self.values
     }
 
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         [Kind::Text, Kind::Loose]
             .into_iter()
             .filter_map(|kind| self.net(kind))
@@ -136,11 +136,12 @@ pub(super) fn search(layers: &[Arc<Layer>], stretch: &Stretch<'_>) -> Findings {
 fn both(layers: &[Arc<Layer>], stretch: &Stretch<'_>, view: &View<'_>, findings: &mut Findings) {
     let any = |kind| layers.iter().any(|layer| layer.net(kind).is_some());
     if any(Kind::Text) {
-        Looking { layers, kind: Kind::Text, stretch, track: view, findings }.look();
+        Looking { layers, kind: Kind::Text, stretch, track: view, findings, carried: Vec::new() }
+            .look();
     }
     if any(Kind::Loose) {
         let track = &Loose::of(view);
-        Looking { layers, kind: Kind::Loose, stretch, track, findings }.look();
+        Looking { layers, kind: Kind::Loose, stretch, track, findings, carried: Vec::new() }.look();
     }
 }
 
@@ -171,6 +172,18 @@ struct Looking<'a, T> {
     stretch: &'a Stretch<'a>,
     track: &'a T,
     findings: &'a mut Findings,
+    /// Where trails from before the stretch stopped.
+    carried: Vec<usize>,
+}
+
+/// How far a long value was found to go on.
+struct Walk {
+    /// It is hidden up to here.
+    covered: usize,
+    /// Here it was known not to go on.
+    stop: usize,
+    /// The last rung of it, with its length and hash, if it may go on after the end.
+    open: Option<(usize, usize, Hash)>,
 }
 
 struct Hit {
@@ -180,21 +193,26 @@ struct Hit {
     rung: Option<Hash>,
 }
 
-struct Hits<'a> {
-    bytes: &'a [u8],
+struct Hits<'a, T> {
+    track: &'a T,
     stretch: &'a Stretch<'a>,
     hits: Vec<Hit>,
     /// Where a pattern begins that must stand alone, and nobody knows yet if it does.
     undecided: Option<usize>,
 }
 
-impl Sink for Hits<'_> {
+impl<T: Track> Sink for Hits<'_, T> {
     fn found(&mut self, pattern: &Pattern, end: usize) {
         let start = end - pattern.length;
         if pattern.alone {
-            let before =
-                start.checked_sub(1).map_or(self.stretch.before, |at| Some(self.bytes[at]));
-            let after = self.bytes.get(end).copied();
+            let bytes = self.track.bytes();
+            let before = match start.checked_sub(1) {
+                // A return that the view is without stands between.
+                _ if self.is_after_return(start) => None,
+                Some(at) => Some(bytes[at]),
+                None => self.stretch.before,
+            };
+            let after = bytes.get(end).copied();
             if [before, after].into_iter().flatten().any(is_word) {
                 return;
             }
@@ -207,6 +225,13 @@ impl Sink for Hits<'_> {
         if pattern.rung.is_some() || !self.hits.last().is_some_and(covers) {
             self.hits.push(Hit { start, end, owner: pattern.owner, rung: pattern.rung });
         }
+    }
+}
+
+impl<T: Track> Hits<'_, T> {
+    fn is_after_return(&self, start: usize) -> bool {
+        let before = self.track.origin(start).checked_sub(1);
+        before.is_some_and(|before| self.stretch.raw[before] == b'\r')
     }
 }
 
@@ -223,7 +248,12 @@ impl<T: Track> Looking<'_, T> {
         for layer in self.layers {
             let Some(net) = layer.net(self.kind) else { continue };
             let bytes = self.track.bytes();
-            let mut sink = Hits { bytes, stretch: self.stretch, hits: Vec::new(), undecided: None };
+            let mut sink = Hits {
+                track: self.track,
+                stretch: self.stretch,
+                hits: Vec::new(),
+                undecided: None,
+            };
             let open = net.scan(bytes, &mut sink);
             let open = open.filter(|_| !self.stretch.is_last);
             for from in [open, sink.undecided].into_iter().flatten() {
@@ -234,18 +264,18 @@ impl<T: Track> Looking<'_, T> {
     }
 
     fn take(&mut self, hits: &[Hit], layer: &Layer) {
-        let mut followed: Vec<usize> = Vec::new();
+        let mut followed = self.carried.clone();
         for hit in hits {
             let label = &layer.values[hit.owner].label;
             let start = self.track.origin(hit.start);
             let mut end = hit.end;
             if let Some(hash) = hit.rung {
-                followed.retain(|until| *until > hit.end);
+                followed.retain(|stop| *stop > hit.end);
                 if followed.len() < MOST_TRAILS {
-                    let (until, open) = self.follow(hit.end, hit.end - hit.start, hash);
-                    followed.push(until);
-                    end = until;
-                    let new = open.map(|open| self.trail(open, label));
+                    let walk = self.follow(hit.end, hit.end - hit.start, hash);
+                    followed.push(walk.stop);
+                    end = walk.covered;
+                    let new = walk.open.map(|open| self.trail(open, label));
                     self.findings.followed.push(Followed { start, old: None, new });
                 }
             }
@@ -261,13 +291,14 @@ impl<T: Track> Looking<'_, T> {
 
     fn go_on(&mut self, trail: &Trail) {
         let from = self.track.index(trail.at);
-        let (until, open) = self.follow(from, trail.length, trail.hash);
-        if until > from {
-            let end = self.track.origin(until - 1) + 1;
+        let walk = self.follow(from, trail.length, trail.hash);
+        self.carried.push(walk.stop);
+        if walk.covered > from {
+            let end = self.track.origin(walk.covered - 1) + 1;
             let label = Arc::clone(&trail.label);
             self.findings.regions.push(Region { start: trail.at, end, label, goes_on: true });
         }
-        let new = open.map(|open| match open.0 == from {
+        let new = walk.open.map(|open| match open.0 == from {
             true => {
                 self.findings.wait(trail.at, self.track.bytes().len() - from);
                 trail.clone()
@@ -283,14 +314,9 @@ impl<T: Track> Looking<'_, T> {
         Trail { kind: self.kind, at: place, length, hash, label: Arc::clone(label) }
     }
 
-    /// How far the bytes from `at` on are those of a value that has the hash at this length; and
-    /// the last rung of it, if it may go on after the end.
-    fn follow(
-        &self,
-        mut at: usize,
-        mut length: usize,
-        mut hash: Hash,
-    ) -> (usize, Option<(usize, usize, Hash)>) {
+    /// Goes along the bytes from `at` on while they may be those of a value that has the hash at
+    /// this length.
+    fn follow(&self, mut at: usize, mut length: usize, mut hash: Hash) -> Walk {
         let bytes = self.track.bytes();
         let mut covered = at;
         while let Some(longest) = self.rungs().filter_map(|rungs| rungs.longest(hash)).max() {
@@ -304,17 +330,18 @@ impl<T: Track> Looking<'_, T> {
                 }
             }
             if end > bytes.len() {
-                return (covered, (!self.stretch.is_last).then_some((at, length, hash)));
+                let open = (!self.stretch.is_last).then_some((at, length, hash));
+                return Walk { covered, stop: usize::MAX, open };
             }
             if end - at < rung - length {
-                break;
+                return Walk { covered, stop: end, open: None };
             }
             (at, length, hash) = (end, rung, here);
             if self.rungs().any(|rungs| rungs.longest(hash).is_some()) {
                 covered = at;
             }
         }
-        (covered, None)
+        Walk { covered, stop: at, open: None }
     }
 
     fn rungs(&self) -> impl Iterator<Item = &Rungs> {

@@ -37,10 +37,10 @@ pub(super) struct View<'a> {
 }
 
 pub(super) struct Views<'a> {
-    pub text: View<'a>,
-    pub bodies: View<'a>,
+    pub(super) text: View<'a>,
+    pub(super) bodies: View<'a>,
     /// Where an escape sequence begins whose end is not there yet.
-    pub unfinished: Option<usize>,
+    pub(super) unfinished: Option<usize>,
 }
 
 impl Track for View<'_> {
@@ -67,7 +67,7 @@ impl Track for View<'_> {
 }
 
 impl<'a> View<'a> {
-    pub fn into_bytes(self) -> Cow<'a, [u8]> {
+    pub(super) fn into_bytes(self) -> Cow<'a, [u8]> {
         self.bytes
     }
 
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
 
 impl<'a> Views<'a> {
     /// `is_last`: nothing follows that could finish a sequence.
-    pub fn of(raw: &'a [u8], is_last: bool) -> Self {
+    pub(super) fn of(raw: &'a [u8], is_last: bool) -> Self {
         let mut views = Self { text: View::default(), bodies: View::default(), unfinished: None };
         let Some(first) = memchr::memchr2(ESC, b'\r', raw) else {
             views.text.bytes = Cow::Borrowed(raw);
@@ -194,7 +194,7 @@ fn is_kept(byte: u8) -> bool {
 }
 
 impl<'a> Loose<'a> {
-    pub fn of(view: &'a View<'a>) -> Self {
+    pub(super) fn of(view: &'a View<'a>) -> Self {
         let mut bytes = vec![0; view.bytes.len()];
         let mut kept = Vec::with_capacity(view.bytes.len() / BLOCK + 1);
         let mut length = 0;

@@ -65,10 +65,7 @@ fn every_kind_of_block_keeps_its_directory_to_itself() {
 
 #[test]
 fn a_function_starts_where_its_call_stands() {
-    assert_eq!(
-        log("fun f() { x }\ncd a\n@cmd.f()\n"),
-        ["run `cd a` in /p", "run `x` in /p/a"]
-    );
+    assert_eq!(log("fun f() { x }\ncd a\n@cmd.f()\n"), ["run `cd a` in /p", "run `x` in /p/a"]);
 }
 
 #[test]
@@ -87,24 +84,20 @@ fn what_fails_is_caught_and_the_run_goes_on() {
     let session = LoggedSession::new().on("a", Answer::code(1));
     let source = "try {\n    a\n    b\n} catch {\n    c\n} finally {\n    d\n}\ne\n";
     Running::new(source, &session).run().ok();
-    assert_eq!(
-        session.log(),
-        ["run `a` in /p", "run `c` in /p", "run `d` in /p", "run `e` in /p"]
-    );
+    assert_eq!(session.log(), ["run `a` in /p", "run `c` in /p", "run `d` in /p", "run `e` in /p"]);
 }
 
 #[test]
 fn without_a_failure_nothing_is_caught_and_finally_runs() {
-    assert_eq!(
-        log("try { a } catch { b } finally { c }\n"),
-        ["run `a` in /p", "run `c` in /p"]
-    );
+    assert_eq!(log("try { a } catch { b } finally { c }\n"), ["run `a` in /p", "run `c` in /p"]);
 }
 
 #[test]
 fn the_first_failure_stays_whatever_cleaning_up_does() {
-    let session =
-        LoggedSession::new().on("a", Answer::code(3)).on("c", Answer::code(4)).on("d", Answer::code(5));
+    let session = LoggedSession::new()
+        .on("a", Answer::code(3))
+        .on("c", Answer::code(4))
+        .on("d", Answer::code(5));
     let ran = Running::new("try { a } finally { c }\n", &session).run();
     assert_eq!(ran.failure(), "script.try[0].shell[0] 3");
     assert!(ran.record.iter().any(|line| line.contains("failed") && line.ends_with(" 4")));
@@ -190,9 +183,8 @@ fn nested_finally_blocks_run_from_the_inside_out() {
 fn a_command_that_cannot_be_run_fails_with_the_shells_code() {
     let missing = Trouble::new(TroubleKind::Missing, "there is no `zsh`", "install it");
     let denied = Trouble::new(TroubleKind::Denied, "it may not be run", "see its mode");
-    let session = LoggedSession::new()
-        .on("a", Answer::fails(missing))
-        .on("b", Answer::fails(denied));
+    let session =
+        LoggedSession::new().on("a", Answer::fails(missing)).on("b", Answer::fails(denied));
     let ran = Running::new("@shell(\"a\", shell=\"zsh\")\n", &session).run();
     assert_eq!(ran.failure(), "script.shell[0] 127: there is no `zsh`");
     assert_eq!(ran.record.last().unwrap(), "failed script.shell[0] 127: there is no `zsh`");

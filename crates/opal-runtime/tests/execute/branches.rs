@@ -41,12 +41,14 @@ fn the_first_branch_is_shown_live_and_the_others_when_it_is_their_turn() {
     let session = LoggedSession::new()
         .on("a", Answer::prints("A\n").takes(millis(30)))
         .on("b", Answer::prints("B1\n").says("B2\n"));
-    let ran = Running::new("@parallel {\n    a\n    {\n        b\n        c\n    }\n}\n", &session).run();
+    let ran =
+        Running::new("@parallel {\n    a\n    {\n        b\n        c\n    }\n}\n", &session).run();
     let seen: Vec<&str> = ran.seen.iter().map(|line| line.split(' ').next().unwrap()).collect();
     assert_eq!(
         seen,
         [
-            "start", "2", "start", "out", "done", "start", "out", "err", "done", "start", "done", "done"
+            "start", "2", "start", "out", "done", "start", "out", "err", "done", "start", "done",
+            "done"
         ]
     );
 }
@@ -81,7 +83,8 @@ fn a_failure_cancels_the_other_branches_and_their_cleaning_up_still_runs() {
     let session = LoggedSession::new()
         .on("a", Answer::code(3).takes(millis(20)))
         .on("b", Answer::default().takes(LONG));
-    let source = "@parallel(max=2) {\n    a\n    try { b } catch { x } finally { c }\n    d\n}\ne\n";
+    let source =
+        "@parallel(max=2) {\n    a\n    try { b } catch { x } finally { c }\n    d\n}\ne\n";
     let ran = Running::new(source, &session).run();
     assert_eq!(ran.failure(), "script.parallel[0].shell[0] 3");
     let log = session.log();
@@ -108,8 +111,16 @@ fn no_more_branches_run_at_a_time_than_allowed() {
     for (source, jobs, most) in [
         ("@parallel(max=2) { for i in 1...8 { a @var.i } }\n", None, 2),
         ("@parallel { for i in 1...8 { a @var.i } }\n", Some(3), 3),
-        ("@parallel { for i in 1...4 { @parallel { for j in 1...4 { a @var.j } } } }\n", Some(2), 2),
-        ("@parallel { for i in 1...4 { @parallel { for j in 1...4 { a @var.j } } } }\n", Some(1), 1),
+        (
+            "@parallel { for i in 1...4 { @parallel { for j in 1...4 { a @var.j } } } }\n",
+            Some(2),
+            2,
+        ),
+        (
+            "@parallel { for i in 1...4 { @parallel { for j in 1...4 { a @var.j } } } }\n",
+            Some(1),
+            1,
+        ),
     ] {
         let session = LoggedSession::new().on("a {}", Answer::default().takes(millis(2)));
         let running = Running { jobs, ..Running::new(source, &session) };

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Descriptor, Returns};
 use opal_core::resolver::Inputs;
 use opal_core::{Data, Type};
-use opal_core::action::{Action, Halt, Stage};
 use opal_runtime::session::{Answer, LoggedSession};
 
 use crate::planning::Project;
@@ -114,7 +114,8 @@ fn parts_are_reached_through_fields_and_indices() {
         ("@let.it[\"id\"]", "i-0123456789"),
     ] {
         let session = LoggedSession::new();
-        let project = Project::new(&format!("let.it = @demo.deploy()\n@environ(X=\"{text}\") {{ a }}\n"));
+        let project =
+            Project::new(&format!("let.it = @demo.deploy()\n@environ(X=\"{text}\") {{ a }}\n"));
         let ran = Running::on(project.plugins(&[&DEPLOY]), &session, Path::new("/p")).run();
         ran.ok();
         // Only the session gets to see it.
@@ -186,10 +187,7 @@ fn a_run_time_value_obeys_the_rules_for_its_place() {
         ),
         ("@log(@let.it.port)", "`message` is an Int, and a String is wanted"),
         ("@log(\"x\", level=@let.it.id)", "what is given is not among the values of `level`"),
-        (
-            "@environ(X=@let.it.nul) { a }",
-            "`X` holds a NUL character, which no variable can",
-        ),
+        ("@environ(X=@let.it.nul) { a }", "`X` holds a NUL character, which no variable can"),
     ] {
         let session = LoggedSession::new();
         let ran = with(step, &session);

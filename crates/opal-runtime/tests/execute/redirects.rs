@@ -83,12 +83,7 @@ fn redirections_of_the_shell_stand_behind_their_command() {
     Running::on(project, &session, std::path::Path::new("/p")).run().ok();
     assert_eq!(
         session.log(),
-        [
-            "run `{ a\n} > log 2>&1` in /p",
-            "replace f",
-            "run `{ b\n} 2> {}` in /p",
-            "keep f",
-        ]
+        ["run `{ a\n} > log 2>&1` in /p", "replace f", "run `{ b\n} 2> {}` in /p", "keep f",]
     );
 }
 

@@ -55,8 +55,7 @@ impl<'s> Running<'s> {
         let resolved = self.plan();
         let vault = Vault::new();
         execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
-        let witness =
-            Witness { room: self.room, closed: self.closed, ..Witness::default() };
+        let witness = Witness { room: self.room, closed: self.closed, ..Witness::default() };
         let job = Job {
             plan: &resolved.plan,
             values: &resolved.secrets,

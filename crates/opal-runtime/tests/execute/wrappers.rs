@@ -6,13 +6,18 @@ use crate::running::{LONG, Running, log, millis};
 
 #[test]
 fn an_attempt_that_fails_is_followed_by_another_after_a_pause() {
-    let session =
-        LoggedSession::new().on("b", Answer::code(3)).on("b", Answer::code(4)).on("b", Answer::code(0));
+    let session = LoggedSession::new()
+        .on("b", Answer::code(3))
+        .on("b", Answer::code(4))
+        .on("b", Answer::code(0));
     let source = "@retry(5, delay=1ms) {\n    a\n    b\n}\nc\n";
     let ran = Running::new(source, &session).run();
     ran.ok();
     let runs = ["run `a` in /p", "run `b` in /p"];
-    assert_eq!(session.log(), [runs, runs, runs].concat().into_iter().chain(["run `c` in /p"]).collect::<Vec<_>>());
+    assert_eq!(
+        session.log(),
+        [runs, runs, runs].concat().into_iter().chain(["run `c` in /p"]).collect::<Vec<_>>()
+    );
     assert_eq!(
         ran.record[..9],
         [
@@ -102,7 +107,9 @@ fn of_nested_limits_the_one_that_is_over_fails() {
 #[test]
 fn a_directory_and_variables_hold_for_a_block_and_nothing_behind_it() {
     assert_eq!(
-        log("@workdir(\"web\") {\n    a\n    @environ(X=\"1\", Y=\"2\") {\n        @workdir(\"../api\") { b }\n        @environ(X=\"3\") { c }\n    }\n    d\n}\ne\n"),
+        log(
+            "@workdir(\"web\") {\n    a\n    @environ(X=\"1\", Y=\"2\") {\n        @workdir(\"../api\") { b }\n        @environ(X=\"3\") { c }\n    }\n    d\n}\ne\n"
+        ),
         [
             "run `a` in /p/web",
             "run `b` in /p/api with X, Y",
@@ -126,7 +133,8 @@ fn a_directory_that_is_absent_fails_the_step_unless_it_is_made() {
 #[test]
 fn a_message_is_told_with_its_level_and_a_question_was_asked_before() {
     let session = LoggedSession::new();
-    let ran = Running::new("@confirm(\"sure?\")\n@log(\"hello\", level=\"warn\")\na\n", &session).run();
+    let ran =
+        Running::new("@confirm(\"sure?\")\n@log(\"hello\", level=\"warn\")\na\n", &session).run();
     ran.ok();
     assert!(ran.record.contains(&"warn: hello".to_owned()), "{:?}", ran.record);
     assert_eq!(session.log(), ["run `a` in /p"]);
@@ -136,7 +144,8 @@ fn a_message_is_told_with_its_level_and_a_question_was_asked_before() {
 #[test]
 fn questions_come_in_the_order_of_the_plan() {
     let session = LoggedSession::new();
-    let source = "fun f() { @confirm(\"two\") }\n@confirm(\"one\")\n@cmd.f()\n@confirm(\"three\")\n";
+    let source =
+        "fun f() { @confirm(\"two\") }\n@confirm(\"one\")\n@cmd.f()\n@confirm(\"three\")\n";
     let resolved = Running::new(source, &session).plan();
     let asked = opal_runtime::execute::questions(&resolved.plan, &resolved.secrets).unwrap();
     let asked: Vec<_> = asked.iter().map(|question| question.message.expose()).collect();
@@ -165,10 +174,7 @@ fn a_check_that_succeeds_leaves_its_command_out() {
     let source = "@shell(\"a\", check=\"is-there\")\n@shell(\"b\", check=\"is-not\")\n";
     let ran = Running::new(source, &session).run();
     ran.ok();
-    assert_eq!(
-        session.log(),
-        ["run `is-there` in /p", "run `is-not` in /p", "run `b` in /p"]
-    );
+    assert_eq!(session.log(), ["run `is-there` in /p", "run `is-not` in /p", "run `b` in /p"]);
     assert!(ran.output().is_empty());
 }
 

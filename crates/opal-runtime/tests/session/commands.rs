@@ -30,6 +30,7 @@ fn a_command_ends_with_its_own_code() {
             ("false", 1),
             ("exit 7", 7),
             ("", 0),
+            ("cd /; ls $X \\", 0),
             ("  # nothing\n", 0),
             ("( exit 9 )", 9),
             ("test a = b", 1),

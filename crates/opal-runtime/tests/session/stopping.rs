@@ -164,7 +164,7 @@ fn interruptions_at_any_moment_leave_no_process() {
     }
     let left = fs::read_dir("/proc").unwrap().flatten().filter(|it| {
         let command = fs::read_to_string(it.path().join("cmdline")).unwrap_or_default();
-        command == "sleep\0001234567\0" && is_alive(&it.file_name().to_string_lossy())
+        command == "sleep\x001234567\0" && is_alive(&it.file_name().to_string_lossy())
     });
     assert_eq!(left.count(), 0);
 }

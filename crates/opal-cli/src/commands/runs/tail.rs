@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -117,7 +117,7 @@ impl Tail<'_> {
         }
         let told = self.told.remove(&number).unwrap_or_default();
         let opened = File::open(&path).and_then(|mut file| {
-            std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(told))?;
+            file.seek(SeekFrom::Start(told))?;
             Ok(file)
         });
         let file = opened.map_err(|error| unread(&path, error))?;
@@ -144,6 +144,6 @@ impl Tail<'_> {
     }
 }
 
-fn unread(path: &std::path::Path, error: std::io::Error) -> Failure {
+fn unread(path: &Path, error: io::Error) -> Failure {
     unreadable(Unreadable { path: path.into(), why: Unread::Io(error) })
 }

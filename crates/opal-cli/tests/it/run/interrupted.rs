@@ -8,7 +8,7 @@ use crate::support::Opal;
 
 /// Waits for something that takes no time on a machine that is not busy.
 #[track_caller]
-fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub(super) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < end, "{what}");
@@ -17,20 +17,20 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "signals are sent by the program that is made for it")]
-fn signal(child: &Child, name: &str) {
+pub(super) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(sent.unwrap().success());
 }
 
 /// Whether a process with this word in its command line is alive.
-fn is_alive(word: &str) -> bool {
+pub(super) fn is_alive(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(word))
 }
 
 /// A word that is in no other test's command lines.
-fn unique(path: &Path) -> String {
+pub(super) fn unique(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
 }
 

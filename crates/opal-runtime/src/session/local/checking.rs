@@ -49,8 +49,9 @@ pub(super) fn check(
 }
 
 fn wrapped(text: &str) -> String {
+    // The second line break is for a text that ends in a backslash.
     let guard = ": ')'\n: \")\"\n";
-    format!("{{ :\n{text}\n}}\n{guard}( :\n{text}\n)\n{guard}")
+    format!("{{ :\n{text}\n\n}}\n{guard}( :\n{text}\n\n)\n{guard}")
 }
 
 /// What the shell objects to in a text.

@@ -9,11 +9,17 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpgrp, getpid, kill_process};
 
+use super::children;
+
 /// Tells the processes of one lane from those of others.
 pub(super) const MARKER: &str = "__OPAL_LANE";
+
+/// How often a process without any environment is asked for it.
+const MAX_ASKS: usize = 10;
 
 /// A moment, as precisely as the system dates processes: in hundredths of a second, and among those
 /// by the number that was given out last.
@@ -24,8 +30,18 @@ pub(super) struct Moment {
 }
 
 impl Moment {
+    /// Costs a few microseconds: it is taken before every command.
+    #[cfg(target_os = "linux")]
     pub(super) fn now() -> Self {
-        Self { ticks: ticks().unwrap_or(0), last: last_pid().unwrap_or(0) }
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let ticks = time.tv_sec * 100 + time.tv_nsec / 10_000_000;
+        Self { ticks: u64::try_from(ticks).unwrap_or(0), last: last_pid().unwrap_or(0) }
+    }
+
+    /// Elsewhere orphans do not come here, so their age is not asked for.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn now() -> Self {
+        Self::default()
     }
 
     fn is_before(self, process: &Process) -> bool {
@@ -33,15 +49,12 @@ impl Moment {
     }
 }
 
-/// Hundredths of a second since the system started.
-fn ticks() -> Option<u64> {
-    let uptime = fs::read_to_string("/proc/uptime").ok()?;
-    let (seconds, hundredths) = uptime.split_once(' ')?.0.split_once('.')?;
-    Some(seconds.parse::<u64>().ok()? * 100 + hundredths.parse::<u64>().ok()?)
-}
-
+#[cfg(target_os = "linux")]
 fn last_pid() -> Option<i32> {
-    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
+    use std::io::Read;
+    let mut text = [0; 128];
+    let count = fs::File::open("/proc/loadavg").ok()?.read(&mut text).ok()?;
+    std::str::from_utf8(&text[..count]).ok()?.split_ascii_whitespace().last()?.parse().ok()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,24 +81,28 @@ pub(super) struct Scope<'a> {
 
 impl Scope<'_> {
     /// The processes of the command that are alive, parents first.
+    ///
+    /// No other command is started meanwhile: what is only about to become its program would look
+    /// like anybody's.
     pub(super) fn members(&self) -> Vec<i32> {
-        let all = processes();
         let own = getpid().as_raw_pid();
-        let is_first = |process: &&Process| {
-            Some(process.pid) == self.program
-                || Some(process.parent) == self.shell
-                || process.parent == own
-                    && Some(process.pid) != self.shell
-                    && self.is_orphan(process)
-        };
-        with_descendants(all.iter().filter(is_first).map(|it| it.pid).collect(), &all)
+        children::while_none_starts(|awaited| {
+            let all = processes();
+            let is_first = |it: &&Process| {
+                let is_adopted = it.parent == own && !awaited.contains(&it.pid);
+                Some(it.pid) == self.program
+                    || Some(it.parent) == self.shell
+                    || is_adopted && self.is_orphan(it)
+            };
+            with_descendants(all.iter().filter(is_first).map(|it| it.pid).collect(), &all)
+        })
     }
 
     fn is_orphan(&self, process: &Process) -> bool {
         if !self.since.is_before(process) {
             return false;
         }
-        match marker(process.pid) {
+        match marker(process) {
             Some(marker) => marker == self.marker.as_bytes(),
             None if process.group == getpgrp().as_raw_pid() => false,
             None => self.is_alone || [self.shell, self.program].contains(&Some(process.group)),
@@ -108,20 +125,36 @@ fn with_descendants(mut found: Vec<i32>, all: &[Process]) -> Vec<i32> {
 
 /// What the commands of a whole session have left running, parents first.
 pub(super) fn left(session: &str, since: Moment) -> Vec<i32> {
-    let all = processes();
     let (own, group) = (getpid().as_raw_pid(), getpgrp().as_raw_pid());
     let start = format!("{session}.");
-    let is_ours = |process: &&Process| match marker(process.pid) {
-        Some(marker) => marker.starts_with(start.as_bytes()),
-        None => process.parent == own && process.group != group && since.is_before(process),
-    };
-    let first = all.iter().filter(|it| it.pid != own).filter(is_ours).map(|it| it.pid).collect();
-    with_descendants(first, &all)
+    children::while_none_starts(|awaited| {
+        let all = processes();
+        let is_adopted = |it: &Process| it.parent == own && !awaited.contains(&it.pid);
+        let is_ours = |it: &&Process| match marker(it) {
+            Some(marker) => marker.starts_with(start.as_bytes()),
+            None => is_adopted(it) && it.group != group && since.is_before(it),
+        };
+        let first = all.iter().filter(|it| it.pid != own).filter(is_ours).map(|it| it.pid);
+        with_descendants(first.collect(), &all)
+    })
 }
 
 /// The lane that a process says it belongs to.
-pub(super) fn marker(pid: i32) -> Option<Vec<u8>> {
-    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+///
+/// One that is just becoming another program has no environment for a moment, so a child of ours
+/// is asked again before it counts as one without.
+fn marker(process: &Process) -> Option<Vec<u8>> {
+    let read = || fs::read(format!("/proc/{}/environ", process.pid)).ok();
+    let mut environment = read()?;
+    if process.parent == getpid().as_raw_pid() && !process.is_zombie {
+        for _ in 0..MAX_ASKS {
+            if !environment.is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_micros(500));
+            environment = read()?;
+        }
+    }
     let start = format!("{MARKER}=");
     environment
         .split(|byte| *byte == 0)
@@ -152,7 +185,7 @@ fn parse(pid: i32, stat: &str) -> Option<Process> {
 }
 
 fn ps() -> Option<Vec<Process>> {
-    let mut command = super::children::command(std::path::Path::new("/bin/ps"));
+    let mut command = children::command(std::path::Path::new("/bin/ps"));
     let listing = command.args(["-A", "-o", "pid=,ppid=,pgid=,stat="]).output().ok()?;
     let row = |line: &str| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -173,5 +206,36 @@ pub(super) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         // It may have ended by itself.
         let _ = kill_process(pid, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_process_hides_nothing() {
+        let rest = "S 41 12 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0";
+        let process = parse(12, &format!("12 (a) R 7 (b) {rest}")).unwrap();
+        assert_eq!((process.parent, process.group, process.start), (41, 12, 4711));
+        assert!(!process.is_zombie && parse(12, "12 sh S 41").is_none());
+    }
+
+    #[test]
+    fn descendants_are_found_whatever_their_order_and_the_dead_are_not() {
+        let process =
+            |pid, parent, is_zombie| Process { pid, parent, group: 1, start: 0, is_zombie };
+        let all =
+            [(14, 13, false), (13, 11, false), (11, 10, true), (12, 1, false), (10, 1, false)];
+        let all = all.map(|(pid, parent, is_zombie)| process(pid, parent, is_zombie));
+        assert_eq!(with_descendants(vec![10], &all), [10, 13, 14]);
+    }
+
+    #[test]
+    fn what_began_in_the_same_instant_is_told_apart_by_its_number() {
+        let at = |start, pid| Process { pid, parent: 1, group: 1, start, is_zombie: false };
+        let moment = Moment { ticks: 100, last: 50 };
+        assert!(moment.is_before(&at(100, 51)) && moment.is_before(&at(101, 3)));
+        assert!(!moment.is_before(&at(100, 50)) && !moment.is_before(&at(99, 60)));
     }
 }

@@ -49,7 +49,8 @@ impl Request<'_> {
             text.push_str(":\n");
         }
         text.push_str(compiled.text());
-        text.push('\n');
+        // The second one is for a text that ends in a backslash.
+        text.push_str("\n\n");
         let Descriptors { channel, error, .. } = self.descriptors;
         if self.is_mover {
             text.push_str(&format!(
