@@ -162,6 +162,14 @@ pub fn step_text(plan: &Plan, step: &Step) -> String {
     ink.finish()
 }
 
+/// A step that runs, in one text: as [`step_text`] has it, with public values in clear.
+#[must_use]
+pub fn running_text(plan: &Plan, step: &Step) -> String {
+    let mut ink = ink::Ink::exact();
+    words::Words::running(plan).step(step, &mut ink);
+    ink.finish()
+}
+
 /// `sha256:` and all digits.
 fn named_digest(algorithm: Algorithm, digest: &Digest) -> String {
     format!("{}:{}", algorithm.name(), digest.hex())

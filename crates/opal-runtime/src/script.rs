@@ -156,6 +156,9 @@ impl Compiled {
         // With `allexport` from outside the values would be exported.
         let mut feed = self.assign(script);
         feed.insert_str(0, "set +a\n");
+        // Nothing follows the last value: where its end is missing, so is the value.
+        let end = feed.trim_end_matches([';', ' ']).len();
+        feed.truncate(end);
         Some(feed)
     }
 

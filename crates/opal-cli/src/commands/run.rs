@@ -95,13 +95,14 @@ fn contract_run(
         }
         return view::plan::refuse(&comparison, strict, options.is_json(), context);
     }
-    if options.dry_run {
-        return view::plan::verified(path, &opened.contract, options.is_json());
-    }
     if !verdict.is_same() {
         view::plan::forced(&comparison, context);
     } else if verdict.source_moved {
         view::plan::note("the source has changed, and still gives the same plan");
+    }
+    if options.dry_run {
+        let state = if verdict.is_same() { "the plan of today" } else { "to be forced" };
+        return view::plan::verified(path, &opened.contract, state, options.is_json());
     }
     let subject = subject(&source, &fresh.plan);
     let errand = Errand {

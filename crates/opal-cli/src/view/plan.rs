@@ -59,7 +59,12 @@ pub(crate) fn facts(contract: &Contract) -> Facts {
 }
 
 /// A contract that is whole, openable and accepted.
-pub(crate) fn verified(path: &Path, contract: &Contract, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn verified(
+    path: &Path,
+    contract: &Contract,
+    state: &str,
+    json: bool,
+) -> Result<Exit, Failure> {
     let facts = facts(contract);
     let hash = format!("{}:{}", contract.plan().algorithm.name(), contract.plan_hash().hex());
     if json {
@@ -77,7 +82,7 @@ pub(crate) fn verified(path: &Path, contract: &Contract, json: bool) -> Result<E
     };
     let path = path.display();
     print(&format!(
-        "{path} is whole and accepted by the policy here; {signed}\nPlan Hash: {hash}\n"
+        "{path} is {state} and accepted by the policy here; {signed}\nPlan Hash: {hash}\n"
     ))
 }
 

@@ -102,9 +102,9 @@ fn colours_are_used_only_where_they_are_wanted() {
 #[test]
 fn a_task_of_its_name_wins_and_self_reaches_the_built_in() {
     let project = "fun check() = echo mine\n";
-    Opal::project(project).args(["check"]).run().code(69).says("the task `check`");
+    Opal::machine(project).args(["check"]).run().code(0).stdout("mine\n");
     Opal::project(project).args(["self", "check"]).run().code(0).says("nothing to complain");
-    Opal::project(project).args(["run", "check"]).run().code(69).says("the task `check`");
+    Opal::machine(project).args(["run", "check"]).run().code(0).stdout("mine\n");
 }
 
 #[test]

@@ -223,7 +223,7 @@ fn the_blocks_of_the_readme_behave_as_they_say() {
     let command = of("sh").split_once(" -- ").unwrap().1.split_whitespace();
     let words: Vec<String> =
         command.map(|word| word.replace("examples/", &in_repository("examples/"))).collect();
-    Opal::machine("").args(words).run().code(0).says("Plan Hash: ");
+    Opal::machine("").args(words).run().code(0).stdout("HELLO, WORLD!\n");
 }
 
 fn in_repository(path: &str) -> String {

@@ -42,6 +42,11 @@ impl<'a> Words<'a> {
         Self { plan, for_reader: false, notes: Notes::None }
     }
 
+    /// Without numbers, with public values in clear.
+    pub(super) fn running(plan: &'a Plan) -> Self {
+        Self { plan, for_reader: true, notes: Notes::None }
+    }
+
     /// With the numbers of notes, public values in clear, and heads as they were written.
     pub(super) fn annotated(view: &PlanView<'a>) -> Self {
         let plan = view.plan;

@@ -113,7 +113,8 @@ fn answering(answer: &Answer) -> LoggedSession {
 const INNER: &str = "cd inner";
 /// The command that it is given: where that goes, the step goes.
 const OWN: &str = "own";
-const SHORT: Duration = Duration::from_millis(20);
+/// Long enough for a command to begin.
+const SHORT: Duration = Duration::from_millis(200);
 /// Nobody waits for it.
 const LONG: Duration = Duration::from_secs(600);
 

@@ -9,7 +9,7 @@ use opal_core::action::{Failure, Halt, Why};
 use opal_core::decorator::{Block, Descriptor};
 use opal_core::plan::Step;
 use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
-use opal_core::view::step_text;
+use opal_core::view::running_text;
 
 use super::here::{Here, Out};
 use super::inputs::inputs;
@@ -63,7 +63,7 @@ impl<'p> Walk<'p> {
             descriptor,
             number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
             attempt: here.attempt,
-            text: self.job.vault.scrub(&step_text(self.job.plan, step)),
+            text: self.job.vault.scrub(&running_text(self.job.plan, step)),
             is_block,
             since: Instant::now(),
         };

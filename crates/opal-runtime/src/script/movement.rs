@@ -28,7 +28,7 @@ pub fn movement(parts: &[ScriptPart]) -> Movement {
     if let Some(directory) = only(parts) {
         return Movement::Only(directory);
     }
-    let mut scan = Scan { word: String::new(), depth: 0, is_command: true };
+    let mut scan = Scan { word: String::new(), around: Vec::new(), is_command: true };
     let moves = parts.iter().any(|part| match part {
         ScriptPart::Text(text) => scan.text(text),
         ScriptPart::Raw(_) => true,
@@ -57,8 +57,9 @@ fn only(parts: &[ScriptPart]) -> Option<Secret> {
 
 struct Scan {
     word: String,
-    /// Of round brackets: what is inside one has a directory of its own.
-    depth: usize,
+    /// For each open round bracket, `is_command` around it. What is inside one has a directory of
+    /// its own.
+    around: Vec<bool>,
     /// Whether the next word is the name of a command.
     is_command: bool,
 }
@@ -83,12 +84,12 @@ impl Scan {
                     if self.close() {
                         return true;
                     }
-                    self.is_command = true;
-                    match c {
-                        '(' => self.depth += 1,
-                        ')' => self.depth = self.depth.saturating_sub(1),
-                        _ => {}
+                    if c == '(' {
+                        self.around.push(self.is_command);
                     }
+                    // A lone `)` ends a pattern of `case`.
+                    let behind = if c == ')' { self.around.pop() } else { None };
+                    self.is_command = behind.unwrap_or(true);
                 }
                 (None, _) => self.word.push(c),
             }
@@ -103,7 +104,7 @@ impl Scan {
             return false;
         }
         self.is_command = BEFORE.contains(&word.as_str()) || word.contains('=');
-        self.depth == 0 && MOVERS.contains(&word.as_str())
+        self.around.is_empty() && MOVERS.contains(&word.as_str())
     }
 }
 

@@ -300,7 +300,10 @@ impl Session for LocalSession {
         let outcome = Flow::new(&mut lane, program, since, taker, attached, self.bell()).run(stop);
         drop(counted);
         let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
-        orphans::bury();
+        // Side by side, the last one does it for all: looking through every process takes its time.
+        if RUNNING.load(Ordering::SeqCst) == 0 {
+            orphans::bury();
+        }
         self.give_back(lane);
         Ok(Ended { code: outcome.code, directory: outcome.directory })
     }

@@ -19,8 +19,8 @@ fn every_step_block_body_and_iteration_is_a_branch() {
 #[test]
 fn output_comes_in_the_order_of_the_plan_whichever_ends_first() {
     let session = LoggedSession::new()
-        .on("a", Answer::prints("A\n").takes(millis(40)))
-        .on("b", Answer::prints("B\n").takes(millis(20)))
+        .on("a", Answer::prints("A\n").takes(millis(400)))
+        .on("b", Answer::prints("B\n").takes(millis(200)))
         .on("c", Answer::prints("C\n"));
     let ran = Running::new("@parallel {\n    a\n    b\n    c\n}\n", &session).run();
     ran.ok();
@@ -81,7 +81,7 @@ fn much_output_waits_outside_of_memory_and_comes_back_whole() {
 #[test]
 fn a_failure_cancels_the_other_branches_and_their_cleaning_up_still_runs() {
     let session = LoggedSession::new()
-        .on("a", Answer::code(3).takes(millis(20)))
+        .on("a", Answer::code(3).takes(millis(300)))
         .on("b", Answer::default().takes(LONG));
     let source =
         "@parallel(max=2) {\n    a\n    try { b } catch { x } finally { c }\n    d\n}\ne\n";
@@ -122,7 +122,7 @@ fn no_more_branches_run_at_a_time_than_allowed() {
             1,
         ),
     ] {
-        let session = LoggedSession::new().on("a {}", Answer::default().takes(millis(2)));
+        let session = LoggedSession::new().on("a {}", Answer::default().takes(millis(20)));
         let running = Running { jobs, ..Running::new(source, &session) };
         running.run().ok();
         assert_eq!(session.most_at_work(), most, "{source}");

@@ -92,7 +92,7 @@ fn a_pipe_is_stopped_as_a_whole() {
     let session = LoggedSession::new()
         .on("a", Answer::default().takes(LONG))
         .on("b", Answer::default().takes(LONG));
-    let source = "fun a() { a }\n@timeout(20ms) { @cmd.a() | b }\n";
+    let source = "fun a() { a }\n@timeout(200ms) { @cmd.a() | b }\n";
     let ran = Running::new(source, &session).run();
     assert!(ran.failure().contains(" 124"), "{}", ran.failure());
     let stopped = session.log().iter().filter(|line| line.starts_with("stop")).count();

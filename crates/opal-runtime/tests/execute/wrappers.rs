@@ -56,17 +56,17 @@ fn attempts_start_where_they_stand() {
 #[test]
 fn a_block_that_takes_too_long_is_stopped_and_fails_with_124() {
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
-    let ran = Running::new("@timeout(20ms) {\n    a\n    b\n}\nc\n", &session).run();
-    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 20ms is over");
+    let ran = Running::new("@timeout(200ms) {\n    a\n    b\n}\nc\n", &session).run();
+    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 200ms is over");
     assert_eq!(session.log(), ["run `a` in /p", "stop `a`: out of time"]);
     assert_eq!(ran.record[2], "timed_out script.timeout[0].shell[0] 143");
-    assert_eq!(ran.record[3], "timed_out script.timeout[0] 124: its time of 20ms is over");
+    assert_eq!(ran.record[3], "timed_out script.timeout[0] 124: its time of 200ms is over");
 }
 
 #[test]
 fn what_does_not_end_when_it_is_asked_is_killed_after_the_grace_period() {
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG).stubborn());
-    let ran = Running::new("@timeout(10ms, grace=10ms) { a }\n", &session).run();
+    let ran = Running::new("@timeout(100ms, grace=10ms) { a }\n", &session).run();
     assert!(ran.failure().contains(" 124"));
     assert_eq!(session.log()[1..], ["stop `a`: out of time", "kill `a`"]);
 }
@@ -74,11 +74,11 @@ fn what_does_not_end_when_it_is_asked_is_killed_after_the_grace_period() {
 #[test]
 fn a_time_limit_is_a_failure_to_catch_and_to_retry() {
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
-    let source = "try { @timeout(10ms) { a } } catch { b }\n";
+    let source = "try { @timeout(100ms) { a } } catch { b }\n";
     Running::new(source, &session).run().ok();
     assert_eq!(session.log().last().unwrap(), "run `b` in /p");
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
-    let ran = Running::new("@retry(2, delay=1ms) { @timeout(10ms) { a } }\n", &session).run();
+    let ran = Running::new("@retry(2, delay=1ms) { @timeout(100ms) { a } }\n", &session).run();
     assert!(ran.failure().contains("timeout[0] 124"));
     assert_eq!(session.log().iter().filter(|line| line.starts_with("run")).count(), 2);
 }
@@ -86,18 +86,18 @@ fn a_time_limit_is_a_failure_to_catch_and_to_retry() {
 #[test]
 fn a_limit_around_attempts_is_for_all_of_them_together() {
     let session = LoggedSession::new().on("a", Answer::code(1));
-    let ran = Running::new("@timeout(30ms) { @retry(100, delay=1m) { a } }\n", &session).run();
-    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 30ms is over");
+    let ran = Running::new("@timeout(300ms) { @retry(100, delay=1m) { a } }\n", &session).run();
+    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 300ms is over");
     assert_eq!(session.log(), ["run `a` in /p"]);
 }
 
 #[test]
 fn of_nested_limits_the_one_that_is_over_fails() {
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
-    let ran = Running::new("@timeout(1h) { @timeout(20ms) { a } }\n", &session).run();
+    let ran = Running::new("@timeout(1h) { @timeout(200ms) { a } }\n", &session).run();
     assert!(ran.failure().starts_with("script.timeout[0].timeout[0] 124"), "{}", ran.failure());
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
-    let source = "@timeout(20ms) { try { @timeout(1h) { a } } catch { b } finally { c } }\n";
+    let source = "@timeout(200ms) { try { @timeout(1h) { a } } catch { b } finally { c } }\n";
     let ran = Running::new(source, &session).run();
     assert!(ran.failure().starts_with("script.timeout[0] 124"), "{}", ran.failure());
     assert_eq!(session.log()[2..], ["run `c` in /p"]);
@@ -181,9 +181,9 @@ fn a_check_that_succeeds_leaves_its_command_out() {
 #[test]
 fn a_check_that_does_not_end_fails_the_step() {
     let session = LoggedSession::new().on("c", Answer::default().takes(LONG));
-    let source = "@shell(\"a\", check=\"c\", verify_timeout=20ms)\n";
+    let source = "@shell(\"a\", check=\"c\", verify_timeout=200ms)\n";
     let ran = Running::new(source, &session).run();
-    assert_eq!(ran.failure(), "script.shell[0] 124: its time of 20ms is over");
+    assert_eq!(ran.failure(), "script.shell[0] 124: its time of 200ms is over");
     assert_eq!(session.log(), ["run `c` in /p", "stop `c`: out of time"]);
 }
 

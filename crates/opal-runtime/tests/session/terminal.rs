@@ -15,12 +15,22 @@ use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::support::{Done, Heard, Only, Place, SHELLS, is_alive, until, work};
 
-/// What starts shells here: this test program, told to do nothing else.
+/// What starts shells here: this test program, told to run only the test that leads.
+const LEADS: [&str; 4] =
+    ["terminal::without_a_terminal_nobody_leads", "--exact", "--nocapture", "--"];
+
 #[test]
-#[ignore = "becomes another program"]
-fn leads() {
-    let arguments = std::env::args_os().skip_while(|it| it != "--").skip(1);
-    panic!("{}", lead(arguments));
+#[expect(clippy::disallowed_methods, reason = "the test needs a process of its own")]
+fn without_a_terminal_nobody_leads() {
+    let mut arguments = std::env::args_os().skip_while(|it| it != "--").skip(1).peekable();
+    if arguments.peek().is_some() {
+        panic!("{}", lead(arguments));
+    }
+    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+    alone.args(LEADS).args(["/bin/echo", "has led"]).stdin(std::process::Stdio::null());
+    let output = alone.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success() && !said.contains("has led"), "{said}");
 }
 
 /// A person, a terminal, and a session in front of it.
@@ -47,10 +57,9 @@ impl Seat {
         let (stop, signals) = (Stop::new(), Arc::new(Mutex::new(Vec::new())));
         let (asked, told) = (stop.clone(), signals.clone());
         let own = std::env::current_exe().unwrap().into_os_string();
-        let words = ["terminal::leads", "--exact", "--ignored", "--nocapture", "--"];
         let terminal = Terminal {
             device: device.try_clone().unwrap(),
-            leader: std::iter::once(own).chain(words.map(Into::into)).collect(),
+            leader: std::iter::once(own).chain(LEADS.map(Into::into)).collect(),
             on_signal: Box::new(move |number| {
                 told.lock().unwrap().push(number);
                 asked.ask(Why::Signal(number));

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         let loaded = Loaded::read(source.as_deref()?, &context.registry).ok()?;
         Some(run::mend(context, &options, contract, &loaded, path))
     })?;
-    view::plan::verified(path, contract, options.is_json())
+    view::plan::verified(path, contract, "whole", options.is_json())
 }
 
 /// `--require-signature[=KEY]`.

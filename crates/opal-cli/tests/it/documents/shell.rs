@@ -1,6 +1,7 @@
 //! Shell blocks: they are run, and what they print is held against what they show.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use tempfile::TempDir;
@@ -88,8 +89,14 @@ struct Machine {
 impl Machine {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["home", "shop"] {
+        for name in ["home", "shop", "bin"] {
             fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        // What the pages deploy to is not there.
+        for name in ["bin/kubectl", "shop/warm-up.sh"] {
+            let path = folder.path().join(name);
+            fs::write(&path, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
         }
         Self { folder }
     }
@@ -101,7 +108,9 @@ impl Machine {
     /// Runs a script in the project, with `opal` on the path.
     #[expect(clippy::disallowed_methods, reason = "a document's shell block is run by the shell")]
     fn bash(&self, script: &str) -> (i32, String, String) {
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary().parent().unwrap().display());
+        let stubs = self.folder.path().join("bin");
+        let opal = binary().parent().unwrap();
+        let path = format!("{}:{}:/usr/local/bin:/usr/bin:/bin", opal.display(), stubs.display());
         let output = Command::new("bash")
             .args(["-c", script])
             .current_dir(self.folder.path().join("shop"))

@@ -16,7 +16,7 @@ fn task(word: &str) -> String {
         "fun main() {{\n    let.id = @shell(\"echo some-value-of-a-step\")\n    echo @let.id\n    try {{\n        \
          @retry(2, delay=1ms) {{ false }}\n    }} catch {{\n        ls /\n    }}\n    @parallel {{\n        \
          seq 1 2000\n        ( {stays} & ) ; sleep 0.01; {stays}\n        \
-         sh -c \"setsid {stays} & echo two\"\n        {{\n            @timeout(20ms) {{ {stays} }}\n        }}\n    }}\n}}\n"
+         sh -c \"setsid {stays} & echo two; {stays}\"\n        {{\n            @timeout(20ms) {{ {stays} }}\n        }}\n    }}\n}}\n"
     )
 }
 
