@@ -54,13 +54,6 @@ pub(crate) fn execute(
     signals::no_core_dumps();
     let vault = Vault::new();
     execute::register(&vault, plan, secrets, declared);
-    let questions = match execute::questions(plan, secrets) {
-        Ok(questions) => questions,
-        Err(found) => return unready::tell(context, asked, errand.subject, vec![found]),
-    };
-    if !questions::ask(&questions, &vault, asked.run.yes)? {
-        return Ok(Exit::Step(130));
-    }
     let live = Live::new(Look::of(context, asked))?;
     let start = errand.subject.start()?;
     let session = session(context, asked, errand, start.clone())?;
@@ -87,8 +80,14 @@ pub(crate) fn execute(
         stdin: true,
         clock: SystemTime::now,
     };
-    if let Err(unready) = execute::prepare(&job) {
-        return unready::tell(context, asked, errand.subject, unready);
+    let questions = execute::prepare(&job)
+        .and_then(|()| execute::questions(&job).map_err(|unready| vec![unready]));
+    let questions = match questions {
+        Ok(questions) => questions,
+        Err(unready) => return unready::tell(context, asked, errand.subject, unready),
+    };
+    if !questions::ask(&questions, &vault, asked.run.yes)? {
+        return Ok(Exit::Step(130));
     }
     let (contract, drift) = errand.contract.clone().unzip();
     let source = &errand.subject.loaded.path;
@@ -127,7 +126,6 @@ fn session(
         let resized = Arc::clone(&session);
         errand.watched.on_resize(move || resized.resized());
     }
-    session.start();
     Ok(session)
 }
 

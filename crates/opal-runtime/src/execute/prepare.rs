@@ -8,6 +8,7 @@ use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Span};
 
 use super::Job;
+use super::from::From;
 use super::begin::begins;
 use super::redirect::{is_plain, reader, stream};
 use super::values::{Values, is_open};
@@ -97,22 +98,35 @@ fn literal(text: &str) -> Option<&str> {
     None
 }
 
-/// What `@confirm` asks, in the order of the plan.
-pub fn questions(plan: &Plan, values: &BTreeMap<Key, Data>) -> Result<Vec<Question>, Unready> {
+/// What `@confirm` asks, in the order of the plan, where it is not skipped.
+pub fn questions(job: &Job<'_>) -> Result<Vec<Question>, Unready> {
+    let from = From::new(job.plan, job.from);
     let mut questions = Vec::new();
-    walk(&plan.steps, &mut |step| {
+    ask(&job.plan.steps, &from, job.values, &mut questions)?;
+    Ok(questions)
+}
+
+fn ask(
+    steps: &[Step],
+    from: &From<'_>,
+    values: &BTreeMap<Key, Data>,
+    questions: &mut Vec<Question>,
+) -> Result<(), Unready> {
+    for step in steps.iter().filter(|step| !from.skips(step)) {
         if step.decorator == "@confirm"
             && let Some(message) = step.arg("message")
         {
-            let data = Values { known: values, lets: None }.data(message);
-            questions.push(match data {
-                Ok(Data::Text(message)) => Ok(Question { path: step.path.to_string(), message }),
-                Ok(_) => Err(unready(step, "a question is text", "write it in quotes")),
-                Err(trouble) => Err(of(step, trouble)),
-            });
+            match (Values { known: values, lets: None }).data(message) {
+                Ok(Data::Text(message)) => {
+                    questions.push(Question { path: step.path.to_string(), message });
+                }
+                Ok(_) => return Err(unready(step, "a question is text", "write it in quotes")),
+                Err(trouble) => return Err(of(step, trouble)),
+            }
         }
-    });
-    questions.into_iter().collect()
+        ask(&step.block, from, values, questions)?;
+    }
+    Ok(())
 }
 
 /// Looks at all that can be seen without running anything.

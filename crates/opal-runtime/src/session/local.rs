@@ -82,6 +82,8 @@ pub struct LocalSession {
     /// Lanes that wait for their next command: with the input of opal, and without any.
     idle: [Mutex<Vec<Lane>>; 2],
     lanes: AtomicUsize,
+    /// Builtins that were run as programs.
+    alone: AtomicUsize,
     began: Moment,
     resized: OnceLock<Option<Resized>>,
 }
@@ -119,14 +121,14 @@ impl LocalSession {
             shell: OnceLock::new(),
             idle: [Mutex::default(), Mutex::default()],
             lanes: AtomicUsize::new(0),
+            alone: AtomicUsize::new(0),
             began: Moment::now(),
             resized: OnceLock::new(),
         }
     }
 
-    /// Starts the shell, which gets ready while other things are done. Whoever does not call this
-    /// waits for it at the first step.
-    pub fn start(&self) {
+    /// Starts the shell, which gets ready while other things are done.
+    fn start(&self) {
         let lane = self.new_lane(Input::Own, Output::Taken, Output::Taken);
         if let Ok(mut lane) = lane {
             // The first step says what is wrong.
@@ -276,6 +278,9 @@ impl LocalSession {
 
 impl Session for LocalSession {
     fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
+        if scripts.iter().any(|parts| route::wants_shell(parts)) {
+            self.start();
+        }
         checking::check(self, scripts)
     }
 

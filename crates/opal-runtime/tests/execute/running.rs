@@ -51,6 +51,13 @@ impl<'s> Running<'s> {
         })
     }
 
+    /// What is asked before the first step.
+    pub(crate) fn questions(&self) -> Vec<String> {
+        let ask = |job: &Job<'_>, _: &Resolved| execute::questions(job).unwrap();
+        let (asked, _) = self.job(ask);
+        asked.iter().map(|question| question.message.expose().to_owned()).collect()
+    }
+
     fn job<T>(&self, work: impl FnOnce(&Job<'_>, &Resolved) -> T) -> (T, Witness) {
         let resolved = self.plan();
         let vault = Vault::new();

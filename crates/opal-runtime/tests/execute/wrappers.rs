@@ -146,10 +146,10 @@ fn questions_come_in_the_order_of_the_plan() {
     let session = LoggedSession::new();
     let source =
         "fun f() { @confirm(\"two\") }\n@confirm(\"one\")\n@cmd.f()\n@confirm(\"three\")\n";
-    let resolved = Running::new(source, &session).plan();
-    let asked = opal_runtime::execute::questions(&resolved.plan, &resolved.secrets).unwrap();
-    let asked: Vec<_> = asked.iter().map(|question| question.message.expose()).collect();
-    assert_eq!(asked, ["one", "two", "three"]);
+    assert_eq!(Running::new(source, &session).questions(), ["one", "two", "three"]);
+    let from = Some("script.f[0]".to_owned());
+    let later = Running { from, ..Running::new(source, &session) };
+    assert_eq!(later.questions(), ["two", "three"]);
 }
 
 #[test]

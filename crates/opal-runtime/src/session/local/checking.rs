@@ -65,7 +65,8 @@ fn read(session: &LocalSession, text: &str) -> Result<Option<String>, Trouble> {
         interpreter: None,
         directory: &session.setup.start,
         environment: &BTreeMap::new(),
-        stdin: Input::Nothing,
+        // The shell that is there already, unless it has a terminal, where all streams are one.
+        stdin: if session.setup.terminal.is_none() { Input::Own } else { Input::Nothing },
         stdout: Output::Taken,
         stderr: Output::Taken,
     };

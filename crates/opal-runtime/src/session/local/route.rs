@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::Ordering;
 
 use opal_core::Secret;
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
@@ -134,7 +135,7 @@ pub(super) fn begin(
     // Only the shell has the terminal of the lane.
     if let Some(plain) = &plain
         && lane.pty.is_none()
-        && !OF_SHELLS.contains(&plain.name())
+        && (!OF_SHELLS.contains(&plain.name()) || is_quicker_alone(session, plain, lane))
         && let Some(running) = direct(session, task, plain, lane)?
     {
         return Ok(Some(running));
@@ -145,6 +146,32 @@ pub(super) fn begin(
     };
     ask(session, task, lane, text.as_deref())?;
     Ok(None)
+}
+
+/// Whether a run that goes on like this will need the shell.
+pub(super) fn wants_shell(parts: &[ScriptPart]) -> bool {
+    match script::plain(parts) {
+        Some(plain) => OF_SHELLS.contains(&plain.name()) && !is_a_program_too(&plain),
+        None => true,
+    }
+}
+
+/// As long as no shell is there, starting one takes longer than a few programs.
+fn is_quicker_alone(session: &LocalSession, plain: &Plain, lane: &Lane) -> bool {
+    const PROGRAMS: usize = 2;
+    lane.shell.is_none()
+        && is_a_program_too(plain)
+        && session.alone.fetch_add(1, Ordering::Relaxed) < PROGRAMS
+}
+
+/// A builtin that does, with these words, just what the program of its name does.
+fn is_a_program_too(plain: &Plain) -> bool {
+    let is_harmless = |word: &Secret| !word.expose().starts_with('-') && !word.expose().contains('\\');
+    match plain.name() {
+        "true" | "false" => plain.arguments().is_empty(),
+        "echo" => plain.arguments().iter().all(is_harmless),
+        _ => false,
+    }
 }
 
 /// Whether a name may mean something else here than everywhere.
