@@ -84,8 +84,9 @@ impl Checker<'_> {
                 .maybe_help(variable)
                 .maybe_help(captured)
                 .help(
-                    "steps share values through `var`, `let` and `@environ(NAME=…) { … }`; \
-                     or put everything on one line with `&&`",
+                    "steps share values through `var`, `let` and `@environ(NAME=…) { … }`, a file of \
+                     variables is given with `--env-file FILE`; or put everything on one line with \
+                     `&&`",
                 ),
         );
     }

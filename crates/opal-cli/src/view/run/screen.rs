@@ -101,18 +101,23 @@ impl Screen {
 
     /// What a step has printed: one write and nothing else.
     pub(super) fn output(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Closed> {
-        match stream {
+        let (sink, other) = match stream {
             Stream::Stdout => {
                 if self.shared {
                     self.erase();
                 }
-                self.out.write(bytes)
+                (&mut self.out, &mut self.err)
             }
             Stream::Stderr => {
                 self.erase();
-                self.err.write(bytes)
+                (&mut self.err, &mut self.out)
             }
+        };
+        // On one terminal both write the same line.
+        if self.shared && !bytes.is_empty() {
+            other.is_open = false;
         }
+        sink.write(bytes)
     }
 
     /// Lines of opal's own, without the last line feed.
