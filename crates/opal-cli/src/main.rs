@@ -46,6 +46,7 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == LEADER) {
         return view::unled(&opal_runtime::session::lead(words));
     }
+    signals::no_core_dumps();
     panic::set_hook(Box::new(view::bug));
     panic::catch_unwind(opal).unwrap_or(ExitCode::from(failure::Exit::Bug.code()))
 }

@@ -36,6 +36,7 @@ use zeroize::Zeroizing;
 
 pub use scrubber::Scrubber;
 
+pub use forms::ANYWHERE as HIDDEN_ANYWHERE_FROM;
 use forms::Forms;
 use search::Layer;
 

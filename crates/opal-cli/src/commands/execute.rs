@@ -1,5 +1,6 @@
 //! From a plan to an exit code: questions, the session, the record, the run, the last words.
 
+pub(crate) mod again;
 mod questions;
 pub(crate) mod recording;
 mod start;
@@ -8,7 +9,7 @@ mod unready;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::{Halt, Why};
 use opal_core::hash::Digest;
@@ -18,6 +19,7 @@ use opal_runtime::execute::{self, Job, Outcome};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
+use opal_runtime::stop::{Order, USUAL_GRACE};
 use opal_runtime::session::{LocalSession, Setup, Terminal};
 use opal_runtime::vault::Vault;
 
@@ -27,7 +29,7 @@ use crate::options::Asked;
 use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::view::run::{Failed, Live, Look, Report, summary_json};
-use crate::{signals, view};
+use crate::view;
 use recording::Recording;
 
 /// A plan that is to run, and where it comes from.
@@ -40,8 +42,8 @@ pub(crate) struct Errand<'e> {
     pub(crate) contract: Option<(Contract, Vec<Drifted>)>,
     /// A contract that may run once: which.
     pub(crate) claim: Option<Digest>,
-    /// The words that start the same run again.
-    pub(crate) again: String,
+    /// The words that take it up again, where that can be.
+    pub(crate) again: Option<String>,
 }
 
 /// Runs it to its end.
@@ -51,17 +53,16 @@ pub(crate) fn execute(
     errand: &Errand<'_>,
 ) -> Result<Exit, Failure> {
     let Resolved { plan, secrets, declared, .. } = errand.resolved;
-    signals::no_core_dumps();
     let vault = Vault::new();
     execute::register(&vault, plan, secrets, declared);
-    let live = Live::new(Look::of(context, asked))?;
+    let live = Live::new(Look::of(context, asked), errand.watched.stop())?;
     let start = errand.subject.start()?;
     let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, plan)?;
     let stop = match asked.run.timeout {
         Some(limit) => {
-            let limit = std::time::Duration::from_nanos(limit.as_nanos().unsigned_abs());
-            errand.watched.stop().limited(limit, opal_runtime::stop::USUAL_GRACE)
+            let limit = Duration::from_nanos(limit.as_nanos().unsigned_abs());
+            errand.watched.stop().limited(limit, USUAL_GRACE)
         }
         None => errand.watched.stop().clone(),
     };
@@ -84,10 +85,10 @@ pub(crate) fn execute(
         .and_then(|()| execute::questions(&job).map_err(|unready| vec![unready]));
     let questions = match questions {
         Ok(questions) => questions,
-        Err(unready) => return unready::tell(context, asked, errand.subject, unready),
+        Err(unready) => return unready::tell(context, asked, errand.subject, unready, &vault),
     };
-    if !questions::ask(&questions, &vault, asked.run.yes)? {
-        return Ok(Exit::Step(130));
+    if let Some(exit) = questions::ask(&questions, &vault, asked.run.yes, errand.watched)? {
+        return Ok(exit);
     }
     let (contract, drift) = errand.contract.clone().unzip();
     let source = &errand.subject.loaded.path;
@@ -101,7 +102,8 @@ pub(crate) fn execute(
     }
     let outcome = execute::execute(&Job { recorder: &recording, ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
-        session.end_all(opal_runtime::stop::USUAL_GRACE);
+        let is_killed = stop.order() == Order::Kill;
+        session.end_all(if is_killed { Duration::ZERO } else { USUAL_GRACE });
     }
     let end = End { errand, outcome: &outcome, took: began.elapsed() };
     end.tell(context, asked, &live, recording, &vault)
@@ -161,7 +163,7 @@ fn claim(context: &Context<'_>, asked: &Asked, contract: &Digest) -> Result<(), 
 fn refused(failure: &Failure) -> Ending<'static> {
     Ending {
         at: SystemTime::now(),
-        took: std::time::Duration::ZERO,
+        took: Duration::ZERO,
         status: Status::Refused,
         code: i32::from(failure.exit.code()),
         failed: None,
@@ -172,7 +174,7 @@ fn refused(failure: &Failure) -> Ending<'static> {
 struct End<'e> {
     errand: &'e Errand<'e>,
     outcome: &'e Outcome,
-    took: std::time::Duration,
+    took: Duration,
 }
 
 impl End<'_> {
@@ -203,7 +205,7 @@ impl End<'_> {
         let folder = recording.folder().map(PathBuf::from);
         let kept = recording.finish(&ending);
         let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
-        let resume = is_open.then(|| format!("{} --resume", self.errand.again));
+        let resume = self.errand.again.as_deref().filter(|_| is_open && folder.is_some());
         let found = failed.map(|step| (step, find(&self.errand.resolved.plan, &step.path)));
         let line = found.and_then(|(_, step)| self.line(step?));
         let file = &self.errand.subject.loaded.name;
@@ -214,9 +216,10 @@ impl End<'_> {
             steps: self.outcome.steps,
             failed: found.map(|(failed, step)| {
                 let decorator = step.map_or("", |step| &*step.decorator);
-                Failed::of(failed, decorator, line.map(|line| (file.as_str(), line)))
+                let place = line.map(|line| (file.as_str(), line));
+                Failed::of(failed, decorator, place, vault)
             }),
-            resume: resume.as_deref().filter(|_| folder.is_some()),
+            resume,
             record: folder.as_deref(),
         };
         live.finish(&report);

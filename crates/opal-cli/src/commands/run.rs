@@ -1,7 +1,6 @@
 //! `opal run`: a function, a file, or a contract.
 
 use std::ffi::OsString;
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -73,7 +72,7 @@ fn contract_run(
     })?;
     let watched = Watched::begin()?;
     let fresh = match replan(context, options, &source, &mut opened, &watched)? {
-        Ok(fresh) => ManuallyDrop::new(fresh),
+        Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
     };
     let verdict = contract::compare(&opened.contract, &fresh.plan);
@@ -105,13 +104,15 @@ fn contract_run(
         return view::plan::verified(path, &opened.contract, state, options.is_json());
     }
     let subject = subject(&source, &fresh.plan);
+    let once = opened.contract.provenance().once;
     let errand = Errand {
         subject: &subject,
         resolved: &fresh,
         watched: &watched,
         contract: Some((named, drift)),
-        claim: opened.contract.provenance().once.then_some(opened.id),
-        again: format!("opal run --plan {}", quoted(&path.display().to_string())),
+        claim: once.then_some(opened.id),
+        // It has had its run.
+        again: (!once).then(|| execute::again::contract(context, asked, path)),
     };
     execute::execute(context, asked, &errand)
 }

@@ -105,7 +105,7 @@ fn carry_out(
     let mut keys = subject.own_keys(context, options);
     let planned = subject.plan(context, &checked, options, Purpose::Run, &mut keys, &watched)?;
     let resolved = match planned {
-        Ok(resolved) => ManuallyDrop::new(resolved),
+        Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
     };
     if keys.drew() {
@@ -117,31 +117,9 @@ fn carry_out(
         watched: &watched,
         contract: None,
         claim: None,
-        again: again(subject),
+        again: Some(execute::again::direct(context, asked, subject)),
     };
     execute::execute(context, asked, &errand)
-}
-
-/// The words that start the same run once more.
-fn again(subject: &Subject<'_>) -> String {
-    let loaded = subject.loaded;
-    let mut words = vec!["opal".to_owned()];
-    let task = subject.function.as_deref().and_then(|name| loaded.task(name));
-    match task {
-        Some(task) => {
-            if !project::is_default(&loaded.path) {
-                words.extend(["-f".to_owned(), tasks::quoted(&loaded.name)]);
-            }
-            words.extend(tasks::words(&task, &subject.arguments));
-        }
-        None => {
-            words.extend(["run".to_owned(), tasks::quoted(&loaded.name)]);
-            if let Some(Value::Array(items)) = subject.arguments.get("args") {
-                words.extend(items.iter().map(tasks::word));
-            }
-        }
-    }
-    words.join(" ")
 }
 
 pub(crate) fn help(task: &Task, context: &Context<'_>) -> Result<Exit, Failure> {

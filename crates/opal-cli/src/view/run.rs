@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use opal_core::record::{Event, Shown, Stream};
 use opal_runtime::session::Closed;
+use opal_runtime::stop::Stop;
 use opal_runtime::witness::{Audience, Progress};
 
 use crate::dispatch::Context;
@@ -105,10 +106,10 @@ const TICK: Duration = Duration::from_millis(250);
 
 impl Live {
     /// On the standard output and error of the process.
-    pub(crate) fn new(look: Look) -> Result<Self, Failure> {
+    pub(crate) fn new(look: Look, stop: &Stop) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::unwritable("standard output", &error);
-        let out = Direct::new(io::stdout()).map_err(failed)?;
-        let err = Direct::new(io::stderr()).map_err(failed)?;
+        let out = Direct::new(io::stdout(), stop).map_err(failed)?;
+        let err = Direct::new(io::stderr(), stop).map_err(failed)?;
         let terminal = || Box::new(OwnTerminal) as Box<dyn Terminal>;
         let terminal = look.stderr_is_terminal.then(terminal);
         let shared = look.stdout_is_terminal && look.stderr_is_terminal;

@@ -4,6 +4,7 @@ mod blocks;
 mod chaos;
 mod contracts;
 mod from;
+mod hard;
 mod interrupted;
 mod output;
 

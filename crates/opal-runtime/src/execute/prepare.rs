@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opal_core::placeholder::Placeholder;
+use opal_core::placeholder::{Placeholder, scalar_text};
 use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Span};
@@ -12,7 +12,7 @@ use super::from::From;
 use super::begin::begins;
 use super::redirect::{is_plain, reader, stream};
 use super::values::{Values, is_open};
-use crate::vault::Vault;
+use crate::vault::{HIDDEN_ANYWHERE_FROM, Vault};
 
 /// A question that is asked before the first step.
 #[derive(Clone, Debug)]
@@ -69,7 +69,7 @@ fn is_join(key: &str, roots: &BTreeSet<Key>, values: &BTreeMap<Key, Data>) -> bo
     };
     loop {
         let part = literal(rest).or_else(|| {
-            let known = roots.iter().filter(|root| values.contains_key(*root));
+            let known = roots.iter().filter(|root| values.get(*root).is_some_and(is_hidden));
             known.filter_map(|root| rest.strip_prefix(&**root)).min_by_key(|behind| behind.len())
         });
         match part {
@@ -81,6 +81,11 @@ fn is_join(key: &str, roots: &BTreeSet<Key>, values: &BTreeMap<Key, Data>) -> bo
             None => return false,
         }
     }
+}
+
+/// Whether a value is hidden wherever it stands, beside letters too.
+fn is_hidden(data: &Data) -> bool {
+    scalar_text(data).chars().count() >= HIDDEN_ANYWHERE_FROM
 }
 
 /// What stands behind a string in quotes.

@@ -1,17 +1,26 @@
 //! What is asked before the first step.
 
 use std::io::{BufRead, IsTerminal};
+use std::os::fd::AsFd;
 
 use opal_runtime::execute::Question;
+use opal_runtime::stop::Order;
 use opal_runtime::vault::Vault;
+use rustix::event::PollFlags;
 
 use crate::failure::{Exit, Failure};
+use crate::signals::Watched;
 use crate::view;
 
-/// Whether the run may go on: every question of the plan was answered with yes.
-pub(super) fn ask(questions: &[Question], vault: &Vault, yes: bool) -> Result<bool, Failure> {
+/// Asks every question of the plan. Any answer but yes, and a signal, end it: with what.
+pub(super) fn ask(
+    questions: &[Question],
+    vault: &Vault,
+    yes: bool,
+    watched: &Watched,
+) -> Result<Option<Exit>, Failure> {
     if questions.is_empty() || yes {
-        return Ok(true);
+        return Ok(None);
     }
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
@@ -23,13 +32,20 @@ pub(super) fn ask(questions: &[Question], vault: &Vault, yes: bool) -> Result<bo
     }
     for question in questions {
         view::ask(&vault.scrub(question.message.expose()));
+        // Reading alone would go on after a signal as if there had been none.
+        let ready = || watched.stop().wait(&[(stdin.as_fd(), PollFlags::IN)], None, Order::GoOn);
+        while watched.stop().order() == Order::GoOn && ready().iter().all(PollFlags::is_empty) {}
+        if let Some(exit) = watched.exit() {
+            view::say("\nnothing was run\n");
+            return Ok(Some(exit));
+        }
         let mut answer = String::new();
         let read = stdin.lock().read_line(&mut answer);
         let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
         if read.is_err() || !is_yes {
             view::say("nothing was run\n");
-            return Ok(false);
+            return Ok(Some(Exit::Step(130)));
         }
     }
-    Ok(true)
+    Ok(None)
 }

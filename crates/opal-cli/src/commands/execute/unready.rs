@@ -2,6 +2,7 @@
 
 use opal_core::Diagnostic;
 use opal_runtime::execute::Unready;
+use opal_runtime::vault::Vault;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -14,16 +15,21 @@ pub(super) fn tell(
     asked: &Asked,
     subject: &Subject<'_>,
     found: Vec<Unready>,
+    vault: &Vault,
 ) -> Result<Exit, Failure> {
     let (steps, whole): (Vec<Unready>, Vec<Unready>) =
         found.into_iter().partition(|unready| !unready.path.is_empty());
     if let Some(unready) = whole.into_iter().next() {
-        let trouble = unready.trouble;
-        return Err(Failure { exit: Exit::Unavailable, message: trouble.message, help: trouble.help });
+        let shown = |text: &String| vault.scrub(text).text().into_owned();
+        let (message, help) = (&unready.trouble.message, &unready.trouble.help);
+        let (message, help) = (shown(message), help.iter().map(shown).collect());
+        return Err(Failure { exit: Exit::Unavailable, message, help });
     }
     let diagnostics = steps.into_iter().map(|unready| {
-        let found = Diagnostic::new(unready.code, unready.span, unready.trouble.message);
-        unready.trouble.help.into_iter().fold(found, Diagnostic::help)
+        let shown = |text: String| vault.scrub(&text).text().into_owned();
+        let message = shown(unready.trouble.message);
+        let found = Diagnostic::new(unready.code, unready.span, message);
+        unready.trouble.help.into_iter().map(shown).fold(found, Diagnostic::help)
     });
     subject.report(diagnostics.collect(), context, asked.plan.is_json())?;
     Ok(Exit::Source)

@@ -7,6 +7,7 @@ use opal_core::record::Status;
 use opal_core::view::visible;
 
 use opal_runtime::execute::{Counts, FailedStep};
+use opal_runtime::vault::Vault;
 
 use super::ink::Ink;
 use super::state::Taken;
@@ -39,8 +40,8 @@ pub(crate) struct Failed<'a> {
     /// As the plan shows it, with placeholders.
     pub(crate) text: String,
     /// What opal itself has to say about it, and what to do.
-    pub(crate) message: Option<&'a str>,
-    pub(crate) help: &'a [String],
+    pub(crate) message: Option<String>,
+    pub(crate) help: Vec<String>,
     /// Where it stands: a file, and a line from 1.
     pub(crate) place: Option<(&'a str, u32)>,
 }
@@ -50,20 +51,25 @@ impl<'a> Failed<'a> {
         step: &'a FailedStep,
         decorator: &'a str,
         place: Option<(&'a str, u32)>,
+        vault: &Vault,
     ) -> Self {
         let trouble = step.trouble.as_ref();
+        let shown = |text: &String| vault.scrub(text).text().into_owned();
         Self {
             number: Some(step.number),
             path: &step.path,
             decorator,
             code: step.code,
             text: step.text.text().into_owned(),
-            message: trouble.map(|trouble| trouble.message.as_str()),
-            help: trouble.map(|trouble| trouble.help.as_slice()).unwrap_or_default(),
+            message: trouble.map(|trouble| shown(&trouble.message)),
+            help: trouble.map(|it| it.help.iter().map(shown).collect()).unwrap_or_default(),
             place,
         }
     }
 }
+
+/// What a run ends with that took too long.
+const TIME_IS_OVER: i32 = 124;
 
 /// Characters of a command that are told again.
 const MAX_COMMAND_CHARS: usize = 2_000;
@@ -74,6 +80,8 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
     let mut lines = Vec::new();
     if let Some(failed) = &report.failed {
         lines.push(format!("{}: {}", ink.error("error"), headline(failed)));
+    } else if report.code == TIME_IS_OVER {
+        lines.push(format!("{}: the time of the run is over", ink.error("error")));
     }
     let mut row = |label: &str, text: &str| {
         let text = visible::lines(text).replace('\n', "\n    ");
@@ -103,7 +111,7 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
 
 /// What went wrong, in one sentence.
 pub(super) fn headline(failed: &Failed<'_>) -> String {
-    match failed.message {
+    match &failed.message {
         Some(message) => visible::lines(message),
         None => format!("a step {}", words::ending(failed.code)),
     }

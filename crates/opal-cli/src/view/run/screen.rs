@@ -2,12 +2,17 @@
 //! terminal, a few lines that are drawn anew while one waits.
 
 use std::fmt;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::{Duration, Instant};
 
 use opal_core::record::Stream;
 use opal_runtime::session::Closed;
-use rustix::event::{PollFd, PollFlags, poll};
+use opal_runtime::stop::{Order, Stop};
+use rustix::event::PollFlags;
+use rustix::fs::{FileType, OFlags};
 use rustix::termios::{OutputModes, tcgetattr, tcgetwinsize};
 
 use super::words;
@@ -183,27 +188,56 @@ impl Screen {
     }
 }
 
-/// A descriptor of the process, without a buffer. Where another process has switched it to not
-/// wait, this does.
+/// A descriptor of the process, without a buffer. Whoever does not read holds the run up, but does
+/// not keep it from ending.
 #[derive(Debug)]
-pub(super) struct Direct(std::fs::File);
+pub(super) struct Direct {
+    to: File,
+    stop: Stop,
+}
+
+/// How long a run that is to end waits for a reader.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Direct {
-    pub(super) fn new(of: impl AsFd) -> io::Result<Self> {
-        Ok(Self(of.as_fd().try_clone_to_owned()?.into()))
+    pub(super) fn new(of: impl AsFd, stop: &Stop) -> io::Result<Self> {
+        let of = of.as_fd();
+        let to = match reopened(of) {
+            Some(file) => file,
+            None => of.try_clone_to_owned()?.into(),
+        };
+        Ok(Self { to, stop: stop.clone() })
     }
+}
+
+/// The same pipe or terminal, opened once more: that it does not wait must not hold for other
+/// processes that have it. None where the system cannot.
+fn reopened(of: BorrowedFd<'_>) -> Option<File> {
+    let is_pipe = rustix::fs::fstat(of).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_fifo());
+    if !is_pipe && !rustix::termios::isatty(of) {
+        return None;
+    }
+    let path = format!("/proc/self/fd/{}", of.as_raw_fd());
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path).ok()
 }
 
 impl Write for Direct {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut since = None;
         loop {
-            match self.0.write(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    // Interrupted by a signal: the next try tells.
-                    let _ = poll(&mut [PollFd::new(&self.0, PollFlags::OUT)], None);
-                }
+            match self.to.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 done => return done,
             }
+            let order = self.stop.order();
+            if order != Order::GoOn {
+                let waited = since.get_or_insert_with(Instant::now).elapsed();
+                if waited >= PATIENCE || order == Order::Kill {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
+            }
+            let _ = self.stop.wait(&[(self.to.as_fd(), PollFlags::OUT)], None, order);
         }
     }
 

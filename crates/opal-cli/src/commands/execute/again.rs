@@ -1,0 +1,65 @@
+//! The words that take a run up again where it failed.
+
+use std::path::Path;
+
+use opal_core::Value;
+
+use crate::dispatch::Context;
+use crate::options::Asked;
+use crate::planning::Subject;
+use crate::project;
+use crate::tasks::{self, quoted};
+
+/// Of a task or a script. Options of opal stand before what has options of the same name, and
+/// before a script, whose words are all its own.
+pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
+    let loaded = subject.loaded;
+    let mut words = vec!["opal".to_owned()];
+    words.extend(options(context, asked));
+    let task = subject.function.as_deref().and_then(|name| loaded.task(name));
+    let Some(task) = task else {
+        words.extend(["--resume".to_owned(), quoted(&loaded.name)]);
+        if let Some(Value::Array(items)) = subject.arguments.get("args") {
+            words.extend(items.iter().map(tasks::word));
+        }
+        return words.join(" ");
+    };
+    if !project::is_default(&loaded.path) {
+        words.extend(["-f".to_owned(), quoted(&loaded.name)]);
+    }
+    let given = tasks::words(&task, &subject.arguments);
+    // Behind a `--` everything is an argument of the task.
+    if task.has_flag("resume") || given.iter().any(|word| word == "--") {
+        words.push("--resume".to_owned());
+        words.extend(given);
+    } else {
+        words.extend(given);
+        words.push("--resume".to_owned());
+    }
+    words.join(" ")
+}
+
+/// Of a contract.
+pub(crate) fn contract(context: &Context<'_>, asked: &Asked, path: &Path) -> String {
+    let mut words = vec!["opal run".to_owned()];
+    words.extend(options(context, asked));
+    words.extend(["--plan".to_owned(), quoted(&path.display().to_string()), "--resume".to_owned()]);
+    words.join(" ")
+}
+
+/// What must be said again for the same plan and the same records.
+fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
+    let plan = &asked.plan;
+    let mut words = Vec::new();
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
+    if let Some(root) = plan.root.as_ref().or(context.typed.root.as_ref()) {
+        option("--root", root.display().to_string());
+    }
+    if let Some(identity) = &plan.identity {
+        option("--identity", identity.clone());
+    }
+    for file in &plan.env_files {
+        option("--env-file", file.display().to_string());
+    }
+    words
+}

@@ -1,0 +1,114 @@
+//! What is easy to get wrong around a run.
+
+use std::time::{Duration, Instant};
+
+use super::interrupted::{eventually, signal};
+use super::main_of;
+use crate::support::Opal;
+
+#[test]
+fn no_failure_names_a_value() {
+    let secret = "/srv/hunter22hunter22";
+    for step in [
+        "@workdir(@env.PLACE) { true }",
+        "echo x > @file.write(@env.PLACE + \"/a/b\")",
+        "@shell(\"true\", workdir=@env.PLACE)",
+        "@shell(\"true\", shell=@env.PLACE)",
+        "cat < @file.read(@env.PLACE)",
+    ] {
+        let text = format!("fun main() {{\n    {step}\n}}\n");
+        let opal = Opal::machine(&text).env("PLACE", secret);
+        for more in [&[][..], &["--json"], &["-v"], &["--debug=detailed"], &["--events", "-"]] {
+            let ran = opal.call(&[&["main"], more].concat());
+            assert_ne!(ran.code, 0, "{step}: {ran:#?}");
+            ran.hides("hunter22");
+        }
+        let ran = opal.call_with(&[("GITHUB_ACTIONS", "true")], &["main"]);
+        ran.hides("hunter22");
+    }
+}
+
+#[test]
+fn text_around_a_short_secret_hides_it_all_the_same() {
+    let text = "var TOKEN = \"tok_\" + @secret.env.PIN\n\nfun main() {\n    echo @var.TOKEN\n}\n";
+    let ran = Opal::machine(text).env("PIN", "9x7q").args(["main"]).run();
+    ran.code(0).hides("9x7q");
+}
+
+#[test]
+fn text_around_a_value_stays_readable() {
+    let text = "fun main() {\n    @log(\"deploying to @env.PLACE\")\n}\n";
+    let ran = Opal::machine(text).env("PLACE", "host.internal").args(["main"]).run();
+    ran.code(0).hides("host.internal").says("deploying to <13:");
+}
+
+#[test]
+fn what_is_said_about_going_on_goes_on() {
+    let text = "echo one @args\ntest -e go\necho three\n";
+    let opal = Opal::machine("").file("s.opl", text);
+    let ran = opal.call(&["s.opl", "a b", "--x"]);
+    let hint = ran.code(1).stderr.lines().find_map(|line| line.split_once("run `opal "));
+    let hint = hint.unwrap().1.trim_end_matches('`');
+    opal.write("go", "");
+    let words = ["-c", &format!("\"$0\" {hint}"), crate::support::binary().to_str().unwrap()];
+    let mut command = opal.command();
+    let environment: Vec<_> = command.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+    command = bash();
+    command.current_dir(opal.path()).args(words).env_clear();
+    command.envs(environment.into_iter().filter_map(|(k, v)| Some((k, v?))));
+    let ran = crate::support::Ran::from(command.output().unwrap());
+    ran.code(0).stdout("three\n");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a hint is for a shell")]
+fn bash() -> std::process::Command {
+    std::process::Command::new("bash")
+}
+
+#[test]
+fn a_reader_that_does_not_read_does_not_keep_a_run_from_ending() {
+    let text = "fun main() {\n    try { yes } finally { touch cleaned }\n}\n";
+    let opal = Opal::machine(text).args(["main", "-q"]);
+    let mut child = opal.command().spawn().unwrap();
+    // Full after 64 KiB, or what the pipe holds.
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "TERM");
+    let end = Instant::now() + Duration::from_secs(60);
+    let code = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None if Instant::now() > end => panic!("it does not end"),
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(code, Some(143));
+    assert!(opal.path().join("cleaned").exists());
+}
+
+#[test]
+fn a_run_whose_time_is_over_says_so_and_can_be_taken_up() {
+    let opal = Opal::machine("fun main() {\n    echo one\n    test -e go || sleep 60\n    echo two\n}\n");
+    let ran = opal.call(&["main", "--timeout", "300ms"]);
+    ran.code(124).stdout("one\n").says("time").says("--resume");
+    opal.write("go", "");
+    opal.call(&["main", "--resume"]).code(0).stdout("two\n");
+}
+
+#[test]
+fn killing_takes_no_longer_than_asking() {
+    let text = "fun main() {\n    ( trap '' TERM INT; sleep 600 ) >/dev/null 2>&1 &\n    touch begun; sleep 600\n}\n";
+    let opal = Opal::machine(text).args(["main"]);
+    let mut child = opal.command().spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists());
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(200));
+    let killed = Instant::now();
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(killed.elapsed() < Duration::from_secs(9), "the grace period was waited for");
+}
+
+#[test]
+fn a_task_without_steps_runs() {
+    main_of("fun main() {\n    if false { echo no }\n}\n").code(0).stdout("");
+}
