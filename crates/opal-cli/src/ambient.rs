@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
 
@@ -19,6 +19,8 @@ pub(crate) struct Ambient {
     pub(crate) user: Option<String>,
     /// `$OPAL_IDENTITY`, which may be a key.
     pub(crate) identity: Option<Secret>,
+    /// Where the checkout of a workflow is.
+    workspace: Option<PathBuf>,
     no_color: bool,
     force_color: bool,
     pub(crate) stdout_is_terminal: bool,
@@ -64,6 +66,7 @@ impl Ambient {
             // What is no text is no key, and is refused as one.
             identity: variable(IDENTITY)
                 .map(|value| Secret::new(value.into_string().unwrap_or_default())),
+            workspace: variable("GITHUB_WORKSPACE").map(PathBuf::from),
             no_color: is_set("NO_COLOR"),
             force_color: is_set("CLICOLOR_FORCE"),
             stdout_is_terminal: std::io::stdout().is_terminal(),
@@ -76,6 +79,17 @@ impl Ambient {
     /// Everything that is set, for what a plan reads and runs; the runner's key is for neither.
     pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
         std::env::vars_os().filter(|(name, _)| name != IDENTITY).collect()
+    }
+
+    /// A file as the workflow around opal knows it: from the top of its checkout.
+    pub(crate) fn in_workspace(&self, path: &Path) -> String {
+        let whole = path.canonicalize().ok();
+        let workspace = self.workspace.as_ref().and_then(|top| top.canonicalize().ok());
+        let below = match (&whole, &workspace) {
+            (Some(whole), Some(top)) => whole.strip_prefix(top).ok(),
+            _ => None,
+        };
+        below.unwrap_or(path).display().to_string()
     }
 
     /// Whether somebody sits in front of it: all three are a terminal.

@@ -79,7 +79,9 @@ impl Context<'_> {
     /// The runtime root: `--root` behind the command or before it, `$OPAL_ROOT`, or `~/.opal`.
     pub(crate) fn root(&self, behind: Option<&PathBuf>) -> Option<Root> {
         let named = behind.or(self.typed.root.as_ref()).or(self.ambient.root.as_ref()).cloned();
-        named.or_else(|| Some(self.ambient.home.as_ref()?.join(".opal"))).map(Root::new)
+        // A home that is not there is none of anybody's.
+        let home = || self.ambient.home.as_ref().filter(|home| home.is_dir());
+        named.or_else(|| Some(home()?.join(".opal"))).map(Root::new)
     }
 
     /// The same, for what cannot do without.
@@ -87,7 +89,7 @@ impl Context<'_> {
         self.root(behind).ok_or_else(|| {
             Failure::new(
                 Exit::Configuration,
-                "there is no home directory to keep keys in: `HOME` is not set",
+                "there is no home directory to keep keys and records in: `HOME` is not set",
                 "name a directory with `--root DIR` or the variable `OPAL_ROOT`",
             )
         })

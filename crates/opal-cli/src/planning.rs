@@ -151,8 +151,11 @@ impl Subject<'_> {
         if self.function.is_none() {
             return Ok(here);
         }
-        let folder = self.loaded.path.parent().unwrap_or(Path::new(""));
-        Ok(here.join(folder))
+        match self.loaded.path.parent() {
+            // Joined with nothing, a path would end in a slash, which steps could see.
+            Some(folder) if folder != Path::new("") => Ok(here.join(folder)),
+            _ => Ok(here),
+        }
     }
 
     /// The keys of a plan that is made here.
@@ -205,7 +208,10 @@ pub(crate) fn host() -> String {
 
 /// The directory of the process.
 pub(crate) fn here() -> Result<PathBuf, Failure> {
-    std::env::current_dir().map_err(|error| Failure::unreadable(Path::new("."), &error))
+    std::env::current_dir().map_err(|error| {
+        let message = format!("the working directory cannot be used: {error}");
+        Failure::new(Exit::NoFile, message, "change to a directory that is there: `cd`")
+    })
 }
 
 /// The key that stands in for the runner's, or the machine's own, made at first need.

@@ -47,6 +47,7 @@ impl Interrupts {
             None => {
                 *first = Some(now);
                 self.0.stop.ask(Why::Signal(signal));
+                explain_the_wait();
             }
             // A terminal that goes away may be told by the system and by the shell; nobody means
             // more by the second than by the first.
@@ -55,6 +56,17 @@ impl Interrupts {
             Some(_) => self.0.stop.kill(),
         }
     }
+}
+
+/// Silence after Ctrl+C makes people wonder. Whatever ends within a moment ends without a word.
+fn explain_the_wait() {
+    const MOMENT: Duration = Duration::from_secs(2);
+    let wait = || {
+        std::thread::sleep(MOMENT);
+        crate::view::say("\r\nwaiting for what runs to end; the same signal again kills it\r\n");
+    };
+    // Without a thread to spare there is only silence.
+    let _ = std::thread::Builder::new().stack_size(128 * 1024).spawn(wait);
 }
 
 /// Signals to opal, and what stops because of them.

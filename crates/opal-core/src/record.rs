@@ -26,6 +26,12 @@ impl<'a> Shown<'a> {
         &self.0
     }
 
+    /// The same, without a copy.
+    #[must_use]
+    pub fn borrowed(&self) -> Shown<'_> {
+        Shown(Cow::Borrowed(&self.0))
+    }
+
     /// The same, for longer than its bytes stay where they are.
     #[must_use]
     pub fn into_owned(self) -> Shown<'static> {

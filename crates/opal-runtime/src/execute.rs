@@ -16,7 +16,7 @@
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
 //! | what holds where a step stands | `here` |
 //! | output and events, in the order of the plan | `show`, `screen`, `hold`, `pump` |
-//! | what must hold before anything runs | `prepare`; in the middle of a plan `begin`, `from` |
+//! | what must hold before anything runs | `prepare`; in the middle of a plan `begin`, `from`, `together` |
 //!
 //! **Directories.** Where a step leaves off, the next step of its block goes on, and so does the
 //! next operand of `&&`, `||` and `;`, as in a shell. Everything in braces is a block: the body of an
@@ -43,6 +43,7 @@ mod redirect;
 mod screen;
 mod show;
 mod stage;
+mod together;
 mod values;
 mod walk;
 
@@ -53,10 +54,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use opal_core::action::Halt;
+use opal_core::action::{Failure, Halt};
 use opal_core::plan::{Key, Plan};
 use opal_core::record::Shown;
 use opal_core::resolver::Trouble;
+use opal_core::view::running_text;
 use opal_core::{Data, Registry};
 
 use crate::session::Session;
@@ -66,6 +68,7 @@ use crate::witness::{Audience, Recorder};
 
 pub use from::leaf;
 pub use prepare::{Question, Unready, prepare, questions, register};
+pub use together::together;
 
 use screen::lock;
 
@@ -112,8 +115,9 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub done: u64,
+    /// What ran out of time included.
     pub failed: u64,
-    /// Told to stop, or out of time.
+    /// Told to stop.
     pub stopped: u64,
     pub skipped: u64,
 }
@@ -121,14 +125,20 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct FailedStep {
     pub path: String,
-    /// As in its events.
-    pub number: u64,
+    /// As in its events; none where it failed before it started.
+    pub number: Option<u64>,
     pub attempt: u32,
     pub code: i32,
     /// The step as the plan shows it.
     pub text: Shown<'static>,
     /// What opal itself has to say about it. Holds no value.
     pub trouble: Option<Trouble>,
+}
+
+impl FailedStep {
+    fn is_of(&self, failure: &Failure) -> bool {
+        (self.code, &self.trouble) == (failure.code, &failure.trouble)
+    }
 }
 
 /// Runs the steps of a plan that [`prepare`] has found ready.
@@ -142,7 +152,10 @@ pub fn execute(job: &Job<'_>) -> Outcome {
     });
     let tally = lock(&walk.tally);
     let failed = match &halt {
-        Some(Halt::Failed(failure)) => tally.failed.get(&failure.path).cloned(),
+        Some(Halt::Failed(failure)) => {
+            let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
+            begun.cloned().or_else(|| walk.unbegun(failure))
+        }
         _ => None,
     };
     Outcome {
@@ -183,6 +196,19 @@ impl<'p> Walk<'p> {
             places: parallel::Places::new(job.jobs),
             tally: Mutex::default(),
         }
+    }
+
+    /// A step that failed although it never started: it was skipped, or could not be connected.
+    fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
+        let (plan, mut found) = (self.job.plan, None);
+        prepare::walk(&plan.steps, &mut |step| {
+            if step.path == failure.path {
+                found.get_or_insert(step);
+            }
+        });
+        let text = self.job.vault.scrub(&running_text(plan, found?));
+        let Failure { path, code, trouble } = failure.clone();
+        Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }
 
     /// The record cannot be written: nothing more may start.

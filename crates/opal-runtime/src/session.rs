@@ -33,7 +33,8 @@ pub trait Session: Sync + fmt::Debug {
     fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble>;
 
     /// Runs a command to its end, or until it is stopped. When this returns, nothing that a stopped
-    /// command has started is left.
+    /// command has started is left. Trouble of the kind `Missing` says that there is no program to
+    /// run it: no shell, or no such interpreter.
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble>;
 
     /// A directory as steps name it, seen from `from`, whole and known to be there.

@@ -47,6 +47,10 @@ struct Wake {
 
 const CANCELLED: i32 = -1;
 
+/// How often it is looked for what rings no bell: a second signal, and anything where the system has
+/// no pipe to spare.
+const TICK: Duration = Duration::from_millis(50);
+
 /// What work has to do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -151,9 +155,7 @@ impl Stop {
             number => return Order::End { why: Why::Signal(number), grace: USUAL_GRACE },
         }
         match self.0.deadline {
-            Some((end, grace)) if Instant::now() >= end => {
-                Order::End { why: Why::TimedOut, grace }
-            }
+            Some((end, grace)) if Instant::now() >= end => Order::End { why: Why::TimedOut, grace },
             _ => Order::GoOn,
         }
     }
@@ -202,9 +204,7 @@ impl Stop {
         timeout: Option<Duration>,
         seen: Order,
     ) -> Vec<PollFlags> {
-        let mut chain = Vec::new();
-        self.collect(&mut chain);
-        let wakes: Vec<&Wake> = chain.iter().filter_map(|stop| stop.wake()).collect();
+        let (wakes, is_complete) = self.wakes();
         if self.order() != seen {
             return vec![PollFlags::empty(); fds.len()];
         }
@@ -213,15 +213,14 @@ impl Stop {
         if seen == Order::GoOn {
             all.extend(wakes.iter().map(|wake| PollFd::new(&wake.read, PollFlags::IN)));
         }
-        let until = match seen {
-            Order::GoOn => {
-                self.deadline().map(|end| end.saturating_duration_since(Instant::now()))
-            }
-            // A second signal rings nothing new; it is looked for often enough.
-            Order::End { .. } => Some(Duration::from_millis(50)),
+        let deadline = self.deadline().filter(|_| seen == Order::GoOn);
+        let until = deadline.map(|end| end.saturating_duration_since(Instant::now()));
+        let tick = match seen {
+            Order::GoOn => (!is_complete).then_some(TICK),
+            Order::End { .. } => Some(TICK),
             Order::Kill => None,
         };
-        let timeout = [until, timeout].into_iter().flatten().min();
+        let timeout = [until, tick, timeout].into_iter().flatten().min();
         let spec = timeout.and_then(|it| Timespec::try_from(it).ok());
         // Interrupted by a signal: the caller looks again.
         match poll(&mut all, spec.as_ref()) {
@@ -230,11 +229,14 @@ impl Stop {
         }
     }
 
-    fn collect(&self, into: &mut Vec<Self>) {
-        into.push(self.clone());
-        if let Some(above) = &self.0.above {
-            above.collect(into);
-        }
+    /// What has not rung yet, here and above, and whether that is all there is to listen to: what
+    /// has rung goes on ringing, for those as well who are deaf to it.
+    fn wakes(&self) -> (Vec<&Wake>, bool) {
+        let chain = std::iter::successors(Some(self), |stop| stop.0.above.as_ref());
+        let wakes: Vec<Option<&Wake>> =
+            chain.map(|stop| stop.wake().filter(|_| stop.own_order() == Order::GoOn)).collect();
+        let is_complete = wakes.iter().all(Option::is_some);
+        (wakes.into_iter().flatten().collect(), is_complete)
     }
 
     fn wake(&self) -> Option<&Wake> {
@@ -305,6 +307,35 @@ mod tests {
         let seen = block.order();
         let _ = block.wait(&[], Some(Duration::from_millis(1)), seen);
         assert_eq!(block.order(), seen);
+    }
+
+    #[test]
+    fn what_has_been_said_above_cleaning_up_keeps_nobody_awake() {
+        let run = Stop::new();
+        let limited = run.limited(Duration::ZERO, USUAL_GRACE);
+        let (signalled, timed_out) = (run.deaf().below(), limited.deaf());
+        run.ask(Why::Signal(2));
+        for clean in [signalled, timed_out] {
+            let (since, mut turns) = (Instant::now(), 0);
+            while let Some(left) = Duration::from_millis(300).checked_sub(since.elapsed()) {
+                let _ = clean.wait(&[], Some(left), Order::GoOn);
+                turns += 1;
+            }
+            assert!(turns < 100, "{turns} turns");
+        }
+    }
+
+    #[test]
+    fn cleaning_up_that_waits_hears_the_order_to_kill() {
+        let run = Stop::new();
+        let clean = run.deaf();
+        run.ask(Why::Signal(2));
+        let teller = run.clone();
+        let thread = std::thread::spawn(move || teller.kill());
+        while clean.order() == Order::GoOn {
+            let _ = clean.wait(&[], None, Order::GoOn);
+        }
+        thread.join().unwrap();
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | all the ways to print a value, and what is kept of them | `forms` |
+//! | all the ways to print a value | `forms` |
+//! | what is kept of them | `keep` |
 //! | escapes: JSON, URL, HTML, shells, C, Python | `spell` |
 //! | base64, base32, hexadecimal | `encode` |
 //! | output without escape sequences, and without blanks | `view` |
 //! | where nothing can begin | `filter` |
-//! | the automaton | `net` |
+//! | many values at once | `net` |
 //! | what to hide in a stretch of output | `search` |
 //! | a stream of stretches | `scrubber` |
 //!
@@ -18,6 +19,7 @@
 mod encode;
 mod filter;
 mod forms;
+mod keep;
 mod net;
 mod scrubber;
 mod search;
@@ -45,9 +47,9 @@ const PIECE: usize = 64 << 10;
 
 /// The values of a run. Values may be added while streams are scrubbed.
 ///
-/// They become automata when a stream first needs them. To make one costs time for each value in
-/// it, so a new value does not touch what is there: it begins a layer of its own, and takes up
-/// those before it that are not much larger. There are never more layers than the number of
+/// They are put in order when a stream first needs them. That costs time for each value, so a new
+/// one does not touch what is there: it begins a layer of its own, and takes up those before it
+/// that are not much larger. There are never more layers than the number of
 /// values has binary digits, and each value is taken up no more often than that.
 #[derive(Default)]
 pub struct Vault {
@@ -59,7 +61,7 @@ pub struct Vault {
 #[derive(Default)]
 struct Values {
     seen: BTreeSet<[u8; 32]>,
-    pending: Vec<Arc<Forms>>,
+    pending: Vec<Forms>,
     layers: Arc<[Arc<Layer>]>,
 }
 
@@ -104,7 +106,7 @@ impl Vault {
         let forms = Forms::of(text, label, declared);
         let mut values = self.lock();
         if values.seen.insert(digest) && !forms.is_empty() {
-            values.pending.push(Arc::new(forms));
+            values.pending.push(forms);
             self.generation.fetch_add(1, Ordering::Release);
         }
     }
@@ -132,7 +134,7 @@ impl Vault {
         Scrubber::new(self)
     }
 
-    /// How many bytes the automata take.
+    /// How many bytes are kept of all values.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.layers().1.iter().map(|layer| layer.memory()).sum()
@@ -147,13 +149,16 @@ impl Vault {
         let mut values = self.lock();
         let generation = self.generation();
         if !values.pending.is_empty() {
-            let mut newest = std::mem::take(&mut values.pending);
+            let newest = std::mem::take(&mut values.pending);
             let mut layers = values.layers.to_vec();
-            while let Some(layer) = layers.pop_if(|layer| layer.values().len() <= 2 * newest.len())
-            {
-                newest.splice(..0, layer.values().iter().cloned());
+            let mut count = newest.len();
+            let mut older = Vec::new();
+            while let Some(layer) = layers.pop_if(|layer| layer.len() <= 2 * count) {
+                count += layer.len();
+                older.push(layer);
             }
-            layers.push(Arc::new(Layer::new(newest)));
+            older.reverse();
+            layers.push(Arc::new(Layer::new(&older, &newest)));
             values.layers = layers.into();
         }
         (generation, Arc::clone(&values.layers))

@@ -16,6 +16,11 @@ pub trait Recorder: Sync {
 
     /// What the step with this number printed.
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded>;
+
+    /// That step prints nothing for a while: what was put off should be kept now.
+    fn idle(&self, _number: u64) -> Result<(), Unrecorded> {
+        Ok(())
+    }
 }
 
 /// The record cannot be written.

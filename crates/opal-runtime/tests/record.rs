@@ -12,6 +12,8 @@ mod lines;
 mod output;
 #[path = "record/retention.rs"]
 mod retention;
+#[path = "record/taken_up.rs"]
+mod taken_up;
 #[path = "record/trouble.rs"]
 mod trouble;
 #[path = "record/writer.rs"]

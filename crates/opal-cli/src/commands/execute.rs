@@ -58,7 +58,7 @@ pub(crate) fn execute(
     let live = Live::new(Look::of(context, asked), errand.watched.stop())?;
     let start = errand.subject.start()?;
     let session = session(context, asked, errand, start.clone())?;
-    let from = start::from(context, asked, plan)?;
+    let from = start::from(context, asked, &errand.subject.loaded.path, plan)?;
     let stop = match asked.run.timeout {
         Some(limit) => {
             let limit = Duration::from_nanos(limit.as_nanos().unsigned_abs());
@@ -205,10 +205,11 @@ impl End<'_> {
         let folder = recording.folder().map(PathBuf::from);
         let kept = recording.finish(&ending);
         let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
-        let resume = self.errand.again.as_deref().filter(|_| is_open && folder.is_some());
+        let is_open = is_open && folder.as_deref().is_some_and(start::can_be_taken_up);
+        let resume = self.errand.again.as_deref().filter(|_| is_open);
         let found = failed.map(|step| (step, find(&self.errand.resolved.plan, &step.path)));
         let line = found.and_then(|(_, step)| self.line(step?));
-        let file = &self.errand.subject.loaded.name;
+        let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
         let report = Report {
             status,
             code,
@@ -224,7 +225,8 @@ impl End<'_> {
         };
         live.finish(&report);
         if asked.plan.is_json() {
-            let target = self.errand.subject.target();
+            let source = &self.errand.subject.loaded.path;
+            let target = recording::target(source, &self.errand.resolved.plan);
             view::print_json(&summary_json(id.as_deref(), target, &report))?;
         }
         context.stages.end("run");

@@ -224,7 +224,7 @@ pub(crate) fn unreadable(error: Unreadable) -> Failure {
     Failure::new(exit, error.to_string(), error.help())
 }
 
-fn root_failure(error: RootError) -> Failure {
+pub(crate) fn root_failure(error: RootError) -> Failure {
     let exit = match error.why {
         Why::Readable(_) | Why::Writable(_) | Why::Foreign(_) => Exit::NotTrusted,
         _ => Exit::NoFile,

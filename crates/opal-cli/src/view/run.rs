@@ -94,6 +94,15 @@ impl Look {
 #[derive(Debug)]
 pub(crate) struct Live(Arc<Shared>);
 
+/// Whether both go to the same place, as with `2>&1`.
+fn is_one(out: &Direct, err: &Direct) -> bool {
+    let place = |of: &Direct| {
+        let found = rustix::fs::fstat(of).ok()?;
+        Some((found.st_dev, found.st_ino))
+    };
+    place(out).is_some_and(|out| Some(out) == place(err))
+}
+
 /// With the thread that draws while nothing else happens.
 #[derive(Debug)]
 struct Shared {
@@ -112,7 +121,7 @@ impl Live {
         let err = Direct::new(io::stderr(), stop).map_err(failed)?;
         let terminal = || Box::new(OwnTerminal) as Box<dyn Terminal>;
         let terminal = look.stderr_is_terminal.then(terminal);
-        let shared = look.stdout_is_terminal && look.stderr_is_terminal;
+        let shared = look.stdout_is_terminal && look.stderr_is_terminal || is_one(&out, &err);
         Ok(Self::on(look, Screen::new(Box::new(out), Box::new(err), terminal, shared)))
     }
 

@@ -7,6 +7,7 @@ mod from;
 mod hard;
 mod interrupted;
 mod output;
+mod stories;
 
 use crate::support::{Opal, Ran};
 

@@ -100,14 +100,14 @@ fn json_is_one_document_and_the_steps_output_goes_to_stderr() {
     let summary = ran.code(0).json();
     assert_eq!(summary["status"], "executed");
     assert_eq!(summary["target"], "hello");
-    assert_eq!(summary["steps"]["done"], 2);
+    assert_eq!(summary["counts"]["done"], 2);
     assert!(ran.stderr.contains("\nhello\n"), "{ran:#?}");
     let ran = opal.call(&["--json", "broken"]);
     let summary = ran.code(7).json();
     assert_eq!(summary["failed"]["path"], "broken.shell[1]");
     assert_eq!(summary["failed"]["decorator"], "@shell");
-    assert_eq!(summary["exit_code"], 7);
-    assert!(summary["record"].as_str().unwrap().contains(summary["run_id"].as_str().unwrap()));
+    assert_eq!(summary["code"], 7);
+    assert!(summary["record"].as_str().unwrap().contains(summary["id"].as_str().unwrap()));
 }
 
 #[test]

@@ -44,7 +44,7 @@ impl<'p> Walk<'p> {
             descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
         let begun = self.begin(step, descriptor, here)?;
         let mut code = 0;
-        let result = self.perform(&begun, here, &mut code);
+        let result = self.perform(&begun, here, &mut code).map_err(|halt| self.hidden(halt));
         self.end(&begun, &result, code, here)?;
         result
     }
@@ -181,8 +181,8 @@ impl<'p> Walk<'p> {
             let counts = &mut tally.counts;
             *match end {
                 End::Done => &mut counts.done,
-                End::Failed => &mut counts.failed,
-                End::TimedOut | End::Stopped => &mut counts.stopped,
+                End::Failed | End::TimedOut => &mut counts.failed,
+                End::Stopped => &mut counts.stopped,
             } += 1;
         }
         if let Err(Halt::Failed(failure)) = result
@@ -197,7 +197,7 @@ impl Begun<'_> {
     fn failure(&self, failure: &Failure) -> FailedStep {
         FailedStep {
             path: failure.path.to_string(),
-            number: self.number,
+            number: Some(self.number),
             attempt: self.attempt,
             code: failure.code,
             text: self.text.clone(),

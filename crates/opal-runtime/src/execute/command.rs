@@ -63,15 +63,15 @@ impl<'p> Actor<'_, 'p> {
         let (Ok((out, out_copied)), Ok((err, err_copied))) = (out, err) else {
             return Err(bug(self.begun.step, "an output was lost".to_owned()));
         };
-        // What it said is not shown either: it could hold what is not known to be hidden.
+        // Nor is shown what it said: it could hold what cannot be hidden.
         if out_copied.is_err() || err_copied.is_err() {
             return Err(self.fail(1, too_large()));
         }
         let stdout = text(out.bytes);
         if let Ok(stdout) = &stdout {
             self.hide(stdout);
+            self.waiting = Zeroizing::new(err.bytes.to_vec());
         }
-        self.waiting = Zeroizing::new(err.bytes.to_vec());
         let code = code?;
         let stdout = stdout.map_err(|trouble| self.fail(1, trouble))?;
         let stderr = Secret::new(String::from_utf8_lossy(&err.bytes));
@@ -155,7 +155,8 @@ fn too_large() -> Trouble {
     Trouble::new(TroubleKind::TooLarge, message, "send it to a file, and bind the file's name")
 }
 
-/// What a shell says where it cannot run something.
+/// What a shell says where it cannot run something: only of the program that runs a command does
+/// a session say that it is missing.
 fn not_run(trouble: &Trouble) -> i32 {
     match trouble.kind {
         TroubleKind::Missing => 127,

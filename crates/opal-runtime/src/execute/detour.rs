@@ -11,41 +11,59 @@
 //! ```
 //!
 //! The steps begin when the helper says that its redirections are made: where they cannot be, nothing
-//! runs, as in a shell.
+//! runs, as in a shell. When they have ended, the helper waits until all that they wrote has arrived.
+//! Where something that they left in the background still holds a pipe, the copying goes on in the
+//! background too, and nobody waits for it.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::thread::{Scope, ScopedJoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use opal_core::Data;
-use opal_core::action::{Failure, Halt};
+use opal_core::action::{Failure, Halt, Why};
 use opal_core::context::{Context, Place};
 use opal_core::plan::Step;
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use rustix::event::PollFlags;
 use rustix::fs::{CWD, FileType, Mode, OFlags};
+use tempfile::TempDir;
 
 use super::call::Begun;
 use super::here::{Here, In, Out};
 use super::show::Show;
 use super::walk::{bug, failed, go_on, unable};
 use super::{STACK_BYTES, Walk};
-use crate::session::{Ended, Work};
-use crate::stop::Order;
+use crate::session::{self, Ended, Work};
+use crate::stop::{Order, Stop};
 
-/// How often it is looked whether the helper is still there.
+/// How often it is looked at the pipes of steps that have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-type Helper<'scope> = ScopedJoinHandle<'scope, Result<Ended, Trouble>>;
+/// After so much silence whoever still holds a pipe was left in the background.
+const SILENCE: Duration = Duration::from_millis(100);
+
+/// How long what was printed may take to arrive, once the steps are told to stop.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 pub(super) struct Detour<'scope> {
     helper: Helper<'scope>,
-    /// Keeps the pipes open until the steps have ended.
-    open: Vec<OwnedFd>,
-    _folder: tempfile::TempDir,
+    pipes: Pipes,
+    /// One for each pipe that steps write to, by its name: it stays open until they have ended.
+    writers: Vec<(&'static str, OwnedFd)>,
+}
+
+/// The shell that makes the redirections, and the thread that it has.
+struct Helper<'scope> {
+    thread: ScopedJoinHandle<'scope, Result<Ended, Trouble>>,
+    /// Deaf to what the steps are told, so that all they printed until then arrives.
+    stop: Stop,
+    /// What the steps are told.
+    outer: Stop,
+    /// Ends with the thread.
+    over: OwnedFd,
 }
 
 /// The streams that a text of redirections may mean. One too many does no harm.
@@ -67,76 +85,167 @@ impl<'scope> Detour<'scope> {
     ) -> Result<Self, Halt> {
         let unable = |error: io::Error| unable(begun.step, &error);
         let touched = touched(&text);
-        let folder = tempfile::tempdir().map_err(unable)?;
-        let mut pipes = Pipes::new(folder.path()).map_err(unable)?;
-        let script = script(folder.path(), touched, text);
-        let number = begun.number;
-        let outer = inner.clone();
-        let work = move || help(walk, &outer, &script, number);
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let helper = thread.spawn_scoped(scope, work).map_err(unable)?;
-        let is_ready = wait_until_ready(&pipes.ready, &helper, inner);
-        if !matches!(is_ready, Ok(true)) {
-            drop(pipes);
-            let ended = ended(begun.step, helper);
-            is_ready?;
-            ended?;
-            return Err(bug(begun.step, "a redirection ended before its step".to_owned()));
+        let mut pipes = Pipes::new().map_err(unable)?;
+        let script = script(pipes.folder.path(), touched, text);
+        let helper =
+            Helper::start(walk, begun.number, script, inner.clone(), scope).map_err(unable)?;
+        let connected = match helper.is_ready(&pipes) {
+            Ok(false) => {
+                helper.ended(begun.step)?;
+                return Err(bug(begun.step, "a redirection ended before its step".to_owned()));
+            }
+            Ok(true) => pipes.connect(touched, inner).map_err(unable),
+            Err(halt) => Err(halt),
+        };
+        match connected {
+            Ok(writers) => Ok(Self { helper, pipes, writers }),
+            Err(halt) => {
+                helper.stop.ask(Why::Cancelled);
+                Err(halt)
+            }
         }
-        if touched.stdin {
-            inner.stdin = In::of(pipes.end("0", OFlags::RDONLY).map_err(unable)?);
-        }
-        if touched.stdout {
-            inner.stdout = Out::to(pipes.end("1", OFlags::WRONLY).map_err(unable)?);
-        }
-        if touched.stderr {
-            inner.stderr = Out::to(pipes.end("2", OFlags::WRONLY).map_err(unable)?);
-        }
-        // Who reads must see the end of what the helper writes.
-        pipes.keep.truncate(2);
-        Ok(Self { helper, open: pipes.keep, _folder: folder })
     }
 
     /// The steps have ended: waits until all that they wrote has arrived.
     pub(super) fn close(self, step: &Step) -> Result<(), Halt> {
-        drop(self.open);
-        ended(step, self.helper)
+        let Self { helper, pipes, writers } = self;
+        // As long as there are writers, or else it cannot be seen when there are no more.
+        let reader = |(name, _): &(&str, _)| pipes.end(name, OFlags::RDONLY | OFlags::NONBLOCK);
+        let mut held: Vec<OwnedFd> = writers.iter().filter_map(|it| reader(it).ok()).collect();
+        drop(writers);
+        let (mut is_told, mut heard, mut stopped) = (false, Instant::now(), None);
+        loop {
+            let order = helper.outer.order();
+            if order != Order::GoOn
+                && stopped.get_or_insert_with(Instant::now).elapsed() >= PATIENCE
+            {
+                helper.stop.ask(Why::Cancelled);
+            }
+            if !is_told && (held.is_empty() || heard.elapsed() >= SILENCE) {
+                is_told = true;
+                pipes.tell(if held.is_empty() { "wait" } else { "leave" });
+            }
+            let mut polled = vec![(helper.over.as_fd(), PollFlags::IN)];
+            polled.extend(held.iter().map(|reader| (reader.as_fd(), PollFlags::empty())));
+            let pause = (!is_told || stopped.is_some()).then_some(LOOK);
+            let found = helper.outer.wait(&polled, pause, order);
+            let mut found = found.into_iter();
+            if found.next().is_some_and(|flags| !flags.is_empty()) {
+                break;
+            }
+            held.retain(|_| !found.next().is_some_and(|flags| flags.contains(PollFlags::HUP)));
+            if held.iter().any(|reader| rustix::io::ioctl_fionread(reader).is_ok_and(|it| it > 0)) {
+                heard = Instant::now();
+            }
+        }
+        if helper.stop.order() != Order::GoOn {
+            go_on(&helper.outer)?;
+        }
+        helper.ended(step)
     }
 }
 
-fn ended(step: &Step, helper: Helper<'_>) -> Result<(), Halt> {
-    let ended = helper.join().map_err(|_| bug(step, "a redirection panicked".to_owned()))?;
-    match ended.map_err(|trouble| failed(step, 1, trouble))?.code {
-        0 => Ok(()),
-        code => {
-            let path = step.path.clone();
-            Err(Halt::Failed(Box::new(Failure { path, code, trouble: None })))
+impl<'scope> Helper<'scope> {
+    fn start<'p: 'scope>(
+        walk: &'p Walk<'p>,
+        number: u64,
+        script: Vec<ScriptPart>,
+        outer: Here<'p>,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> io::Result<Self> {
+        let (over, is_over) = session::pipe()?;
+        let (stop, told) = (outer.stop.deaf(), outer.stop.clone());
+        let own = stop.clone();
+        let work = move || {
+            let ended = help(walk, &outer, &script, number, &own);
+            drop(is_over);
+            ended
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = thread.spawn_scoped(scope, work)?;
+        Ok(Self { thread, stop, outer: told, over })
+    }
+
+    /// Whether the redirections were made; it ends where they were not.
+    fn is_ready(&self, pipes: &Pipes) -> Result<bool, Halt> {
+        loop {
+            go_on(&self.outer)?;
+            let fds = [(pipes.ready.as_fd(), PollFlags::IN), (self.over.as_fd(), PollFlags::IN)];
+            let found = self.outer.wait(&fds, None, Order::GoOn);
+            if let Some(at) = found.iter().position(|flags| !flags.is_empty()) {
+                return Ok(at == 0);
+            }
+        }
+    }
+
+    fn ended(self, step: &Step) -> Result<(), Halt> {
+        let ended =
+            self.thread.join().map_err(|_| bug(step, "a redirection panicked".to_owned()))?;
+        match ended.map_err(|trouble| failed(step, 1, trouble))?.code {
+            0 => Ok(()),
+            code => {
+                let path = step.path.clone();
+                Err(Halt::Failed(Box::new(Failure { path, code, trouble: None })))
+            }
         }
     }
 }
 
-/// Named pipes, each held open so that nobody waits for the other end.
-struct Pipes<'f> {
-    folder: &'f Path,
+/// Named pipes between the helper and opal.
+struct Pipes {
+    folder: TempDir,
+    /// The helper says here that its redirections are made.
     ready: File,
+    /// And hears here what to do about the copying when the steps have ended.
+    end: File,
+    /// Keeps the others open until they are connected, so that nobody waits for the other end.
     keep: Vec<OwnedFd>,
 }
 
-impl<'f> Pipes<'f> {
-    fn new(folder: &'f Path) -> io::Result<Self> {
-        let mut held = Vec::new();
-        for name in ["1", "2", "0", "ready"] {
-            let path = folder.join(name);
+impl Pipes {
+    fn new() -> io::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let make = |name: &str| -> io::Result<OwnedFd> {
+            let path = folder.path().join(name);
             rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-            held.push(rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?);
+            Ok(rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+        };
+        let keep = vec![make("0")?, make("1")?, make("2")?];
+        let (ready, end) = (make("ready")?.into(), make("end")?.into());
+        Ok(Self { folder, ready, end, keep })
+    }
+
+    /// Gives steps their ends. From here on each side sees when the other one has gone.
+    fn connect(
+        &mut self,
+        touched: Touched,
+        inner: &mut Here<'_>,
+    ) -> io::Result<Vec<(&'static str, OwnedFd)>> {
+        let mut writers = Vec::new();
+        if touched.stdin {
+            inner.stdin = In::of(self.end("0", OFlags::RDONLY)?);
         }
-        let ready = held.pop().map(File::from).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Self { folder, ready, keep: held })
+        for (name, is_touched, out) in
+            [("1", touched.stdout, &mut inner.stdout), ("2", touched.stderr, &mut inner.stderr)]
+        {
+            if is_touched {
+                let end = self.end(name, OFlags::WRONLY)?;
+                *out = Out::to(end.try_clone()?);
+                writers.push((name, end));
+            }
+        }
+        self.keep.clear();
+        Ok(writers)
     }
 
     fn end(&self, name: &str, flags: OFlags) -> io::Result<OwnedFd> {
-        let path = self.folder.join(name);
+        let path = self.folder.path().join(name);
         Ok(rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty())?)
+    }
+
+    fn tell(&self, word: &str) {
+        // It is a pipe that opal itself holds open: a word always fits.
+        let _ = writeln!(&self.end, "{word}");
     }
 }
 
@@ -147,22 +256,27 @@ fn script(folder: &Path, touched: Touched, text: Vec<ScriptPart>) -> Vec<ScriptP
         ScriptPart::Data(Data::text(path), Context::new(Place::Redirection))
     };
     let words = |text: &str| ScriptPart::Text(text.to_owned());
-    // Without job control a command in the background reads nothing, unless it is told to.
-    let mut parts = vec![words("{ exec 9<&0\n__opal_e= __opal_i=\ncommand -p cat <"), pipe("1")];
-    parts.push(words(" & __opal_o=$!\n"));
+    // Each pipe is open before the steps begin. Without job control a command in the background
+    // reads nothing, unless it is told to.
+    let mut parts = vec![words("{ exec 9<&0\n__opal_e= __opal_i= __opal_f=\nexec 7<"), pipe("1")];
+    parts.push(words("\ncommand -p cat <&7 7<&- 9<&- & __opal_o=$!\n"));
     if touched.stderr {
-        parts.extend([words("command -p cat <"), pipe("2"), words(" >&2 & __opal_e=$!\n")]);
+        parts.extend([words("exec 7<"), pipe("2")]);
+        parts.push(words("\ncommand -p cat <&7 >&2 7<&- 9<&- & __opal_e=$!\n"));
     }
+    parts.push(words("exec 7<&-\n"));
     if touched.stdin {
         // Open before anybody reads, so that they see its end and not that it has not begun.
         parts.extend([words("exec 8>"), pipe("0"), words("\n")]);
-        parts.push(words("command -p cat <&9 >&8 & __opal_i=$!\nexec 8>&-\n"));
+        parts.push(words("command -p cat <&9 >&8 8>&- & __opal_i=$!\nexec 8>&-\n"));
     }
-    parts.extend([words("echo >"), pipe("ready"), words("\n")]);
+    parts.extend([words("echo >"), pipe("ready"), words("\nread -r __opal_w <"), pipe("end")]);
     parts.push(words(
-        "wait $__opal_o $__opal_e || __opal_o=\n\
+        "\n[ \"$__opal_w\" = leave ] || {\n\
+         wait $__opal_o || __opal_f=1\n\
+         [ -z \"$__opal_e\" ] || wait $__opal_e || __opal_f=1\n}\n\
          [ -z \"$__opal_i\" ] || kill $__opal_i 2>/dev/null\n\
-         [ -n \"$__opal_o\" ]\n} ",
+         [ -z \"$__opal_f\" ]\n} ",
     ));
     parts.extend(text);
     parts
@@ -199,6 +313,7 @@ fn help<'p>(
     outer: &Here<'p>,
     script: &[ScriptPart],
     number: u64,
+    stop: &Stop,
 ) -> Result<Ended, Trouble> {
     let unable = |error: io::Error| {
         let message = format!("the redirection cannot be made: {}", error.kind());
@@ -214,23 +329,7 @@ fn help<'p>(
         stderr: outer.stderr.output().map_err(unable)?,
     };
     let mut show = Show::new(walk, &outer.screen, number);
-    // It ends by itself when the steps do, so that all they printed until then arrives.
-    let ended = walk.job.session.run(work, &outer.stop.deaf(), &mut show);
+    let ended = walk.job.session.run(work, stop, &mut show);
     show.finish();
     ended
-}
-
-/// Whether the redirections were made; the helper ends where they were not.
-fn wait_until_ready(ready: &File, helper: &Helper<'_>, here: &Here<'_>) -> Result<bool, Halt> {
-    loop {
-        go_on(&here.stop)?;
-        let fds = [(ready.as_fd(), PollFlags::IN)];
-        let found = here.stop.wait(&fds, Some(LOOK), Order::GoOn);
-        if found.first().is_some_and(|flags| flags.contains(PollFlags::IN)) {
-            return Ok(true);
-        }
-        if helper.is_finished() {
-            return Ok(false);
-        }
-    }
 }

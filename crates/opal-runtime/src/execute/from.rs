@@ -1,6 +1,7 @@
 //! Where a run begins that does not begin at the first step.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::action::Halt;
 use opal_core::plan::{Plan, Step};
@@ -47,6 +48,9 @@ pub(super) struct From<'p> {
     /// What ends before it, without what is inside.
     before: Vec<Before<'p>>,
     skipped: BTreeSet<&'p str>,
+    first: Option<&'p str>,
+    /// Whether the first step has been come to: what is tried again from then on runs as a whole.
+    is_reached: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +73,9 @@ impl<'p> From<'p> {
     fn find(&mut self, steps: &'p [Step], parent: Option<&'p Step>, path: &str) -> bool {
         let known = self.before.len();
         for step in steps {
-            if &*step.path == path || self.find(&step.block, Some(step), path) {
+            let is_first = &*step.path == path;
+            if is_first || self.find(&step.block, Some(step), path) {
+                self.first = self.first.or(Some(&step.path));
                 self.around.insert(&step.path);
                 return true;
             }
@@ -80,12 +86,24 @@ impl<'p> From<'p> {
     }
 
     pub(super) fn skips(&self, step: &Step) -> bool {
-        self.skipped.contains(&*step.path)
+        !self.is_reached.load(Ordering::SeqCst) && self.skipped.contains(&*step.path)
     }
 
-    /// Whether the run begins in it.
+    /// Whether the first step is the step itself, or in it.
     pub(super) fn is_inside(&self, step: &Step) -> bool {
         self.around.contains(&*step.path)
+    }
+
+    /// Whether the run has still to begin, and does so in this step.
+    pub(super) fn begins_in(&self, step: &Step) -> bool {
+        !self.is_reached.load(Ordering::SeqCst) && self.is_inside(step)
+    }
+
+    /// The run has come to a step.
+    pub(super) fn reach(&self, step: &Step) {
+        if self.first == Some(&*step.path) {
+            self.is_reached.store(true, Ordering::SeqCst);
+        }
     }
 
     pub(super) fn is_found(&self) -> bool {
@@ -103,7 +121,7 @@ impl<'p> Walk<'p> {
         if is_leaf(step) {
             lock(&self.tally).counts.skipped += 1;
             self.tell(Kind::Skipped { path: &step.path, decorator: &step.decorator }, here)?;
-            let fail = |trouble| failed(step, 1, trouble);
+            let fail = |trouble| self.hidden(failed(step, 1, trouble));
             let values = Values { known: self.job.values, lets: None };
             if let Movement::Only(directory) = moves(step, values).map_err(fail)? {
                 let session = self.job.session;

@@ -1,7 +1,8 @@
 //! Branches side by side.
 //!
 //! Every step, plain block, body of an `if` or `when` and iteration of a loop that stands directly in
-//! the block is a branch. Branches begin in the order of the plan.
+//! the block is a branch. Branches are taken up in the order of the plan; which of those that are
+//! taken up together starts first is open.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -85,7 +86,7 @@ impl<'p> Watch<'p> {
 
     fn tell(&self, seen: &Seen) {
         let running = seen.running.values();
-        let running = running.map(|(text, since)| Running { text: text.clone(), since: *since });
+        let running = running.map(|(text, since)| Running { text: text.borrowed(), since: *since });
         let running: Vec<Running<'_>> = running.collect();
         let (done, failed) = (seen.done, seen.failed);
         let (path, total) = (self.path, self.total);
@@ -149,7 +150,7 @@ impl<'p> Walk<'p> {
         most: Option<usize>,
         on_failure: OnFailure,
     ) -> Result<(), Halt> {
-        let branches = branches(&step.block);
+        let branches = self.to_run(&step.block, here)?;
         let count = branches.len();
         let limits = [most, self.job.jobs, Some(MAX_AT_A_TIME)];
         let most = limits.into_iter().flatten().min().unwrap_or(count).clamp(1, count.max(1));
@@ -192,6 +193,32 @@ impl<'p> Walk<'p> {
             Some((_, halt)) => Err(halt),
             None => go_on(&team.stop),
         }
+    }
+
+    /// The branches of a block. Those before the first step of the run are skipped here, since a
+    /// branch does not know the step that it is the body of.
+    fn to_run(&'p self, block: &'p [Step], here: &Here<'p>) -> Result<Vec<&'p [Step]>, Halt> {
+        let mut branches = Vec::new();
+        for step in block {
+            if self.from.skips(step) {
+                self.skip(step, &mut here.clone())?;
+                continue;
+            }
+            match &*step.decorator {
+                "for" | "while" => {
+                    self.from.reach(step);
+                    branches.extend(self.to_run(&step.block, here)?);
+                }
+                "if" | "when" | "block" | "iteration" => {
+                    self.from.reach(step);
+                    branches.push(step.block.as_slice());
+                }
+                "require" => {}
+                _ => branches.push(std::slice::from_ref(step)),
+            }
+        }
+        branches.retain(|steps| !steps.is_empty());
+        Ok(branches)
     }
 
     /// Runs branches until there are no more.
@@ -243,18 +270,4 @@ impl Team<'_> {
             *failed = Some((index, halt));
         }
     }
-}
-
-fn branches(block: &[Step]) -> Vec<&[Step]> {
-    let mut all: Vec<&[Step]> = Vec::new();
-    for step in block {
-        match &*step.decorator {
-            "for" | "while" => all.extend(step.block.iter().map(|round| round.block.as_slice())),
-            "if" | "when" | "block" => all.push(&step.block),
-            "require" => {}
-            _ => all.push(std::slice::from_ref(step)),
-        }
-    }
-    all.retain(|steps| !steps.is_empty());
-    all
 }

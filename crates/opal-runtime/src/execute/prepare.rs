@@ -1,15 +1,17 @@
 //! What must hold before anything runs.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::{Placeholder, scalar_text};
 use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Span};
 
 use super::Job;
-use super::from::From;
 use super::begin::begins;
+use super::from::From;
 use super::redirect::{is_plain, reader, stream};
 use super::values::{Values, is_open};
 use crate::vault::{HIDDEN_ANYWHERE_FROM, Vault};
@@ -217,7 +219,7 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
 struct Texts<'p> {
     scripts: Vec<Vec<ScriptPart>>,
     steps: Vec<&'p Step>,
-    known: BTreeSet<String>,
+    known: BTreeSet<Digest>,
 }
 
 impl<'p> Texts<'p> {
@@ -281,21 +283,20 @@ impl<'p> Texts<'p> {
     }
 }
 
-/// What the shell sees of a script: two that differ only in values are one.
-fn shape(script: &[ScriptPart]) -> String {
-    let mut shape = String::new();
-    for part in script {
-        match part {
-            ScriptPart::Text(text) => shape.push_str(text),
-            ScriptPart::Raw(text) => shape.push_str(text.expose()),
-            ScriptPart::Data(data, place) => {
-                let words = match data {
-                    Data::Array(items) => items.len(),
-                    _ => 1,
-                };
-                shape.push_str(&format!("\0{}:{words}\0", place.bits()));
-            }
+/// What the shell sees of a script: two that differ only in values are one. What is pasted may be a
+/// secret, so nothing but the digest is kept.
+fn shape(script: &[ScriptPart]) -> Digest {
+    let parts = script.iter().map(|part| match part {
+        ScriptPart::Text(text) => Cow::Borrowed(text.as_bytes()),
+        ScriptPart::Raw(text) => Cow::Borrowed(text.expose().as_bytes()),
+        ScriptPart::Data(data, place) => {
+            let words = match data {
+                Data::Array(items) => items.len(),
+                _ => 1,
+            };
+            Cow::Owned(format!("\0{}:{words}\0", place.bits()).into_bytes())
         }
-    }
-    shape
+    });
+    let parts: Vec<Cow<'_, [u8]>> = parts.collect();
+    Algorithm::Sha256.digest(&parts.iter().map(|part| &**part).collect::<Vec<_>>())
 }

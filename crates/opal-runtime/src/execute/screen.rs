@@ -56,6 +56,12 @@ impl<'p> Screen<'p> {
         }
     }
 
+    /// Tells it at once, whichever branch is shown.
+    pub(super) fn announce(&self, event: &Event<'p>) {
+        let _turn = lock(&self.stalls.turn);
+        self.stalls.audience.event(event);
+    }
+
     pub(super) fn output(
         &self,
         number: u64,
@@ -105,10 +111,7 @@ impl<'p> Screen<'p> {
     fn pass_event(&self, event: &Event<'p>) {
         match &self.above {
             Some(above) => above.event(event),
-            None => {
-                let _turn = lock(&self.stalls.turn);
-                self.stalls.audience.event(event);
-            }
+            None => self.announce(event),
         }
     }
 

@@ -61,6 +61,9 @@ impl Taker for Show<'_> {
     fn idle(&mut self) {
         let _ = tell(self.walk, &self.screen, self.number, Stream::Stdout, &self.stdout.idle());
         let _ = tell(self.walk, &self.screen, self.number, Stream::Stderr, &self.stderr.idle());
+        if self.walk.job.recorder.idle(self.number).is_err() {
+            self.walk.lose_record();
+        }
     }
 }
 

@@ -46,6 +46,7 @@ impl<'p> Walk<'p> {
         if self.from.skips(step) {
             return self.skip(step, here);
         }
+        self.from.reach(step);
         match &*step.decorator {
             "if" | "when" | "for" | "while" | "iteration" | "block" => {
                 self.block(&step.block, here.clone())
@@ -66,9 +67,9 @@ impl<'p> Walk<'p> {
         let is_body = |inner: &&Step| !matches!(&*inner.decorator, "catch" | "finally");
         let body = &step.block[..step.block.iter().take_while(is_body).count()];
         let mut result = match clause("catch") {
-            // The run begins in it.
-            Some(catch) if self.from.is_inside(catch) => {
+            Some(catch) if self.from.begins_in(catch) => {
                 body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
+                self.from.reach(catch);
                 self.block(&catch.block, here.clone())
             }
             catch => match (self.block(body, here.clone()), catch) {
@@ -97,6 +98,7 @@ impl<'p> Walk<'p> {
         {
             self.say_cleaning_up(why, here)?;
         }
+        self.from.reach(finally);
         let cleaning = Here { stop: here.stop.deaf(), ..here.clone() };
         match (result, self.block(&finally.block, cleaning)) {
             // The first failure is what the step failed with; the second has been told by its step.
@@ -115,18 +117,38 @@ impl<'p> Walk<'p> {
             Why::TimedOut => "out of time",
             Why::Cancelled => "cancelled",
         };
-        self.tell(Kind::CleaningUp { why }, here)
+        // About the run as a whole, so it waits for no branch.
+        here.screen.announce(&self.record(Kind::CleaningUp { why })?);
+        Ok(())
     }
 
     /// Tells the record, then those who watch.
     pub(super) fn tell(&self, kind: Kind<'p>, here: &Here<'p>) -> Result<(), Halt> {
+        here.screen.event(&self.record(kind)?);
+        Ok(())
+    }
+
+    fn record(&self, kind: Kind<'p>) -> Result<Event<'p>, Halt> {
         let event = Event { at: (self.job.clock)(), kind };
         if self.job.recorder.event(&event).is_err() {
             self.lose_record();
             return Err(Halt::Unrecorded);
         }
-        here.screen.event(&event);
-        Ok(())
+        Ok(event)
+    }
+
+    /// Hides every value in what a session or an action has to say about a failure.
+    pub(super) fn hidden(&self, mut halt: Halt) -> Halt {
+        if let Halt::Failed(failure) = &mut halt
+            && let Some(trouble) = &mut failure.trouble
+        {
+            let hide = |text: &mut String| {
+                *text = self.job.vault.scrub(text).text().into_owned();
+            };
+            hide(&mut trouble.message);
+            trouble.help.iter_mut().for_each(hide);
+        }
+        halt
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Header<'a> {
     pub id: RunId,
     /// When the run began.
     pub at: SystemTime,
-    /// The function, or `script`.
+    /// The function, or the file name of the script.
     pub target: &'a str,
     pub arguments: &'a BTreeMap<String, Value>,
     pub algorithm: Algorithm,

@@ -68,6 +68,14 @@ impl Output {
         }
     }
 
+    /// Nothing more comes for now: lines for the events with what has waited.
+    pub(super) fn flush(&mut self) -> Result<Vec<u8>, RootError> {
+        match &mut self.kept {
+            Kept::Small(small) => Ok(small.tell(self.number, false)),
+            Kept::Large(large) => large.flush().map(|()| Vec::new()),
+        }
+    }
+
     /// The step has ended: the last lines for the events.
     pub(super) fn close(self) -> Result<Vec<u8>, RootError> {
         match self.kept {

@@ -13,6 +13,9 @@ use crate::root::{Root, RootError};
 /// Runs of a target that stay where nobody says otherwise.
 pub const KEPT_RUNS: usize = 100;
 
+/// Only when there are more, a run removes old ones: most runs then remove nothing.
+pub const MOST_RUNS: usize = KEPT_RUNS + 10;
+
 /// A directory that is being removed begins with it.
 const REMOVED: &str = ".old-";
 
@@ -44,10 +47,12 @@ pub fn prune(root: &Root, policy: &Policy, dry_run: bool) -> Result<Vec<RunId>, 
 
 /// After a run: its record is written, so that trouble here can wait for the next one.
 pub(super) fn after_run(target: &Path) {
-    if !may_hold_more_than(target, KEPT_RUNS) {
+    if !may_hold_more_than(target, MOST_RUNS) {
         return;
     }
-    if let Ok(holding) = Holding::of(target) {
+    if let Ok(holding) = Holding::of(target)
+        && holding.runs.len() > MOST_RUNS
+    {
         for id in holding.superfluous(&Policy { keep: KEPT_RUNS, before: None }) {
             let _ = remove(target, &id);
         }

@@ -184,6 +184,10 @@ impl Recorder for Writer<'_> {
             output.take(&self.folder, stream, bytes.bytes())
         })
     }
+
+    fn idle(&self, number: u64) -> Result<(), Unrecorded> {
+        self.record(|state| state.outputs.get_mut(&number).map_or(Ok(vec![]), Output::flush))
+    }
 }
 
 impl Counts {

@@ -286,7 +286,7 @@ impl Session for LocalSession {
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
         if !work.directory.is_dir() {
-            return Err(gone(work.directory));
+            return Err(gone());
         }
         let Work { script, interpreter, directory, environment, stdin, stdout, stderr } = work;
         let task = route::Task { script, directory, environment };
@@ -331,10 +331,11 @@ fn has_terminal() -> bool {
     [stdin(), stdout(), stderr()].into_iter().any(rustix::termios::isatty)
 }
 
-fn gone(directory: &Path) -> Trouble {
+/// Not [`TroubleKind::Missing`], which would be the program. Where it was may be a secret.
+fn gone() -> Trouble {
     Trouble::new(
-        TroubleKind::Missing,
-        format!("the working directory `{}` is not there any more", directory.display()),
+        TroubleKind::Failed,
+        "the working directory is not there any more",
         "see which step removes it, or make it with `@workdir(…, create=true)`",
     )
 }

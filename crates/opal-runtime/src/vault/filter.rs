@@ -1,8 +1,8 @@
-//! Most output holds no value: where none can begin is passed over without the automaton.
+//! Most output holds no value: where none can begin is passed over.
 //!
 //! A window as long as the shortest pattern slides over the output. Its last three bytes say how
 //! far it may jump (as Wu and Manber do); where they say nothing, the first bytes of the window
-//! must be those of a pattern for the automaton to look.
+//! must be those of a pattern for anyone to look.
 
 /// Where patterns may begin.
 pub(super) struct Filter {
@@ -44,22 +44,22 @@ impl Filter {
         filter
     }
 
-    /// The first place from `at` on where a pattern may begin: within the last bytes, every place.
-    pub(super) fn next(&self, bytes: &[u8], mut at: usize) -> usize {
+    /// The first place from `at` on where a pattern may begin that ends within `bytes`.
+    pub(super) fn next(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
         while let Some(window) = bytes.get(at..at + self.window) {
             let last = window.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
             let jump = self.jumps[self.slot(last & 0xffff_ff00)];
             if jump == 0 {
                 let (word, bit) = self.beginning(window);
                 if self.beginnings[word] & bit != 0 {
-                    return at;
+                    return Some(at);
                 }
                 at += 1;
             } else {
                 at += usize::from(jump);
             }
         }
-        at.min(bytes.len())
+        None
     }
 
     fn slot(&self, last: u32) -> usize {
@@ -95,7 +95,7 @@ mod tests {
                     let mut text = vec![b'x'; before];
                     text.extend_from_slice(pattern);
                     text.extend_from_slice(b" and so on");
-                    assert!(filter.next(&text, 0) <= before);
+                    assert!(filter.next(&text, 0).is_some_and(|at| at <= before));
                 }
             }
         }

@@ -13,13 +13,13 @@ use super::spell::{Spelling, spellings};
 use super::view::Views;
 
 /// From how many characters on a form is hidden wherever it stands.
-const ANYWHERE: usize = 8;
+pub const ANYWHERE: usize = 8;
 /// From how many characters on a declared secret is hidden where it stands alone.
 const ALONE: usize = 4;
 /// Lines of a larger value are hidden as text only: their encodings would be too many.
 const LINES_ENCODED: usize = 4 << 10;
-/// Lines of a larger value are hidden only as they are.
-const LINES_SPELLED: usize = 256 << 10;
+/// Of a larger value, lines are hidden only as they are, and blanks at its ends, too.
+const ALL_FORMS: usize = 256 << 10;
 /// So much of a text is spelled or encoded at once.
 const PIECE: usize = 64 * GROUPS;
 
@@ -35,14 +35,17 @@ impl Forms {
     pub(super) fn of(value: &str, label: &str, declared: bool) -> Self {
         let mut forms = Self { label: label.into(), ..Self::default() };
         let trimmed = value.trim();
-        forms.add_whole(value, declared);
-        if trimmed != value {
-            forms.add_whole(trimmed, declared);
+        forms.add_whole(trimmed, declared);
+        if trimmed.len() < value.len() {
+            match value.len() {
+                ..=ALL_FORMS => forms.add_whole(value, declared),
+                _ => forms.keep(value.as_bytes(), false),
+            }
         }
         if trimmed.contains(['\n', '\r']) {
             for line in trimmed.split(['\n', '\r']).map(str::trim).filter(|line| has_eight(line)) {
                 match value.len() {
-                    ..=LINES_SPELLED => forms.add(line, value.len() <= LINES_ENCODED),
+                    ..=ALL_FORMS => forms.add(line, value.len() <= LINES_ENCODED),
                     _ => forms.keep(line.as_bytes(), false),
                 }
             }
@@ -65,8 +68,11 @@ impl Forms {
 
     fn add(&mut self, text: &str, encoded: bool) {
         self.keep(text.as_bytes(), false);
+        let once = if is_dressed(text.as_bytes()) { text.len() } else { text.len().min(PIECE) };
+        let mut room = Zeroizing::new(Vec::new());
         for spelling in spellings(text) {
-            self.spell(text, spelling);
+            room.resize(Spelling::room_for(once), 0);
+            self.spell(text, spelling, &mut room);
         }
         if !encoded {
             return;
@@ -80,21 +86,18 @@ impl Forms {
         }
     }
 
-    fn spell(&mut self, text: &str, spelling: &Spelling) {
+    fn spell(&mut self, text: &str, spelling: &Spelling, room: &mut [u8]) {
         if is_dressed(text.as_bytes()) {
-            let mut form = Zeroizing::new(Vec::with_capacity(2 * text.len()));
-            spelling.write(text, None, &mut form);
-            self.keep(&form, false);
+            let length = spelling.write(text, None, room);
+            self.keep(&room[..length], false);
             return;
         }
         let mut spool = Spool::new(&self.text);
-        let mut buffer = Zeroizing::new(Vec::with_capacity(2 * PIECE.min(text.len())));
         let (mut rest, mut before) = (text, None);
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
-            buffer.clear();
-            spelling.write(piece, before, &mut buffer);
-            spool.push(&buffer, &mut self.text);
+            let length = spelling.write(piece, before, room);
+            spool.push(&room[..length], &mut self.text);
             (rest, before) = (after, piece.bytes().last());
         }
         spool.finish(false, &mut self.text);

@@ -1,199 +1,126 @@
-//! The patterns of many values in one automaton.
+//! The patterns of many values, to be found in one go.
 //!
-//! The automaton is the contiguous NFA of `aho-corasick`, whose time for a byte does not depend
-//! on the number of patterns. It keeps the patterns in its transitions, and that copy is not
-//! wiped when it is dropped; all others are.
-
-use aho_corasick::automaton::{Automaton, StateID};
-use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{Anchored, MatchKind, PatternID};
+//! The patterns are in order, so that one search by halves gives the last that is not greater
+//! than the output at a place. All patterns that the output has there begin that one, and each
+//! knows the next shorter that begins it. Most places are passed over by the filter, so no
+//! automaton is needed, which would take ten times the memory, and time to be made.
 
 use super::filter::Filter;
-use super::forms::{FIRST_RUNG, Form, Hash, KEPT, Rungs};
-
-/// How many bytes of patterns an automaton may have before it keeps less of each long one.
-const BUDGET: usize = 2 << 20;
-/// Words of a bit for each end of a form: that most bytes are no end is quickly seen.
-const HINTS: usize = 64;
+use super::keep::{End, Hash, Kept, LEAD, Pattern, Rung};
 
 pub(super) struct Net {
-    nfa: NFA,
+    kept: Kept,
+    /// For each pattern the longest other that begins it, or `NONE`.
+    shorter: Vec<u32>,
     filter: Filter,
-    patterns: Vec<Pattern>,
-    longest: usize,
-    rungs: Rungs,
+    /// A few bits for each end: that most bytes are no end is quickly seen.
+    hints: Vec<u64>,
 }
 
-pub(super) struct Pattern {
-    pub(super) length: usize,
-    /// The index of the value among those of the layer.
-    pub(super) owner: usize,
-    pub(super) alone: bool,
-    /// Longer forms begin with it: their hash so far.
-    pub(super) rung: Option<Hash>,
-    /// Other patterns begin with it.
-    goes_on: bool,
-}
+const NONE: u32 = u32::MAX;
 
 /// What a net is told about each pattern that it finds.
 pub(super) trait Sink {
-    /// `pattern` ends before `end`.
+    /// `pattern` ends before `end`; of those that begin together the longest comes first.
     fn found(&mut self, pattern: &Pattern, end: usize);
 }
 
 impl Net {
-    /// Of the forms of each owner; none if there are no forms.
-    pub(super) fn new<'f>(
-        forms: impl Iterator<Item = (usize, &'f Form)> + Clone,
-        rungs: impl Iterator<Item = &'f Rungs>,
-    ) -> Option<Self> {
-        let most = most_kept(forms.clone().map(|(_, form)| form));
-        let mut texts: Vec<(&[u8], Pattern)> =
-            forms.map(|(owner, form)| Pattern::of(owner, form, most)).collect();
-        // Stable: of equal patterns the one registered first gives its label.
-        texts.sort_by_key(|(text, _)| *text);
-        texts.dedup_by(|(text, pattern), (kept, first)| {
-            let same = text == kept;
-            if same {
-                first.rung = first.rung.or(pattern.rung);
-            }
-            same
-        });
-        for index in 1..texts.len() {
-            let (before, after) = texts.split_at_mut(index);
-            before[index - 1].1.goes_on = after[0].0.starts_with(before[index - 1].0);
+    /// None if nothing is kept.
+    pub(super) fn new(mut kept: Kept) -> Option<Self> {
+        kept.sort();
+        if kept.patterns.is_empty() {
+            return None;
         }
-        let longest = texts.iter().map(|(text, _)| text.len()).max()?;
-        let filter = Filter::new(texts.iter().map(|(text, _)| *text));
-        let nfa = NFA::builder()
-            .match_kind(MatchKind::Standard)
-            .prefilter(false)
-            .build(texts.iter().map(|(text, _)| text))
-            .expect("patterns of all memory there is are fewer than an automaton can number");
-        let patterns = texts.into_iter().map(|(_, pattern)| pattern).collect();
-        Some(Self { nfa, filter, patterns, longest, rungs: Rungs::merged(rungs) })
+        let filter = Filter::new(kept.patterns.iter().map(Pattern::text));
+        let mut shorter = Vec::with_capacity(kept.patterns.len());
+        let mut begun: Vec<u32> = Vec::new();
+        for (index, pattern) in kept.patterns.iter().enumerate() {
+            let begins = |shorter: u32| {
+                pattern.text().starts_with(kept.patterns[shorter as usize].text())
+            };
+            while begun.pop_if(|shorter| !begins(*shorter)).is_some() {}
+            shorter.push(begun.last().copied().unwrap_or(NONE));
+            begun.push(u32::try_from(index).unwrap_or(NONE));
+        }
+        let mut hints = vec![0; (kept.ends.len() / 4).next_power_of_two().max(16)];
+        for end in &kept.ends {
+            let (word, bit) = hint(end.hash, hints.len());
+            hints[word] |= bit;
+        }
+        Some(Self { kept, shorter, filter, hints })
     }
 
     /// Tells `sink` of each pattern in `bytes`, and gives the place from which on the end of
     /// `bytes` may be the beginning of another.
     pub(super) fn scan(&self, bytes: &[u8], sink: &mut impl Sink) -> Option<usize> {
-        let start = self.start(Anchored::No);
-        let mut at = 0;
-        loop {
-            at = self.filter.next(bytes, at);
-            let looked_from = at;
-            let mut state = start;
-            while let Some(byte) = bytes.get(at) {
-                state = self.nfa.next_state(Anchored::No, state, *byte);
-                at += 1;
-                if self.nfa.is_special(state) && self.nfa.is_match(state) {
-                    self.matches(state).for_each(|pattern| sink.found(pattern, at));
-                }
-                if state == start {
-                    break;
-                }
+        let mut from = 0;
+        while let Some(at) = self.filter.next(bytes, from) {
+            self.look(&bytes[at..], at, sink);
+            from = at + 1;
+        }
+        let last = bytes.len().saturating_sub(LEAD - 1);
+        (last..bytes.len()).find(|from| self.may_begin(&bytes[*from..]))
+    }
+
+    /// For each pattern that `bytes` begin with, which stand at `place`.
+    fn look(&self, bytes: &[u8], place: usize, sink: &mut impl Sink) {
+        let window = &bytes[..bytes.len().min(LEAD)];
+        let key = key(window, 0);
+        let mut index = self.kept.patterns.partition_point(|pattern| pattern.key() <= key);
+        while let Some(pattern) = index.checked_sub(1).map(|last| &self.kept.patterns[last]) {
+            if window.starts_with(pattern.text()) {
+                sink.found(pattern, place + pattern.length());
             }
-            if at == bytes.len() {
-                let from = looked_from.max(at.saturating_sub(self.longest));
-                let may_begin = |from: &usize| self.may_begin(&bytes[*from..]);
-                return if state == start { None } else { (from..at).find(may_begin) };
-            }
+            let shorter = self.shorter[index - 1];
+            index = if shorter == NONE { 0 } else { shorter as usize + 1 };
         }
     }
 
     /// Whether a pattern begins with `bytes` and goes on after them.
     fn may_begin(&self, bytes: &[u8]) -> bool {
-        let mut state = self.start(Anchored::Yes);
-        for byte in bytes {
-            state = self.nfa.next_state(Anchored::Yes, state, *byte);
-            if self.nfa.is_dead(state) {
-                return false;
-            }
-        }
-        let whole = self.nfa.is_match(state).then(|| self.matches(state)).into_iter().flatten();
-        whole.filter(|pattern| pattern.length == bytes.len()).all(|pattern| pattern.goes_on)
+        let (least, most) = (key(bytes, 0), key(bytes, 0xff));
+        let first = self.kept.patterns.partition_point(|pattern| pattern.key() < least);
+        let mut alike = self.kept.patterns[first..].iter().take_while(|pattern| pattern.key() <= most);
+        alike.any(|pattern| pattern.length() > bytes.len())
     }
 
-    fn start(&self, anchored: Anchored) -> StateID {
-        self.nfa.start_state(anchored).expect("an NFA starts both ways")
+    /// The forms that have this hash at a rung.
+    pub(super) fn rung(&self, hash: Hash) -> Option<&Rung> {
+        let index = self.kept.rungs.binary_search_by_key(&hash, |rung| rung.hash).ok()?;
+        Some(&self.kept.rungs[index])
     }
 
-    fn matches(&self, state: StateID) -> impl Iterator<Item = &Pattern> {
-        let pattern = move |index| self.nfa.match_pattern(state, index);
-        (0..self.nfa.match_len(state)).map(pattern).map(|id: PatternID| &self.patterns[id])
+    /// Whether a whole form is likely to have this hash.
+    pub(super) fn may_end(&self, hash: Hash) -> bool {
+        let (word, bit) = hint(hash, self.hints.len());
+        self.hints[word] & bit != 0
     }
 
-    pub(super) fn rungs(&self) -> &Rungs {
-        &self.rungs
+    /// The whole form that has this hash.
+    pub(super) fn end(&self, hash: Hash) -> Option<&End> {
+        let index = self.kept.ends.binary_search_by_key(&hash, |end| end.hash).ok()?;
+        Some(&self.kept.ends[index])
+    }
+
+    pub(super) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.nfa.memory_usage()
-            + self.filter.memory()
-            + size_of_val(&*self.patterns)
-            + self.rungs.memory()
+        let (shorter, hints) = (size_of_val(&*self.shorter), size_of_val(&*self.hints));
+        self.kept.memory() + self.filter.memory() + shorter + hints
     }
 }
 
-impl Pattern {
-    fn of(owner: usize, form: &Form, most: usize) -> (&[u8], Self) {
-        let text = &form.start[..form.start.len().min(most)];
-        let rung = (form.length > text.len()).then(|| Hash::of(text));
-        let length = text.len();
-        (text, Self { length, owner, alone: form.alone, rung, goes_on: false })
-    }
+/// As patterns are ordered, with `rest` for what is missing.
+fn key(bytes: &[u8], rest: u8) -> u128 {
+    let mut key = [rest; LEAD];
+    key[..bytes.len()].copy_from_slice(bytes);
+    u128::from_be_bytes(key)
 }
 
-/// The most that is kept of each form so that all of them stay within the budget.
-fn most_kept<'f>(forms: impl Iterator<Item = &'f Form> + Clone) -> usize {
-    let mut most = KEPT;
-    let cost = |most: usize| forms.clone().map(|form| form.start.len().min(most)).sum::<usize>();
-    while most > FIRST_RUNG && cost(most) > BUDGET {
-        most /= 2;
-    }
-    most
-}
-
-impl Rungs {
-    fn merged<'r>(all: impl Iterator<Item = &'r Self>) -> Self {
-        let mut merged = Self::default();
-        for rungs in all {
-            merged.steps.extend(&rungs.steps);
-            merged.ends.extend(&rungs.ends);
-        }
-        // Of equal hashes the longest form comes first, and stays.
-        merged.steps.sort_unstable_by_key(|(hash, length)| (*hash, usize::MAX - length));
-        merged.steps.dedup_by_key(|(hash, _)| *hash);
-        merged.ends.sort_unstable();
-        merged.ends.dedup();
-        if !merged.ends.is_empty() {
-            merged.hints = vec![0; HINTS];
-        }
-        for end in &merged.ends {
-            let (word, bit) = Self::hint(*end);
-            merged.hints[word] |= bit;
-        }
-        merged
-    }
-
-    fn hint(end: u64) -> (usize, u64) {
-        ((end >> 58) as usize % HINTS, 1 << (end >> 52 & 63))
-    }
-
-    /// How long the longest form is that has this hash at a rung.
-    pub(super) fn longest(&self, hash: Hash) -> Option<usize> {
-        let index = self.steps.binary_search_by_key(&hash.0, |(hash, _)| *hash).ok()?;
-        Some(self.steps[index].1)
-    }
-
-    /// Whether a whole form has this hash.
-    pub(super) fn is_end(&self, hash: Hash) -> bool {
-        let (word, bit) = Self::hint(hash.0);
-        self.hints.get(word).is_some_and(|hints| hints & bit != 0)
-            && self.ends.binary_search(&hash.0).is_ok()
-    }
-
-    fn memory(&self) -> usize {
-        size_of_val(&*self.steps) + size_of_val(&*self.ends)
-    }
+/// The upper bits: the lower ones depend on few of the bytes.
+fn hint(hash: Hash, words: usize) -> (usize, u64) {
+    ((hash.0 >> 32) as usize & (words - 1), 1 << (hash.0 >> 26 & 63))
 }

@@ -1,34 +1,63 @@
 //! The ways in which programs write a text as text: escaped for JSON, a URL, HTML, a shell, C or
 //! Python.
 //!
-//! One table of styles. A style that changes nothing in a text gives the text itself; whoever
-//! collects the results keeps each only once. What is around a text, quotes for example, is not
-//! part of it. Encodings that leave nothing of the text are in `encode`.
+//! What is around a text, quotes for example, is not part of it. Encodings that leave nothing of
+//! the text are in `encode`.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
-use zeroize::Zeroizing;
+use super::keep::Hash;
 
-/// Each spelling of `text` other than itself, one at a time: a text may be large.
-pub(super) fn spellings(text: &str, mut take: impl FnMut(Zeroizing<String>)) {
-    for style in STYLES {
-        take(style.spell(text));
-    }
+/// A way to write each character.
+pub(super) struct Spelling {
+    /// For each byte; of a character that is not ASCII only if its code is one for each byte.
+    bytes: [Short; 256],
+    wide: Code,
+    /// `#` and `~` are escaped only where a shell would give them a meaning.
+    shell: bool,
+}
+
+/// What stands for a byte, and its length.
+#[derive(Clone, Copy)]
+struct Short([u8; SHORT], u8);
+
+const SHORT: usize = 8;
+/// The longest that can stand for a character.
+const LONGEST: usize = 16;
+
+static ALL: LazyLock<Vec<Spelling>> = LazyLock::new(|| {
+    let mut all: Vec<Spelling> = STYLES.iter().map(Spelling::of_style).collect();
     for double in HTML_DOUBLE {
-        for single in HTML_SINGLE {
-            take(html(text, double, single));
-        }
+        all.extend(HTML_SINGLE.map(|single| Spelling::html(double, single)));
     }
     for (plain, blank) in URL {
-        for upper in [true, false] {
-            take(url(text, plain, *blank, upper));
-        }
+        all.extend([true, false].map(|upper| Spelling::url(plain, *blank, upper)));
     }
-    take(backslashed(text));
+    all.push(Spelling::backslashed());
+    all
+});
+
+/// Those that write `text` differently from itself and from each other. A text without
+/// punctuation, blanks and other scripts has none.
+pub(super) fn spellings(text: &str) -> impl Iterator<Item = &'static Spelling> + use<> {
+    let mut present = [false; 256];
+    text.bytes().for_each(|byte| present[usize::from(byte)] = true);
+    let special = |byte: &u8| present[usize::from(*byte)] && !byte.is_ascii_alphanumeric();
+    let special: Vec<u8> = (0..128).filter(special).collect();
+    let is_wide = present[128..].contains(&true);
+    let mut seen = Vec::new();
+    let plain = special.is_empty() && !is_wide;
+    ALL.iter().take(if plain { 0 } else { usize::MAX }).filter(move |spelling| {
+        let Some(look) = spelling.look(&special, is_wide) else { return false };
+        let is_new = !seen.contains(&look);
+        seen.push(look);
+        is_new
+    })
 }
 
 /// How a character is written that a style does not name.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Code {
     Itself,
     /// `\x1b`, for each byte of it.
@@ -41,6 +70,10 @@ enum Code {
     Utf16Upper,
     /// `\u{1b}`
     Braces,
+    /// `%1B`, for each byte of it.
+    Percent,
+    /// The same in lower case.
+    PercentLower,
     /// `\x1b`, `\u20ac` or `\U0001f600`, whichever is the shortest that can.
     Python,
 }
@@ -132,27 +165,167 @@ const STYLES: &[Style] = &[
     style(&[BACKSLASH, DOUBLE, DOLLAR], Code::Itself, Code::Itself),
 ];
 
-impl Style {
-    fn spell(&self, text: &str) -> Zeroizing<String> {
-        let mut out = room_for(text);
-        for c in text.chars() {
-            let named = self.named.iter().copied().flatten().find(|(from, _)| *from == c);
+impl Short {
+    fn of(text: &str) -> Self {
+        let mut short = Self([0; SHORT], 0);
+        for byte in text.bytes() {
+            short.0[usize::from(short.1)] = byte;
+            short.1 += 1;
+        }
+        short
+    }
+
+    fn is(&self, byte: u8) -> bool {
+        self.1 == 1 && self.0[0] == byte
+    }
+}
+
+impl Spelling {
+    fn new(wide: Code, spell: impl Fn(char, &mut String)) -> Self {
+        let mut out = String::new();
+        let bytes = std::array::from_fn(|index| {
+            let byte = u8::try_from(index).unwrap_or(0);
+            out.clear();
+            if byte.is_ascii() {
+                spell(char::from(byte), &mut out);
+            } else if !wide.write_byte(&mut out, byte) {
+                return Short([byte, 0, 0, 0, 0, 0, 0, 0], 1);
+            }
+            Short::of(&out)
+        });
+        Self { bytes, wide, shell: false }
+    }
+
+    fn of_style(style: &Style) -> Self {
+        Self::new(style.wide, |c, out| {
+            let named = style.named.iter().copied().flatten().find(|(from, _)| *from == c);
             match named {
                 Some((_, to)) => out.push_str(to),
                 // Writers of JSON that leave other scripts as they are leave this one too.
-                None if c == '\u{7f}' && self.control.is_json() => self.wide.write(&mut out, c),
-                None if c.is_ascii_control() => self.control.write(&mut out, c),
-                None if !c.is_ascii() => self.wide.write(&mut out, c),
+                None if c == '\u{7f}' && style.control.is_json() => style.wide.write(out, c),
+                None if c.is_ascii_control() => style.control.write(out, c),
                 None => out.push(c),
             }
+        })
+    }
+
+    fn html(double: &str, single: &str) -> Self {
+        Self::new(Code::Itself, |c, out| match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str(double),
+            '\'' => out.push_str(single),
+            c => out.push(c),
+        })
+    }
+
+    fn url(plain: &[u8], blank: Option<char>, upper: bool) -> Self {
+        let code = if upper { Code::Percent } else { Code::PercentLower };
+        Self::new(code, |c, out| match (c, blank) {
+            (' ', Some(blank)) => out.push(blank),
+            _ if c.is_ascii_alphanumeric() || plain.iter().any(|p| char::from(*p) == c) => {
+                out.push(c);
+            }
+            _ => code.write(out, c),
+        })
+    }
+
+    /// As `printf %q` writes what needs no `$'…'`.
+    fn backslashed() -> Self {
+        let spelling = Self::new(Code::Itself, |c, out| {
+            if " \t\n!\"$&'()*,;<>?[\\]^`{|}#~".contains(c) {
+                out.push('\\');
+            }
+            out.push(c);
+        });
+        Self { shell: true, ..spelling }
+    }
+
+    /// What this makes of a text of these characters, if it changes any.
+    fn look(&self, special: &[u8], is_wide: bool) -> Option<(Hash, Code)> {
+        let wide = if is_wide { self.wide } else { Code::Itself };
+        let shell = self.shell && special.iter().any(|byte| b"#~".contains(byte));
+        let short = |byte: &u8| &self.bytes[usize::from(*byte)];
+        if wide == Code::Itself && special.iter().all(|byte| short(byte).is(*byte)) {
+            return None;
         }
-        out
+        let hash = Hash::EMPTY.with(u8::from(shell));
+        let with = |hash: Hash, byte: &u8| hash.over(&short(byte).0).with(short(byte).1);
+        Some((special.iter().fold(hash, with), wide))
+    }
+
+    /// The most bytes that can stand for a text of `length` bytes, and room for one more.
+    pub(super) const fn room_for(length: usize) -> usize {
+        length * SHORT + LONGEST
+    }
+
+    /// Writes what stands for `text`, which follows a character that ends with `before`, and
+    /// gives its length.
+    pub(super) fn write(&self, text: &str, before: Option<u8>, out: &mut [u8]) -> usize {
+        let by_character = !self.wide.is_by_byte();
+        let mut length = 0;
+        let mut last = before;
+        for (at, byte) in text.bytes().enumerate() {
+            if by_character && !byte.is_ascii() {
+                length += self.write_wide(text, at, &mut out[length..]);
+                continue;
+            }
+            let Short(bytes, count) = self.bytes[usize::from(byte)];
+            // All of them, always: how many there are is not foreseeable.
+            out[length..length + SHORT].copy_from_slice(&bytes);
+            length += usize::from(count);
+            if self.shell {
+                if !has_meaning(byte, last) {
+                    length -= 1;
+                    out[length - 1] = byte;
+                }
+                last = Some(byte);
+            }
+        }
+        length
+    }
+
+    fn write_wide(&self, text: &str, at: usize, out: &mut [u8]) -> usize {
+        let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return 0 };
+        let mut code = String::with_capacity(LONGEST);
+        self.wide.write(&mut code, c);
+        out[..code.len()].copy_from_slice(code.as_bytes());
+        code.len()
+    }
+}
+
+/// To a shell, in this place.
+fn has_meaning(byte: u8, before: Option<u8>) -> bool {
+    match byte {
+        b'#' => before.is_none(),
+        b'~' => matches!(before, None | Some(b':' | b'=')),
+        _ => true,
     }
 }
 
 impl Code {
     fn is_json(self) -> bool {
         matches!(self, Self::Utf16 | Self::Utf16Upper)
+    }
+
+    fn is_by_byte(self) -> bool {
+        matches!(
+            self,
+            Self::Itself | Self::Hex | Self::Octal | Self::Percent | Self::PercentLower
+        )
+    }
+
+    /// Writes a byte of a character, if there is a code for it.
+    fn write_byte(self, out: &mut String, byte: u8) -> bool {
+        let written = match self {
+            Self::Hex => write!(out, "\\x{byte:02x}"),
+            Self::Octal => write!(out, "\\{byte:03o}"),
+            Self::Percent => write!(out, "%{byte:02X}"),
+            Self::PercentLower => write!(out, "%{byte:02x}"),
+            _ => return false,
+        };
+        written.is_ok()
     }
 
     fn write(self, out: &mut String, c: char) {
@@ -162,10 +335,15 @@ impl Code {
                 out.push(c);
                 Ok(())
             }
-            Self::Hex => bytes(c, |byte| write!(out, "\\x{byte:02x}")),
-            Self::Octal => bytes(c, |byte| write!(out, "\\{byte:03o}")),
             Self::Utf16 => units(c, |unit| write!(out, "\\u{unit:04x}")),
             Self::Utf16Upper => units(c, |unit| write!(out, "\\u{unit:04X}")),
+            Self::Hex | Self::Octal | Self::Percent | Self::PercentLower => {
+                let mut utf_8 = [0; 4];
+                c.encode_utf8(&mut utf_8).bytes().for_each(|byte| {
+                    self.write_byte(out, byte);
+                });
+                Ok(())
+            }
             Self::Braces => write!(out, "\\u{{{number:x}}}"),
             Self::Python if number <= 0xff => write!(out, "\\x{number:02x}"),
             Self::Python if number <= 0xffff => write!(out, "\\u{number:04x}"),
@@ -175,36 +353,12 @@ impl Code {
     }
 }
 
-fn bytes(c: char, write: impl FnMut(u8) -> std::fmt::Result) -> std::fmt::Result {
-    c.encode_utf8(&mut [0; 4]).bytes().try_for_each(write)
-}
-
 fn units(c: char, write: impl FnMut(u16) -> std::fmt::Result) -> std::fmt::Result {
     c.encode_utf16(&mut [0; 2]).iter().copied().try_for_each(write)
 }
 
-/// Enough for most results, so that growing leaves no copy behind that nobody wipes.
-fn room_for(text: &str) -> Zeroizing<String> {
-    Zeroizing::new(String::with_capacity(3 * text.len() + 16))
-}
-
 const HTML_DOUBLE: [&str; 3] = ["\"", "&quot;", "&#34;"];
 const HTML_SINGLE: [&str; 5] = ["'", "&#39;", "&#x27;", "&apos;", "&#039;"];
-
-fn html(text: &str, double: &str, single: &str) -> Zeroizing<String> {
-    let mut out = room_for(text);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str(double),
-            '\'' => out.push_str(single),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// What stays as it is beside letters and digits, and what a blank becomes if not `%20`.
 const URL: &[(&[u8], Option<char>)] = &[
@@ -218,38 +372,3 @@ const URL: &[(&[u8], Option<char>)] = &[
     (b"-._~:/?#[]@!$&'()*+,;=", None), // all that may stand in a URL
     (b"-._~:/?#@!$&'()*+,;=", None),   // encodeURI
 ];
-
-fn url(text: &str, plain: &[u8], blank: Option<char>, upper: bool) -> Zeroizing<String> {
-    let mut out = room_for(text);
-    for byte in text.bytes() {
-        match (byte, blank) {
-            (b' ', Some(blank)) => out.push(blank),
-            _ if byte.is_ascii_alphanumeric() || plain.contains(&byte) => {
-                out.push(char::from(byte))
-            }
-            _ if upper => write!(out, "%{byte:02X}").expect("a string takes every text"),
-            _ => write!(out, "%{byte:02x}").expect("a string takes every text"),
-        }
-    }
-    out
-}
-
-/// As `printf %q` writes what needs no `$'…'`.
-fn backslashed(text: &str) -> Zeroizing<String> {
-    let mut out = room_for(text);
-    let mut before = None;
-    for c in text.chars() {
-        let always = " \t\n!\"$&'()*,;<>?[\\]^`{|}".contains(c);
-        let here = match c {
-            '#' => before.is_none(),
-            '~' => matches!(before, None | Some(':' | '=')),
-            _ => false,
-        };
-        if always || here {
-            out.push('\\');
-        }
-        out.push(c);
-        before = Some(c);
-    }
-    out
-}

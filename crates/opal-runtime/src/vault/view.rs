@@ -4,8 +4,8 @@
 //! Three views are taken of a stretch of output. The *text* is what a terminal would print:
 //! without escape sequences, and with `\n` for `\r\n`. The *bodies* are what such sequences carry
 //! (a title, a link, a clipboard), where a value may stand too. The *loose* view of either is
-//! without blanks, line ends and colons, in which encodings are looked for however they are
-//! wrapped or grouped.
+//! without blanks, line ends and colons: encodings are looked for in it, however they are wrapped
+//! or grouped.
 
 use std::borrow::Cow;
 
@@ -169,7 +169,8 @@ impl Sequence {
     }
 }
 
-/// A view without blanks, line ends and colons.
+/// A view without blanks, line ends and colons, and with `+` and `/` for `-` and `_`: base64 is
+/// written with either.
 pub(super) struct Loose<'a> {
     bytes: Vec<u8>,
     of: &'a View<'a>,
@@ -179,18 +180,24 @@ pub(super) struct Loose<'a> {
 
 const BLOCK: usize = 64;
 
-const KEPT: [bool; 256] = {
-    let mut kept = [true; 256];
-    let mut gaps: &[u8] = b" \t\r\n:";
-    while let [gap, rest @ ..] = gaps {
-        kept[*gap as usize] = false;
-        gaps = rest;
+/// What is kept of each byte, if it is not NUL.
+const LOOSE: [u8; 256] = {
+    let mut loose = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        loose[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\r' | b'\n' | b':' => 0,
+            b'-' => b'+',
+            b'_' => b'/',
+            other => other,
+        };
+        byte += 1;
     }
-    kept
+    loose
 };
 
 fn is_kept(byte: u8) -> bool {
-    KEPT[usize::from(byte)]
+    LOOSE[usize::from(byte)] != 0
 }
 
 impl<'a> Loose<'a> {
@@ -202,8 +209,8 @@ impl<'a> Loose<'a> {
             kept.push(length);
             // No branch: in text, where the next blank stands is not foreseeable.
             for &byte in block {
-                bytes[length] = byte;
-                length += usize::from(is_kept(byte));
+                bytes[length] = LOOSE[usize::from(byte)];
+                length += usize::from(bytes[length] != 0);
             }
         }
         bytes.truncate(length);

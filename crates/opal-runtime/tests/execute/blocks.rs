@@ -14,7 +14,7 @@ fn steps_run_in_order_up_to_the_first_that_fails() {
     assert_eq!(session.log(), ["run `a` in /p", "run `b` in /p"]);
     assert_eq!(ran.failure(), "script.shell[1] 3");
     let failed = ran.outcome.failed.unwrap();
-    assert_eq!((failed.number, failed.code, &*failed.text.text()), (2, 3, "b"));
+    assert_eq!((failed.number, failed.code, &*failed.text.text()), (Some(2), 3, "b"));
     assert_eq!((ran.outcome.steps.done, ran.outcome.steps.failed), (1, 1));
 }
 

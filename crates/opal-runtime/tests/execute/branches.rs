@@ -181,3 +181,31 @@ fn a_deep_plan_fits_into_the_stack_of_a_branch() {
     Running::new(&source, &session).run().ok();
     assert_eq!(session.log().len(), 2);
 }
+
+#[test]
+fn that_it_cleans_up_is_told_at_once_whichever_branch_is_shown() {
+    let session = LoggedSession::new()
+        .on("a", Answer::default().takes(LONG).stubborn())
+        .on("b", Answer::default().takes(LONG));
+    let source = "@parallel {\n    a\n    try { b } finally { c }\n}\n";
+    let running = Running::new(source, &session);
+    let stop = running.stop.clone();
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let wait_for = |what: &str| {
+                while !session.log().iter().any(|line| line.starts_with(what)) {
+                    std::thread::sleep(millis(1));
+                }
+            };
+            wait_for("run `a`");
+            wait_for("run `b`");
+            stop.ask(Why::Signal(2));
+            wait_for("run `c`");
+            stop.kill();
+        });
+        running.run()
+    });
+    let at = |what: &str| ran.seen.iter().position(|line| line.starts_with(what)).unwrap();
+    let first = "stopped script.parallel[0].shell[0]";
+    assert!(at("cleaning up: interrupted") < at(first), "{:#?}", ran.seen);
+}

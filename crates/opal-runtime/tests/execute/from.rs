@@ -139,3 +139,53 @@ fn what_this_version_cannot_do_is_named_before_anything_runs() {
     assert_eq!(words, ["this version of opal cannot apply `@file.absent`"]);
     assert!(session.log().is_empty());
 }
+
+#[test]
+fn branches_before_the_first_step_are_skipped_whatever_they_are() {
+    let source = "@parallel(max=1) {\n    a\n    { b }\n    if true { c }\n    when 1 { 1 -> d }\n    \
+                  for i in [1, 2, 3] { e @var.i\nf }\n    g\n}\n";
+    for (path, skipped, expected) in [
+        ("script.parallel[0].i[1].shell[1]", 7, "f e {} f g"),
+        ("script.parallel[0].i[1]", 6, "e {} f e {} f g"),
+        ("script.parallel[0].shell[1]", 10, "g"),
+    ] {
+        let session = LoggedSession::new();
+        assert_eq!(from(source, path, &session).len(), skipped, "{path}");
+        let ran: Vec<String> =
+            session.log().iter().map(|line| line.split('`').nth(1).unwrap().to_owned()).collect();
+        assert_eq!(ran.join(" "), expected, "{path}");
+    }
+}
+
+#[test]
+fn only_the_first_attempt_is_begun_in_its_middle() {
+    for (source, path, expected) in [
+        ("@retry(2, delay=1ms) {\n    a\n    b\n}\n", "retry[0].shell[1]", "b a b"),
+        (
+            "@retry(2, delay=1ms) { @parallel(max=1) {\n    { a }\n    { b }\n} }\n",
+            "retry[0].parallel[0].block[1]",
+            "b a b",
+        ),
+        ("@retry(2, delay=1ms) { try { a } catch { b } }\n", "retry[0].try[0].catch", "b a"),
+        ("@retry(2, delay=1ms) { try { a } finally { b } }\n", "retry[0].try[0].finally", "b a b"),
+    ] {
+        let session = LoggedSession::new().on("b", Answer::code(1)).on("b", Answer::code(0));
+        let path = format!("script.{path}");
+        assert_eq!(from(source, &path, &session).len(), 1, "{path}");
+        let ran: Vec<String> =
+            session.log().iter().map(|line| line.split('`').nth(1).unwrap().to_owned()).collect();
+        assert_eq!(ran.join(" "), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_skipped_move_that_fails_says_why() {
+    let session = LoggedSession::new().without("sub");
+    let source = "cd sub\na\n";
+    let from = Some("script.shell[1]".to_owned());
+    let ran = Running { from, ..Running::new(source, &session) }.run();
+    let failed = ran.outcome.failed.unwrap();
+    assert_eq!((&*failed.path, failed.number, failed.code), ("script.shell[0]", None, 1));
+    assert_eq!(failed.text.text(), "cd sub");
+    assert_eq!(failed.trouble.unwrap().message, "there is no directory `sub`");
+}

@@ -248,3 +248,14 @@ fn output_that_is_no_text_or_too_long_cannot_be_bound() {
     let ran = Running::new("let._a = @shell(\"long\")\n", &session).run();
     assert!(ran.failure().contains("more than 8 MiB"), "{}", ran.failure());
 }
+
+#[test]
+fn what_is_said_beside_output_that_cannot_be_hidden_is_not_shown() {
+    let printed = b"hunter22hunter22 \xff\n".to_vec();
+    let session =
+        LoggedSession::new().on("login", Answer::prints(printed).says("tok hunter22hunter22\n"));
+    let ran = Running::new("let.token = @shell(\"login\")\n@log(@let.token)\n", &session).run();
+    assert!(ran.failure().contains("is no text"), "{}", ran.failure());
+    let all = format!("{:?} {:?}", ran.record, ran.seen);
+    assert!(!all.contains("hunter22"), "{all}");
+}

@@ -112,3 +112,51 @@ fn exit_codes_and_signals_are_passed_on() {
         assert!(ran.failure().starts_with(&format!("script.shell[0] {code}")), "{line}");
     }
 }
+
+#[test]
+fn a_directory_that_has_gone_is_no_missing_command() {
+    let (ran, _) = run("mkdir sub\n@workdir(\"sub\") {\n    rmdir ../sub\n    echo x\n}\n");
+    assert!(ran.failure().starts_with("script.workdir[0].shell[1] 1: "), "{}", ran.failure());
+    let (ran, _) = run("@shell(\"x\", shell=\"no-such-shell-here\")\n");
+    assert!(ran.failure().starts_with("script.shell[0] 127: "), "{}", ran.failure());
+}
+
+#[test]
+fn a_redirection_that_nobody_takes_ends_with_the_time_of_its_block() {
+    for redirect in ["> fifo", "2> fifo", "< fifo"] {
+        let source = format!(
+            "mkfifo fifo\nfun f() {{ touch ran }}\n@timeout(300ms, grace=300ms) {{ @cmd.f() {redirect} }}\n"
+        );
+        let (ran, files) = run(&source);
+        assert!(ran.failure().starts_with("script.timeout[0] 124"), "{}", ran.failure());
+        assert!(!files.contains_key("ran"), "{redirect}");
+    }
+}
+
+#[test]
+fn what_is_printed_into_a_redirection_that_is_stuck_does_not_outlive_its_block() {
+    let source = "mkfifo fifo\nsleep 600 < fifo & echo $! > pid\nfun f() { yes }\n\
+                  @timeout(500ms, grace=300ms) { @cmd.f() > fifo }\n";
+    let (ran, files) = run(source);
+    assert!(ran.failure().starts_with("script.timeout[0] 124"), "{}", ran.failure());
+    run(&format!("kill {}", files["pid"])).0.ok();
+}
+
+#[test]
+fn what_a_redirected_call_leaves_in_the_background_is_not_waited_for_and_goes_on() {
+    let source = "fun serve() {\n    echo begun\n    (sleep 0.7; echo late; echo $? > went) &\n}\n\
+                  @cmd.serve() > log\ncat log\n\
+                  [ ! -e went ]; while ! [ -s went ]; do sleep 0.02; done; sleep 0.1; cat log\n";
+    let (ran, files) = run(source);
+    ran.ok();
+    assert_eq!(ran.output().concat(), "begun\nbegun\nlate\n");
+    assert_eq!(files["went"], "0\n");
+}
+
+#[test]
+fn what_cannot_be_copied_to_its_place_fails_the_call_and_holds_it_up_no_longer() {
+    if Path::new("/dev/full").exists() {
+        let (ran, _) = run("fun f() { seq 1 100000 }\n@cmd.f() > /dev/full\n");
+        assert!(ran.failure().starts_with("script.f[0]"), "{}", ran.failure());
+    }
+}

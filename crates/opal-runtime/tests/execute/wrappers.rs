@@ -1,7 +1,10 @@
 //! `@retry`, `@timeout`, `@workdir`, `@environ`, `@log`, `@confirm`, `@shell`.
 
+use std::path::Path;
+
 use opal_runtime::session::{Answer, LoggedSession};
 
+use crate::planning::Project;
 use crate::running::{LONG, Running, log, millis};
 
 #[test]
@@ -41,7 +44,7 @@ fn the_failure_of_the_last_attempt_is_the_failure_of_the_step() {
     let ran = Running::new("@retry(2, delay=1ms) { a }\n", &session).run();
     assert_eq!(ran.failure(), "script.retry[0].shell[0] 4");
     let failed = ran.outcome.failed.unwrap();
-    assert_eq!((failed.attempt, failed.number), (2, 3));
+    assert_eq!((failed.attempt, failed.number), (2, Some(3)));
 }
 
 #[test]
@@ -201,4 +204,20 @@ fn a_pause_ends_when_the_run_is_stopped() {
     });
     let stopped = opal_core::action::Halt::Stopped(opal_core::action::Why::Signal(15));
     assert_eq!(ran.outcome.halt, Some(stopped));
+}
+
+#[test]
+fn what_a_session_says_about_a_failure_holds_no_value() {
+    const VALUE: &str = "/srv/hunter22hunter22";
+    let session = LoggedSession::new().without(VALUE);
+    for (source, from) in [
+        ("@workdir(@env.WHERE) { a }\n", None),
+        ("cd @env.WHERE\nb\n", Some("script.shell[1]".to_owned())),
+    ] {
+        let project = Project::new(source).world(|world| world.env("WHERE", VALUE));
+        let ran = Running { from, ..Running::on(project, &session, Path::new("/p")) }.run();
+        assert!(ran.failure().contains("1: there is no directory `<21:"), "{}", ran.failure());
+        let all = format!("{:?} {:?} {:?}", ran.outcome, ran.record, ran.seen);
+        assert!(!all.contains("hunter22"), "{all}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use opal_core::record::{End, Shown, Status, Stream};
+use opal_core::record::{Shown, Status, Stream};
 use opal_runtime::record::reader::{self, Found, Run, State, Unread};
 use opal_runtime::record::{failed_path, reader::Events};
 use opal_runtime::witness::Recorder;
@@ -87,17 +87,4 @@ fn a_line_that_was_changed_is_named() {
     let error = Run::load(&found).unwrap_err();
     assert!(error.to_string().contains("summary.json"), "{error}");
     assert!(error.help().contains("changed"), "{error:?}");
-}
-
-#[test]
-fn a_run_that_was_stopped_can_be_taken_up_where_it_was() {
-    let place = Place::new();
-    let writer = place.writer("deploy", 1);
-    step(&writer, 1, "deploy.shell[0]", b"");
-    writer.event(&started(2, "deploy.shell[1]")).unwrap();
-    writer.event(&finished(2, "deploy.shell[1]", End::Stopped, 130)).unwrap();
-    writer.finish(&ending(Status::Interrupted, 130)).unwrap();
-    assert_eq!(failed_path(&place.last()).unwrap().unwrap().path, "deploy.shell[1]");
-    place.writer("deploy", 2).finish(&done()).unwrap();
-    assert_eq!(failed_path(&place.last()).unwrap(), None);
 }

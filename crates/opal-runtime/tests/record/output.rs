@@ -145,6 +145,30 @@ fn a_step_that_prints_now_and_then_can_be_watched() {
 }
 
 #[test]
+fn what_waits_is_written_when_a_step_goes_quiet() {
+    // Among the events, in a file of its own, and in its last half.
+    for size in [5000, 100_000, 6 * MIB] {
+        let place = Place::new();
+        let writer = place.writer("deploy", 1);
+        let text = lines(size);
+        print_in_chunks(&writer, &text[..size - 1000], 65_536);
+        text[size - 1000..].chunks(10).for_each(|part| print(&writer, 1, part));
+        writer.idle(1).unwrap();
+        assert!(printed(writer.folder(), 1) == text, "{size}");
+        let told = events(writer.folder()).len();
+        writer.idle(1).unwrap();
+        writer.idle(2).unwrap();
+        assert_eq!(events(writer.folder()).len(), told, "{size}");
+        // A character that has only begun still waits for its rest.
+        print(&writer, 1, &"ü".as_bytes()[..1]);
+        writer.idle(1).unwrap();
+        print(&writer, 1, &"ü".as_bytes()[1..]);
+        writer.event(&finished(1, "p", End::Done, 0)).unwrap();
+        assert!(events(writer.folder()).iter().all(|event| event.get("base64").is_none()));
+    }
+}
+
+#[test]
 fn output_of_steps_that_never_finished_is_kept_at_the_end() {
     let place = Place::new();
     let writer = place.writer("deploy", 1);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use opal_runtime::record::reader;
-use opal_runtime::record::retention::{KEPT_RUNS, Policy, prune};
+use opal_runtime::record::retention::{KEPT_RUNS, MOST_RUNS, Policy, prune};
 
 use crate::support::*;
 
@@ -13,16 +13,33 @@ fn seconds(place: &Place) -> Vec<u64> {
 }
 
 #[test]
-fn the_newest_hundred_of_a_target_stay() {
+fn the_newest_hundred_of_a_target_stay_and_up_to_ten_more() {
     let place = Place::new();
     place.writer("other", 0).finish(&done()).unwrap();
-    for second in 0..KEPT_RUNS as u64 + 3 {
+    let most = MOST_RUNS as u64;
+    for second in 0..most {
         place.writer("deploy", second).finish(&done()).unwrap();
     }
+    assert_eq!(place.names("deploy").len(), MOST_RUNS);
+    place.writer("deploy", most).finish(&done()).unwrap();
     let names = place.names("deploy");
     assert_eq!(names.len(), KEPT_RUNS);
-    assert!(names[0].starts_with("run-20261115T120003Z-"), "{}", names[0]);
+    assert!(names[0].starts_with("run-20261115T120011Z-"), "{}", names[0]);
     assert_eq!(place.names("other").len(), 1);
+}
+
+#[test]
+fn what_is_half_made_does_not_count_as_a_run() {
+    let place = Place::new();
+    for second in 0..=KEPT_RUNS as u64 {
+        place.writer("deploy", second).finish(&done()).unwrap();
+    }
+    for number in 0..MOST_RUNS - KEPT_RUNS {
+        let name = format!(".new-run-20261115T1300{number:02}Z-00000000");
+        fs::create_dir(place.target("deploy").join(name)).unwrap();
+    }
+    place.writer("deploy", 200).finish(&done()).unwrap();
+    assert_eq!(reader::list(&place.root).unwrap().len(), KEPT_RUNS + 2);
 }
 
 #[test]

@@ -143,8 +143,8 @@ fn a_directory_that_is_gone_is_said_to_be() {
     let gone = place.path().join("gone");
     for text in ["true", "ls", "ls | cat"] {
         let trouble = place.run_in(&gone, text).ended.unwrap_err();
-        assert_eq!(trouble.kind, TroubleKind::Missing);
-        assert!(trouble.message.contains("gone"), "{}", trouble.message);
+        assert_eq!(trouble.kind, TroubleKind::Failed);
+        assert!(trouble.message.contains("is not there any more"), "{}", trouble.message);
     }
 }
 

@@ -133,3 +133,25 @@ fn a_file_is_read_from_its_beginning() {
     assert_eq!(open("nosuch").unwrap_err().kind, TroubleKind::Missing);
     assert_eq!(open(".").unwrap_err().kind, TroubleKind::Invalid);
 }
+
+#[test]
+fn no_message_holds_a_path_since_that_may_be_a_value() {
+    let place = Place::new(Only::None);
+    fs::write(place.path().join("hunter2"), "").unwrap();
+    fs::create_dir(place.path().join("hunter3")).unwrap();
+    let (session, from) = (&place.session, place.path());
+    let troubles = [
+        session.directory(&from, "hunter1", false).map(drop),
+        session.directory(&from, "hunter2", false).map(drop),
+        session.directory(&from, "hunter2/sub", true).map(drop),
+        session.open(&from, "hunter1").map(drop),
+        session.open(&from, "hunter3").map(drop),
+        replace(&place, "hunter1/file", None, false).map(drop),
+        replace(&place, "hunter3", None, false).map(drop),
+        place.run_in(&from.join("hunter1"), "true").ended.map(drop),
+    ];
+    for trouble in troubles {
+        let words = format!("{:?}", trouble.unwrap_err());
+        assert!(!words.contains("hunter"), "{words}");
+    }
+}

@@ -1,12 +1,13 @@
 //! What is kept of a run, and who else is told.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::SystemTime;
 
 use opal_core::contract::plan_hash;
-use opal_core::plan::Plan;
+use opal_core::plan::{Plan, Target};
 use opal_core::record::{Event, Shown, Stream};
 use opal_core::view::PlanView;
 use opal_runtime::record::{Contract, Drifted, Ending, Header, Lines, RunId, Writer};
@@ -24,10 +25,18 @@ pub(super) struct Recording<'a> {
     debug: Option<Debugged>,
 }
 
+/// What a record calls the target of a plan: the function, or the file name of the script, so that
+/// scripts do not share their records.
+pub(crate) fn target<'a>(source: &'a Path, plan: &'a Plan) -> &'a str {
+    let name = plan.target.name.as_str();
+    let file = source.file_name().and_then(std::ffi::OsStr::to_str);
+    file.filter(|_| name == Target::SCRIPT).unwrap_or(name)
+}
+
 /// What a record says about the run before it begins.
 pub(crate) fn header<'a>(
     context: &Context<'_>,
-    source: &Path,
+    source: &'a Path,
     plan: &'a Plan,
     contract: Option<Contract>,
     drift: Vec<Drifted>,
@@ -36,7 +45,7 @@ pub(crate) fn header<'a>(
     Header {
         id: RunId::new(at, opal_runtime::keys::name()),
         at,
-        target: &plan.target.name,
+        target: target(source, plan),
         arguments: &plan.target.arguments,
         algorithm: plan.algorithm,
         plan_hash: plan_hash(plan),
@@ -58,10 +67,7 @@ impl<'a> Recording<'a> {
         plan: &Plan,
     ) -> Result<Self, Failure> {
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
-        if let Some(lines) = &lines {
-            // What cannot be told is noticed at the first step.
-            let _ = lines.start(&header);
-        }
+        let told = lines.is_some().then(|| header.clone());
         let root = match asked.run.no_record {
             true => None,
             false => Some(context.needed_root(asked.plan.root.as_ref()).map_err(|failure| {
@@ -78,6 +84,11 @@ impl<'a> Recording<'a> {
                 Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
                     .help("nothing was run")
             })?;
+        // Only now: what was told to have started is told to have ended.
+        if let (Some(lines), Some(header)) = (&lines, &told) {
+            // What cannot be told is noticed at the first step.
+            let _ = lines.start(header);
+        }
         Ok(Self { writer, lines, debug: asked.plan.debug })
     }
 
@@ -111,9 +122,27 @@ fn lines(path: &Path) -> Result<Lines<Box<dyn Write + Send>>, Failure> {
         Box::new(io::stdout())
     } else {
         let shown = format!("`{}`", path.display());
-        Box::new(File::create(path).map_err(|error| Failure::unwritable(&shown, &error))?)
+        Box::new(open(path).map_err(|error| Failure::unwritable(&shown, &error))?)
     };
     Ok(Lines::new(out))
+}
+
+/// A new file; a named pipe only where somebody reads it, since waiting for a reader would be
+/// waiting for ever where none comes.
+fn open(path: &Path) -> io::Result<File> {
+    let is_pipe = std::fs::metadata(path).is_ok_and(|it| it.file_type().is_fifo());
+    if !is_pipe {
+        return File::create(path);
+    }
+    let waits_not = rustix::fs::OFlags::NONBLOCK;
+    let opened = OpenOptions::new().write(true).custom_flags(waits_not.bits() as i32).open(path);
+    let file = opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
+        Some(rustix::io::Errno::NXIO) => io::Error::other("nobody reads this pipe"),
+        _ => error,
+    })?;
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - waits_not)?;
+    Ok(file)
 }
 
 impl Recorder for Recording<'_> {
@@ -130,5 +159,9 @@ impl Recorder for Recording<'_> {
         let kept = self.writer.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
         let told = self.lines.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
         kept.and(told)
+    }
+
+    fn idle(&self, number: u64) -> Result<(), Unrecorded> {
+        self.writer.as_ref().map_or(Ok(()), |writer| writer.idle(number))
     }
 }

@@ -1,12 +1,17 @@
 //! The first step to run, where it is not the first of the plan.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use opal_core::contract::plan_hash;
 use opal_core::plan::Plan;
-use opal_runtime::execute::leaf;
+use opal_core::record::Status;
+use opal_runtime::execute::{leaf, together};
 use opal_runtime::record::failed_path;
-use opal_runtime::record::reader::{self, FailedPath, Run, State};
+use opal_runtime::record::reader::{self, Found, Run, State};
 
-use crate::commands::runs::{unclear, unreadable};
+use super::recording;
+use crate::commands::runs::{root_failure, unclear, unreadable};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, Resume};
@@ -15,13 +20,25 @@ use crate::options::{Asked, Resume};
 pub(super) fn from(
     context: &Context<'_>,
     asked: &Asked,
+    source: &Path,
     plan: &Plan,
 ) -> Result<Option<String>, Failure> {
     match (&asked.run.from, &asked.run.resume) {
         (Some(from), _) => named(plan, from).map(Some),
-        (None, Some(resume)) => taken_up(context, asked, plan, resume).map(Some),
+        (None, Some(resume)) => {
+            let target = recording::target(source, plan);
+            taken_up(&earlier(context, asked, resume, target, plan)?, plan).map(Some)
+        }
         (None, None) => Ok(None),
     }
+}
+
+/// Whether `--resume` would find a step in this record.
+pub(super) fn can_be_taken_up(folder: &Path) -> bool {
+    let id = folder.file_name().and_then(OsStr::to_str).and_then(|name| name.parse().ok());
+    let found = id.map(|id| Found { id, folder: folder.to_owned() });
+    let run = found.and_then(|found| Run::load(&found).ok());
+    run.is_some_and(|run| matches!(failed_path(&run), Ok(Some(_))))
 }
 
 /// `step:N`, or a path as it stands.
@@ -43,55 +60,78 @@ fn named(plan: &Plan, from: &str) -> Result<String, Failure> {
     })
 }
 
-fn taken_up(
+/// The run that `--resume` means.
+fn earlier(
     context: &Context<'_>,
     asked: &Asked,
-    plan: &Plan,
     resume: &Resume,
-) -> Result<String, Failure> {
+    target: &str,
+    plan: &Plan,
+) -> Result<Run, Failure> {
     let root = context.needed_root(asked.plan.root.as_ref())?;
-    let runs = reader::list(&root)
-        .map_err(|error| Failure::new(Exit::Write, error.to_string(), error.help()))?;
-    let run = match resume {
-        Resume::Run(name) => Run::load(reader::find(&runs, name).map_err(|why| unclear(name, &why))?),
-        Resume::Last => {
-            let target = &plan.target.name;
-            let loaded = runs.iter().map(Run::load);
-            let mut loaded = loaded.filter_map(Result::ok).filter(|run| run.target() == target);
-            loaded.next().map(Ok).ok_or_else(|| {
-                Failure::usage(
-                    format!("there is no earlier run of `{target}`"),
-                    "run it without `--resume` first",
-                )
-            })?
+    let runs = reader::list(&root).map_err(root_failure)?;
+    match resume {
+        Resume::Run(name) => {
+            let found = reader::find(&runs, name).map_err(|why| unclear(name, &why))?;
+            Run::load(found).map_err(unreadable)
         }
-    };
-    let run = run.map_err(unreadable)?;
+        Resume::Last => newest(&runs, target, plan).ok_or_else(|| {
+            Failure::usage(
+                format!("there is no earlier run of `{target}`"),
+                "run it without `--resume` first",
+            )
+        }),
+    }
+}
+
+/// The newest run of this very plan that has done something; without one, the newest of the target,
+/// which can be said to be another. A contract that was refused has not run.
+fn newest(runs: &[Found], target: &str, plan: &Plan) -> Option<Run> {
+    let today = hash(plan);
+    let mut of_target = None;
+    for run in runs.iter().filter_map(|found| Run::load(found).ok()) {
+        if run.target() != target || run.state == State::Ended(Status::Refused) {
+            continue;
+        }
+        let has_done = match run.state {
+            State::Running | State::Ended(Status::Executed | Status::Drifted) => true,
+            State::Ended(_) => !matches!(failed_path(&run), Ok(None)),
+        };
+        if has_done && run.text("plan_hash") == Some(&today) {
+            return Some(run);
+        }
+        of_target = of_target.or(Some(run));
+    }
+    of_target
+}
+
+fn taken_up(run: &Run, plan: &Plan) -> Result<String, Failure> {
     if run.state == State::Running {
         return Err(Failure::usage(
             format!("`{}` is still running", run.id),
             "wait for its end, or watch it with `opal runs tail`",
         ));
     }
-    let found = failed_path(&run).map_err(unreadable)?.ok_or_else(|| {
+    let found = failed_path(run).map_err(unreadable)?.ok_or_else(|| {
         Failure::usage(
             format!("`{}` did not fail at a step, so there is nothing to take up", run.id),
             "run it without `--resume`",
         )
     })?;
-    same_plan(plan, &run, found)
+    // The path means what it meant only in the plan that it was of.
+    let same = Some(plan).filter(|plan| hash(plan) == found.plan_hash);
+    let path = same.and_then(|plan| together(plan, &found.path));
+    path.map(str::to_owned).ok_or_else(|| {
+        Failure::new(
+            Exit::Refused,
+            format!("the plan of `{}` is not the plan of today", run.id),
+            "the source, an argument or a decision has changed: run it whole, without `--resume`",
+        )
+        .help("`--from PATH` starts at a step of the plan of today")
+    })
 }
 
-/// The path means what it meant only in the plan that it was of.
-fn same_plan(plan: &Plan, run: &Run, found: FailedPath) -> Result<String, Failure> {
-    let today = format!("{}:{}", plan.algorithm.name(), plan_hash(plan).hex());
-    if today == found.plan_hash {
-        return Ok(found.path);
-    }
-    Err(Failure::new(
-        Exit::Refused,
-        format!("the plan of `{}` is not the plan of today", run.id),
-        "the source, an argument or a decision has changed: run it whole, without `--resume`",
-    )
-    .help("`--from PATH` starts at a step of the plan of today"))
+/// As records name it.
+fn hash(plan: &Plan) -> String {
+    format!("{}:{}", plan.algorithm.name(), plan_hash(plan).hex())
 }

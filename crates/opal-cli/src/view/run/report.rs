@@ -56,7 +56,7 @@ impl<'a> Failed<'a> {
         let trouble = step.trouble.as_ref();
         let shown = |text: &String| vault.scrub(text).text().into_owned();
         Self {
-            number: Some(step.number),
+            number: step.number,
             path: &step.path,
             decorator,
             code: step.code,

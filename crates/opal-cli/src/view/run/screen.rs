@@ -210,6 +210,12 @@ impl Direct {
     }
 }
 
+impl AsFd for Direct {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.to.as_fd()
+    }
+}
+
 /// The same pipe or terminal, opened once more: that it does not wait must not hold for other
 /// processes that have it. None where the system cannot.
 fn reopened(of: BorrowedFd<'_>) -> Option<File> {

@@ -465,9 +465,9 @@ fn the_summary_holds_what_a_program_asks_for() {
     };
     let summary = summary_json(Some("run-1"), "a", &report);
     assert_eq!(summary["status"], "failed");
-    assert_eq!(summary["exit_code"], 7);
-    assert_eq!(summary["steps"]["skipped"], 2);
+    assert_eq!(summary["code"], 7);
+    assert_eq!(summary["counts"]["skipped"], 2);
     assert_eq!(summary["failed"]["path"], "a.shell[1]");
-    assert_eq!(summary["duration_ms"], 2_345);
+    assert_eq!(summary["took_ms"], 2_345.0);
     assert!(summary["record"].is_null());
 }

@@ -61,7 +61,10 @@ impl Waits {
 
     /// Something of `path` goes on, or it is over.
     pub(super) fn goes_on(&mut self, path: &str) {
-        self.pauses.retain(|paused, _| !path.starts_with(paused.as_str()));
+        let is_in = |around: &str| {
+            path.strip_prefix(around).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.pauses.retain(|paused, _| !is_in(paused));
     }
 
     pub(super) fn finished(&mut self, path: &str) {

@@ -12,6 +12,7 @@ pub(super) fn ending(code: i32) -> String {
         124 => "its time was over",
         126 => "the command was found, but may not be executed",
         127 => "a command was not found",
+        141 => "what it wrote to was closed (SIGPIPE)",
         _ => match code.checked_sub(128).and_then(signal_name) {
             Some(name) => return format!("was ended by {name} (exit code {code})"),
             None => return format!("failed with exit code {code}"),

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use opal_core::record::Status;
 use serde_json::{Map, Value};
 
-use super::{Events, Found, Unread, Unreadable, is_going_on, steps};
+use super::steps::cut_short;
+use super::{Events, Found, Unread, Unreadable, is_going_on};
 use crate::record::{PLAN, RunId, SUMMARY};
 
 /// Bytes that a summary may have.
@@ -88,7 +89,7 @@ impl Run {
         self.get(name)?.as_str()
     }
 
-    /// The function, or `script`.
+    /// The function, or the file name of the script.
     #[must_use]
     pub fn target(&self) -> &str {
         self.text("target").unwrap_or_default()
@@ -128,10 +129,12 @@ impl Run {
 
 /// The step that a run failed at, or that it was at when it was stopped.
 pub fn failed_path(run: &Run) -> Result<Option<FailedPath>, Unreadable> {
+    use Status::{Crashed, Failed, Interrupted};
     let said = run.get("failed").and_then(|failed| failed.get("path")).and_then(Value::as_str);
-    let path = match said {
-        Some(path) => Some(path.to_owned()),
-        None => steps(&run.folder)?.into_iter().find(|step| step.was_cut_short()).map(|s| s.path),
+    let path = match (said, run.state) {
+        (Some(path), _) => Some(path.to_owned()),
+        (None, State::Ended(Failed | Interrupted | Crashed)) => cut_short(&run.folder)?,
+        (None, _) => None,
     };
     let plan_hash = run.text("plan_hash").unwrap_or_default().to_owned();
     Ok(path.map(|path| FailedPath { path, plan_hash }))

@@ -39,10 +39,32 @@ impl Step {
         self.finish.as_ref().map_or("started", |finish| &finish.end)
     }
 
-    /// It had begun and could not go on to its end.
-    pub(super) fn was_cut_short(&self) -> bool {
-        !self.is_block && matches!(self.end(), "started" | "stopped")
+    /// It had begun, and something around it ended before it did.
+    fn was_cut_short(&self) -> bool {
+        match &self.finish {
+            None => true,
+            // With a message it is the block whose own time was over: that is a failure.
+            Some(finish) if finish.end == "timed_out" => finish.message.is_none(),
+            Some(finish) => finish.end == "stopped",
+        }
     }
+}
+
+/// The step that a run was at when it was stopped; none where it was between two, or at none yet.
+///
+/// A block that ended in its own way has dealt with what was cut short in it: another attempt was
+/// made, or a failure was caught.
+pub(super) fn cut_short(folder: &Path) -> Result<Option<String>, Unreadable> {
+    let steps = steps(folder)?;
+    let last: BTreeMap<&str, &Step> = steps.iter().map(|step| (&*step.path, step)).collect();
+    let is_open = |path: &str| last.get(path).is_none_or(|step| step.was_cut_short());
+    let found = steps.iter().find(|step| !step.is_block && around(&step.path).all(is_open));
+    Ok(found.map(|step| step.path.clone()))
+}
+
+/// A path, and those of what is around it.
+fn around(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| Some(path.rsplit_once('.')?.0))
 }
 
 /// The steps of a run in the order in which they started.

@@ -108,8 +108,8 @@ impl Running {
 /// Nothing that was started here outlives whoever has it.
 impl Drop for Running {
     fn drop(&mut self) {
-        if !matches!(self.ended(), Ok(Some(_))) {
-            let _ = self.child.kill();
+        // Whoever is another user's cannot be killed, and may never end: it becomes an orphan.
+        if !matches!(self.ended(), Ok(Some(_))) && self.child.kill().is_ok() {
             let _ = self.child.wait();
         }
         AWAITED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.pid());

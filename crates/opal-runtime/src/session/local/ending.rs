@@ -1,7 +1,8 @@
 //! The end of a command that was told to stop, with everything that it started.
 //!
 //! First each of its processes is asked, then, after the grace period, all are ended. They are held
-//! before that, so that none can start another in between.
+//! before that, so that none can start another in between. What is there even then, because it is
+//! another user's or because the system does not let go of it, is left.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -19,12 +20,19 @@ const MAX_LOOKS: usize = 16;
 /// The time from look to look, while something is left.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// How long what has been killed may take to be gone.
+const LAST: Duration = Duration::from_secs(2);
+
+/// What a process ends with that was killed.
+const KILLED: i32 = 137;
+
 #[derive(Debug)]
 pub(super) struct Ending {
     how: Signal,
     /// When to ask: at once, unless the terminal has done so already.
     ask: Instant,
     kill: Instant,
+    give_up: Instant,
     asked: BTreeSet<i32>,
     is_over: bool,
 }
@@ -47,7 +55,8 @@ impl Ending {
         };
         let far = now + Duration::from_hours(24 * 365);
         let after = |duration| now.checked_add(duration).unwrap_or(far);
-        Self { how, ask: after(delay), kill: after(grace), asked, is_over: false }
+        let (kill, give_up) = (after(grace), after(grace.saturating_add(LAST)));
+        Self { how, ask: after(delay), kill, give_up, asked, is_over: false }
     }
 
     /// Whether nothing of the command is left.
@@ -59,7 +68,8 @@ impl Ending {
         PAUSE
     }
 
-    /// Does what is due; what the shell ended with, where it had to be ended too.
+    /// Does what is due; what the command ended with, where it had to be ended with its shell, or
+    /// does not end at all.
     pub(super) fn advance(&mut self, flow: &mut Flow<'_>, now: Instant) -> Option<i32> {
         if now >= self.kill {
             kill(|| flow.scope().members());
@@ -69,6 +79,10 @@ impl Ending {
                 shell.running.wait().ok()
             });
             self.is_over = flow.scope().members().is_empty();
+            if !self.is_over && now >= self.give_up {
+                self.is_over = true;
+                return code.or(Some(KILLED));
+            }
             return code;
         }
         let members = flow.scope().members();
@@ -100,7 +114,7 @@ fn kill(look: impl Fn() -> Vec<i32>) {
 
 /// Ends everything that `look` finds: asks, waits, and then ends what is left.
 pub(super) fn end(look: impl Fn() -> Vec<i32>, grace: Duration) {
-    let until = Instant::now().checked_add(grace);
+    let since = Instant::now();
     let mut asked = BTreeSet::new();
     loop {
         let members = look();
@@ -108,12 +122,23 @@ pub(super) fn end(look: impl Fn() -> Vec<i32>, grace: Duration) {
             signal(*pid, Signal::TERM);
             signal(*pid, Signal::CONT);
         }
-        if members.is_empty() {
+        if members.is_empty() || since.elapsed() >= grace.saturating_add(LAST) {
             return;
         }
-        if until.is_some_and(|until| Instant::now() >= until) {
+        if since.elapsed() >= grace {
             kill(&look);
         }
         std::thread::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_ended_is_not_waited_for_for_ever() {
+        // There is no process of this number, so no signal reaches it.
+        end(|| vec![i32::MAX], Duration::ZERO);
     }
 }

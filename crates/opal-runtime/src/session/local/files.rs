@@ -2,6 +2,8 @@
 //!
 //! A file is replaced in one move: it is written beside its place under another name, and gets its
 //! own when all of it is there. What is no ordinary file, such as `/dev/null`, is written to.
+//!
+//! A path may be a value, too short to be hidden, so no message names one: the step does.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -17,6 +19,8 @@ use tempfile::NamedTempFile;
 
 use super::Setup;
 
+const NOT_WRITTEN: &str = "file cannot be written";
+
 /// As many links as the system follows.
 const MAX_LINKS: usize = 40;
 
@@ -31,13 +35,14 @@ pub(super) fn directory(
 ) -> Result<PathBuf, Trouble> {
     let whole = whole(setup, from, path)?;
     if create {
-        fs::create_dir_all(&whole).map_err(|error| trouble("made", path, &error))?;
+        fs::create_dir_all(&whole).map_err(|error| trouble("directory cannot be made", &error))?;
     }
-    let found = fs::metadata(&whole).map_err(|error| trouble("entered", path, &error))?;
+    let found =
+        fs::metadata(&whole).map_err(|error| trouble("directory cannot be entered", &error))?;
     if !found.is_dir() {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{path}` is not a directory"),
+            "what is to be entered is not a directory",
             "name a directory",
         ));
     }
@@ -46,9 +51,9 @@ pub(super) fn directory(
 
 pub(super) fn open(setup: &Setup, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
     let whole = whole(setup, from, path)?;
-    let file = File::open(&whole).map_err(|error| trouble("read", path, &error))?;
+    let file = File::open(&whole).map_err(|error| trouble("file cannot be read", &error))?;
     match file.metadata() {
-        Ok(found) if found.is_dir() => Err(is_directory(path)),
+        Ok(found) if found.is_dir() => Err(is_directory("read")),
         _ => Ok(file.into()),
     }
 }
@@ -58,11 +63,10 @@ pub(super) fn replace(
     from: &Path,
     replace: &Replace<'_>,
 ) -> Result<Box<dyn Pending>, Trouble> {
-    let path = replace.path;
-    let target = followed(whole(setup, from, path)?);
+    let target = followed(whole(setup, from, replace.path)?);
     let found = fs::metadata(&target).ok();
     if found.as_ref().is_some_and(fs::Metadata::is_dir) {
-        return Err(is_directory(path));
+        return Err(is_directory("written"));
     }
     let is_special = found.as_ref().is_some_and(|it| !it.is_file());
     let beside = match target.parent() {
@@ -70,24 +74,16 @@ pub(super) fn replace(
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("/"),
     };
-    let (file, usual) = temporary(&beside).map_err(|error| trouble("written", path, &error))?;
+    let (file, usual) = temporary(&beside).map_err(|error| trouble(NOT_WRITTEN, &error))?;
     let mode = replace.mode.or(found.as_ref().map(|it| it.mode() & 0o7777)).unwrap_or(usual);
     let owner = found.map(|it| (it.uid(), it.gid()));
-    Ok(Box::new(Replacement {
-        file,
-        path: path.to_owned(),
-        target,
-        mode,
-        owner,
-        append: replace.append,
-        is_special,
-    }))
+    let append = replace.append;
+    Ok(Box::new(Replacement { file, target, mode, owner, append, is_special }))
 }
 
 /// A file that is not there yet.
 struct Replacement {
     file: NamedTempFile,
-    path: String,
     target: PathBuf,
     mode: u32,
     owner: Option<(u32, u32)>,
@@ -107,8 +103,7 @@ impl Write for Replacement {
 
 impl Pending for Replacement {
     fn keep(self: Box<Self>) -> Result<(), Trouble> {
-        let path = self.path.clone();
-        self.kept().map_err(|error| trouble("written", &path, &error))
+        self.kept().map_err(|error| trouble(NOT_WRITTEN, &error))
     }
 }
 
@@ -160,7 +155,7 @@ fn whole(setup: &Setup, from: &Path, path: &str) -> Result<PathBuf, Trouble> {
     let home = setup.home.as_ref().ok_or_else(|| {
         Trouble::new(
             TroubleKind::Missing,
-            format!("`{path}` is in the home directory, and there is none"),
+            "the path begins with `~`, and there is no home directory",
             "set `HOME`, or name the whole path",
         )
     })?;
@@ -176,11 +171,12 @@ fn followed(mut path: PathBuf) -> PathBuf {
     path
 }
 
-fn is_directory(path: &str) -> Trouble {
-    Trouble::new(TroubleKind::Invalid, format!("`{path}` is a directory"), "name a file in it")
+fn is_directory(done: &str) -> Trouble {
+    let message = format!("what is to be {done} is a directory");
+    Trouble::new(TroubleKind::Invalid, message, "name a file in it")
 }
 
-fn trouble(done: &str, path: &str, error: &io::Error) -> Trouble {
+fn trouble(what: &str, error: &io::Error) -> Trouble {
     let (kind, help) = match error.kind() {
         ErrorKind::NotFound => (TroubleKind::Missing, "make it first, for example with `mkdir -p`"),
         ErrorKind::NotADirectory => (TroubleKind::Missing, "a part of the path is a file"),
@@ -192,5 +188,5 @@ fn trouble(done: &str, path: &str, error: &io::Error) -> Trouble {
         }
         _ => (TroubleKind::Failed, "see whether the disk is in order"),
     };
-    Trouble::new(kind, format!("`{path}` cannot be {done}: {}", error.kind()), help)
+    Trouble::new(kind, format!("the {what}: {}", error.kind()), help)
 }

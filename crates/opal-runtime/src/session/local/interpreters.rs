@@ -1,7 +1,8 @@
 //! Commands for another program than the shell of the session.
 //!
 //! It gets the text as an argument. A shell reads values from a descriptor first, as
-//! [`crate::script`] has it; no other language has a place for them in its text.
+//! [`crate::script`] has it; no other language has a place for them in its text. Its name may be a
+//! value, so messages leave it to the step.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -29,20 +30,20 @@ pub(super) fn begin(
     name: &str,
     lane: &Lane,
 ) -> Result<Running, Trouble> {
-    let Some(program) = find(session, task, name) else { return Err(missing(name)) };
+    let Some(program) = find(session, task, name) else { return Err(missing()) };
     let base = Path::new(name).file_name().and_then(|it| it.to_str()).unwrap_or(name);
     let running = if SHELLS.contains(&base) {
         let shell = if base == "bash" { Shell::Bash } else { Shell::Sh };
         shell_with(session, task, lane, &program, &script::compile(task.script)?, shell)?
     } else {
-        let text = constant(task.script, name)?;
+        let text = constant(task.script)?;
         let mut command = program_in(session, task, lane, &program)?;
         command.arg(if BY_E.contains(&base) { "-e" } else { "-c" }).arg(text.expose());
         children::start(command)
     };
     running.map_err(|error| match error.kind() {
         std::io::ErrorKind::ArgumentListTooLong => too_long(),
-        _ => failed(&format!("`{name}` cannot be started"), &error),
+        _ => failed("the interpreter cannot be started", &error),
     })
 }
 
@@ -74,12 +75,12 @@ fn shell_with(
     Ok(running)
 }
 
-fn constant(parts: &[ScriptPart], name: &str) -> Result<Secret, Trouble> {
+fn constant(parts: &[ScriptPart]) -> Result<Secret, Trouble> {
     let text = parts.iter().map(|part| match part {
         ScriptPart::Text(text) => Ok(text.as_str()),
         ScriptPart::Data(..) | ScriptPart::Raw(_) => Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("a value in text for `{name}` would become code"),
+            "a value in text for a program that is no shell would become code",
             "pass it in a variable, with `@environ(NAME=…)`, or on standard input",
         )),
     });
@@ -94,10 +95,10 @@ fn constant(parts: &[ScriptPart], name: &str) -> Result<Secret, Trouble> {
     Ok(Secret::new(text))
 }
 
-fn missing(name: &str) -> Trouble {
+fn missing() -> Trouble {
     Trouble::new(
         TroubleKind::Missing,
-        format!("the interpreter `{name}` is not installed, or not in `PATH`"),
-        format!("install `{name}`, or add its directory to `PATH`"),
+        "the interpreter is not installed, or not in `PATH`",
+        "install it, or add its directory to `PATH`",
     )
 }

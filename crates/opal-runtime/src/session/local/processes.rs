@@ -204,7 +204,7 @@ fn ps() -> Option<Vec<Process>> {
 
 pub(super) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
-        // It may have ended by itself.
+        // It may have ended by itself, or be somebody else's, as what `sudo` starts.
         let _ = kill_process(pid, signal);
     }
 }

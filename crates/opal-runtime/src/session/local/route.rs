@@ -166,7 +166,8 @@ fn is_quicker_alone(session: &LocalSession, plain: &Plain, lane: &Lane) -> bool 
 
 /// A builtin that does, with these words, just what the program of its name does.
 fn is_a_program_too(plain: &Plain) -> bool {
-    let is_harmless = |word: &Secret| !word.expose().starts_with('-') && !word.expose().contains('\\');
+    let is_harmless =
+        |word: &Secret| !word.expose().starts_with('-') && !word.expose().contains('\\');
     match plain.name() {
         "true" | "false" => plain.arguments().is_empty(),
         "echo" => plain.arguments().iter().all(is_harmless),

@@ -1,0 +1,37 @@
+//! What a run is taken up with, when it did not come to its end.
+
+use opal_core::plan::{Plan, Step};
+
+use super::chain::operators;
+
+/// Where a run can be taken up that ended at `path`: there, or at the outermost thing around it
+/// that is right only as a whole. None where the plan has no such step.
+///
+/// | around it | in part |
+/// |---|---|
+/// | `@parallel` | branches before it that were stopped would be left out |
+/// | a pipe | what stands before it would write nothing |
+/// | a block that writes to a file or is bound by `let` | the output would have no beginning |
+/// | a block that reads a file | it would read what it has read before |
+#[must_use]
+pub fn together<'p>(plan: &'p Plan, path: &str) -> Option<&'p str> {
+    plan.steps.iter().find_map(|step| whole(step, path)).map(|step| &*step.path)
+}
+
+fn whole<'p>(step: &'p Step, path: &str) -> Option<&'p Step> {
+    if &*step.path == path {
+        return Some(step);
+    }
+    let inside = |(at, inner)| Some((at, whole(inner, path)?));
+    let (at, found) = step.block.iter().enumerate().find_map(inside)?;
+    let is_one = step.decorator == "@parallel"
+        || step.binding.is_some()
+        || step.redirects.iter().any(|redirect| !redirect.operator.ends_with(">>"));
+    if is_one {
+        return Some(step);
+    }
+    let operators = operators(step);
+    let is_piped = |at: usize| operators.get(at) == Some(&"|");
+    let before = (0..at).rev().take_while(|&at| is_piped(at)).count();
+    Some(if before > 0 || is_piped(at) { &step.block[at - before] } else { found })
+}
