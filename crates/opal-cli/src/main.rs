@@ -37,14 +37,17 @@ use std::process::ExitCode;
 
 use arguments::Typed;
 
-/// The first word where opal is to become another program, as the leader of a terminal's session.
+/// The first word where opal is to start another program, as the leader of a terminal's session.
 /// Only opal itself starts opal like this.
 const LEADER: &str = "__leader";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == LEADER) {
-        return view::unled(&opal_runtime::session::lead(words));
+        return match opal_runtime::session::lead(words) {
+            Ok(code) => ExitCode::from(code),
+            Err(error) => view::unled(&error),
+        };
     }
     signals::no_core_dumps();
     panic::set_hook(Box::new(view::bug));

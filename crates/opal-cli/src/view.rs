@@ -7,9 +7,9 @@ pub(crate) mod fmt;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod plan;
-pub(crate) mod trace;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod trace;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -58,14 +58,33 @@ pub enum Kind<'a> {
     Started(Started<'a>),
     Finished(Finished<'a>),
     /// A step that does not run: it stands before the one that a run was started from.
-    Skipped { path: &'a str, decorator: &'a str },
+    Skipped {
+        path: &'a str,
+        decorator: &'a str,
+    },
     /// An attempt failed, and there will be another after the pause.
-    Retrying { path: &'a str, attempt: u32, of: u32, code: i32, pause: Duration },
-    Log { path: &'a str, level: Level, message: Shown<'a> },
+    Retrying {
+        path: &'a str,
+        attempt: u32,
+        of: u32,
+        code: i32,
+        pause: Duration,
+    },
+    Log {
+        path: &'a str,
+        level: Level,
+        message: Shown<'a>,
+    },
     /// The run was told to stop, and `finally` blocks run: why, in words.
-    CleaningUp { why: &'a str },
+    CleaningUp {
+        why: &'a str,
+    },
     /// Side by side from here on, to the event of the same path that finishes it.
-    Branches { path: &'a str, count: usize, most: usize },
+    Branches {
+        path: &'a str,
+        count: usize,
+        most: usize,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -148,6 +148,17 @@ impl Compiled {
         command
     }
 
+    /// For a shell that reads the values on its standard input: what it runs first, `after` being
+    /// the end of that, and the text, which keep to one line more than the text has.
+    #[must_use]
+    pub fn alone(&self, after: &str) -> (String, &str) {
+        let prelude = self.last().map(|last| {
+            format!("unset -v {last}; eval \"$(command -p cat)\"; : \"${{{last}?}}\"; {after}; ")
+        });
+        let text = if self.is_fed { EVALUATED } else { self.script.expose() };
+        (prelude.unwrap_or_default(), text)
+    }
+
     /// What the shell must read on its standard input, to the end; none where it reads nothing.
     #[must_use]
     pub fn feed(&self) -> Option<Zeroizing<String>> {

@@ -9,17 +9,19 @@
 //! | output without escape sequences, and without blanks | `view` |
 //! | where nothing can begin | `filter` |
 //! | many values at once | `net` |
-//! | what to hide in a stretch of output | `search` |
+//! | what to hide in a stretch of output | `search`, `look` |
 //! | a stream of stretches | `scrubber` |
 //!
 //! Not promised: a value that is printed reversed, encrypted, compressed, cut, escaped twice, or
 //! spelled in a way that is not listed; one whose first letters an escape sequence swallows; a
-//! dump whose lines have offsets, beyond one line of it.
+//! dump whose lines have offsets, beyond one line of it; single lines of a large value in another
+//! form than their own.
 
 mod encode;
 mod filter;
 mod forms;
 mod keep;
+mod look;
 mod net;
 mod scrubber;
 mod search;

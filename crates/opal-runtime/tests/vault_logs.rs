@@ -115,6 +115,12 @@ fn the_time_grows_as_the_output_does_and_hardly_with_the_number_of_values() {
 }
 
 #[test]
+fn four_thousand_values_take_less_than_ten_megabytes() {
+    let memory = values(4000).memory();
+    assert!(memory < 10_000_000, "{memory} bytes");
+}
+
+#[test]
 fn values_that_begin_alike_or_repeat_themselves_cost_no_more() {
     let vault = Vault::new();
     for index in 0..300 {

@@ -19,8 +19,8 @@ use opal_runtime::execute::{self, Job, Outcome};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
-use opal_runtime::stop::{Order, USUAL_GRACE};
 use opal_runtime::session::{LocalSession, Setup, Terminal};
+use opal_runtime::stop::USUAL_GRACE;
 use opal_runtime::vault::Vault;
 
 use crate::dispatch::Context;
@@ -28,8 +28,8 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning::Subject;
 use crate::signals::Watched;
-use crate::view::run::{Failed, Live, Look, Report, summary_json};
 use crate::view;
+use crate::view::run::{Failed, Live, Look, Report, summary_json};
 use recording::Recording;
 
 /// A plan that is to run, and where it comes from.
@@ -58,7 +58,7 @@ pub(crate) fn execute(
     let live = Live::new(Look::of(context, asked), errand.watched.stop())?;
     let start = errand.subject.start()?;
     let session = session(context, asked, errand, start.clone())?;
-    let from = start::from(context, asked, &errand.subject.loaded.path, plan)?;
+    let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan)?;
     let stop = match asked.run.timeout {
         Some(limit) => {
             let limit = Duration::from_nanos(limit.as_nanos().unsigned_abs());
@@ -92,7 +92,8 @@ pub(crate) fn execute(
     }
     let (contract, drift) = errand.contract.clone().unzip();
     let source = &errand.subject.loaded.path;
-    let header = recording::header(context, source, plan, contract, drift.unwrap_or_default());
+    let header =
+        recording::header(context, (source, &start), plan, contract, drift.unwrap_or_default());
     let recording = Recording::begin(context, asked, header, plan)?;
     context.stages.end("prepare");
     let began = Instant::now();
@@ -102,8 +103,7 @@ pub(crate) fn execute(
     }
     let outcome = execute::execute(&Job { recorder: &recording, ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
-        let is_killed = stop.order() == Order::Kill;
-        session.end_all(if is_killed { Duration::ZERO } else { USUAL_GRACE });
+        session.end_all(USUAL_GRACE, &stop);
     }
     let end = End { errand, outcome: &outcome, took: began.elapsed() };
     end.tell(context, asked, &live, recording, &vault)
@@ -125,8 +125,9 @@ fn session(
         terminal,
     }));
     if on_terminal {
-        let resized = Arc::clone(&session);
-        errand.watched.on_resize(move || resized.resized());
+        // What is on the terminal ends with the session, in good order.
+        let resized = Arc::downgrade(&session);
+        errand.watched.on_resize(move || resized.upgrade().iter().for_each(|it| it.resized()));
     }
     Ok(session)
 }

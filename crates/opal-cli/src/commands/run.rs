@@ -24,8 +24,8 @@ use crate::planning::{Outcome, Subject};
 use crate::signals::Watched;
 use crate::source::{Loaded, NotLoaded};
 use crate::tasks::{self, quoted};
-use crate::{project, view};
 use crate::view::plan::Comparison;
+use crate::{project, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
@@ -60,7 +60,11 @@ fn contract_run(
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let options = &asked.plan;
-    if options.dry_run { asked.for_plan()? } else { asked.for_run()? }
+    if options.dry_run {
+        asked.for_plan()?
+    } else {
+        asked.for_run()?
+    }
     let bytes = plans::read_file(path)?;
     let mut opened = plans::open(context, options, path, &bytes)?;
     let source = source_of(context, &opened.contract, context.file(matches))?;
@@ -126,7 +130,8 @@ fn refusal(
     drift: Vec<Drifted>,
 ) {
     let Some(root) = context.root(asked.plan.root.as_ref()) else { return };
-    let header = recording::header(context, &source.path, plan, Some(named), drift);
+    let Ok(start) = subject(source, plan).start() else { return };
+    let header = recording::header(context, (&source.path, &start), plan, Some(named), drift);
     let ending = Ending {
         at: header.at,
         took: std::time::Duration::ZERO,

@@ -84,7 +84,12 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
 }
 
 /// Counts and times, at the end.
-pub(crate) fn telemetry(context: &Context<'_>, loaded: &Loaded, plan: &Plan, options: &PlanOptions) {
+pub(crate) fn telemetry(
+    context: &Context<'_>,
+    loaded: &Loaded,
+    plan: &Plan,
+    options: &PlanOptions,
+) {
     let Some(level) = options.telemetry else { return };
     let mut rows = vec![
         ("source", format!("{} bytes", loaded.text.len())),

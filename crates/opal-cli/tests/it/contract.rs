@@ -232,14 +232,18 @@ fn a_contract_says_itself_what_runs() {
     opal.call(&["run", "--plan", "made.plan", "--env", "staging", "--dry-run"]).code(2);
     opal.call(&["run", "--plan"]).code(2);
     opal.call(&["run", "--force"]).code(2).says("--plan");
-    opal.call(&["run", "--plan", "gone.plan", "--dry-run"]).code(66).says("there is no file `gone.plan`");
+    opal.call(&["run", "--plan", "gone.plan", "--dry-run"])
+        .code(66)
+        .says("there is no file `gone.plan`");
 }
 
 #[test]
 fn a_contract_can_come_from_standard_input() {
     let opal = machine();
     let made = contract(&opal, &[]);
-    for line in [&["run", "--plan", "-", "--dry-run"][..], &["plan", "verify", "-"], &["plan", "show", "-"]] {
+    for line in
+        [&["run", "--plan", "-", "--dry-run"][..], &["plan", "verify", "-"], &["plan", "show", "-"]]
+    {
         let ran = opal_with(&opal, line, &made);
         assert!(matches!(ran.code, 0), "{ran:?}");
     }

@@ -100,7 +100,8 @@ fn a_step_may_do_anything_to_its_shell_and_the_next_one_is_as_before() {
         "( sleep 0 & ) ; true",
         "printf '\\000\\001\\377'",
     ] {
-        let text = format!("fun main() {{\n    ( {hostile} )\n    {hostile}; true\n    echo next\n}}\n");
+        let text =
+            format!("fun main() {{\n    ( {hostile} )\n    {hostile}; true\n    echo next\n}}\n");
         let opal = Opal::machine("").file("commands.opl", &text);
         let ran = opal.args(["main", "-q"]).run();
         assert!(ran.stdout.ends_with("next\n"), "{hostile}: {ran:#?}");
@@ -131,7 +132,7 @@ fn json_is_all_that_standard_output_has_where_it_is_asked_for() {
     let summary = ran.code(3).json();
     assert_eq!(summary["status"], "failed");
     assert_eq!(summary["failed"]["path"], "main.shell[1]");
-    assert_eq!(summary["steps"]["done"], 1);
+    assert_eq!(summary["counts"]["done"], 1);
     ran.says("one");
     let opal = Opal::machine("fun main() = echo one\n").args(["main", "--events", "-"]);
     let ran = opal.run();

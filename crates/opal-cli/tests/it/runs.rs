@@ -7,6 +7,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -187,6 +188,39 @@ fn tail_follows_a_run_to_its_end() {
     again.code(0).stdout(&format!("begin\n{numbers}"));
     let events = opal.call(&["runs", "tail", "last", "--json"]);
     assert!(events.code(0).stdout.lines().all(|line| line.starts_with('{')));
+}
+
+#[test]
+fn a_step_that_goes_quiet_has_told_everything() {
+    // The pauses make each line a write of its own.
+    let text = "fun slow() {\n    sh -c 'for i in $(seq 30); do echo line $i; sleep 0.002; done; \
+                until [ -e go ]; do sleep 0.01; done'\n}\n";
+    let opal = Opal::machine(text);
+    let mut run = opal.command();
+    let mut run = run.arg("slow").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while !opal.call(&["runs", "show", "--output"]).stdout.ends_with("line 30\n") {
+        if Instant::now() > end {
+            run.kill().unwrap();
+            panic!("the last lines are not told");
+        }
+    }
+    opal.write("go", "");
+    assert!(run.wait().unwrap().success());
+}
+
+#[test]
+fn others_hear_of_no_run_that_does_not_begin() {
+    let opal = Opal::machine(TASKS).file("root/logs", "no folder");
+    let ran = opal.call(&["--root", "root", "hello", "--events", "events.jsonl"]);
+    ran.code(74).says("nothing was run");
+    assert_eq!(opal.read("events.jsonl"), "");
+}
+
+#[test]
+fn without_a_home_it_is_said_what_it_is_for() {
+    let ran = Opal::project(TASKS).args(["hello"]).run();
+    ran.code(78).says("to keep keys and records in").says("`--no-record` runs without");
 }
 
 #[test]

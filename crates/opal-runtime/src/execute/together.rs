@@ -11,8 +11,7 @@ use super::chain::operators;
 /// |---|---|
 /// | `@parallel` | branches before it that were stopped would be left out |
 /// | a pipe | what stands before it would write nothing |
-/// | a block that writes to a file or is bound by `let` | the output would have no beginning |
-/// | a block that reads a file | it would read what it has read before |
+/// | a block that is redirected | the file would have no beginning, or be read from it again |
 #[must_use]
 pub fn together<'p>(plan: &'p Plan, path: &str) -> Option<&'p str> {
     plan.steps.iter().find_map(|step| whole(step, path)).map(|step| &*step.path)
@@ -24,10 +23,7 @@ fn whole<'p>(step: &'p Step, path: &str) -> Option<&'p Step> {
     }
     let inside = |(at, inner)| Some((at, whole(inner, path)?));
     let (at, found) = step.block.iter().enumerate().find_map(inside)?;
-    let is_one = step.decorator == "@parallel"
-        || step.binding.is_some()
-        || step.redirects.iter().any(|redirect| !redirect.operator.ends_with(">>"));
-    if is_one {
+    if step.decorator == "@parallel" || !step.redirects.is_empty() {
         return Some(step);
     }
     let operators = operators(step);

@@ -27,6 +27,8 @@ pub struct Header<'a> {
     pub contract: Option<Contract>,
     /// In what the contract is no longer true: of a forced or refused one.
     pub drift: Vec<Drifted>,
+    /// Where the steps start: tells two checkouts of one project apart.
+    pub directory: Option<String>,
     /// The git commit that is checked out.
     pub commit: Option<String>,
     pub host: Option<String>,
@@ -128,6 +130,7 @@ impl Header<'_> {
         line.maybe("commit", self.commit.as_deref());
         self.contract(&mut line);
         line.object("counts", |line| counts.write(line));
+        line.maybe("directory", self.directory.as_deref());
         self.drift(&mut line);
         ending.failed(&mut line);
         line.time("finished_at", ending.at);
@@ -166,6 +169,7 @@ impl Header<'_> {
     fn origin(&self, line: &mut Line) {
         line.maybe("commit", self.commit.as_deref());
         self.contract(line);
+        line.maybe("directory", self.directory.as_deref());
         self.drift(line);
         line.maybe("host", self.host.as_deref());
     }

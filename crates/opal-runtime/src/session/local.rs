@@ -25,6 +25,7 @@ mod files;
 mod flow;
 mod interpreters;
 mod lane;
+mod leader;
 mod mark;
 mod orphans;
 mod processes;
@@ -58,7 +59,8 @@ use terminal::{Attached, Resized};
 
 use waiting::{Interpreter, Waiting};
 
-pub use terminal::{Terminal, lead};
+pub use leader::lead;
+pub use terminal::Terminal;
 
 /// What a session is made of. The command line collects it; nothing here reads the environment of
 /// the process.
@@ -145,12 +147,12 @@ impl LocalSession {
     }
 
     /// Ends what the commands have left running, servers in the background included: for a run that
-    /// was interrupted. After any other run they stay.
-    pub fn end_all(&self, grace: Duration) {
+    /// was interrupted. After any other run they stay. An order to kill leaves them no time.
+    pub fn end_all(&self, grace: Duration, stop: &Stop) {
         for idle in &self.idle {
             idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
         }
-        ending::end(|| processes::left(&self.setup.marker, self.began), grace);
+        ending::end(|| processes::left(&self.setup.marker, self.began), grace, stop);
         orphans::bury();
     }
 
@@ -248,8 +250,7 @@ impl LocalSession {
             (Some(_), Some(terminal)) => terminal.leader.as_slice(),
             _ => &[],
         };
-        let is_marked = lane.pty.is_some();
-        let shell = Waiting::start(interpreter, leader, directory, is_marked, |command| {
+        let shell = Waiting::start(interpreter, leader, directory, |command| {
             self.surround(command, lane, directory);
             command.envs(more.iter().map(|(name, value)| (name, value.expose())));
             connected = lane.connect(command);

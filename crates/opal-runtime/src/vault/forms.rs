@@ -21,7 +21,7 @@ const LINES_ENCODED: usize = 4 << 10;
 /// Of a larger value, lines are hidden only as they are, and blanks at its ends, too.
 const ALL_FORMS: usize = 256 << 10;
 /// So much of a text is spelled or encoded at once.
-const PIECE: usize = 64 * GROUPS;
+const PIECE: usize = 256 * GROUPS;
 
 /// What one value is hidden by.
 #[derive(Default)]

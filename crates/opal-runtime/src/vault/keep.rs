@@ -139,8 +139,7 @@ impl Kept {
     pub(super) fn append(&mut self, other: &Self, owners: u32) {
         let shifted = |owner: u32| owner + owners;
         let patterns = other.patterns.iter();
-        self.patterns
-            .extend(patterns.map(|kept| Pattern { owner: shifted(kept.owner), ..*kept }));
+        self.patterns.extend(patterns.map(|kept| Pattern { owner: shifted(kept.owner), ..*kept }));
         self.rungs
             .extend(other.rungs.iter().map(|rung| Rung { owner: shifted(rung.owner), ..*rung }));
         self.ends.extend(other.ends.iter().map(|end| End { owner: shifted(end.owner), ..*end }));

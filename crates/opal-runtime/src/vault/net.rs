@@ -36,9 +36,8 @@ impl Net {
         let mut shorter = Vec::with_capacity(kept.patterns.len());
         let mut begun: Vec<u32> = Vec::new();
         for (index, pattern) in kept.patterns.iter().enumerate() {
-            let begins = |shorter: u32| {
-                pattern.text().starts_with(kept.patterns[shorter as usize].text())
-            };
+            let begins =
+                |shorter: u32| pattern.text().starts_with(kept.patterns[shorter as usize].text());
             while begun.pop_if(|shorter| !begins(*shorter)).is_some() {}
             shorter.push(begun.last().copied().unwrap_or(NONE));
             begun.push(u32::try_from(index).unwrap_or(NONE));
@@ -81,7 +80,8 @@ impl Net {
     fn may_begin(&self, bytes: &[u8]) -> bool {
         let (least, most) = (key(bytes, 0), key(bytes, 0xff));
         let first = self.kept.patterns.partition_point(|pattern| pattern.key() < least);
-        let mut alike = self.kept.patterns[first..].iter().take_while(|pattern| pattern.key() <= most);
+        let mut alike =
+            self.kept.patterns[first..].iter().take_while(|pattern| pattern.key() <= most);
         alike.any(|pattern| pattern.length() > bytes.len())
     }
 

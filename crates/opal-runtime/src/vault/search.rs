@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::forms::Forms;
-use super::keep::{Hash, Kept, Pattern, SURE, next_rung};
-use super::net::{Net, Sink};
-use super::view::{Loose, Track, View, Views};
+use super::keep::{Hash, Kept};
+use super::look::Looking;
+use super::net::Net;
+use super::view::{Loose, Track as _, View, Views};
 
 /// Values that are looked for together.
 pub(super) struct Layer {
@@ -26,16 +27,16 @@ pub(super) struct Region {
 /// A long form that was found to begin, up to a rung of it that is sure.
 #[derive(Clone)]
 pub(super) struct Trail {
-    kind: Kind,
+    pub(super) kind: Kind,
     /// Where it goes on.
     pub(super) at: usize,
-    length: usize,
-    hash: Hash,
-    label: Arc<str>,
+    pub(super) length: usize,
+    pub(super) hash: Hash,
+    pub(super) label: Arc<str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Text,
     Loose,
 }
@@ -60,20 +61,16 @@ pub(super) struct Findings {
     pub(super) trails: Vec<Trail>,
     /// What is printed last before `hold`.
     pub(super) before: Option<u8>,
-    followed: Vec<Followed>,
+    pub(super) followed: Vec<Followed>,
 }
 
-struct Followed {
+pub(super) struct Followed {
     /// Where it began in this stretch.
-    start: usize,
+    pub(super) start: usize,
     /// As it was at the beginning, if that was before this stretch.
-    old: Option<Trail>,
-    new: Option<Trail>,
+    pub(super) old: Option<Trail>,
+    pub(super) new: Option<Trail>,
 }
-
-/// Values within values, and those of one letter, begin at many places. More are never followed
-/// at once beyond what is sure, so that following stays linear.
-const MOST_TRAILS: usize = 16;
 
 impl Layer {
     /// Of all values of `older` layers, and newer ones.
@@ -101,7 +98,7 @@ impl Layer {
         self.labels.len()
     }
 
-    fn label(&self, owner: u32) -> &Arc<str> {
+    pub(super) fn label(&self, owner: u32) -> &Arc<str> {
         &self.labels[owner as usize]
     }
 
@@ -158,7 +155,7 @@ fn both(layers: &[Arc<Layer>], stretch: &Stretch<'_>, view: &View<'_>, findings:
 }
 
 impl Findings {
-    fn wait(&mut self, from: usize, characters: usize) {
+    pub(super) fn wait(&mut self, from: usize, characters: usize) {
         self.hold = self.hold.min(from);
         self.waiting = self.waiting.max(characters);
     }
@@ -174,269 +171,5 @@ impl Findings {
             Some(b'\r') => Some(b'\r'),
             _ => printed.or(stretch.before),
         };
-    }
-}
-
-/// One track of a stretch, while patterns of one kind are looked for in it.
-struct Looking<'a, T> {
-    nets: Vec<(&'a Layer, &'a Net)>,
-    kind: Kind,
-    stretch: &'a Stretch<'a>,
-    track: &'a T,
-    findings: &'a mut Findings,
-    /// Where trails from before the stretch stopped, and what of it they hide.
-    carried: Vec<usize>,
-    hidden: usize,
-}
-
-/// How far a long form was found to go on.
-#[derive(Default)]
-struct Walk {
-    /// It is hidden up to here, if at all.
-    covered: Option<usize>,
-    label: Option<Arc<str>>,
-    /// What was printed is enough to be no accident.
-    is_sure: bool,
-    /// Here it was known not to go on.
-    stop: usize,
-    /// The last rung of it, with its length and hash, if it may go on after the end.
-    open: Option<(usize, usize, Hash)>,
-}
-
-impl Walk {
-    fn cover(&mut self, end: usize, label: &Arc<str>) {
-        self.covered = Some(end);
-        if !self.is_sure {
-            self.label = Some(Arc::clone(label));
-        }
-    }
-}
-
-struct Hit {
-    start: usize,
-    end: usize,
-    owner: u32,
-    whole: bool,
-    leads_to: Option<usize>,
-}
-
-struct Hits<'a, T> {
-    track: &'a T,
-    stretch: &'a Stretch<'a>,
-    hits: Vec<Hit>,
-    /// Where a pattern begins that must stand alone, and nobody knows yet if it does.
-    undecided: Option<usize>,
-}
-
-impl<T: Track> Sink for Hits<'_, T> {
-    fn found(&mut self, pattern: &Pattern, end: usize) {
-        let start = end - pattern.length();
-        let covers = |hit: &Hit| hit.whole && hit.start == start;
-        let whole = pattern.whole
-            && !self.hits.last().is_some_and(covers)
-            && (!pattern.alone || self.is_alone(start, end));
-        let leads_to = usize::try_from(pattern.leads_to).ok().filter(|length| *length > 0);
-        if whole || leads_to.is_some() {
-            self.hits.push(Hit { start, end, owner: pattern.owner, whole, leads_to });
-        }
-    }
-}
-
-impl<T: Track> Hits<'_, T> {
-    fn is_alone(&mut self, start: usize, end: usize) -> bool {
-        let bytes = self.track.bytes();
-        let before = match start.checked_sub(1) {
-            // A return that the view is without stands between.
-            _ if self.is_after_return(start) => None,
-            Some(at) => Some(bytes[at]),
-            None => self.stretch.before,
-        };
-        let after = bytes.get(end).copied();
-        if [before, after].into_iter().flatten().any(is_word) {
-            return false;
-        }
-        if after.is_none() && !self.stretch.is_last {
-            self.undecided = Some(self.undecided.map_or(start, |first| first.min(start)));
-            return false;
-        }
-        true
-    }
-
-    fn is_after_return(&self, start: usize) -> bool {
-        let before = self.track.origin(start).checked_sub(1);
-        before.is_some_and(|before| self.stretch.raw[before] == b'\r')
-    }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
-impl<'a, T: Track> Looking<'a, T> {
-    fn new(
-        nets: Vec<(&'a Layer, &'a Net)>,
-        kind: Kind,
-        stretch: &'a Stretch<'a>,
-        track: &'a T,
-        findings: &'a mut Findings,
-    ) -> Self {
-        Self { nets, kind, stretch, track, findings, carried: Vec::new(), hidden: 0 }
-    }
-
-    fn look(mut self) {
-        let kind = self.kind;
-        for trail in self.stretch.trails.iter().filter(|trail| trail.kind == kind) {
-            self.go_on(trail);
-        }
-        for (layer, net) in self.nets.clone() {
-            let bytes = self.track.bytes();
-            let mut sink = Hits {
-                track: self.track,
-                stretch: self.stretch,
-                hits: Vec::new(),
-                undecided: None,
-            };
-            let open = net.scan(bytes, &mut sink);
-            let open = open.filter(|_| !self.stretch.is_last);
-            for from in [open, sink.undecided].into_iter().flatten() {
-                self.findings.wait(self.track.origin(from), bytes.len() - from);
-            }
-            self.take(&sink.hits, layer);
-        }
-    }
-
-    fn take(&mut self, hits: &[Hit], layer: &Layer) {
-        let mut followed = self.carried.clone();
-        let mut hidden = self.hidden;
-        for hit in hits {
-            let own = layer.label(hit.owner);
-            let start = self.track.origin(hit.start);
-            let mut found = hit.whole.then(|| (hit.end, Arc::clone(own)));
-            if let Some(longest) = hit.leads_to {
-                followed.retain(|stop| *stop > hit.end);
-                if followed.len() == MOST_TRAILS && hidden >= hit.start + SURE {
-                    continue;
-                }
-                let bytes = &self.track.bytes()[hit.start..hit.end];
-                let most = if followed.len() < MOST_TRAILS { usize::MAX } else { SURE };
-                let from = (hit.end, bytes.len(), Hash::EMPTY.over(bytes));
-                let walk = self.follow(from, Some(longest), most);
-                if walk.is_sure && most > SURE {
-                    followed.push(walk.stop);
-                    hidden = hidden.max(walk.covered.unwrap_or(0));
-                }
-                found = walk.covered.zip(walk.label).or(found);
-                let label = found.as_ref().map_or(own, |(_, label)| label);
-                self.leave_open(walk.open, hit.start, label);
-            }
-            if let Some((end, label)) = found {
-                let end = self.track.origin(end - 1) + 1;
-                self.findings.regions.push(Region { start, end, label, goes_on: false });
-            }
-        }
-    }
-
-    /// What began at `start` may go on after the end.
-    fn leave_open(
-        &mut self,
-        open: Option<(usize, usize, Hash)>,
-        start: usize,
-        label: &Arc<str>,
-    ) {
-        let origin = self.track.origin(start);
-        match open {
-            None => {}
-            Some(open) if open.1 >= SURE => {
-                let new = Some(self.trail(open, label));
-                self.findings.followed.push(Followed { start: origin, old: None, new });
-            }
-            Some(_) => self.findings.wait(origin, self.track.bytes().len() - start),
-        }
-    }
-
-    fn go_on(&mut self, trail: &Trail) {
-        let from = self.track.index(trail.at);
-        let longest = self.rung(trail.hash).map(|(longest, _)| longest);
-        let walk = self.follow((from, trail.length, trail.hash), longest, usize::MAX);
-        self.carried.push(walk.stop);
-        if let Some(covered) = walk.covered.filter(|covered| *covered > from) {
-            self.hidden = self.hidden.max(covered);
-            let end = self.track.origin(covered - 1) + 1;
-            let label = Arc::clone(&trail.label);
-            self.findings.regions.push(Region { start: trail.at, end, label, goes_on: true });
-        }
-        let new = walk.open.map(|open| match open.0 == from {
-            true => {
-                self.findings.wait(trail.at, self.track.bytes().len() - from);
-                trail.clone()
-            }
-            false => self.trail(open, &trail.label),
-        });
-        self.findings.followed.push(Followed { start: trail.at, old: Some(trail.clone()), new });
-    }
-
-    fn trail(&mut self, (at, length, hash): (usize, usize, Hash), label: &Arc<str>) -> Trail {
-        let place = self.track.origin(at - 1) + 1;
-        self.findings.wait(place, self.track.bytes().len() - at);
-        Trail { kind: self.kind, at: place, length, hash, label: Arc::clone(label) }
-    }
-
-    /// Goes along the bytes from `at` on while they may be those of a form that has the hash at
-    /// this length, up to the longest such form, and not beyond `most` if that is sure.
-    ///
-    /// The first sure rung gives the label, as nothing is shown before it; else the last end.
-    fn follow(
-        &self,
-        (mut at, mut length, mut hash): (usize, usize, Hash),
-        mut longest: Option<usize>,
-        most: usize,
-    ) -> Walk {
-        let bytes = self.track.bytes();
-        let mut walk = Walk::default();
-        while let Some(longer) = longest.filter(|_| length < most) {
-            let rung = next_rung(length);
-            let end = at + (rung.min(longer) - length);
-            let mut here = hash;
-            for (index, byte) in bytes.iter().enumerate().take(end).skip(at) {
-                here = here.with(*byte);
-                if self.nets.iter().any(|(_, net)| net.may_end(here))
-                    && let Some(label) = self.end(here)
-                {
-                    walk.cover(index + 1, label);
-                }
-            }
-            if end > bytes.len() {
-                walk.open = (!self.stretch.is_last).then_some((at, length, hash));
-                walk.stop = usize::MAX;
-                return walk;
-            }
-            (at, hash) = (end, here);
-            if rung > longer {
-                break;
-            }
-            length = rung;
-            let found = self.rung(hash);
-            longest = found.map(|(longest, _)| longest);
-            if let Some((_, label)) = found.filter(|_| length >= SURE) {
-                walk.cover(at, label);
-                walk.is_sure = true;
-            }
-        }
-        walk.stop = at;
-        walk
-    }
-
-    /// The length of the longest form that has this hash at a rung, and its label.
-    fn rung(&self, hash: Hash) -> Option<(usize, &Arc<str>)> {
-        let found = self.nets.iter().filter_map(|(layer, net)| Some((layer, net.rung(hash)?)));
-        let (layer, rung) = found.reduce(|first, other| {
-            if other.1.longest > first.1.longest { other } else { first }
-        })?;
-        Some((rung.longest as usize, layer.label(rung.owner)))
-    }
-
-    /// The label of the whole form that has this hash.
-    fn end(&self, hash: Hash) -> Option<&Arc<str>> {
-        self.nets.iter().find_map(|(layer, net)| Some(layer.label(net.end(hash)?.owner)))
     }
 }

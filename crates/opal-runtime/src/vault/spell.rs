@@ -255,43 +255,48 @@ impl Spelling {
         Some((special.iter().fold(hash, with), wide))
     }
 
-    /// The most bytes that can stand for a text of `length` bytes, and room for one more.
+    /// The most bytes that can stand for a text of `length` bytes, and some room.
     pub(super) const fn room_for(length: usize) -> usize {
         length * SHORT + LONGEST
     }
 
     /// Writes what stands for `text`, which follows a character that ends with `before`, and
-    /// gives its length.
+    /// gives its length. There must be room for it.
     pub(super) fn write(&self, text: &str, before: Option<u8>, out: &mut [u8]) -> usize {
-        let by_character = !self.wide.is_by_byte();
+        if self.shell || !self.wide.is_by_byte() && !text.is_ascii() {
+            return self.write_by_character(text, before, out);
+        }
         let mut length = 0;
-        let mut last = before;
-        for (at, byte) in text.bytes().enumerate() {
-            if by_character && !byte.is_ascii() {
-                length += self.write_wide(text, at, &mut out[length..]);
-                continue;
-            }
+        for byte in text.bytes() {
             let Short(bytes, count) = self.bytes[usize::from(byte)];
             // All of them, always: how many there are is not foreseeable.
             out[length..length + SHORT].copy_from_slice(&bytes);
             length += usize::from(count);
-            if self.shell {
-                if !has_meaning(byte, last) {
-                    length -= 1;
-                    out[length - 1] = byte;
-                }
-                last = Some(byte);
-            }
         }
         length
     }
 
-    fn write_wide(&self, text: &str, at: usize, out: &mut [u8]) -> usize {
-        let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { return 0 };
+    fn write_by_character(&self, text: &str, mut before: Option<u8>, out: &mut [u8]) -> usize {
+        let mut length = 0;
         let mut code = String::with_capacity(LONGEST);
-        self.wide.write(&mut code, c);
-        out[..code.len()].copy_from_slice(code.as_bytes());
-        code.len()
+        for c in text.chars() {
+            code.clear();
+            let here = match u8::try_from(c).ok().filter(u8::is_ascii) {
+                Some(byte) if !self.shell || has_meaning(byte, before) => {
+                    let Short(bytes, count) = &self.bytes[usize::from(byte)];
+                    &bytes[..usize::from(*count)]
+                }
+                Some(byte) => &[byte],
+                None => {
+                    self.wide.write(&mut code, c);
+                    code.as_bytes()
+                }
+            };
+            out[length..length + here.len()].copy_from_slice(here);
+            length += here.len();
+            before = Some(u8::try_from(c).unwrap_or(u8::MAX));
+        }
+        length
     }
 }
 
@@ -310,10 +315,7 @@ impl Code {
     }
 
     fn is_by_byte(self) -> bool {
-        matches!(
-            self,
-            Self::Itself | Self::Hex | Self::Octal | Self::Percent | Self::PercentLower
-        )
+        matches!(self, Self::Itself | Self::Hex | Self::Octal | Self::Percent | Self::PercentLower)
     }
 
     /// Writes a byte of a character, if there is a code for it.

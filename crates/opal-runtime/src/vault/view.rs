@@ -202,20 +202,32 @@ fn is_kept(byte: u8) -> bool {
 
 impl<'a> Loose<'a> {
     pub(super) fn of(view: &'a View<'a>) -> Self {
-        let mut bytes = vec![0; view.bytes.len()];
+        let mut bytes = vec![0; view.bytes.len() + BLOCK];
         let mut kept = Vec::with_capacity(view.bytes.len() / BLOCK + 1);
         let mut length = 0;
-        for block in view.bytes.chunks(BLOCK) {
+        let (blocks, rest) = view.bytes.as_chunks::<BLOCK>();
+        let mut last = [b' '; BLOCK];
+        last[..rest.len()].copy_from_slice(rest);
+        let last = (!rest.is_empty()).then_some(&last);
+        for block in blocks.iter().chain(last) {
             kept.push(length);
-            // No branch: in text, where the next blank stands is not foreseeable.
-            for &byte in block {
-                bytes[length] = LOOSE[usize::from(byte)];
-                length += usize::from(bytes[length] != 0);
+            if let Some(out) = bytes[length..].first_chunk_mut() {
+                length += loosen(block, out);
             }
         }
         bytes.truncate(length);
         Self { bytes, of: view, kept }
     }
+}
+
+/// No branch, and no bound to look at: in text, where the next blank stands is not foreseeable.
+fn loosen(block: &[u8; BLOCK], out: &mut [u8; BLOCK]) -> usize {
+    let mut length = 0;
+    for &byte in block {
+        out[length % BLOCK] = LOOSE[usize::from(byte)];
+        length += usize::from(is_kept(byte));
+    }
+    length
 }
 
 impl Track for Loose<'_> {

@@ -25,8 +25,8 @@ fn run(source: &str) -> (Ran, BTreeMap<String, String>) {
     let folder = tempfile::tempdir().unwrap();
     let session = session(folder.path());
     let ran = Running::on(Project::new(source), &session, folder.path()).run();
-    let files = fs::read_dir(folder.path()).unwrap().map(|entry| {
-        let path = entry.unwrap().path();
+    let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| path.is_file()).map(|path| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         (name, fs::read_to_string(path).unwrap_or_default())
     });

@@ -76,6 +76,7 @@ pub(crate) fn header(target: &str, second: u64) -> Header<'_> {
         plan_hash: digest,
         contract: None,
         drift: Vec::new(),
+        directory: Some("/srv/shop".into()),
         commit: Some("0123abc".into()),
         host: Some("host".into()),
         user: Some("user".into()),

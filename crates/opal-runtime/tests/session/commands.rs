@@ -89,7 +89,14 @@ fn a_step_may_use_every_descriptor() {
         assert_eq!(place.run("cat f3 f7 f8 f9").out(), "a\nb\nc\nd\n");
         // The tests themselves may have been given some.
         let given = inherited();
-        for text in ["ls /proc/self/fd", "X=1 ls /proc/self/fd", "ls /proc/self/fd; exit 0"] {
+        for text in [
+            "ls /proc/self/fd",
+            "X=1 ls /proc/self/fd",
+            "ls /proc/self/fd; exit 0",
+            "cd .; ls /proc/self/fd",
+            ": $$; ls /proc/self/fd; exit 0",
+            "cd .; : $$; ls /proc/self/fd",
+        ] {
             assert_eq!(numbers(&place.run(text).out()), given, "{only:?} {text}");
         }
     }
@@ -303,7 +310,7 @@ fn what_stays_in_the_background_blocks_nothing_and_goes_on() {
         assert!(is_alive(&pid));
         let done = place.run("(yes >/dev/null & echo $!)");
         assert!(is_alive(done.out().trim()));
-        place.session.end_all(std::time::Duration::from_secs(5));
+        place.session.end_all(std::time::Duration::from_secs(5), &Stop::new());
         until("ended", || !is_alive(&pid) && !is_alive(done.out().trim()));
     }
 }
@@ -326,5 +333,61 @@ fn a_reader_that_wants_no_more_is_told_on() {
             assert_eq!(ended.code, if script.contains('9') { 9 } else { 141 }, "{only:?} {script}");
         }
         assert_eq!(place.run("echo fine").out(), "fine\n");
+    }
+}
+
+#[test]
+fn every_step_that_asks_has_a_shell_with_a_number_of_its_own() {
+    for only in SHELLS {
+        let place = Place::new(only);
+        let number = |text: &str| place.run(text).out();
+        assert_ne!(number("echo $$"), number("echo ${$}"), "{only:?}");
+        let done = place.run("kill -TERM $$; echo still");
+        assert_eq!((done.code(), done.out(), done.err()), (143, String::new(), String::new()));
+        let done = place.run("trap 'echo told; exit 5' TERM; kill -TERM $$; sleep 9");
+        assert_eq!((done.code(), done.out().as_str()), (5, "told\n"), "{only:?}");
+        let done = place.run("cd / && : $$ && pwd; exit_later() { return 4; }; exit_later");
+        assert_eq!((done.code(), done.out().as_str()), (4, "/\n"), "{only:?}");
+        assert_eq!(done.ended.unwrap().directory.unwrap().to_str(), Some("/"));
+        let unknown = place.run(": $$; nosuchprogram").err();
+        assert_eq!(unknown.contains("line 1: nosuch"), only == Only::Bash, "{unknown}");
+    }
+    assert_eq!(Place::new(Only::Bash).run(": $$; false | true").code(), 1);
+}
+
+#[test]
+fn a_shell_of_its_own_gets_values_as_data_and_its_standard_input() {
+    for only in SHELLS {
+        let place = Place::new(only);
+        let long = "'; touch pwned $(x)\n".repeat(20_000);
+        for value in ["'; touch pwned; $(touch pwned)\n\n", &long] {
+            let parts = [
+                text("cat; : $$; printf '[%s]' "),
+                word(value),
+                text("; printf %s \"$A\"; exit 3"),
+            ];
+            let (from, feed) = pipe().unwrap();
+            rustix::io::write(&feed, b"fed").unwrap();
+            drop(feed);
+            let path = place.path();
+            let environment = BTreeMap::from([("A".to_owned(), Secret::new("a'b"))]);
+            let mut work = work(&parts, &path);
+            (work.stdin, work.environment) = (Input::From(from), &environment);
+            let mut heard = Heard::default();
+            let ended = place.session.run(work, &Stop::new(), &mut heard).unwrap();
+            let out = String::from_utf8(heard.stdout).unwrap();
+            assert!(out == format!("fed[{value}]a'b"), "{only:?} {}", &out[..out.len().min(99)]);
+            assert_eq!(ended.code, 3);
+        }
+        let killed = place.parts(&[text(": "), word("x"), text("; kill -9 $$; echo still")]);
+        assert_eq!(
+            (killed.code(), killed.out(), killed.err()),
+            (137, String::new(), String::new())
+        );
+        let moved = place.parts(&[text(": $$; cd "), word("/"), text(" && ls /proc/self/fd")]);
+        assert_eq!(numbers(&moved.out()), inherited(), "{only:?}");
+        assert_eq!(moved.ended.unwrap().directory.unwrap().to_str(), Some("/"));
+        let pasted = place.parts(&[text("printf %s "), ScriptPart::Raw(Secret::new("a; echo $$"))]);
+        assert!(pasted.out().starts_with('a') && pasted.code() == 0, "{}", pasted.err());
     }
 }

@@ -120,7 +120,7 @@ fn a_server_of_an_earlier_step_survives_a_later_time_limit_and_not_the_end_of_al
         place.stopped("(sleep 1000 & echo $! > pid1); sleep 1000", &stop);
         assert!(!pids(&place).iter().any(|pid| is_alive(pid)));
         assert!(servers.iter().all(|pid| is_alive(pid)), "{only:?}");
-        place.session.end_all(Duration::from_secs(60));
+        place.session.end_all(Duration::from_secs(60), &Stop::new());
         assert!(!servers.iter().any(|pid| is_alive(pid)), "{only:?}");
     }
 }
@@ -167,4 +167,19 @@ fn interruptions_at_any_moment_leave_no_process() {
         command == "sleep\x001234567\0" && is_alive(&it.file_name().to_string_lossy())
     });
     assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn the_end_of_all_hears_the_order_to_kill() {
+    let place = Place::new(Only::Bash);
+    let server = place.run("(trap '' TERM; while :; do sleep 0.01; done) & echo $!").out();
+    let (stop, begin) = (Stop::new(), Instant::now());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(50));
+            stop.kill();
+        });
+        place.session.end_all(LONG, &stop);
+    });
+    assert!(begin.elapsed() < LONG && !is_alive(&server));
 }

@@ -24,7 +24,7 @@ const LEADS: [&str; 4] =
 fn without_a_terminal_nobody_leads() {
     let mut arguments = std::env::args_os().skip_while(|it| it != "--").skip(1).peekable();
     if arguments.peek().is_some() {
-        panic!("{}", lead(arguments));
+        std::process::exit(i32::from(lead(arguments).unwrap()));
     }
     let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
     alone.args(LEADS).args(["/bin/echo", "has led"]).stdin(std::process::Stdio::null());
@@ -67,7 +67,7 @@ impl Seat {
         };
         let place = Place::on(only, &[("TERM", "xterm")], Some(terminal));
         let seat = Self { place, person: Some(person), device, stop, signals };
-        // The test program announces its test before it becomes the shell.
+        // The test program announces its test before it starts the shell.
         assert_eq!(seat.run("true").code(), 0);
         seat
     }
@@ -91,7 +91,12 @@ impl Seat {
 
     /// Types once the command has said that it is ready.
     fn typing(&self, text: &str, keys: &[u8]) -> Done {
-        let mut typist = Typist { seat: self, keys, heard: Heard::default(), is_done: false };
+        self.typing_until("ready", text, keys)
+    }
+
+    /// Types once the command has said something.
+    fn typing_until(&self, said: &str, text: &str, keys: &[u8]) -> Done {
+        let mut typist = Typist { seat: self, said, keys, heard: Heard::default(), is_done: false };
         let ended = self.listen(text, &mut typist);
         Done { ended, stdout: typist.heard.stdout, stderr: typist.heard.stderr }
     }
@@ -107,6 +112,7 @@ impl Seat {
 
 struct Typist<'a> {
     seat: &'a Seat,
+    said: &'a str,
     keys: &'a [u8],
     heard: Heard,
     is_done: bool,
@@ -115,7 +121,7 @@ struct Typist<'a> {
 impl Taker for Typist<'_> {
     fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Closed> {
         self.heard.take(stream, bytes)?;
-        if !self.is_done && self.heard.stdout.windows(5).any(|it| it == b"ready") {
+        if !self.is_done && String::from_utf8_lossy(&self.heard.stdout).contains(self.said) {
             self.is_done = true;
             rustix::io::write(self.seat.person.as_ref().unwrap(), self.keys).unwrap();
         }
@@ -251,7 +257,7 @@ fn what_stays_in_the_background_does_not_hold_the_terminal() {
         let done = seat.run("sleep 1000 & echo $!");
         assert!(is_alive(&done.out()));
         assert_eq!(seat.run("echo next").out(), "next\r\n");
-        seat.place.session.end_all(Duration::from_secs(60));
+        seat.place.session.end_all(Duration::from_secs(60), &Stop::new());
         assert!(!is_alive(&done.out()));
     }
 }
@@ -283,4 +289,133 @@ fn an_order_from_elsewhere_reaches_the_command_too() {
         seat.run(text)
     });
     assert_eq!(done.code(), 6);
+}
+
+#[test]
+fn a_server_outlives_the_session_and_its_terminal() {
+    for only in SHELLS {
+        let seat = Seat::new(only);
+        let server = seat.run("sleep 1000 & echo $!").out();
+        let held = seat.run("trap '' HUP; sleep 1000 & echo $!").out();
+        let quick = seat.run("exec sleep 0").code();
+        drop(seat);
+        thread::sleep(Duration::from_millis(100));
+        assert_eq!(quick, 0);
+        assert!(is_alive(&server), "{only:?}");
+        assert!(is_alive(&held), "{only:?}");
+        for pid in [server, held] {
+            kill(&pid);
+        }
+    }
+}
+
+#[test]
+fn a_server_outlives_a_later_command_that_is_killed() {
+    for only in SHELLS {
+        let seat = Seat::new(only);
+        let server = seat.run("sleep 1000 & echo $!").out();
+        seat.stop.kill();
+        assert_eq!(seat.run("trap '' TERM INT; sleep 1000; sleep 1000").code(), 137);
+        assert!(is_alive(&server), "{only:?}");
+        kill(&server);
+    }
+}
+
+#[test]
+fn no_leader_and_no_shell_is_left_of_a_session() {
+    for only in SHELLS {
+        let seat = Seat::new(only);
+        let pids = seat.run("cat /proc/$PPID/stat; cat /proc/$$/stat").out();
+        let parents: Vec<String> = pids
+            .lines()
+            .flat_map(|stat| {
+                let number = |field: Option<&str>| field.unwrap().to_owned();
+                let (own, rest) = stat.split_once(' ').unwrap();
+                let parent = rest.rsplit_once(')').unwrap().1.split_whitespace().nth(1);
+                [own.to_owned(), number(parent)]
+            })
+            .filter(|pid| *pid != std::process::id().to_string())
+            .collect();
+        assert!(parents.len() >= 3, "{pids}");
+        drop(seat);
+        assert!(!parents.iter().any(|pid| is_alive(pid)), "{only:?} {pids}");
+    }
+}
+
+fn kill(pid: &str) {
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+}
+
+/// What a pager does: keys come from the terminal of standard error, one by one.
+const PAGER: &str = "stty -icanon -echo min 1 <&2; printf ready; head -c 2 <&2 | tr a-z A-Z; echo";
+
+#[test]
+fn a_pager_gets_its_keys_from_the_terminal_of_its_standard_error() {
+    for only in SHELLS {
+        let seat = Seat::new(only);
+        assert_eq!(seat.typing(PAGER, b"qx").out(), "readyQX\r\n", "{only:?}");
+        // And the next command is not a pager.
+        let done = seat.typing("echo ready; read x; echo \"got $x\"", b"y\n");
+        assert_eq!(done.out(), "ready\r\ny\r\ngot y\r\n", "{only:?}");
+        assert_eq!(seat.run("stty size <&2").out(), "30 90\r\n");
+    }
+}
+
+#[test]
+fn less_and_more_can_be_left() {
+    let seat = Seat::new(Only::Bash);
+    for pager in ["/usr/bin/less", "/usr/bin/more"].map(std::path::Path::new) {
+        if pager.exists() {
+            let text = format!("{{ echo ready; seq 200; }} | {}; echo left", pager.display());
+            let done = seat.typing_until("29", &text, b"q");
+            assert!(done.out().ends_with("left\r\n"), "{}", done.out());
+            assert!(!done.out().contains("150"), "{}", done.out());
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_reaches_a_pager_and_opal() {
+    let seat = Seat::new(Only::Bash);
+    let text = "trap 'exit 7' INT; stty -icanon -echo <&2; printf ready; \
+                while :; do sleep 0.01; done";
+    assert_eq!(seat.typing(text, b"\x03").code(), 7);
+    assert_eq!(seat.signals(), [2]);
+}
+
+#[test]
+fn whoever_interrupts_a_command_that_takes_keys_as_they_are_means_the_run_where_it_ends_by_that() {
+    for (ending, signals) in [("exit 130", vec![2]), ("kill -INT $$", vec![2]), ("exit 3", vec![])]
+    {
+        let seat = Seat::new(Only::Bash);
+        let text = format!("stty raw -echo; printf ready; head -c 1 >/dev/null; {ending}");
+        seat.typing(&text, b"\x03");
+        assert_eq!(seat.signals(), signals, "{ending}");
+        let seat = Seat::new(Only::Bash);
+        seat.typing(&text, b"x");
+        assert_eq!(seat.signals(), Vec::<i32>::new(), "{ending}");
+    }
+}
+
+#[test]
+fn no_mark_is_shown_whatever_a_command_is_interrupted_in() {
+    for only in SHELLS {
+        for round in 0..12 {
+            let seat = Seat::new(only);
+            let text = "trap '' INT TERM; echo ready; sleep 0.05; sleep 0.05";
+            let done = thread::scope(|scope| {
+                scope.spawn(|| {
+                    thread::sleep(Duration::from_millis(60 + round * 8));
+                    seat.stop.kill();
+                });
+                seat.typing(text, b"\x03")
+            });
+            let next = Seat { stop: Stop::new(), ..seat }.run("echo next");
+            for shown in [done.out(), done.err(), next.out(), next.err()] {
+                assert!(!shown.contains("opal") && !shown.contains('\u{1}'), "{shown:?}");
+            }
+            assert_eq!(next.out(), "next\r\n");
+        }
+    }
 }

@@ -33,10 +33,15 @@ pub(crate) fn target<'a>(source: &'a Path, plan: &'a Plan) -> &'a str {
     file.filter(|_| name == Target::SCRIPT).unwrap_or(name)
 }
 
+/// A directory as records name it.
+pub(super) fn directory(start: &Path) -> String {
+    start.canonicalize().unwrap_or_else(|_| start.to_owned()).display().to_string()
+}
+
 /// What a record says about the run before it begins.
 pub(crate) fn header<'a>(
     context: &Context<'_>,
-    source: &'a Path,
+    (source, start): (&'a Path, &Path),
     plan: &'a Plan,
     contract: Option<Contract>,
     drift: Vec<Drifted>,
@@ -51,6 +56,7 @@ pub(crate) fn header<'a>(
         plan_hash: plan_hash(plan),
         contract,
         drift,
+        directory: Some(directory(start)),
         commit: planning::checked_out(source),
         host: Some(planning::host()),
         user: context.ambient.user.clone(),
@@ -70,9 +76,11 @@ impl<'a> Recording<'a> {
         let told = lines.is_some().then(|| header.clone());
         let root = match asked.run.no_record {
             true => None,
-            false => Some(context.needed_root(asked.plan.root.as_ref()).map_err(|failure| {
-                failure.help("`--no-record` runs without keeping anything")
-            })?),
+            false => {
+                Some(context.needed_root(asked.plan.root.as_ref()).map_err(|failure| {
+                    failure.help("`--no-record` runs without keeping anything")
+                })?)
+            }
         };
         let writer = root
             .map(|root| {

@@ -20,17 +20,26 @@ use crate::options::{Asked, Resume};
 pub(super) fn from(
     context: &Context<'_>,
     asked: &Asked,
-    source: &Path,
+    (source, start): (&Path, &Path),
     plan: &Plan,
 ) -> Result<Option<String>, Failure> {
     match (&asked.run.from, &asked.run.resume) {
         (Some(from), _) => named(plan, from).map(Some),
         (None, Some(resume)) => {
-            let target = recording::target(source, plan);
-            taken_up(&earlier(context, asked, resume, target, plan)?, plan).map(Some)
+            let here = Here {
+                target: recording::target(source, plan),
+                directory: recording::directory(start),
+            };
+            taken_up(&earlier(context, asked, resume, &here, plan)?, plan).map(Some)
         }
         (None, None) => Ok(None),
     }
+}
+
+/// Whose runs count: those of a task in one checkout.
+struct Here<'h> {
+    target: &'h str,
+    directory: String,
 }
 
 /// Whether `--resume` would find a step in this record.
@@ -65,7 +74,7 @@ fn earlier(
     context: &Context<'_>,
     asked: &Asked,
     resume: &Resume,
-    target: &str,
+    here: &Here<'_>,
     plan: &Plan,
 ) -> Result<Run, Failure> {
     let root = context.needed_root(asked.plan.root.as_ref())?;
@@ -75,10 +84,10 @@ fn earlier(
             let found = reader::find(&runs, name).map_err(|why| unclear(name, &why))?;
             Run::load(found).map_err(unreadable)
         }
-        Resume::Last => newest(&runs, target, plan).ok_or_else(|| {
+        Resume::Last => newest(&runs, here, plan).ok_or_else(|| {
             Failure::usage(
-                format!("there is no earlier run of `{target}`"),
-                "run it without `--resume` first",
+                format!("there is no earlier run of `{}` in this directory", here.target),
+                "run it without `--resume` first; `--resume=RUN` names one of another place",
             )
         }),
     }
@@ -86,11 +95,13 @@ fn earlier(
 
 /// The newest run of this very plan that has done something; without one, the newest of the target,
 /// which can be said to be another. A contract that was refused has not run.
-fn newest(runs: &[Found], target: &str, plan: &Plan) -> Option<Run> {
+fn newest(runs: &[Found], here: &Here<'_>, plan: &Plan) -> Option<Run> {
     let today = hash(plan);
     let mut of_target = None;
     for run in runs.iter().filter_map(|found| Run::load(found).ok()) {
-        if run.target() != target || run.state == State::Ended(Status::Refused) {
+        let is_of_here =
+            run.target() == here.target && run.text("directory") == Some(here.directory.as_str());
+        if !is_of_here || run.state == State::Ended(Status::Refused) {
             continue;
         }
         let has_done = match run.state {

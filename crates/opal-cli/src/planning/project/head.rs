@@ -66,7 +66,10 @@ mod tests {
         assert_eq!(commit(folder.path()), None);
         put("HEAD", "ref: refs/heads/main\n");
         assert_eq!(commit(folder.path()), None);
-        put("packed-refs", &format!("# pack-refs\n{TWO} refs/heads/main2\n{ONE} refs/heads/main\n"));
+        put(
+            "packed-refs",
+            &format!("# pack-refs\n{TWO} refs/heads/main2\n{ONE} refs/heads/main\n"),
+        );
         assert_eq!(commit(&folder.path().join("a/b")), Some(ONE.into()));
         put("refs/heads/main", &format!("{TWO}\n"));
         assert_eq!(commit(folder.path()), Some(TWO.into()));

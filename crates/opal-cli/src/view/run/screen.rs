@@ -219,7 +219,8 @@ impl AsFd for Direct {
 /// The same pipe or terminal, opened once more: that it does not wait must not hold for other
 /// processes that have it. None where the system cannot.
 fn reopened(of: BorrowedFd<'_>) -> Option<File> {
-    let is_pipe = rustix::fs::fstat(of).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_fifo());
+    let is_pipe =
+        rustix::fs::fstat(of).is_ok_and(|it| FileType::from_raw_mode(it.st_mode).is_fifo());
     if !is_pipe && !rustix::termios::isatty(of) {
         return None;
     }

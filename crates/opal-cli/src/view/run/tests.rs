@@ -142,7 +142,7 @@ fn failed(number: u64, path: &str, code: i32) -> Failed<'_> {
         code,
         text: "npm test --token 🔒 opal:v:abc\n  --all".to_owned(),
         message: None,
-        help: &[],
+        help: Vec::new(),
         place: Some(("a,b:c.opl", 7)),
     }
 }
@@ -207,7 +207,7 @@ fn nothing_of_our_own_acts_on_a_terminal() {
     play.start_as("@retry", hostile, hostile, true);
     play.tell(Kind::Skipped { path: hostile, decorator: "@shell" });
     play.tell(Kind::CleaningUp { why: hostile });
-    let failed = Failed { message: Some(hostile), help: &[], ..failed(number, hostile, 1) };
+    let failed = Failed { message: Some(hostile.to_owned()), ..failed(number, hostile, 1) };
     let shown = play.finish(Status::Failed, Some(failed));
     let acts = |c: &char| *c != '\n' && visible::character(*c) != *c;
     assert_eq!(shown.chars().find(acts), None, "{shown:?}");
@@ -250,8 +250,8 @@ fn what_opal_says_about_a_failure_is_told_once() {
     let mut play = Play::new(PLAIN);
     let number = play.start("a", "true");
     play.end(number, "a", 1, message);
-    let help = ["make it with `mkdir x`".to_owned()];
-    let end = Failed { message, help: &help, ..failed(number, "a", 1) };
+    let help = vec!["make it with `mkdir x`".to_owned()];
+    let end = Failed { message: message.map(str::to_owned), help, ..failed(number, "a", 1) };
     let shown = play.finish(Status::Failed, Some(end));
     assert_eq!(shown.matches("the directory").count(), 1, "{shown}");
     assert!(shown.contains("  exit code: 1\n  help: make it"), "{shown}");
@@ -418,6 +418,10 @@ fn a_pause_is_counted_down_and_over_when_it_goes_on() {
     assert_eq!(waits.lines(now), ["the next attempt is in 2s"]);
     assert_eq!(waits.lines(now + Duration::from_millis(600)), ["the next attempt is in 1s"]);
     assert!(waits.lines(now + Duration::from_secs(2)).is_empty());
+    for other in ["a.retry[0]x", "a.retry[1]", "a", "b.a.retry[0].shell[0]"] {
+        waits.goes_on(other);
+        assert!(!waits.is_empty(), "{other}");
+    }
     waits.goes_on("a.retry[0].shell[0]");
     assert!(waits.is_empty());
 }

@@ -45,7 +45,8 @@ fn branches_print_in_the_order_of_the_plan_whichever_ends_first() {
 
 #[test]
 fn a_failing_branch_cancels_the_others_or_waits_for_them() {
-    let text = "fun main() {\n    @parallel {\n        sh -c 'exit 4'\n        sleep 60\n    }\n}\n";
+    let text =
+        "fun main() {\n    @parallel {\n        sh -c 'exit 4'\n        sleep 60\n    }\n}\n";
     main_of(text).code(4).says("main.parallel[0].shell[0]");
     let text = "fun main() {\n    @parallel(on_failure=\"wait\", max=1) {\n        sh -c 'exit 4'\n        \
                 echo other\n    }\n}\n";
@@ -103,5 +104,11 @@ fn messages_go_to_standard_error_with_their_values_hidden() {
     let text = "fun main() {\n    @log(\"token @env.API_TOKEN\", level=\"warn\")\n    \
                 @log(\"quiet\", level=\"debug\")\n}\n";
     let opal = Opal::machine(text).env("API_TOKEN", "canary-4711");
-    opal.args(["main"]).run().code(0).stdout("").hides("canary-4711").hides("quiet").says("token <11:");
+    opal.args(["main"])
+        .run()
+        .code(0)
+        .stdout("")
+        .hides("canary-4711")
+        .hides("quiet")
+        .says("token <11:");
 }

@@ -47,7 +47,8 @@ fn after_interruptions_at_any_moment_no_process_is_left_and_records_are_readable
         let mut child = opal.command().args(["main", "--timeout", "20s"]).spawn().unwrap();
         std::thread::sleep(moment(round));
         // It may be over already.
-        let _ = std::panic::catch_unwind(|| signal(&child, ["INT", "TERM", "HUP"][round as usize % 3]));
+        let _ =
+            std::panic::catch_unwind(|| signal(&child, ["INT", "TERM", "HUP"][round as usize % 3]));
         let output = child.stdout.take().map(std::io::read_to_string);
         child.wait().unwrap();
         drop(output);

@@ -52,7 +52,8 @@ fn what_is_said_about_going_on_goes_on() {
     opal.write("go", "");
     let words = ["-c", &format!("\"$0\" {hint}"), crate::support::binary().to_str().unwrap()];
     let mut command = opal.command();
-    let environment: Vec<_> = command.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+    let environment: Vec<_> =
+        command.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
     command = bash();
     command.current_dir(opal.path()).args(words).env_clear();
     command.envs(environment.into_iter().filter_map(|(k, v)| Some((k, v?))));
@@ -87,7 +88,8 @@ fn a_reader_that_does_not_read_does_not_keep_a_run_from_ending() {
 
 #[test]
 fn a_run_whose_time_is_over_says_so_and_can_be_taken_up() {
-    let opal = Opal::machine("fun main() {\n    echo one\n    test -e go || sleep 60\n    echo two\n}\n");
+    let opal =
+        Opal::machine("fun main() {\n    echo one\n    test -e go || sleep 60\n    echo two\n}\n");
     let ran = opal.call(&["main", "--timeout", "300ms"]);
     ran.code(124).stdout("one\n").says("time").says("--resume");
     opal.write("go", "");

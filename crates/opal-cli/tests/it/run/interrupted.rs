@@ -16,7 +16,10 @@ pub(super) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "signals are sent by the program that is made for it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "signals are sent by the program that is made for it"
+)]
 pub(super) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(sent.unwrap().success());

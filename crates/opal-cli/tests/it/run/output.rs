@@ -8,7 +8,8 @@ use crate::support::Opal;
 
 #[test]
 fn bytes_that_are_no_text_come_through() {
-    let opal = Opal::machine("fun main() {\n    printf '\\377\\000\\200x'\n}\n").args(["main", "-q"]);
+    let opal =
+        Opal::machine("fun main() {\n    printf '\\377\\000\\200x'\n}\n").args(["main", "-q"]);
     let output = opal.command().output().unwrap();
     assert_eq!(output.stdout, [0xff, 0, 0x80, b'x']);
 }

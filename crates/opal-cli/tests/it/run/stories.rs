@@ -12,7 +12,9 @@ fn with_tools(text: &str, tools: &[&str]) -> Opal {
     std::fs::create_dir(&folder).unwrap();
     for tool in tools {
         let path = folder.join(tool);
-        let stub = format!("#!/bin/sh\nfor word; do printf '{tool} <%s>\\n' \"$word\"; done >> \"$CALLS\"\n");
+        let stub = format!(
+            "#!/bin/sh\nfor word; do printf '{tool} <%s>\\n' \"$word\"; done >> \"$CALLS\"\n"
+        );
         std::fs::write(&path, stub).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -57,8 +59,7 @@ fn a_generated_password_reaches_the_program_and_nobody_else() {
         opal.call(&["run", "--plan", "d.plan"]).code(0);
     }
     let again = self::calls(&opal);
-    let drawn: Vec<&str> =
-        again.lines().filter(|line| line.contains("password=")).collect();
+    let drawn: Vec<&str> = again.lines().filter(|line| line.contains("password=")).collect();
     assert_ne!(drawn[0], drawn[1], "a direct run draws its own");
     assert_eq!(drawn[1], drawn[2], "a contract draws the same at every run");
 }
@@ -78,10 +79,15 @@ fn a_database_is_migrated_and_brought_back_on_failure() {
                 try {\n        psql @let.url --file migrate.sql\n        test -e healthy\n    } catch {\n        \
                 psql @let.url --file before.sql\n        @log(\"rolled back\", level=\"warn\")\n    } finally {\n        \
                 rm -f before.sql\n    }\n}\n";
-    let opal = with_tools(text, &["psql"]).file("before.sql", "").file("url", "postgres://app:s3cret-word@db/app\n");
+    let opal = with_tools(text, &["psql"])
+        .file("before.sql", "")
+        .file("url", "postgres://app:s3cret-word@db/app\n");
     let ran: Ran = opal.call(&["migrate"]);
     ran.code(0).hides("s3cret").says("rolled back");
-    assert!(calls(&opal).contains("psql <postgres://app:s3cret-word@db/app>\npsql <--file>\npsql <before.sql>"));
+    assert!(
+        calls(&opal)
+            .contains("psql <postgres://app:s3cret-word@db/app>\npsql <--file>\npsql <before.sql>")
+    );
     assert!(!opal.path().join("before.sql").exists());
 }
 

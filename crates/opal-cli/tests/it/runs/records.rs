@@ -40,6 +40,7 @@ pub(super) fn keep<'a>(root: &Path, target: &'a str, second: u64) -> Kept<'a> {
         plan_hash,
         contract: None,
         drift: Vec::new(),
+        directory: None,
         commit: None,
         host: None,
         user: None,

@@ -98,6 +98,11 @@ impl Running {
         Ok(self.status.map(code))
     }
 
+    pub(super) fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+    }
+
     pub(super) fn wait(&mut self) -> io::Result<i32> {
         let status = self.child.wait()?;
         self.status = Some(status);
@@ -133,7 +138,7 @@ fn end_of(pid: Pid) -> io::Result<OwnedFd> {
     Ok(read)
 }
 
-fn code(status: ExitStatus) -> i32 {
+pub(super) fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
 }
 

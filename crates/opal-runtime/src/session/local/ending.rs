@@ -12,7 +12,8 @@ use rustix::process::Signal;
 
 use super::flow::Flow;
 use super::processes::signal;
-use crate::stop::Order;
+use super::waiting::Waiting;
+use crate::stop::{Order, Stop};
 
 /// How often to look for processes that were started during the look before.
 const MAX_LOOKS: usize = 16;
@@ -74,10 +75,7 @@ impl Ending {
         if now >= self.kill {
             kill(|| flow.scope().members());
             let mut shell = flow.lane.shell.take();
-            let code = shell.as_mut().and_then(|shell| {
-                signal(shell.running.pid(), Signal::KILL);
-                shell.running.wait().ok()
-            });
+            let code = shell.as_mut().and_then(Waiting::end);
             self.is_over = flow.scope().members().is_empty();
             if !self.is_over && now >= self.give_up {
                 self.is_over = true;
@@ -112,15 +110,19 @@ fn kill(look: impl Fn() -> Vec<i32>) {
     members.iter().for_each(|pid| signal(*pid, Signal::KILL));
 }
 
-/// Ends everything that `look` finds: asks, waits, and then ends what is left.
-pub(super) fn end(look: impl Fn() -> Vec<i32>, grace: Duration) {
-    let since = Instant::now();
+/// Ends everything that `look` finds: asks, waits, and then ends what is left, at once where it is
+/// told to.
+pub(super) fn end(look: impl Fn() -> Vec<i32>, grace: Duration, stop: &Stop) {
+    let (since, mut grace) = (Instant::now(), grace);
     let mut asked = BTreeSet::new();
     loop {
         let members = look();
         for pid in members.iter().filter(|pid| asked.insert(**pid)) {
             signal(*pid, Signal::TERM);
             signal(*pid, Signal::CONT);
+        }
+        if stop.order() == Order::Kill {
+            grace = grace.min(since.elapsed());
         }
         if members.is_empty() || since.elapsed() >= grace.saturating_add(LAST) {
             return;
@@ -139,6 +141,6 @@ mod tests {
     #[test]
     fn what_cannot_be_ended_is_not_waited_for_for_ever() {
         // There is no process of this number, so no signal reaches it.
-        end(|| vec![i32::MAX], Duration::ZERO);
+        end(|| vec![i32::MAX], Duration::ZERO, &Stop::new());
     }
 }

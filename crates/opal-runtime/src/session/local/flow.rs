@@ -74,8 +74,8 @@ impl<'a> Flow<'a> {
         attached: Option<Attached<'a>>,
         resized: Option<&'a Resized>,
     ) -> Self {
-        let mark = lane.shell.as_ref().and_then(|shell| shell.mark());
-        let marks = mark.map(|mark| [Mark::new(mark.clone()), Mark::new(mark)]);
+        let mark = || lane.shell.as_ref().and_then(|shell| shell.mark());
+        let marks = mark().zip(mark()).map(<[Mark; 2]>::from);
         let (outcome, ended) = (Outcome::default(), None);
         Self { lane, program, since, taker, attached, resized, marks, outcome, ended }
     }
@@ -108,6 +108,9 @@ impl<'a> Flow<'a> {
             is_quiet = !is_heard && (is_quiet || ready.is_empty());
         }
         STREAMS.into_iter().for_each(|stream| self.rest(stream));
+        // What is still to come of a mark would be the next command's.
+        self.lane.is_reusable &= !self.marks.iter().flatten().any(Mark::is_cut);
+        self.attached.iter().for_each(|attached| attached.ended(self.outcome.code));
         Ok(self.outcome)
     }
 
@@ -123,6 +126,8 @@ impl<'a> Flow<'a> {
             let pairs = STREAMS.iter().zip(marks);
             pairs.into_iter().all(|(it, mark)| mark.is_found || self.duct(*it).read.is_none())
         });
+        // There will be no mark where the shell itself has ended.
+        let is_marked = is_marked || self.lane.shell.is_none();
         self.ended.is_some_and(|at| is_marked || at.elapsed() >= MAX_MARK_TIME)
     }
 
@@ -150,7 +155,7 @@ impl<'a> Flow<'a> {
             let keys = attached.device().map(|fd| (fd, PollFlags::IN, Ready::Keys));
             let through = attached.waiting(pty).map(|fd| (fd, PollFlags::OUT, Ready::KeysThrough));
             let resized = self.resized.map(|it| (it.fd(), PollFlags::IN, Ready::Resized));
-            let all = [keys, through, resized].into_iter().flatten();
+            let all = keys.into_iter().chain(through).chain(resized);
             all.for_each(|(fd, flags, name)| add(fd, flags, name));
         }
         let ready = stop.wait(&polled, timeout, seen).into_iter().zip(names);
@@ -209,10 +214,9 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// The shell itself has ended: there will be no mark.
+    /// The shell itself has ended.
     fn lost(&mut self, code: i32) {
         self.lane.shell = None;
-        self.marks.iter_mut().flatten().for_each(|mark| mark.is_found = true);
         self.ended(code);
     }
 
@@ -220,6 +224,7 @@ impl<'a> Flow<'a> {
     pub(super) fn scope(&self) -> Scope<'_> {
         Scope {
             shell: self.lane.shell.as_ref().map(|shell| shell.running.pid()),
+            is_led: self.lane.shell.as_ref().is_some_and(|shell| shell.is_led),
             program: self.program.as_ref().map(Running::pid),
             marker: &self.lane.marker,
             since: self.since,
@@ -274,12 +279,6 @@ impl<'a> Flow<'a> {
                 0 => break,
                 count => taken += count,
             }
-        }
-        let marks = self.marks.as_mut();
-        let held = marks.map(|marks| marks[usize::from(stream == Stream::Stderr)].rest());
-        if let Some(held) = held.filter(|held| !held.is_empty()) {
-            // At the end it makes no difference whether more is wanted.
-            let _ = self.taker.take(stream, &held);
         }
     }
 }

@@ -69,8 +69,9 @@ pub(super) struct Process {
 /// What is looked for.
 #[derive(Debug)]
 pub(super) struct Scope<'a> {
-    /// The waiting shell, which is no part of its commands.
+    /// The waiting shell, or its leader; neither is a part of its commands.
     pub(super) shell: Option<i32>,
+    pub(super) is_led: bool,
     /// What was started without a shell.
     pub(super) program: Option<i32>,
     pub(super) marker: &'a OsStr,
@@ -88,10 +89,14 @@ impl Scope<'_> {
         let own = getpid().as_raw_pid();
         children::while_none_starts(|awaited| {
             let all = processes();
+            let shells = match self.shell {
+                Some(leader) if self.is_led => children_of(leader, &all).collect(),
+                shell => Vec::from_iter(shell),
+            };
             let is_first = |it: &&Process| {
                 let is_adopted = it.parent == own && !awaited.contains(&it.pid);
                 Some(it.pid) == self.program
-                    || Some(it.parent) == self.shell
+                    || shells.contains(&it.parent)
                     || is_adopted && self.is_orphan(it)
             };
             with_descendants(all.iter().filter(is_first).map(|it| it.pid).collect(), &all)
@@ -110,13 +115,23 @@ impl Scope<'_> {
     }
 }
 
+fn children_of(parent: i32, all: &[Process]) -> impl Iterator<Item = i32> {
+    all.iter().filter(move |it| it.parent == parent).map(|it| it.pid)
+}
+
+/// Kills the shell that a leader has started; the leader stays.
+pub(super) fn kill_led(leader: i32) {
+    children_of(leader, &processes()).for_each(|pid| signal(pid, Signal::KILL));
+    // One that is held would not notice.
+    signal(leader, Signal::CONT);
+}
+
 /// Adds the children of what was found, and theirs; those that are alive.
 fn with_descendants(mut found: Vec<i32>, all: &[Process]) -> Vec<i32> {
     let mut seen: BTreeSet<i32> = found.iter().copied().collect();
     let mut next = 0;
     while let Some(parent) = found.get(next).copied() {
-        let children = all.iter().filter(|it| it.parent == parent).map(|it| it.pid);
-        found.extend(children.filter(|pid| seen.insert(*pid)));
+        found.extend(children_of(parent, all).filter(|pid| seen.insert(*pid)));
         next += 1;
     }
     let is_alive = |pid: &i32| all.iter().any(|it| it.pid == *pid && !it.is_zombie);

@@ -45,26 +45,72 @@ impl Request<'_> {
         text.push_str("( ");
         text.push_str(&assignments);
         text.push_str(&exports);
-        if is_empty(compiled.text()) {
-            text.push_str(":\n");
-        }
-        text.push_str(compiled.text());
-        // The second one is for a text that ends in a backslash.
-        text.push_str("\n\n");
-        let Descriptors { channel, error, .. } = self.descriptors;
+        let [command, report] = self.reporting(compiled.text());
+        text.push_str(&command);
         if self.is_mover {
-            text.push_str(&format!(
-                "__opal_code=$?\n{}printf '%s:%s\\0' \"$__opal_turn\" \"$PWD\" >&{channel}\n\
-                 {}exit \"$__opal_code\"\n",
-                self.builtin(),
-                self.builtin()
-            ));
+            text.push_str("\"$__opal_turn\"");
         }
-        text.push_str(&format!(") 2>&{error} {error}>&-"));
-        if !self.is_mover {
-            text.push_str(&format!(" {channel}>&-"));
-        }
+        text.push_str(&report);
+        text.push_str(") ");
+        text.push_str(&self.descriptors());
         text
+    }
+
+    /// A command in a shell of its own, which the fork becomes. It reads its values from a pipe.
+    pub(super) fn alone(&self, compiled: &Compiled, program: &Path) -> Zeroizing<String> {
+        let feed = compiled.feed().map(|feed| quoted(&feed));
+        let exports = self.exports();
+        let program = quoted(&program.to_string_lossy());
+        let Descriptors { script, error, .. } = self.descriptors;
+        let input = script.unwrap_or(error + 1);
+        let (prelude, command) = compiled.alone(&format!("exec <&{input} {input}<&-"));
+        let [command, report] = self.reporting(command);
+        let shell = match self.shell {
+            Shell::Bash => format!("builtin exec {} -o pipefail -c ", program.as_str()),
+            Shell::Sh => format!("exec {} -c ", program.as_str()),
+        };
+        let turn = if self.is_mover { "\"$__opal_turn\"" } else { "" };
+        let argument = Zeroizing::new(prelude + &command);
+        let argument = format!("{}{turn}{}", quoted(&argument).as_str(), quoted(&report).as_str());
+        let bytes = feed.as_ref().map_or(0, |it| it.len()) + exports.len() + argument.len() + 512;
+        let mut text = self.begun(bytes);
+        text.push_str("( ");
+        text.push_str(&exports);
+        if let Some(feed) = &feed {
+            text.push_str("unset -v __opal_feed; __opal_feed=");
+            text.push_str(feed);
+            text.push_str(&format!("; exec {input}<&0; {}printf ", self.builtin()));
+            text.push_str("%s \"$__opal_feed\" | ");
+        }
+        let name = if self.shell == Shell::Bash { "bash" } else { "sh" };
+        // Not around the brackets: what the fork has to say about the end of a shell is nobody's.
+        text.push_str(&format!("{shell}{argument} {name} {} )", self.descriptors()));
+        text
+    }
+
+    /// The text of a command, and what tells where it ended, cut where the turn is named.
+    ///
+    /// The command is in the brackets as it is, so that the shell can become the last program in
+    /// it; where that cannot be, its programs do not get the channel.
+    fn reporting(&self, command: &str) -> [String; 2] {
+        let nothing = if is_empty(command) { ":\n" } else { "" };
+        // The second line break is for a text that ends in a backslash.
+        let command = format!("{nothing}{command}\n\n");
+        if !self.is_mover {
+            return [command, String::new()];
+        }
+        let (channel, builtin) = (self.descriptors.channel, self.builtin());
+        let begun =
+            format!("{{ {command}}} {channel}>&-\n__opal_code=$?\n{builtin}printf '%s:%s\\0' ");
+        let ended = format!(" \"$PWD\" >&{channel}\n{builtin}exit \"$__opal_code\"\n");
+        [begun, ended]
+    }
+
+    /// What of the descriptors of the waiting shell a command gets.
+    fn descriptors(&self) -> String {
+        let Descriptors { channel, error, .. } = self.descriptors;
+        let closed = if self.is_mover { String::new() } else { format!(" {channel}>&-") };
+        format!("2>&{error} {error}>&-{closed}")
     }
 
     /// A command of the shell itself that leaves no trace in it.

@@ -271,12 +271,22 @@ fn ask(
         environment,
         is_mover: !matches!(script::movement(task.script), Movement::Stays),
     };
-    let asked = match text {
-        Some(text) => request.unforked(text),
-        None => request.forked(&compiled),
+    let asked = match (text, session.interpreter()) {
+        (Some(text), _) => request.unforked(text),
+        (None, Some(own)) if names_its_shell(task.script) => request.alone(&compiled, &own.path),
+        (None, _) => request.forked(&compiled),
     };
     shell.directory = task.directory.to_owned();
     shell.ask(&asked).map_err(|error| failed("the shell cannot be asked", &error))
+}
+
+/// Whether it may ask for the number of its shell, which in a fork is that of the waiting one.
+fn names_its_shell(parts: &[ScriptPart]) -> bool {
+    parts.iter().any(|part| match part {
+        ScriptPart::Text(text) => text.contains("$$") || text.contains("${$"),
+        ScriptPart::Raw(text) => text.expose().contains("$$") || text.expose().contains("${$"),
+        ScriptPart::Data(..) => false,
+    })
 }
 
 pub(super) fn too_long() -> Trouble {

@@ -40,7 +40,7 @@ pub(super) fn start(
     let (script, channel) = (from.as_raw_fd(), to.as_raw_fd());
     let is_free = |number: &i32| ![script, channel].contains(number);
     let error = (LOWEST..=HIGHEST).rev().find(is_free).unwrap_or(LOWEST);
-    Ok((running, Descriptors { script: Some(script), channel, error, is_marked: false }))
+    Ok((running, Descriptors { script: Some(script), channel, error, mark: None }))
 }
 
 /// Takes the numbers: best done early, while they are free.

@@ -8,14 +8,15 @@
 //! The command has a pseudo-terminal of its own, and everything that is typed goes there as it is.
 //! Two keys mean something to opal too, as long as the command has not switched them off: the one
 //! that interrupts and the one that suspends.
+//!
+//! A pager reads its keys where nobody has redirected anything: from the terminal of its standard
+//! error. It says so by switching that one, and not the other, to single keys.
 
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_current_process_group, kill_process_group};
@@ -25,35 +26,23 @@ use rustix::termios::{
     tcsetwinsize,
 };
 
-use super::children;
 use super::lane::Duct;
 
 /// What is typed ahead of a command that does not read, at most.
 const MAX_PENDING_BYTES: usize = 64 * 1024;
+
+/// What a command ends with that is ended by the signal.
+const INTERRUPTED: i32 = 130;
 
 /// The terminal, for commands that one sits in front of.
 pub struct Terminal {
     /// To read keys from, and to set: a duplicate of the standard input.
     pub device: OwnedFd,
     /// What makes a program the first of a session with the terminal on its standard input: a
-    /// program and its first arguments, which ends up in [`lead`].
+    /// program and its first arguments, which ends up in [`super::lead`].
     pub leader: Vec<OsString>,
     /// Told when a key or the end of the terminal means a signal to opal itself: 2 or 1.
     pub on_signal: Box<dyn Fn(i32) + Send + Sync>,
-}
-
-/// Becomes the program named by the arguments, as the leader of a session of its own with the
-/// standard input as its terminal. Comes back only with an error.
-pub fn lead(mut arguments: impl Iterator<Item = OsString>) -> io::Error {
-    let Some(program) = arguments.next() else {
-        return io::Error::new(io::ErrorKind::InvalidInput, "no program was named");
-    };
-    let led = rustix::process::setsid()
-        .and_then(|_| rustix::process::ioctl_tiocsctty(rustix::stdio::stdin()));
-    match led {
-        Ok(()) => children::command(Path::new(&program)).args(arguments).exec(),
-        Err(error) => error.into(),
-    }
 }
 
 /// The pseudo-terminals of a lane.
@@ -81,10 +70,16 @@ impl Pty {
         self.inner.as_fd()
     }
 
+    /// Of standard input and output, and of standard error.
+    fn sides(&self) -> [&OwnedFd; 2] {
+        [&self.keys, &self.errors]
+    }
+
     fn resize(&self, device: BorrowedFd<'_>) {
         if let Ok(size) = tcgetwinsize(device) {
-            let _ = tcsetwinsize(&self.keys, size);
-            let _ = tcsetwinsize(&self.errors, size);
+            for side in self.sides() {
+                let _ = tcsetwinsize(side, size);
+            }
         }
     }
 }
@@ -105,19 +100,30 @@ fn pair(usual: &Termios) -> io::Result<(OwnedFd, Duct)> {
 pub(super) struct Attached<'a> {
     terminal: &'a Terminal,
     before: Termios,
-    pending: Vec<u8>,
+    /// For each side of the pseudo-terminals.
+    pending: [Vec<u8>; 2],
     is_open: bool,
     /// Whether the command has been interrupted from the keyboard.
     pub(super) is_interrupted: bool,
+    /// Whether the key for that was typed while the command took it for a key like any other.
+    is_tried: bool,
 }
 
 impl<'a> Attached<'a> {
     pub(super) fn new(terminal: &'a Terminal, pty: &Pty) -> io::Result<Self> {
         let before = tcgetattr(&terminal.device)?;
         // What an earlier command has left behind.
-        tcsetattr(&pty.inner, OptionalActions::Now, &pty.usual)?;
-        let attached =
-            Self { terminal, before, pending: Vec::new(), is_open: true, is_interrupted: false };
+        for side in pty.sides() {
+            tcsetattr(side, OptionalActions::Now, &pty.usual)?;
+        }
+        let attached = Self {
+            terminal,
+            before,
+            pending: [Vec::new(), Vec::new()],
+            is_open: true,
+            is_interrupted: false,
+            is_tried: false,
+        };
         attached.take(pty)?;
         Ok(attached)
     }
@@ -141,13 +147,14 @@ impl<'a> Attached<'a> {
 
     /// Where keys come from, as long as there is room for them.
     pub(super) fn device(&self) -> Option<BorrowedFd<'_>> {
-        let has_room = self.is_open && self.pending.len() < MAX_PENDING_BYTES;
+        let has_room = self.is_open && self.pending.iter().all(|it| it.len() < MAX_PENDING_BYTES);
         has_room.then(|| self.terminal.device.as_fd())
     }
 
     /// Where keys go, where some are waiting.
-    pub(super) fn waiting<'p>(&self, pty: &'p Pty) -> Option<BorrowedFd<'p>> {
-        (!self.pending.is_empty()).then(|| pty.keys.as_fd())
+    pub(super) fn waiting<'p>(&self, pty: &'p Pty) -> impl Iterator<Item = BorrowedFd<'p>> {
+        let sides = pty.sides().into_iter().zip(&self.pending);
+        sides.filter(|(_, pending)| !pending.is_empty()).map(|(side, _)| side.as_fd())
     }
 
     /// Reads what was typed.
@@ -163,24 +170,39 @@ impl<'a> Attached<'a> {
             }
         };
         for key in &keys[..count] {
-            match meaning(&pty.keys, *key) {
-                Meaning::Suspend => self.suspend(pty, leader),
+            let (meaning, side) = meaning(pty, *key);
+            match meaning {
+                Meaning::Suspend => {
+                    self.suspend(pty, leader);
+                    continue;
+                }
                 Meaning::Interrupt => {
                     self.is_interrupted = true;
                     (self.terminal.on_signal)(2);
-                    self.pending.push(*key);
                 }
-                Meaning::Nothing => self.pending.push(*key),
+                Meaning::Tried => self.is_tried = true,
+                Meaning::Nothing => {}
             }
+            self.pending[side].push(*key);
         }
         self.write(pty);
     }
 
     pub(super) fn write(&mut self, pty: &Pty) {
-        match rustix::io::write(&pty.keys, &self.pending) {
-            Ok(count) => drop(self.pending.drain(..count)),
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => self.pending.clear(),
+        for (side, pending) in pty.sides().into_iter().zip(&mut self.pending) {
+            match rustix::io::write(side, pending) {
+                Ok(count) => drop(pending.drain(..count)),
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(_) => pending.clear(),
+            }
+        }
+    }
+
+    /// The command has ended with this code. Where it was interrupted from the keyboard without the
+    /// help of the terminal, the whole run was meant.
+    pub(super) fn ended(&self, code: i32) {
+        if code == INTERRUPTED && self.is_tried && !self.is_interrupted {
+            (self.terminal.on_signal)(2);
         }
     }
 
@@ -205,17 +227,26 @@ impl Drop for Attached<'_> {
 enum Meaning {
     Interrupt,
     Suspend,
+    /// It would interrupt, were that not switched off.
+    Tried,
     Nothing,
 }
 
-/// What a key means to the terminal of the command, as that is set now.
-fn meaning(pty: &OwnedFd, key: u8) -> Meaning {
-    let Ok(now) = tcgetattr(pty) else { return Meaning::Nothing };
+/// What a key means to the terminals of the command, as they are set now, and which of them it is
+/// for.
+fn meaning(pty: &Pty, key: u8) -> (Meaning, usize) {
+    let [Ok(first), Ok(second)] = pty.sides().map(tcgetattr) else { return (Meaning::Nothing, 0) };
+    let is_by_line = |it: &Termios| it.local_modes.contains(LocalModes::ICANON);
+    let side = usize::from(is_by_line(&first) && !is_by_line(&second));
+    let now = if side == 0 { first } else { second };
     let is = |index| now.special_codes[index] == key && key != 0;
+    // Only the first can signal anything: it is the one that the session of the command has.
     match now.local_modes.contains(LocalModes::ISIG) {
-        true if is(SpecialCodeIndex::VINTR) => Meaning::Interrupt,
-        true if is(SpecialCodeIndex::VSUSP) => Meaning::Suspend,
-        _ => Meaning::Nothing,
+        true if is(SpecialCodeIndex::VINTR) => (Meaning::Interrupt, 0),
+        true if is(SpecialCodeIndex::VSUSP) => (Meaning::Suspend, 0),
+        true if is(SpecialCodeIndex::VQUIT) => (Meaning::Nothing, 0),
+        false if is(SpecialCodeIndex::VINTR) => (Meaning::Tried, side),
+        _ => (Meaning::Nothing, side),
     }
 }
 

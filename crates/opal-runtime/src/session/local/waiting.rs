@@ -18,21 +18,31 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rustix::event::PollFlags;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::children::{self, Running};
-use super::slots;
+use super::mark::{self, Mark};
+use super::{processes, slots};
 use crate::script::Shell;
 
 /// An answer is a few numbers, or a path.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
+/// How long a leader may take to end after its shell.
+const MAX_LEAVING_SECONDS: i64 = 2;
+
+/// Those that were started on terminals.
+static SHELLS: AtomicUsize = AtomicUsize::new(0);
+
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) running: Running,
+    /// Whether what is running is not the shell itself, but what leads its session.
+    pub(super) is_led: bool,
     pub(super) descriptors: Descriptors,
     /// Where it stands.
     pub(super) directory: PathBuf,
@@ -52,8 +62,8 @@ pub(super) struct Descriptors {
     pub(super) channel: i32,
     /// The standard error of commands.
     pub(super) error: i32,
-    /// Whether the output of a command needs a mark at its end.
-    pub(super) is_marked: bool,
+    /// The number of the shell, where the output of a command needs a mark at its end.
+    pub(super) mark: Option<usize>,
 }
 
 /// What became of a command.
@@ -88,9 +98,10 @@ impl Waiting {
         interpreter: &Interpreter,
         leader: &[OsString],
         directory: &Path,
-        is_marked: bool,
         prepare: impl FnOnce(&mut Command),
     ) -> io::Result<Self> {
+        let is_led = !leader.is_empty();
+        let mark = is_led.then(|| SHELLS.fetch_add(1, Ordering::Relaxed));
         let make = |arguments: &[&str]| {
             let mut words = leader.iter().map(OsString::as_os_str).collect::<Vec<_>>();
             words.push(interpreter.path.as_os_str());
@@ -103,7 +114,7 @@ impl Waiting {
             Shell::Bash => {
                 let kind = (AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC);
                 let (own, other) = socketpair(kind.0, kind.1, kind.2, None)?;
-                let mut numbers = Descriptors { script: None, channel: 0, error: 0, is_marked };
+                let mut numbers = Descriptors { script: None, channel: 0, error: 0, mark };
                 let running = children::start_with(other.as_fd(), |channel| {
                     numbers = Descriptors { channel, error: channel + 1, ..numbers };
                     make(&["-c", &bash_loop(numbers), "bash"])
@@ -115,13 +126,14 @@ impl Waiting {
                 let (answers, writes) = crate::session::pipe()?;
                 let (running, descriptors) =
                     slots::start(reads.as_fd(), writes.as_fd(), |script| make(&[script]))?;
-                (requests, answers, running, Descriptors { is_marked, ..descriptors })
+                (requests, answers, running, Descriptors { mark, ..descriptors })
             }
         };
         rustix::io::ioctl_fionbio(&requests, true)?;
         rustix::io::ioctl_fionbio(&answers, true)?;
         let mut waiting = Self {
             running,
+            is_led,
             descriptors,
             directory: directory.to_owned(),
             requests,
@@ -157,9 +169,23 @@ impl Waiting {
     }
 
     /// What the shell writes after the output of this turn, where it writes something.
-    pub(super) fn mark(&self) -> Option<Vec<u8>> {
-        let mark = || format!("\u{1}opal:{}:{}\u{2}", self.running.pid(), self.turn).into_bytes();
-        self.descriptors.is_marked.then(mark)
+    pub(super) fn mark(&self) -> Option<Mark> {
+        self.descriptors.mark.map(|shell| Mark::new(shell, self.turn))
+    }
+
+    /// Ends it, whatever it is doing; what it ended with.
+    pub(super) fn end(&mut self) -> Option<i32> {
+        if let Ok(Some(code)) = self.running.ended() {
+            return Some(code);
+        }
+        if self.is_led {
+            processes::kill_led(self.running.pid());
+            let mut end = [PollFd::from_borrowed_fd(self.running.end(), PollFlags::IN)];
+            let time = Timespec { tv_sec: MAX_LEAVING_SECONDS, tv_nsec: 0 };
+            let _ = poll(&mut end, Some(&time));
+        }
+        self.running.kill();
+        self.running.wait().ok()
     }
 
     pub(super) fn polled(&self) -> [(BorrowedFd<'_>, PollFlags); 3] {
@@ -224,6 +250,13 @@ impl Waiting {
     }
 }
 
+/// A leader has something to do at its end, for which it must not be killed.
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 /// What bash runs: one line, so that its messages name line 1 of a command.
 fn bash_loop(descriptors: Descriptors) -> String {
     let read = format!("IFS= builtin read -r -u {}", descriptors.channel);
@@ -244,9 +277,9 @@ fn opening(descriptors: Descriptors, settings: &str) -> String {
 }
 
 fn report(descriptors: Descriptors) -> String {
-    let Descriptors { channel, error, is_marked, .. } = descriptors;
-    let mark = "printf '\\001opal:%s:%s\\002' \"$$\" \"$__opal_turn\"";
-    let marks = if is_marked { format!("{mark}; {mark} >&{error}; ") } else { String::new() };
+    let Descriptors { channel, error, mark, .. } = descriptors;
+    let mark = mark.map(mark::printing);
+    let marks = mark.map(|mark| format!("{mark}; {mark} >&{error}; ")).unwrap_or_default();
     format!(
         "__opal_code=$?; {marks}printf '%s:%s\\0' \"$__opal_turn\" \"$__opal_code\" >&{channel}"
     )
