@@ -63,7 +63,7 @@ fn the_events_tell_everything_in_order() {
     let folder = writer.folder().to_owned();
     writer.finish(&done()).unwrap();
     let text = fs::read_to_string(folder.join("events.jsonl")).unwrap();
-    let expected = r#"{"arguments":{},"at":"2026-11-15T12:00:01.000000Z","commit":"0123abc","host":"host","id":"run-20261115T120001Z-00000001","kind":"run_started","opal":"0.1.0","pid":7,"plan_hash":"HASH","target":"deploy","user":"user","version":1}
+    let expected = r#"{"arguments":{},"at":"2026-11-15T12:00:01.000000Z","commit":"0123abc","directory":"/srv/shop","host":"host","id":"run-20261115T120001Z-00000001","kind":"run_started","opal":"0.1.0","pid":7,"plan_hash":"HASH","target":"deploy","user":"user","version":1}
 {"at":"2026-11-15T12:00:01.000000Z","attempt":1,"decorator":"@shell","kind":"step_started","number":1,"path":"deploy.shell[0]","text":"make all"}
 {"kind":"output","number":1,"stream":"stdout","text":"hello\n"}
 {"at":"2026-11-15T12:00:01.000000Z","attempt":1,"code":0,"decorator":"@shell","end":"done","kind":"step_finished","number":1,"path":"deploy.shell[0]","took_ms":1.234}
