@@ -368,7 +368,7 @@ fn less_and_more_can_be_left() {
     for pager in ["/usr/bin/less", "/usr/bin/more"].map(std::path::Path::new) {
         if pager.exists() {
             let text = format!("{{ echo ready; seq 200; }} | {}; echo left", pager.display());
-            let done = seat.typing_until("29", &text, b"q");
+            let done = seat.typing_until("27", &text, b"q");
             assert!(done.out().ends_with("left\r\n"), "{}", done.out());
             assert!(!done.out().contains("150"), "{}", done.out());
         }
@@ -415,7 +415,8 @@ fn no_mark_is_shown_whatever_a_command_is_interrupted_in() {
             for shown in [done.out(), done.err(), next.out(), next.err()] {
                 assert!(!shown.contains("opal") && !shown.contains('\u{1}'), "{shown:?}");
             }
-            assert_eq!(next.out(), "next\r\n");
+            // A new shell is announced by the test program.
+            assert!(next.out().ends_with("next\r\n"), "{}", next.out());
         }
     }
 }
