@@ -19,3 +19,5 @@ mod stopping;
 mod support;
 #[path = "session/terminal.rs"]
 mod terminal;
+#[path = "session/typing.rs"]
+mod typing;

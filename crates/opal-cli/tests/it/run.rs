@@ -8,6 +8,7 @@ mod hard;
 mod interrupted;
 mod output;
 mod stories;
+mod terminal;
 
 use crate::support::{Opal, Ran};
 

@@ -21,6 +21,7 @@ const LEADS: [&str; 4] =
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test needs a process of its own")]
+#[expect(clippy::exit, reason = "the leader ends with the code of its shell, as opal does")]
 fn without_a_terminal_nobody_leads() {
     let mut arguments = std::env::args_os().skip_while(|it| it != "--").skip(1).peekable();
     if arguments.peek().is_some() {
@@ -34,17 +35,17 @@ fn without_a_terminal_nobody_leads() {
 }
 
 /// A person, a terminal, and a session in front of it.
-struct Seat {
+pub(crate) struct Seat {
     place: Place,
     /// Where the person types.
     person: Option<OwnedFd>,
     device: OwnedFd,
-    stop: Stop,
+    pub(crate) stop: Stop,
     signals: Arc<Mutex<Vec<i32>>>,
 }
 
 impl Seat {
-    fn new(only: Only) -> Self {
+    pub(crate) fn new(only: Only) -> Self {
         let person =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&person).unwrap();
@@ -72,7 +73,7 @@ impl Seat {
         seat
     }
 
-    fn run(&self, text: &str) -> Done {
+    pub(crate) fn run(&self, text: &str) -> Done {
         let mut heard = Heard::default();
         let ended = self.listen(text, &mut heard);
         Done { ended, stdout: heard.stdout, stderr: heard.stderr }
@@ -90,12 +91,12 @@ impl Seat {
     }
 
     /// Types once the command has said that it is ready.
-    fn typing(&self, text: &str, keys: &[u8]) -> Done {
+    pub(crate) fn typing(&self, text: &str, keys: &[u8]) -> Done {
         self.typing_until("ready", text, keys)
     }
 
     /// Types once the command has said something.
-    fn typing_until(&self, said: &str, text: &str, keys: &[u8]) -> Done {
+    pub(crate) fn typing_until(&self, said: &str, text: &str, keys: &[u8]) -> Done {
         let mut typist = Typist { seat: self, said, keys, heard: Heard::default(), is_done: false };
         let ended = self.listen(text, &mut typist);
         Done { ended, stdout: typist.heard.stdout, stderr: typist.heard.stderr }
@@ -105,7 +106,7 @@ impl Seat {
         tcgetattr(&self.device).unwrap()
     }
 
-    fn signals(&self) -> Vec<i32> {
+    pub(crate) fn signals(&self) -> Vec<i32> {
         self.signals.lock().unwrap().clone()
     }
 }
@@ -345,78 +346,4 @@ fn no_leader_and_no_shell_is_left_of_a_session() {
 fn kill(pid: &str) {
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-}
-
-/// What a pager does: keys come from the terminal of standard error, one by one.
-const PAGER: &str = "stty -icanon -echo min 1 <&2; printf ready; head -c 2 <&2 | tr a-z A-Z; echo";
-
-#[test]
-fn a_pager_gets_its_keys_from_the_terminal_of_its_standard_error() {
-    for only in SHELLS {
-        let seat = Seat::new(only);
-        assert_eq!(seat.typing(PAGER, b"qx").out(), "readyQX\r\n", "{only:?}");
-        // And the next command is not a pager.
-        let done = seat.typing("echo ready; read x; echo \"got $x\"", b"y\n");
-        assert_eq!(done.out(), "ready\r\ny\r\ngot y\r\n", "{only:?}");
-        assert_eq!(seat.run("stty size <&2").out(), "30 90\r\n");
-    }
-}
-
-#[test]
-fn less_and_more_can_be_left() {
-    let seat = Seat::new(Only::Bash);
-    for pager in ["/usr/bin/less", "/usr/bin/more"].map(std::path::Path::new) {
-        if pager.exists() {
-            let text = format!("{{ echo ready; seq 200; }} | {}; echo left", pager.display());
-            let done = seat.typing_until("27", &text, b"q");
-            assert!(done.out().ends_with("left\r\n"), "{}", done.out());
-            assert!(!done.out().contains("150"), "{}", done.out());
-        }
-    }
-}
-
-#[test]
-fn an_interrupt_reaches_a_pager_and_opal() {
-    let seat = Seat::new(Only::Bash);
-    let text = "trap 'exit 7' INT; stty -icanon -echo <&2; printf ready; \
-                while :; do sleep 0.01; done";
-    assert_eq!(seat.typing(text, b"\x03").code(), 7);
-    assert_eq!(seat.signals(), [2]);
-}
-
-#[test]
-fn whoever_interrupts_a_command_that_takes_keys_as_they_are_means_the_run_where_it_ends_by_that() {
-    for (ending, signals) in [("exit 130", vec![2]), ("kill -INT $$", vec![2]), ("exit 3", vec![])]
-    {
-        let seat = Seat::new(Only::Bash);
-        let text = format!("stty raw -echo; printf ready; head -c 1 >/dev/null; {ending}");
-        seat.typing(&text, b"\x03");
-        assert_eq!(seat.signals(), signals, "{ending}");
-        let seat = Seat::new(Only::Bash);
-        seat.typing(&text, b"x");
-        assert_eq!(seat.signals(), Vec::<i32>::new(), "{ending}");
-    }
-}
-
-#[test]
-fn no_mark_is_shown_whatever_a_command_is_interrupted_in() {
-    for only in SHELLS {
-        for round in 0..12 {
-            let seat = Seat::new(only);
-            let text = "trap '' INT TERM; echo ready; sleep 0.05; sleep 0.05";
-            let done = thread::scope(|scope| {
-                scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(60 + round * 8));
-                    seat.stop.kill();
-                });
-                seat.typing(text, b"\x03")
-            });
-            let next = Seat { stop: Stop::new(), ..seat }.run("echo next");
-            for shown in [done.out(), done.err(), next.out(), next.err()] {
-                assert!(!shown.contains("opal") && !shown.contains('\u{1}'), "{shown:?}");
-            }
-            // A new shell is announced by the test program.
-            assert!(next.out().ends_with("next\r\n"), "{}", next.out());
-        }
-    }
 }
