@@ -60,12 +60,20 @@ fn provide(root: &Path, program: &str) {
 fn run(root: &Path, line: &[&str]) -> Result<(), String> {
     let shown = line.join(" ");
     say(&format!("$ {shown}"));
-    let status = command(line).current_dir(root).status();
+    let status = command(&[usual_signals(), line].concat()).current_dir(root).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed ({status}); mend what it names and try again")),
         Err(error) => Err(format!("`{shown}` did not start ({error}); is `{}` there?", line[0])),
     }
+}
+
+/// What gives signals their usual meaning: started in the background of a script, a process has some
+/// of them ignored, and so have all it starts, which the tests of signals would notice.
+fn usual_signals() -> &'static [&'static str] {
+    const USUAL: [&str; 2] = ["/usr/bin/env", "--default-signal=HUP,INT,QUIT,TERM"];
+    // Not every system's `env` can do this.
+    if answers(&[&USUAL[..], &["true"]].concat()).is_some() { &USUAL } else { &[] }
 }
 
 /// What a command prints, if it is there and succeeds.

@@ -148,8 +148,9 @@ impl Compiled {
         command
     }
 
-    /// For a shell that reads the values on its standard input: what it runs first, `after` being
-    /// the end of that, and the text, which keep to one line more than the text has.
+    /// For a shell that reads the values on its standard input: what it runs first, with `after` as
+    /// the end of that, and the text. The first has no line break, so that the lines of the text
+    /// keep their numbers.
     #[must_use]
     pub fn alone(&self, after: &str) -> (String, &str) {
         let prelude = self.last().map(|last| {

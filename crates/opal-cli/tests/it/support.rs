@@ -1,6 +1,6 @@
 //! A small builder: files in, arguments in, what the binary did out.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -70,9 +70,21 @@ impl Opal {
         self
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the binary under test is started here")]
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(binary());
+        self.started_by(&[binary().as_os_str()])
+    }
+
+    /// The same, with signals meaning what they usually mean: whoever runs the tests in the
+    /// background may have them ignored, and opal then ignores them too.
+    pub(crate) fn interruptible(&self) -> Command {
+        let usual = "--default-signal=HUP,INT,QUIT,TERM";
+        self.started_by(&["/usr/bin/env".as_ref(), usual.as_ref(), binary().as_os_str()])
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the binary under test is started here")]
+    fn started_by(&self, words: &[&OsStr]) -> Command {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
         command.current_dir(self.folder.path()).args(&self.args).env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LC_ALL", "C.UTF-8");
         command.envs(self.env.iter().map(|(name, value)| (name, value)));

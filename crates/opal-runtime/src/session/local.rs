@@ -13,6 +13,7 @@
 //! | which of the three ways a command goes | `route` |
 //! | starting programs with the descriptors they need | `children`, `slots` |
 //! | the shell that waits, and what it is told | `waiting`, `request` |
+//! | a terminal for it, and who leads its session | `terminal`, `mark`, `leader` |
 //! | what a command prints and how it ends | `lane`, `flow`, `ending` |
 //! | whose process is whose | `processes`, `orphans` |
 //!

@@ -44,7 +44,7 @@ fn after_interruptions_at_any_moment_no_process_is_left_and_records_are_readable
     let word = unique(&opal.path());
     opal.write("commands.opl", task(&word));
     for round in 0..INTERRUPTIONS {
-        let mut child = opal.command().args(["main", "--timeout", "20s"]).spawn().unwrap();
+        let mut child = opal.interruptible().args(["main", "--timeout", "20s"]).spawn().unwrap();
         std::thread::sleep(moment(round));
         // It may be over already.
         let _ =

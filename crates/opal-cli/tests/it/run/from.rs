@@ -25,7 +25,7 @@ fn another_plan_is_not_taken_up() {
 
 /// Starts `main`, and interrupts it once these files are there.
 fn interrupted(opal: &Opal, files: &[&str]) -> Ran {
-    let child = opal.command().arg("main").spawn().unwrap();
+    let child = opal.interruptible().arg("main").spawn().unwrap();
     eventually("the steps begin", || files.iter().all(|file| opal.path().join(file).exists()));
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap())

@@ -70,7 +70,7 @@ fn bash() -> std::process::Command {
 fn a_reader_that_does_not_read_does_not_keep_a_run_from_ending() {
     let text = "fun main() {\n    try { yes } finally { touch cleaned }\n}\n";
     let opal = Opal::machine(text).args(["main", "-q"]);
-    let mut child = opal.command().spawn().unwrap();
+    let mut child = opal.interruptible().spawn().unwrap();
     // Full after 64 KiB, or what the pipe holds.
     std::thread::sleep(Duration::from_millis(500));
     signal(&child, "TERM");
@@ -100,7 +100,7 @@ fn a_run_whose_time_is_over_says_so_and_can_be_taken_up() {
 fn killing_takes_no_longer_than_asking() {
     let text = "fun main() {\n    ( trap '' TERM INT; sleep 600 ) >/dev/null 2>&1 &\n    touch begun; sleep 600\n}\n";
     let opal = Opal::machine(text).args(["main"]);
-    let mut child = opal.command().spawn().unwrap();
+    let mut child = opal.interruptible().spawn().unwrap();
     eventually("the step begins", || opal.path().join("begun").exists());
     signal(&child, "INT");
     std::thread::sleep(Duration::from_millis(200));

@@ -49,7 +49,7 @@ fn started() -> (Opal, Child, String) {
              {stays}\"\n        touch never\n    }} finally {{\n        touch cleaned\n    }}\n}}\n"
         ),
     );
-    let child = opal.command().arg("main").spawn().unwrap();
+    let child = opal.interruptible().arg("main").spawn().unwrap();
     eventually("the step begins", || opal.path().join("begun").exists() && is_alive(&word));
     (opal, child, word)
 }
@@ -75,7 +75,7 @@ fn a_second_signal_kills_and_cleans_nothing() {
          finally {\n        touch cleaned\n    }\n}\n",
     );
     let opal = opal.args(["main"]);
-    let mut child = opal.command().spawn().unwrap();
+    let mut child = opal.interruptible().spawn().unwrap();
     eventually("the step begins", || opal.path().join("begun").exists());
     signal(&child, "INT");
     std::thread::sleep(Duration::from_millis(300));
@@ -89,7 +89,7 @@ fn cleaning_up_is_not_disturbed_by_the_signal_that_led_to_it() {
     let text = "fun main() {\n    try {\n        touch begun; sleep 600\n    } finally {\n        \
                 sleep 0.3\n        touch cleaned\n    }\n}\n";
     let opal = Opal::machine(text).args(["main"]);
-    let mut child = opal.command().spawn().unwrap();
+    let mut child = opal.interruptible().spawn().unwrap();
     eventually("the step begins", || opal.path().join("begun").exists());
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(143));
@@ -108,7 +108,7 @@ fn planning_that_is_interrupted_leaves_no_command_behind() {
         ),
     );
     let opal = opal.args(["main"]);
-    let mut child = opal.command().spawn().unwrap();
+    let mut child = opal.interruptible().spawn().unwrap();
     eventually("planning begins", || opal.path().join("begun").exists() && is_alive(&word));
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(143));
@@ -119,9 +119,9 @@ fn planning_that_is_interrupted_leaves_no_command_behind() {
 fn what_a_step_left_in_the_background_survives_the_end_of_a_run() {
     let opal = Opal::machine("");
     let word = unique(&opal.path());
-    let stays = format!("python3 -c 'import time; time.sleep(3)' {word}");
+    let stays = format!("python3 -c 'import time; time.sleep(20)' {word}");
     let text = format!("fun main() {{\n    {stays} >/dev/null 2>&1 &\n    echo on\n}}\n");
     opal.write("commands.opl", text);
     opal.call(&["main", "-q"]).code(0).stdout("on\n");
-    assert!(is_alive(&word));
+    eventually("it is there", || is_alive(&word));
 }

@@ -19,7 +19,7 @@ fn on_a_terminal(opal: &Opal, said: &str, keys: &[u8]) -> (i32, String) {
     tcsetwinsize(&own, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     let name = ptsname(&own, Vec::new()).unwrap().into_string().unwrap();
     let open = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
-    let mut command = opal.command();
+    let mut command = opal.interruptible();
     let mut child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let (mut own, mut shown, mut bytes) = (File::from(own), String::new(), [0; 4096]);

@@ -16,7 +16,7 @@ fn beginning() -> Vec<u8> {
     format!("\u{1}opal:{}.", process::id()).into_bytes()
 }
 
-/// What a shell has to print for its mark, given the expression for its turn.
+/// What a shell runs to print its mark.
 pub(super) fn printing(shell: usize) -> String {
     format!("printf '\\001opal:{}.{shell}:%s\\002' \"$__opal_turn\"", process::id())
 }

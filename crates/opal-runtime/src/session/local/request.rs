@@ -9,6 +9,14 @@
 //! ) 2>&201 201>&- 200>&-
 //! ```
 //!
+//! In a fork `$$` is the number of the waiting shell. Where a command names it, the fork becomes a
+//! new shell, which reads the values from a pipe:
+//!
+//! ```text
+//! ( __opal_feed='…'; exec 202<&0
+//! printf %s "$__opal_feed" | exec bash -c 'eval "$(cat)"; exec <&202 202<&-; echo $$' bash 2>&201 … )
+//! ```
+//!
 //! The command is in the brackets as it is, so that the shell can become the last program in it
 //! without one more fork. Its text is known to be whole: the source was read with all its quotes
 //! and brackets in pairs, and the shell was asked about it before anything ran.
