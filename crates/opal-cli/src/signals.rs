@@ -145,6 +145,7 @@ fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure
     let all = ending.chain(hooks.iter().map(|(signal, _)| *signal));
     let mut signals = Signals::new(all).map_err(failed)?;
     let interrupts = interrupts.clone();
+    let stop = interrupts.0.stop.clone();
     let listen = move || {
         for signal in signals.forever() {
             if ENDING.contains(&signal) {
@@ -153,8 +154,20 @@ fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure
             hooks.iter().filter(|(of, _)| *of == signal).for_each(|(_, hook)| hook());
         }
     };
-    let thread = std::thread::Builder::new().name("signals".to_owned()).stack_size(128 * 1024);
-    thread.spawn(listen).map(drop).map_err(failed)
+    let listen = Mutex::new(Some(listen));
+    let deaf = stop.clone();
+    // From here on signals are kept; who listens to them comes when a run takes its time.
+    stop.attended_by(move || {
+        let Some(listen) = listen.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
+        let thread = std::thread::Builder::new().name("signals".to_owned()).stack_size(128 * 1024);
+        if thread.spawn(listen).is_err() {
+            // A run that nobody could stop had better not go on.
+            deaf.ask(Why::Signal(SIGTERM));
+        }
+    });
+    Ok(())
 }
 
 /// The signals that opal was started to ignore. Where the system does not tell, none.
@@ -226,6 +239,7 @@ mod tests {
         let hook: Hook = Box::new(move || sender.send(()).unwrap());
         let signal = signal_hook::consts::SIGUSR2;
         watch(&Interrupts::new(stop.clone()), vec![(signal, hook)]).unwrap();
+        stop.attend();
         signal_hook::low_level::raise(signal).unwrap();
         heard.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(stop.order(), Order::GoOn);

@@ -36,6 +36,24 @@ struct Inner {
     /// Hears of nothing from above but the order to kill.
     is_deaf: bool,
     wake: OnceLock<Wake>,
+    attendant: OnceLock<Attendant>,
+}
+
+/// Who listens for orders from outside, once a run takes longer than a moment: to begin with that
+/// takes time itself, and whatever is said before waits to be heard.
+struct Attendant {
+    since: Instant,
+    has_begun: AtomicBool,
+    begin: Box<dyn Fn() + Send + Sync>,
+}
+
+/// The moment.
+const UNATTENDED: Duration = Duration::from_millis(5);
+
+impl std::fmt::Debug for Attendant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attendant").field("has_begun", &self.has_begun).finish_non_exhaustive()
+    }
 }
 
 /// A pipe that becomes readable, and stays so, when there is something to hear.
@@ -105,7 +123,34 @@ impl Stop {
             deadline,
             is_deaf,
             wake: OnceLock::new(),
+            attendant: OnceLock::new(),
         }))
+    }
+
+    /// Calls `begin` once, when somebody has waited for a moment.
+    pub fn attended_by(&self, begin: impl Fn() + Send + Sync + 'static) {
+        let (since, has_begun) = (Instant::now(), AtomicBool::new(false));
+        let _ = self.0.attendant.set(Attendant { since, has_begun, begin: Box::new(begin) });
+    }
+
+    /// For who waits elsewhere than here: listens from now on.
+    pub fn attend(&self) {
+        if let Some(attendant) = self.attendant()
+            && !attendant.has_begun.swap(true, Ordering::SeqCst)
+        {
+            (attendant.begin)();
+        }
+    }
+
+    fn attendant(&self) -> Option<&Attendant> {
+        let chain = std::iter::successors(Some(self), |stop| stop.0.above.as_ref());
+        chain.last().and_then(|run| run.0.attendant.get())
+    }
+
+    /// How long nobody need listen yet.
+    fn unattended(&self) -> Option<Duration> {
+        let attendant = self.attendant().filter(|it| !it.has_begun.load(Ordering::SeqCst))?;
+        Some(UNATTENDED.saturating_sub(attendant.since.elapsed()))
     }
 
     /// Asks the work to end. The first asking counts.
@@ -220,7 +265,16 @@ impl Stop {
             Order::End { .. } => Some(TICK),
             Order::Kill => None,
         };
-        let timeout = [until, tick, timeout].into_iter().flatten().min();
+        let mut timeout = [until, tick, timeout].into_iter().flatten().min();
+        let unattended = self.unattended();
+        if let Some(first) = unattended.filter(|first| timeout.is_none_or(|it| *first < it)) {
+            let spec = Timespec::try_from(first).ok();
+            if poll(&mut all, spec.as_ref()) != Ok(0) {
+                return all.iter().take(fds.len()).map(PollFd::revents).collect();
+            }
+            self.attend();
+            timeout = timeout.map(|it| it - first);
+        }
         let spec = timeout.and_then(|it| Timespec::try_from(it).ok());
         // Interrupted by a signal: the caller looks again.
         match poll(&mut all, spec.as_ref()) {
@@ -283,6 +337,20 @@ mod tests {
         assert_eq!(clean.order(), Order::GoOn);
         run.kill();
         assert_eq!(clean.order(), Order::Kill);
+    }
+
+    #[test]
+    fn whoever_waits_longer_than_a_moment_is_attended_once() {
+        let run = Stop::new();
+        let (sender, begun) = std::sync::mpsc::channel();
+        run.attended_by(move || sender.send(()).unwrap());
+        let block = run.below();
+        for _ in 0..20 {
+            let _ = block.wait(&[], Some(Duration::from_millis(1)), Order::GoOn);
+        }
+        assert_eq!(begun.try_iter().count(), 1);
+        run.attend();
+        assert_eq!(begun.try_iter().count(), 0);
     }
 
     #[test]

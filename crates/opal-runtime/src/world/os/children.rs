@@ -61,6 +61,7 @@ pub(super) fn output(world: &OsWorld, work: Work<'_>) -> Result<Secret, Trouble>
             let _ = sender.send(Event::Exit(status));
         }
     });
+    world.stop.attend();
     let mut seen = Seen::default();
     let result = seen.wait(&events, (&world.stop, world.limits.command), work.name);
     if result.is_err() {
