@@ -12,6 +12,9 @@
 //!          └─ finally: hears of kill alone
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -306,114 +309,5 @@ impl Stop {
             self.ring();
         }
         wake
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SOON: Option<Duration> = Some(Duration::from_secs(60));
-
-    #[test]
-    fn what_is_said_above_is_heard_below() {
-        let run = Stop::new();
-        let block = run.below().limited(Duration::from_secs(3_600), USUAL_GRACE);
-        assert_eq!(block.order(), Order::GoOn);
-        run.ask(Why::Signal(2));
-        let end = Order::End { why: Why::Signal(2), grace: USUAL_GRACE };
-        assert_eq!(block.order(), end);
-        run.ask(Why::Signal(15));
-        assert_eq!(block.order(), end);
-        run.kill();
-        assert_eq!(block.order(), Order::Kill);
-    }
-
-    #[test]
-    fn cleaning_up_hears_of_nothing_but_the_order_to_kill() {
-        let run = Stop::new();
-        run.ask(Why::Signal(2));
-        let clean = run.deaf().below();
-        assert_eq!(clean.order(), Order::GoOn);
-        run.kill();
-        assert_eq!(clean.order(), Order::Kill);
-    }
-
-    #[test]
-    fn whoever_waits_longer_than_a_moment_is_attended_once() {
-        let run = Stop::new();
-        let (sender, begun) = std::sync::mpsc::channel();
-        run.attended_by(move || sender.send(()).unwrap());
-        let block = run.below();
-        for _ in 0..20 {
-            let _ = block.wait(&[], Some(Duration::from_millis(1)), Order::GoOn);
-        }
-        assert_eq!(begun.try_iter().count(), 1);
-        run.attend();
-        assert_eq!(begun.try_iter().count(), 0);
-    }
-
-    #[test]
-    fn one_branch_may_be_stopped_alone() {
-        let run = Stop::new();
-        let (one, other) = (run.below(), run.below());
-        one.ask(Why::Cancelled);
-        assert_ne!(one.order(), Order::GoOn);
-        assert_eq!(other.order(), Order::GoOn);
-    }
-
-    #[test]
-    fn a_wait_ends_when_something_is_said_and_not_again_for_the_same() {
-        let run = Stop::new();
-        let block = run.below();
-        let teller = run.clone();
-        let thread = std::thread::spawn(move || teller.ask(Why::Signal(15)));
-        while block.order() == Order::GoOn {
-            let _ = block.wait(&[], SOON, Order::GoOn);
-        }
-        thread.join().unwrap();
-        let seen = block.order();
-        let _ = block.wait(&[], Some(Duration::from_millis(1)), seen);
-        assert_eq!(block.order(), seen);
-    }
-
-    #[test]
-    fn what_has_been_said_above_cleaning_up_keeps_nobody_awake() {
-        let run = Stop::new();
-        let limited = run.limited(Duration::ZERO, USUAL_GRACE);
-        let (signalled, timed_out) = (run.deaf().below(), limited.deaf());
-        run.ask(Why::Signal(2));
-        for clean in [signalled, timed_out] {
-            let (since, mut turns) = (Instant::now(), 0);
-            while let Some(left) = Duration::from_millis(300).checked_sub(since.elapsed()) {
-                let _ = clean.wait(&[], Some(left), Order::GoOn);
-                turns += 1;
-            }
-            assert!(turns < 100, "{turns} turns");
-        }
-    }
-
-    #[test]
-    fn cleaning_up_that_waits_hears_the_order_to_kill() {
-        let run = Stop::new();
-        let clean = run.deaf();
-        run.ask(Why::Signal(2));
-        let teller = run.clone();
-        let thread = std::thread::spawn(move || teller.kill());
-        while clean.order() == Order::GoOn {
-            let _ = clean.wait(&[], None, Order::GoOn);
-        }
-        thread.join().unwrap();
-    }
-
-    #[test]
-    fn only_the_block_whose_time_is_over_is_out_of_time() {
-        let run = Stop::new();
-        let outer = run.limited(Duration::ZERO, USUAL_GRACE);
-        let inner = outer.limited(Duration::ZERO, USUAL_GRACE);
-        assert!(outer.is_out_of_time());
-        assert!(!inner.is_out_of_time());
-        run.ask(Why::Signal(2));
-        assert!(!outer.is_out_of_time());
     }
 }
