@@ -13,12 +13,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::{Halt, Why};
 use opal_core::hash::Digest;
-use opal_core::plan::{Plan, Step};
+use opal_core::plan::{Piece, Plan, Step};
 use opal_core::record::Status;
 use opal_runtime::execute::{self, Job, Outcome};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
+use opal_runtime::script::Shell;
 use opal_runtime::session::{LocalSession, Setup, Terminal};
 use opal_runtime::stop::USUAL_GRACE;
 use opal_runtime::vault::Vault;
@@ -87,6 +88,9 @@ pub(crate) fn execute(
         Ok(questions) => questions,
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, &vault),
     };
+    if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
+        view::plan::note("there is no bash here: a pipe fails only where its last command does");
+    }
     if let Some(exit) = questions::ask(&questions, &vault, asked.run.yes, errand.watched)? {
         return Ok(exit);
     }
@@ -144,6 +148,16 @@ fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<T
         device: std::io::stdin().as_fd().try_clone_to_owned().ok()?,
         leader: vec![program.into_os_string(), crate::LEADER.into()],
         on_signal: Box::new(move |signal| interrupts.heard(signal)),
+    })
+}
+
+/// Whether the text of a step may hold a pipe.
+fn has_pipeline(steps: &[Step]) -> bool {
+    let pipes = |text: &str| text.replace("||", "").contains('|');
+    steps.iter().any(|step| {
+        let mut pieces = step.command().unwrap_or_default().iter();
+        pieces.any(|piece| matches!(piece, Piece::Text(text) if pipes(text)))
+            || has_pipeline(&step.block)
     })
 }
 

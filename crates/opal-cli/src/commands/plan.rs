@@ -97,6 +97,7 @@ pub(crate) fn plan(
     }
     if let Some(parties) = &parties {
         let to = (parties, output.file());
+        view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
         return contract::write(context, subject, options, resolved, &mut keys, to);
     }
     let plan = subject.view(&resolved, &keys, context, contract);

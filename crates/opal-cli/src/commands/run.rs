@@ -203,8 +203,13 @@ pub(crate) fn replan(
         };
         plan(&request, &world, &mut opened.keys)
     });
+    context.stages.end("plan");
     match fresh {
-        Ok(resolved) => Ok(Ok(resolved)),
+        Ok(resolved) => {
+            view::trace::source(loaded, options);
+            view::trace::plan(&resolved.plan, options);
+            Ok(Ok(resolved))
+        }
         Err(Unplanned::Key(error)) => Err(Failure::key(error)),
         Err(Unplanned::Errors(_)) if watched.exit().is_some() => {
             Ok(Err(watched.exit().unwrap_or(Exit::Source)))

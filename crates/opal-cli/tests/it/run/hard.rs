@@ -114,3 +114,32 @@ fn killing_takes_no_longer_than_asking() {
 fn a_task_without_steps_runs() {
     main_of("fun main() {\n    if false { echo no }\n}\n").code(0).stdout("");
 }
+
+#[test]
+fn without_bash_pipes_are_warned_about() {
+    let opal =
+        Opal::machine("fun main() {\n    false | cat\n}\n\nfun other() {\n    true || cat\n}\n");
+    std::fs::create_dir(opal.path().join("bin")).unwrap();
+    for (name, program) in [("sh", "dash"), ("cat", "cat")] {
+        let link = opal.path().join("bin").join(name);
+        std::os::unix::fs::symlink(format!("/bin/{program}"), link).unwrap();
+    }
+    let path = opal.path().join("bin").display().to_string();
+    let environment = [("PATH", path.as_str())];
+    opal.call_with(&environment, &["main"]).code(0).says("there is no bash here");
+    opal.call_with(&environment, &["other"]).code(0).hides("there is no bash here");
+}
+
+#[test]
+fn every_way_to_a_plan_can_be_traced() {
+    let opal = Opal::machine("fun main() {\n    echo one\n}\n");
+    let options = ["--debug=paths", "--telemetry=timing"];
+    let all = |line: &[&str]| opal.call(&[line, &options].concat());
+    let line = [&["plan", "-o", "c.plan"], &options[..], &["main"]].concat();
+    opal.call(&line).code(0).says("debug: planner: main.shell[0]").says("tokens");
+    let ran = all(&["run", "--plan", "c.plan"]);
+    ran.code(0)
+        .says("debug: planner: main.shell[0]")
+        .says("debug: executor: ends")
+        .says("peak memory");
+}
