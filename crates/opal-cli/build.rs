@@ -1,4 +1,5 @@
-//! Puts the pages of `docs/errors` into the binary, for `opal explain`.
+//! Puts the pages of `docs/errors` into the binary, for `opal explain`, and what is hardly ever run
+//! at its end.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,5 +32,9 @@ fn main() -> io::Result<()> {
     code.push(']');
     fs::write(Path::new(&variable("OUT_DIR")?).join("pages.rs"), code)?;
     println!("cargo::rerun-if-changed={}", pages.display());
+    if variable("CARGO_CFG_TARGET_OS")? == "linux" {
+        // Code is read in by its neighbourhood. A linker that cannot do this passes over it.
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,keep-text-section-prefix");
+    }
     Ok(())
 }

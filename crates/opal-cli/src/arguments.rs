@@ -4,10 +4,11 @@
 //! word names, and only that one's options are looked at: a file of a thousand tasks costs nothing.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::ambient::Colour;
 use crate::failure::Failure;
+use crate::project::is_config;
 use crate::{builtins, options};
 
 #[derive(Debug, Default)]
@@ -28,18 +29,25 @@ pub(crate) struct Typed {
 impl Typed {
     /// Whether JSON is asked for, of opal or of a built-in command; a task's arguments are its own.
     pub(crate) fn wants_json(&self) -> bool {
-        let builtin = self.word.as_deref().is_some_and(|word| builtins::NAMES.contains(&word));
+        let is_own = |word| builtins::NAMES.contains(&word) || is_config(Path::new(word));
+        let builtin = self.word.as_deref().is_some_and(is_own);
         asks_for_json(&self.before) || builtin && asks_for_json(&self.rest)
     }
 }
 
-fn asks_for_json(words: &[OsString]) -> bool {
-    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+/// Whether JSON is asked for, before a `--`.
+pub(crate) fn asks_for_json(words: &[OsString]) -> bool {
+    let words = words.iter().take_while(|word| *word != "--");
+    let words: Vec<&str> = words.filter_map(|word| word.to_str()).collect();
     words.iter().any(|word| matches!(*word, "--json" | "--format=json"))
         || words.windows(2).any(|pair| pair == ["--format", "json"])
 }
 
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Typed, Failure> {
+    read(arguments).map_err(|failure| failure.in_json(asks_for_json(arguments)))
+}
+
+fn read(arguments: &[OsString]) -> Result<Typed, Failure> {
     let mut typed = Typed::default();
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {

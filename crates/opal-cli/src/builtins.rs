@@ -1,17 +1,22 @@
 //! The built-in commands: one table for parsing, help and completion.
 
+mod resources;
 mod runs;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 
 use crate::options;
+use crate::project::is_config;
 
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 11] = [
+pub(crate) const NAMES: [&str; 14] = [
+    "apply",
     "check",
     "completions",
+    "convert",
     "explain",
     "fmt",
     "help",
@@ -21,10 +26,11 @@ pub(crate) const NAMES: [&str; 11] = [
     "run",
     "runs",
     "self",
+    "verify",
 ];
 
 /// Commands of later versions: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 6] = ["apply", "blueprint", "convert", "init", "module", "verify"];
+pub(crate) const LATER: [&str; 3] = ["blueprint", "init", "module"];
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -44,12 +50,28 @@ pub(crate) fn opal() -> Command {
                 .value_parser(["auto", "always", "never"])
                 .help("Whether to use colours (auto follows the terminal and NO_COLOR)"),
         ])
-        .subcommands([check(), fmt(), list(), explain(), keys(), plan(), run(), runs::runs(), completions(), help(), self_()])
+        .subcommands([
+            check(),
+            fmt(),
+            list(),
+            explain(),
+            keys(),
+            plan(),
+            resources::verify(),
+            run(),
+            resources::apply(),
+            runs::runs(),
+            resources::convert(),
+            completions(),
+            help(),
+            self_(),
+        ])
         .after_help(
             "Examples:\n  \
              opal                     the tasks of this project\n  \
              opal deploy --help       what a task takes\n  \
              opal check               look for mistakes\n  \
+             opal verify server.yaml  is everything as described?\n  \
              opal fmt --check         is everything formatted?\n\n\
              A task wins over a built-in command of its name; `opal self NAME` reaches the built-in.",
         )
@@ -202,7 +224,10 @@ fn plan() -> Command {
         .args(options::args())
         .args([
             source(),
-            Arg::new("target").required(true).value_name("TASK|FILE.opl").help("What to plan"),
+            Arg::new("target")
+                .required(true)
+                .value_name("TASK|FILE.opl|CONFIG.yaml")
+                .help("What to plan"),
             arguments("For the task or the script"),
         ])
         .subcommands([
@@ -269,7 +294,7 @@ fn arguments(help: &'static str) -> Arg {
 
 fn run() -> Command {
     Command::new("run")
-        .about("Run a function, a file (its name ends in .opl or holds a /), or a contract")
+        .about("Run a function, a file (its name ends in .opl or .yaml, or holds a /), or a contract")
         .args([
             source(),
             Arg::new("plan")
@@ -292,8 +317,8 @@ fn run() -> Command {
         )
 }
 
-/// The words of `plan` and `run` with a `--` behind the target: what follows it is the target's,
-/// `--help` included, whatever options of that name opal has.
+/// The words of `plan`, `run` and `verify` with a `--` behind the target: what follows it is the
+/// target's, `--help` included, whatever options of that name opal has. A configuration takes nothing.
 pub(crate) fn marked(command: &Command, rest: &[OsString]) -> Vec<OsString> {
     let mut words = rest.to_vec();
     let mut at = 0;
@@ -303,7 +328,9 @@ pub(crate) fn marked(command: &Command, rest: &[OsString]) -> Vec<OsString> {
             break;
         }
         if !word.starts_with('-') {
-            words.insert(at + 1, "--".into());
+            if !is_config(Path::new(word)) {
+                words.insert(at + 1, "--".into());
+            }
             break;
         }
         at += if value_follows(command, word) { 2 } else { 1 };

@@ -1,7 +1,9 @@
 //! One file a command.
 
+pub(crate) mod apply;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod convert;
 pub(crate) mod execute;
 pub(crate) mod explain;
 pub(crate) mod fmt;
@@ -12,3 +14,4 @@ pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod task;
+pub(crate) mod verify;

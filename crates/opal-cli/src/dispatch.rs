@@ -105,15 +105,22 @@ impl Context<'_> {
         let task = project.as_ref().and_then(|loaded| loaded.task(word));
         if let (Some(loaded), Some(task)) = (&project, task) {
             let before = Asked::before(&self.typed.before)?;
-            return commands::task::run(self, loaded, &task, &self.typed.rest, before, Wish::Run);
+            let rest = &self.typed.rest;
+            let ran = commands::task::run(self, loaded, &task, rest, before, Wish::Run);
+            return ran.map_err(|failure| failure.in_json(task.asks_for_json(rest)));
         }
         if builtins::NAMES.contains(&word) {
             return self.builtin(word, &self.typed.rest);
         }
+        if project::is_config(Path::new(word)) {
+            let words: Vec<OsString> =
+                [word.into()].into_iter().chain(self.typed.rest.iter().cloned()).collect();
+            return self.builtin("apply", &words);
+        }
         if is_file(word) {
             let before = Asked::before(&self.typed.before)?;
             let path = Path::new(word);
-            return commands::task::script(self, path, &self.typed.rest, &before, Wish::Run);
+            return commands::task::script(self, path, &self.typed.rest, before, Wish::Run);
         }
         Err(self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref()))
     }
@@ -132,12 +139,14 @@ impl Context<'_> {
             return Err(Failure::usage(format!("`{word}` is no built-in command"), help));
         };
         let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
-        let marked = matches!(word, "plan" | "run").then(|| builtins::marked(&command, rest));
+        let marked =
+            matches!(word, "plan" | "run" | "verify").then(|| builtins::marked(&command, rest));
         let matches = match command.try_get_matches_from(marked.as_deref().unwrap_or(rest)) {
             Ok(matches) => matches,
-            Err(error) => return view::clap(&error, self),
+            Err(error) => return view::clap(&error, self, self.typed.wants_json()),
         };
         match word {
+            "apply" => commands::apply::run(self, &matches),
             "check" => commands::check::run(self, &matches),
             "fmt" => commands::fmt::run(self, &matches),
             "list" => commands::list::run(self, &matches),
@@ -147,6 +156,8 @@ impl Context<'_> {
             "run" => commands::run::run(self, &matches),
             "runs" => commands::runs::run(self, &matches),
             "completions" => commands::completions::script(&matches),
+            "convert" => commands::convert::run(self, &matches),
+            "verify" => commands::verify::run(self, &matches),
             "help" => commands::help::run(self, &matches),
             // `self` without a target has been refused by its own arguments.
             _ => commands::help::opal(self),
@@ -179,5 +190,5 @@ impl Context<'_> {
 
 /// Whether a word names a file rather than a function.
 pub(crate) fn is_file(word: &str) -> bool {
-    word.ends_with(".opl") || word.contains('/')
+    word.ends_with(".opl") || word.contains('/') || project::is_config(Path::new(word))
 }

@@ -9,9 +9,11 @@ use opal_runtime::keys::{KeyError, KeyErrorKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     Done,
-    /// Something would change: `fmt --check`.
+    /// Something would change or is not as described: `fmt --check`, `verify`.
     Differs,
     Usage,
+    /// `opal verify` could not look.
+    NotLooked,
     /// Source or plan error.
     Source,
     NoFile,
@@ -37,6 +39,7 @@ impl Exit {
             Self::Done => 0,
             Self::Differs => 1,
             Self::Usage => 2,
+            Self::NotLooked => 3,
             Self::Source => 65,
             Self::NoFile => 66,
             Self::Unavailable => 69,
@@ -58,15 +61,22 @@ pub(crate) struct Failure {
     pub(crate) message: String,
     /// What to type next, one suggestion a line.
     pub(crate) help: Vec<String>,
+    /// JSON was asked for where only the command that failed could know it.
+    pub(crate) is_json: bool,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), help: vec![help.into()] }
+        Self { exit, message: message.into(), help: vec![help.into()], is_json: false }
     }
 
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message, help)
+    }
+
+    /// To be told as JSON too, where that was asked for.
+    pub(crate) fn in_json(self, asked: bool) -> Self {
+        Self { is_json: self.is_json || asked, ..self }
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {

@@ -28,6 +28,7 @@ mod project;
 mod signals;
 mod source;
 mod stages;
+mod survey;
 mod task_arguments;
 mod tasks;
 mod view;

@@ -1,5 +1,5 @@
-//! The options of plans and runs: behind a task's name, before it, or behind `opal plan` and
-//! `opal run`.
+//! The options of plans, runs and looks: behind a task's name, before it, or behind `opal plan`,
+//! `opal run`, `opal apply` and `opal verify`.
 //!
 //! | what | where |
 //! |---|---|
@@ -21,13 +21,32 @@ use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
 pub(crate) use run::{Resume, RunOptions};
-use table::{Of, ROWS, Row};
+use table::{LOOKS, Of, ROWS, Row};
 
 /// What was asked of opal: of the plan, and of the run.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) plan: PlanOptions,
     pub(crate) run: RunOptions,
+    /// Ids or paths of the steps that are told of.
+    pub(crate) only: Vec<String>,
+}
+
+/// Which options stand behind the name of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// Those of plans and runs.
+    Work,
+    /// Those of a look.
+    Look,
+}
+
+impl Behind {
+    fn rows(self) -> impl Iterator<Item = &'static Row> {
+        let looks = self == Self::Look;
+        let general = ROWS.iter().filter(move |row| !looks || row.of == Of::Both);
+        general.chain(LOOKS.iter().filter(move |_| looks))
+    }
 }
 
 /// What was asked of a plan, and what holds for plans and runs.
@@ -91,9 +110,21 @@ pub(crate) fn run_args() -> Vec<Arg> {
     ROWS.iter().filter(|row| row.of == Of::Run).map(Row::arg).collect()
 }
 
+/// The options of `opal apply`.
+pub(crate) fn apply_args() -> Vec<Arg> {
+    let is_for_apply = |row: &&Row| row.is_of(Of::Run);
+    let dry_run = Row::arg(&ROWS[0]).help("Change nothing, and say what would change");
+    ROWS.iter().filter(is_for_apply).map(Row::arg).chain([dry_run]).collect()
+}
+
+/// The options of `opal verify`.
+pub(crate) fn verify_args() -> Vec<Arg> {
+    Behind::Look.rows().map(Row::arg).collect()
+}
+
 /// A task's command line with opal's options behind its own. A function's flags win.
-pub(crate) fn behind(task: Command) -> Command {
-    with(task, |_| true)
+pub(crate) fn behind(task: Command, side: Behind) -> Command {
+    with(task, side, |_| true)
 }
 
 /// The words behind a task's name. Only the options that stand there are put together: a run that
@@ -101,11 +132,12 @@ pub(crate) fn behind(task: Command) -> Command {
 pub(crate) fn parse(
     task: &dyn Fn() -> Command,
     words: &[OsString],
+    side: Behind,
 ) -> Result<ArgMatches, clap::Error> {
     let is_there = |row: &Row| words.iter().any(|word| mentions(row, word));
-    let quick = with(task(), is_there).no_binary_name(true).try_get_matches_from(words);
+    let quick = with(task(), side, is_there).no_binary_name(true).try_get_matches_from(words);
     // What is wrong is said by the whole command line, which has suggestions for it.
-    quick.or_else(|_| behind(task()).no_binary_name(true).try_get_matches_from(words))
+    quick.or_else(|_| behind(task(), side).no_binary_name(true).try_get_matches_from(words))
 }
 
 /// Whether the word may be the option.
@@ -121,7 +153,7 @@ fn mentions(row: &Row, word: &OsString) -> bool {
     }
 }
 
-fn with(task: Command, wanted: impl Fn(&Row) -> bool) -> Command {
+fn with(task: Command, side: Behind, wanted: impl Fn(&Row) -> bool) -> Command {
     let taken: Vec<String> = task
         .get_arguments()
         .flat_map(|arg| {
@@ -130,7 +162,7 @@ fn with(task: Command, wanted: impl Fn(&Row) -> bool) -> Command {
         })
         .collect();
     let free = |row: &&Row| wanted(row) && !taken.iter().any(|taken| taken == row.name);
-    let args: Vec<Arg> = ROWS.iter().filter(free).map(Row::arg).collect();
+    let args: Vec<Arg> = side.rows().filter(free).map(Row::arg).collect();
     task.args(args)
 }
 
@@ -173,17 +205,19 @@ impl Asked {
     }
 
     pub(crate) fn from(matches: &ArgMatches) -> Result<Self, Failure> {
-        Ok(Self { plan: PlanOptions::from(matches)?, run: RunOptions::from(matches)? })
+        let only = Given(matches).many("only");
+        Ok(Self { plan: PlanOptions::from(matches)?, run: RunOptions::from(matches)?, only })
     }
 
     /// These, and where they say nothing, `other`.
     pub(crate) fn or(self, other: Self) -> Self {
-        Self { plan: self.plan.or(other.plan), run: self.run.or(other.run) }
+        let only = [self.only, other.only].concat();
+        Self { plan: self.plan.or(other.plan), run: self.run.or(other.run), only }
     }
 
     /// Whether they make sense where nothing runs.
     pub(crate) fn for_plan(&self) -> Result<(), Failure> {
-        match self.run.given() {
+        match self.run.given(&[]) {
             Some(option) => Err(Failure::usage(
                 format!("`{option}` belongs to a run, and a plan runs nothing"),
                 "leave it away, or run the task: `opal TASK` without `--dry-run`",
@@ -192,16 +226,34 @@ impl Asked {
         }
     }
 
+    /// Whether they make sense where a configuration is not applied, but it is said what would change.
+    pub(crate) fn for_preview(&self) -> Result<(), Failure> {
+        match self.plan.plan_only() {
+            Some(option) => Err(Failure::usage(
+                format!("`{option}` belongs to a plan"),
+                "write `opal plan CONFIG.yaml`",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether they make sense where one only looks.
+    pub(crate) fn for_verify(&self) -> Result<(), Failure> {
+        let dry_run = self.plan.dry_run.then_some("--dry-run");
+        let of_run = self.run.given(&["--timeout", "--jobs", "--verbose"]);
+        match dry_run.or(self.plan.plan_only()).or(of_run) {
+            Some(option) => Err(Failure::usage(
+                format!("`{option}` means nothing to `opal verify`, which only looks"),
+                "leave it away; see `opal verify --help`",
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Whether they make sense where something runs.
     pub(crate) fn for_run(&self) -> Result<(), Failure> {
         let plan = &self.plan;
-        let lone = [
-            (plan.resolve, "--resolve"),
-            (plan.output.is_some(), "--output"),
-            (plan.format.is_some() && !plan.is_json(), "--format"),
-        ];
-        let lone = lone.into_iter().find_map(|(given, name)| given.then_some(name));
-        if let Some(option) = lone.or(plan.contract_only()) {
+        if let Some(option) = plan.plan_only() {
             return Err(Failure::usage(
                 format!("`{option}` belongs to a plan"),
                 "add `--dry-run`, or write `opal plan TASK`",
@@ -274,6 +326,17 @@ impl PlanOptions {
             debug: self.debug.or(other.debug),
             telemetry: self.telemetry.or(other.telemetry),
         }
+    }
+
+    /// Whether something was asked that only a plan has that is shown or kept.
+    fn plan_only(&self) -> Option<&'static str> {
+        let lone = [
+            (self.resolve, "--resolve"),
+            (self.output.is_some(), "--output"),
+            (self.format.is_some() && !self.is_json(), "--format"),
+        ];
+        let lone = lone.into_iter().find_map(|(given, name)| given.then_some(name));
+        lone.or(self.contract_only())
     }
 
     /// Whether something was asked that only a contract has.

@@ -6,14 +6,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use opal_core::contract::plan_hash;
+use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Diagnostic, Value};
+use opal_modules::config;
 use opal_runtime::check::{self, Checked};
 use opal_runtime::contracts::OwnKeys;
 use opal_runtime::keys::{IdentitySource, KeyError, Runner};
-use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan};
+use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan, source_hash};
+use opal_runtime::unit::Unit;
 use opal_runtime::world::{OsWorld, Surroundings};
 
 use crate::commands::check::CheckedFile;
@@ -21,7 +24,7 @@ use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
-use crate::source::Loaded;
+use crate::source::{Form, Loaded};
 use crate::view;
 
 use project::project_name;
@@ -36,6 +39,22 @@ pub(crate) struct Subject<'s> {
     pub(crate) arguments: BTreeMap<String, Value>,
 }
 
+/// A program without mistakes.
+#[derive(Debug)]
+pub(crate) enum Program {
+    Language(Checked),
+    Config(Unit),
+}
+
+impl Program {
+    fn unit(&self) -> &Unit {
+        match self {
+            Self::Language(checked) => checked.unit(),
+            Self::Config(unit) => unit,
+        }
+    }
+}
+
 /// What stands in the way was shown already, and the exit code is known; or there is a value.
 pub(crate) type Outcome<T> = Result<Result<T, Exit>, Failure>;
 
@@ -45,9 +64,9 @@ impl Subject<'_> {
     }
 
     /// Looks for mistakes; those that the target does not reach do not stop it.
-    pub(crate) fn check(&self, context: &Context<'_>, json: bool) -> Outcome<Checked> {
+    pub(crate) fn check(&self, context: &Context<'_>, json: bool) -> Outcome<Program> {
         match self.examine(context) {
-            Ok(checked) => Ok(Ok(checked)),
+            Ok(program) => Ok(Ok(program)),
             Err(errors) => {
                 self.report(errors, context, json)?;
                 Ok(Err(Exit::Source))
@@ -56,9 +75,14 @@ impl Subject<'_> {
     }
 
     /// The same, without a word about what stops it.
-    pub(crate) fn examine(&self, context: &Context<'_>) -> Result<Checked, Vec<Diagnostic>> {
+    pub(crate) fn examine(&self, context: &Context<'_>) -> Result<Program, Vec<Diagnostic>> {
         let loaded = self.loaded;
-        let mut checked = check::check_parsed(&loaded.parse, &loaded.text, &context.registry);
+        let parse = match &loaded.form {
+            Form::Language(parse) => parse,
+            Form::Config(Ok(config)) => return Ok(Program::Config(config::lower(config))),
+            Form::Config(Err(errors)) => return Err(errors.clone()),
+        };
+        let mut checked = check::check_parsed(parse, &loaded.text, &context.registry);
         let findings = checked.findings(self.function.as_deref());
         if !findings.errors.is_empty() {
             return Err(findings.errors);
@@ -67,32 +91,50 @@ impl Subject<'_> {
         if elsewhere > 0 {
             view::check::elsewhere(elsewhere, self.target());
         }
-        checked.lower(&loaded.parse, &loaded.text, self.function.as_deref());
-        Ok(checked)
+        checked.lower(parse, &loaded.text, self.function.as_deref());
+        Ok(Program::Language(checked))
+    }
+
+    /// Plans what was examined.
+    pub(crate) fn resolve(
+        &self,
+        context: &Context<'_>,
+        program: &Program,
+        (algorithm, purpose): (Algorithm, Purpose),
+        world: &OsWorld,
+        keys: &mut dyn Keys,
+    ) -> Result<Resolved, Unplanned> {
+        let request = Request {
+            unit: program.unit(),
+            registry: &context.registry,
+            text: self.loaded.parse().map(|parse| (parse, self.loaded.text.as_str())),
+            function: self.function.as_deref(),
+            arguments: &self.arguments,
+            algorithm,
+            purpose,
+        };
+        let mut resolved = plan(&request, world, keys)?;
+        if self.loaded.is_config() {
+            // Its unit was planned without the text beside it.
+            resolved.plan.source_hash = source_hash(algorithm, &self.loaded.text);
+        }
+        Ok(resolved)
     }
 
     /// The plan, made with `keys`.
     pub(crate) fn plan(
         &self,
         context: &Context<'_>,
-        checked: &Checked,
+        program: &Program,
         options: &PlanOptions,
         purpose: Purpose,
         keys: &mut dyn Keys,
         watched: &Watched,
     ) -> Outcome<Resolved> {
         let world = self.world(context, options)?.stopped_by(watched.stop());
-        let request = Request {
-            unit: checked.unit(),
-            registry: &context.registry,
-            text: Some((&self.loaded.parse, &self.loaded.text)),
-            function: self.function.as_deref(),
-            arguments: &self.arguments,
-            algorithm: options.algorithm.unwrap_or_default(),
-            purpose,
-        };
         context.stages.end("check");
-        let planned = plan(&request, &world, keys);
+        let form = (options.algorithm.unwrap_or_default(), purpose);
+        let planned = self.resolve(context, program, form, &world, keys);
         context.stages.end("plan");
         match planned {
             Ok(resolved) => {
@@ -145,12 +187,16 @@ impl Subject<'_> {
         }))
     }
 
-    /// A function's steps start beside its file, a script's where it was called.
+    /// The steps of a function and of a configuration start beside their file, those of a script
+    /// where it was called.
     pub(crate) fn start(&self) -> Result<PathBuf, Failure> {
+        let is_script = self.function.is_none() && !self.loaded.is_config();
+        if is_script { here() } else { self.base() }
+    }
+
+    /// The directory of the source: relative paths of resources begin there.
+    pub(crate) fn base(&self) -> Result<PathBuf, Failure> {
         let here = here()?;
-        if self.function.is_none() {
-            return Ok(here);
-        }
         match self.loaded.path.parent() {
             // Joined with nothing, a path would end in a slash, which steps could see.
             Some(folder) if folder != Path::new("") => Ok(here.join(folder)),
@@ -166,6 +212,20 @@ impl Subject<'_> {
     ) -> OwnKeys<'k> {
         let load = move || {
             let runner = runner(context, options)?;
+            Ok((runner, project_name(&self.loaded.path)))
+        };
+        OwnKeys::new(self.target(), Box::new(load))
+    }
+
+    /// The same for what leaves nothing behind: no key is made.
+    pub(crate) fn passing_keys<'k>(
+        &'k self,
+        context: &'k Context<'_>,
+        options: &'k PlanOptions,
+    ) -> OwnKeys<'k> {
+        let load = move || {
+            let known = known_runner(context, options)?;
+            let runner = known.unwrap_or_else(|| Runner::ephemeral("nothing is left behind"));
             Ok((runner, project_name(&self.loaded.path)))
         };
         OwnKeys::new(self.target(), Box::new(load))

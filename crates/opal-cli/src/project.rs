@@ -28,6 +28,11 @@ pub(crate) fn find() -> Option<PathBuf> {
     Some(found.strip_prefix(&here).map(Path::to_path_buf).unwrap_or(found))
 }
 
+/// Whether it is a declarative configuration.
+pub(crate) fn is_config(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+}
+
 /// Whether it is the file that is found without being named.
 pub(crate) fn is_default(path: &Path) -> bool {
     let found = find().and_then(|found| found.canonicalize().ok());

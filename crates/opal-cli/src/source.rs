@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use opal_core::Registry;
+use opal_core::{Diagnostic, Registry};
+use opal_modules::config::{self, Config};
 use opal_runtime::{Words, lower};
 use opal_syntax::Parse;
 use opal_syntax::source::NoText;
@@ -17,7 +18,15 @@ pub(crate) struct Loaded {
     /// As the user knows it.
     pub(crate) name: String,
     pub(crate) text: String,
-    pub(crate) parse: Parse,
+    pub(crate) form: Form,
+}
+
+/// What a text was read as.
+#[derive(Debug)]
+pub(crate) enum Form {
+    Language(Parse),
+    /// A declarative configuration, or all that is wrong with it.
+    Config(Result<Box<Config>, Vec<Diagnostic>>),
 }
 
 /// Why a source could not be loaded.
@@ -38,18 +47,44 @@ impl Loaded {
             Ok(text) => text,
             Err(found) => return Err(NotLoaded::NoText { name: source.name, found }),
         };
-        let parse = opal_syntax::parse(&text, &Words(registry));
-        Ok(Self { path: path.to_owned(), name: source.name, text, parse })
+        let form = if project::is_config(path) {
+            Form::Config(config::read(&text, registry).map(Box::new))
+        } else {
+            Form::Language(opal_syntax::parse(&text, &Words(registry)))
+        };
+        Ok(Self { path: path.to_owned(), name: source.name, text, form })
+    }
+
+    /// None for a configuration.
+    pub(crate) fn parse(&self) -> Option<&Parse> {
+        match &self.form {
+            Form::Language(parse) => Some(parse),
+            Form::Config(_) => None,
+        }
+    }
+
+    /// A configuration without faults.
+    pub(crate) fn config(&self) -> Option<&Config> {
+        match &self.form {
+            Form::Config(Ok(config)) => Some(config),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_config(&self) -> bool {
+        matches!(self.form, Form::Config(_))
     }
 
     /// The tasks in source order; a name that stands twice counts once.
     pub(crate) fn tasks(&self) -> Vec<Task> {
-        tasks::all(&lower::outline(&self.parse, &self.text), &self.text)
+        let Some(parse) = self.parse() else { return Vec::new() };
+        tasks::all(&lower::outline(parse, &self.text), &self.text)
     }
 
     /// The task called `name`; `-` and `_` are equal where no task has exactly this name.
     pub(crate) fn task(&self, name: &str) -> Option<Task> {
-        let find = |wanted: &dyn Fn(&str) -> bool| lower::find(&self.parse, &self.text, wanted);
+        let parse = self.parse()?;
+        let find = |wanted: &dyn Fn(&str) -> bool| lower::find(parse, &self.text, wanted);
         let loose = name.replace('-', "_");
         let found = find(&|known| known == name)
             .or_else(|| find(&|known| known.replace('-', "_") == loose))?;
@@ -58,7 +93,12 @@ impl Loaded {
 
     /// Errors that keep it from being read in full.
     pub(crate) fn syntax_errors(&self) -> usize {
-        self.parse.errors.iter().filter(|error| error.is_error()).count()
+        let errors = match &self.form {
+            Form::Language(parse) => parse.errors.as_slice(),
+            Form::Config(Err(errors)) => errors,
+            Form::Config(Ok(_)) => &[],
+        };
+        errors.iter().filter(|error| error.is_error()).count()
     }
 }
 

@@ -1,12 +1,14 @@
 //! The tasks of a file: what `list`, help and completion know about them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 
 use clap::builder::{BoolValueParser, PossibleValuesParser, TypedValueParser as _, ValueParser};
 use opal_core::{Type, Value};
 use opal_runtime::check::literal_type;
 use opal_runtime::unit::{Function, Param, Unit};
 
+use crate::arguments;
 use crate::builtins;
 use crate::task_arguments::read;
 use crate::view::diagnostics::visible;
@@ -52,6 +54,11 @@ impl Task {
     /// Whether `--name` is one of its own flags.
     pub(crate) fn has_flag(&self, name: &str) -> bool {
         self.params.iter().any(|param| param.default.is_some() && param.flag == name)
+    }
+
+    /// Whether the words behind its name ask opal for JSON, and not the task.
+    pub(crate) fn asks_for_json(&self, words: &[OsString]) -> bool {
+        !self.has_flag("json") && arguments::asks_for_json(words)
     }
 
     /// The part of the name before its first `-`, which related tasks share.

@@ -9,10 +9,13 @@ pub(crate) mod list;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod runs;
+mod table;
 pub(crate) mod trace;
+pub(crate) mod verify;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
@@ -44,8 +47,12 @@ pub(crate) fn ask(question: &opal_core::record::Shown<'_>) {
     say(&format!("{} [y/N] ", diagnostics::visible(&question.text())));
 }
 
+/// Whether a JSON document was printed: what fails after that is not another one.
+static HAS_PRINTED_JSON: AtomicBool = AtomicBool::new(false);
+
 /// A JSON document on standard output.
 pub(crate) fn print_json(document: &serde_json::Value) -> Result<Exit, Failure> {
+    HAS_PRINTED_JSON.store(true, Ordering::Relaxed);
     print(&opal_core::view::visible::json(&format!("{document:#}\n")))
 }
 
@@ -61,15 +68,45 @@ pub(crate) fn help(
     }
 }
 
-/// What clap has to say about arguments: help on standard output, mistakes on standard error.
-pub(crate) fn clap(error: &clap::Error, context: &Context<'_>) -> Result<Exit, Failure> {
+/// What clap has to say about arguments: help on standard output, mistakes on standard error, and
+/// as JSON on standard output where that is asked for.
+pub(crate) fn clap(
+    error: &clap::Error,
+    context: &Context<'_>,
+    json: bool,
+) -> Result<Exit, Failure> {
     let text = error.render();
     if !error.use_stderr() {
         return help(&text, context);
     }
+    if json {
+        let (message, help) = parts(&text.to_string());
+        print_error(&message, &help)?;
+    }
     let colour = context.ambient.stderr_colour(context.typed.colour);
     say(&if colour { text.ansi().to_string() } else { text.to_string() });
     Ok(Exit::Usage)
+}
+
+/// What clap says of a mistake, without layout: the mistake, then tips and the usage.
+fn parts(text: &str) -> (String, Vec<String>) {
+    let mut paragraphs = text.split("\n\n").map(|it| {
+        let words: Vec<&str> = it.split_whitespace().collect();
+        words.join(" ")
+    });
+    let first = paragraphs.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(&first).to_owned();
+    let help = paragraphs.map(|it| it.strip_prefix("tip: ").unwrap_or(&it).to_owned());
+    (message, help.filter(|it| !it.is_empty()).collect())
+}
+
+/// A failure as a JSON document, where there is none yet.
+fn print_error(message: &str, help: &[String]) -> Result<Exit, Failure> {
+    if HAS_PRINTED_JSON.load(Ordering::Relaxed) {
+        return Ok(Exit::Done);
+    }
+    let error = serde_json::json!({"message": message, "help": help});
+    print_json(&serde_json::json!({"version": 1, "error": error}))
 }
 
 /// The last words and the exit code.
@@ -77,10 +114,9 @@ pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient, typed: &
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) => {
-            if typed.wants_json() {
-                // Where JSON is asked for, a failure is JSON too.
-                let error = serde_json::json!({"message": failure.message, "help": failure.help});
-                let _ = print_json(&serde_json::json!({"version": 1, "error": error}));
+            // Where JSON is asked for, a failure is JSON too.
+            if typed.wants_json() || failure.is_json {
+                let _ = print_error(&failure.message, &failure.help);
             }
             say(&failure_text(&failure, ambient.stderr_colour(typed.colour)));
             failure.exit

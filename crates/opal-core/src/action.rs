@@ -10,7 +10,8 @@ use std::io::Write;
 
 use crate::data::{Data, Secret};
 use crate::duration::Duration;
-use crate::resolver::{Inputs, ScriptPart, Trouble};
+use crate::files::Files;
+use crate::resolver::{Inputs, Probe, ScriptPart, Trouble};
 
 /// Does the work of a decorator at run time.
 pub trait Action: Sync + fmt::Debug {
@@ -53,6 +54,12 @@ pub trait Stage {
 
     /// A file that is to replace what is at `path`, or to grow it, in one move.
     fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt>;
+
+    /// The machine that the step acts on, to look at.
+    fn probe(&self) -> Box<dyn Probe + '_>;
+
+    /// Its files, to change.
+    fn files(&self) -> &dyn Files;
 
     /// A random number, for what nobody has to repeat: the pauses between attempts.
     fn random(&mut self) -> u64;
@@ -188,6 +195,33 @@ pub struct Failure {
     pub code: i32,
     /// What opal itself has to say about it; none where the command said it. Holds no value.
     pub trouble: Option<Trouble>,
+    /// Branches beside it that failed too, where all were waited for, in the order of the plan.
+    pub beside: Vec<Failure>,
+    /// How many more there were than are kept.
+    pub more: usize,
+}
+
+/// Failures that are kept beside the first.
+const MAX_BESIDE: usize = 15;
+
+impl Failure {
+    #[must_use]
+    pub fn new(path: Box<str>, code: i32, trouble: Option<Trouble>) -> Self {
+        Self { path, code, trouble, beside: Vec::new(), more: 0 }
+    }
+
+    /// Adds one that comes behind it in the plan.
+    pub fn join(&mut self, mut other: Self) {
+        let beside = std::mem::take(&mut other.beside);
+        self.more += std::mem::take(&mut other.more);
+        for failure in std::iter::once(other).chain(beside) {
+            if self.beside.len() < MAX_BESIDE {
+                self.beside.push(failure);
+            } else {
+                self.more += 1;
+            }
+        }
+    }
 }
 
 /// Why something is told to stop.

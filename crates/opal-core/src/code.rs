@@ -165,10 +165,26 @@ codes! {
     "E0812" ShortSecret Error "a secret that is too short to hide";
     "E0813" NotInContract Error "a value that no contract can hold";
     "W0814" CommonValue Warning "a hidden value that is short or a common word";
+    "E0815" ResourceConflict Error "one thing that is described in two ways";
+    "E0816" DuplicateId Error "two resources of one id";
+    "E0817" UnknownDependency Error "a dependency that does not exist";
+    "E0818" DependencyOrder Error "a dependency that comes too late";
+    "E0819" DependencyCycle Error "resources that depend on each other in a circle";
 
     // Before the first step.
     "E0901" ShellSyntax Error "a command that the shell does not understand";
     "E0902" NotReady Error "a step that cannot run";
+
+    // Declarative configurations.
+    "E1001" ConfigSyntax Error "a configuration that is no YAML";
+    "E1002" ConfigUnknownKey Error "a key that does not exist";
+    "E1003" ConfigRepeatedKey Error "a key given twice";
+    "E1004" ConfigMissingKey Error "a key that is missing";
+    "E1005" ConfigValue Error "a value that does not fit its key";
+    "E1006" ConfigUnknownType Error "a type of step that does not exist";
+    "E1007" ConfigRepeatedId Error "two steps with one id";
+    "E1008" ConfigDependency Error "a dependency that cannot be met";
+    "E1009" ConfigCycle Error "steps that depend on each other in a circle";
 }
 
 impl Code {

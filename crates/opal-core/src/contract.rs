@@ -24,11 +24,11 @@ mod wire_v1;
 
 use std::fmt;
 
-pub use compare::{Cause, Change, Difference, Drift, Verdict, compare, diff};
-pub use error::{FormatError, Section};
+pub use compare::{Cause, Change, Difference, Drift, Earlier, Verdict, compare, diff};
+pub use error::{FormatError, FormatErrorKind, Section};
 pub use file::{Encoding, Sign, encode};
 pub use frame::{Frame, Header};
-pub use provenance::{PluginRecord, Provenance, Seed, Source};
+pub use provenance::{PluginRecord, Provenance, Seed, Seen, Source};
 pub use schema::schema_hash;
 
 use crate::hash::{Algorithm, Digest};
@@ -103,7 +103,7 @@ impl Contract {
         let bytes = steps.bytes.len() + values.len() + json.len();
         let weight = steps.weight + file::VALUE_WEIGHT * plan.values.len() + weight;
         if steps.count > MAX_STEPS || bytes > MAX_BYTES || bytes + weight > MAX_SEALED_MEMORY {
-            return unwritable(Section::Steps, TOO_LARGE);
+            return Err(FormatError::too_large());
         }
         let plan_hash = hash(plan.algorithm, &file::target(&plan.target.name), &steps.bytes);
         let wire = Wire {

@@ -7,6 +7,7 @@
 
 use crate::action::{Action, Sink};
 use crate::resolver::{Generator, Resolver};
+use crate::resource::Verify;
 use crate::types::Type;
 use crate::value::Value;
 
@@ -149,6 +150,8 @@ pub struct Resource {
     pub yaml: &'static str,
     /// The parameters that say which thing it is.
     pub key: &'static [&'static str],
+    /// How it is looked at; its action brings it about.
+    pub verify: &'static dyn Verify,
 }
 
 /// Who provides a decorator, as contracts record it.

@@ -10,6 +10,7 @@
 //! | how a value decorator gets its value | [`resolver`] |
 //! | what would run | [`plan`] |
 //! | what an execution decorator does, and may do | [`action`] |
+//! | states of the world, and what a look at them tells | [`resource`], files in [`files`] |
 //! | what a run tells | [`record`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
 //! | how a plan is shown | [`view`] |
@@ -28,12 +29,14 @@ pub mod data;
 pub mod decorator;
 pub mod diagnostic;
 pub mod duration;
+pub mod files;
 pub mod hash;
 pub mod placeholder;
 pub mod plan;
 pub mod record;
 pub mod registry;
 pub mod resolver;
+pub mod resource;
 pub mod suggest;
 pub mod text;
 pub mod types;

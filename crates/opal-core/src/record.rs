@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use crate::action::Level;
+use crate::resource;
 
 /// Text that holds no secret: made by the scrubber, or of words of our own.
 ///
@@ -57,10 +58,12 @@ pub enum Kind<'a> {
     /// Written before the step does anything.
     Started(Started<'a>),
     Finished(Finished<'a>),
-    /// A step that does not run: it stands before the one that a run was started from.
+    /// A step that does not run: it stands before the one that a run was started from, or, where
+    /// there is something to say about it, what it depends on has failed.
     Skipped {
         path: &'a str,
         decorator: &'a str,
+        why: Option<Shown<'a>>,
     },
     /// An attempt failed, and there will be another after the pause.
     Retrying {
@@ -78,6 +81,13 @@ pub enum Kind<'a> {
     /// The run was told to stop, and `finally` blocks run: why, in words.
     CleaningUp {
         why: &'a str,
+    },
+    /// A look at a resource, right before it is acted on or to see whether that has helped.
+    Verified {
+        path: &'a str,
+        status: resource::Status,
+        message: Shown<'a>,
+        details: Option<Shown<'a>>,
     },
     /// Side by side from here on, to the event of the same path that finishes it.
     Branches {
@@ -119,6 +129,8 @@ pub struct Finished<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Done,
+    /// What it describes was there already: nothing was done.
+    Satisfied,
     Failed,
     TimedOut,
     /// The run, or the branch it is in, was told to stop.
@@ -130,6 +142,7 @@ impl End {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
+            Self::Satisfied => "satisfied",
             Self::Failed => "failed",
             Self::TimedOut => "timed_out",
             Self::Stopped => "stopped",

@@ -3,12 +3,15 @@
 //! A probe only looks. There is no function here that changes anything, so planning cannot.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::context::Context;
 use crate::data::{Data, Secret};
+use crate::files::Entry;
 
 /// Bytes of one value that may be read while planning.
 pub const MAX_VALUE_BYTES: u64 = 8 * 1024 * 1024;
@@ -109,6 +112,107 @@ pub trait Probe: Sync {
     fn now(&self) -> SystemTime;
 
     fn host(&self) -> Host;
+
+    /// A path as it is written, whole: `~` is the home directory, and a relative one begins beside
+    /// the file that names it.
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble>;
+
+    /// What is at a whole path, links not followed; none where nothing is.
+    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble>;
+
+    /// A file at a whole path, to be read from its beginning. A link leads to its file.
+    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble>;
+
+    /// What a link says.
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble>;
+
+    /// The names in a directory, in order.
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble>;
+
+    /// Runs a command that only looks, to its end, whatever its exit code. Trouble of the kind
+    /// `Missing` says that there is no such program.
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble>;
+}
+
+impl<P: Probe + ?Sized> Probe for &P {
+    fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
+        (**self).env(name)
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
+        (**self).open(path)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
+        (**self).run(run)
+    }
+
+    fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
+        (**self).get(request)
+    }
+
+    fn now(&self) -> SystemTime {
+        (**self).now()
+    }
+
+    fn host(&self) -> Host {
+        (**self).host()
+    }
+
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        (**self).place(path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        (**self).look(path)
+    }
+
+    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+        (**self).read(path)
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        (**self).read_link(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        (**self).list(path)
+    }
+
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+        (**self).ask(ask)
+    }
+}
+
+/// A command that only looks, and what holds for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    pub run: Run<'a>,
+    /// Another program than the shell, for a script.
+    pub interpreter: Option<&'a str>,
+    /// Seen from where the step stands.
+    pub directory: Option<&'a str>,
+    /// On top of the environment of the step.
+    pub environment: &'a BTreeMap<String, Secret>,
+}
+
+impl<'a> Ask<'a> {
+    /// A program with its arguments.
+    #[must_use]
+    pub fn program(words: &'a [&'a str]) -> Self {
+        static NONE: BTreeMap<String, Secret> = BTreeMap::new();
+        Self { run: Run::Program(words), interpreter: None, directory: None, environment: &NONE }
+    }
+}
+
+/// What a command that looked has said: at most [`MAX_VALUE_BYTES`] of each.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// 0, its exit code, or 128 and the number of the signal that ended it.
+    pub code: i32,
+    /// What is no UTF-8 is replaced.
+    pub stdout: Secret,
+    pub stderr: Secret,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -27,6 +27,7 @@ use crate::decorator::Cost;
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{Key, Plan, Step};
 use crate::registry::Registry;
+use crate::resource::Status;
 
 pub use json::Json;
 pub use tree::Tree;
@@ -71,6 +72,8 @@ pub struct Facts {
     pub once: bool,
     /// The keys that signed it.
     pub signed_by: Vec<String>,
+    /// What its resources were when it was made, by the paths of their steps.
+    pub resources: Vec<(Box<str>, Status)>,
 }
 
 /// A plugin whose decorators a plan uses.
@@ -148,6 +151,7 @@ impl Facts {
             expires: made.expires,
             once: made.once,
             signed_by: made.signer.map(|key| Digest(key).hex()).into_iter().collect(),
+            resources: made.resources.iter().map(|it| (it.path.clone(), it.status)).collect(),
         }
     }
 }

@@ -118,6 +118,10 @@ fn hostile() -> Vec<(&'static str, Raw)> {
             )),
         ),
         (
+            "resources",
+            provenance(&format!(r#""resources":[{}]"#, many(r#"{"path":"","status":"missing"}"#))),
+        ),
+        (
             "reasons",
             provenance(&format!(
                 r#""reasons":{{{}}}"#,

@@ -33,6 +33,8 @@
 //! - **L11, stops.** Told to stop, by a signal or because time is over, it ends, says so, and starts
 //!   nothing more.
 //!
+//! And of those that describe a state, [`check_resource`]: R1 to R6 of [`opal_core::resource`].
+//!
 //! Deliberately not here: how a value is shown in plans, which is the planner's work for all
 //! decorators alike.
 
@@ -40,6 +42,7 @@ mod actions;
 mod generators;
 mod inputs;
 mod resolvers;
+mod resources;
 
 use std::fmt;
 
@@ -49,8 +52,9 @@ use opal_core::resolver::Inputs;
 use crate::world::Asked;
 
 pub use actions::check_action;
+pub use resources::{Args, Case, check_resource};
 
-/// A number of the list above.
+/// A number of the lists above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Law {
     L1,
@@ -64,6 +68,12 @@ pub enum Law {
     L9,
     L10,
     L11,
+    R1,
+    R2,
+    R3,
+    R4,
+    R5,
+    R6,
 }
 
 /// A law that was broken, and how.

@@ -11,7 +11,8 @@
 //! | a step from its start to its end: events, bindings | `call` |
 //! | what actions may do | `stage`, commands in `command` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
-//! | branches side by side | `parallel` |
+//! | branches side by side, each when its turn has come | `parallel`, `turns` |
+//! | what describes a state: looked at, brought about, looked at again | `resource` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
 //! | what holds where a step stands | `here` |
@@ -40,10 +41,12 @@ mod parallel;
 mod prepare;
 mod pump;
 mod redirect;
+mod resource;
 mod screen;
 mod show;
 mod stage;
 mod together;
+mod turns;
 mod values;
 mod walk;
 
@@ -58,14 +61,21 @@ use opal_core::action::{Failure, Halt};
 use opal_core::plan::{Key, Plan};
 use opal_core::record::Shown;
 use opal_core::resolver::Trouble;
+use opal_core::resource::{Status, Verification};
 use opal_core::view::running_text;
 use opal_core::{Data, Registry};
 
 use crate::session::Session;
 use crate::stop::Stop;
 use crate::vault::Vault;
+use crate::verify::Report;
 use crate::witness::{Audience, Recorder};
 
+pub(crate) use from::moves;
+pub(crate) use inputs::inputs;
+pub(crate) use values::{Values, is_open};
+
+pub use begin::can_begin;
 pub use from::leaf;
 pub use prepare::{Question, Unready, prepare, questions, register};
 pub use together::together;
@@ -85,6 +95,8 @@ pub struct Job<'a> {
     pub session: &'a dyn Session,
     /// Where the first step stands: absolute.
     pub start: &'a Path,
+    /// Where relative paths of resources begin: the directory of the source. Absolute.
+    pub base: &'a Path,
     /// Knows every value of the plan: see [`register`].
     pub vault: &'a Vault,
     pub recorder: &'a dyn Recorder,
@@ -94,6 +106,8 @@ pub struct Job<'a> {
     pub jobs: Option<usize>,
     /// The path of the first step to run; those before it are skipped.
     pub from: Option<&'a str>,
+    /// A look at all resources before the run: what was satisfied then is not looked at again.
+    pub known: Option<&'a Report>,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
     pub clock: fn() -> SystemTime,
@@ -107,6 +121,10 @@ pub struct Outcome {
     pub steps: Counts,
     /// The step that the run failed with.
     pub failed: Option<FailedStep>,
+    /// Steps of other branches that failed as well, in the order of the plan.
+    pub beside: Vec<FailedStep>,
+    /// How many more of those there were.
+    pub more: usize,
     /// Whether `finally` blocks ran because the run was told to stop.
     pub cleaned_up: bool,
 }
@@ -115,6 +133,8 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub done: u64,
+    /// What they describe was there already.
+    pub satisfied: u64,
     /// What ran out of time included.
     pub failed: u64,
     /// Told to stop.
@@ -151,17 +171,21 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         (halt, _) => halt,
     });
     let tally = lock(&walk.tally);
-    let failed = match &halt {
-        Some(Halt::Failed(failure)) => {
-            let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
-            begun.cloned().or_else(|| walk.unbegun(failure))
-        }
+    let step = |failure: &Failure| {
+        let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
+        begun.cloned().or_else(|| walk.unbegun(failure))
+    };
+    let failure = match &halt {
+        Some(Halt::Failed(failure)) => Some(failure),
         _ => None,
     };
+    let beside = failure.map_or(&[][..], |failure| &failure.beside);
     Outcome {
-        halt,
         steps: tally.counts,
-        failed,
+        failed: failure.and_then(|failure| step(failure)),
+        beside: beside.iter().filter_map(step).collect(),
+        more: failure.map_or(0, |failure| failure.more),
+        halt,
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
     }
 }
@@ -176,6 +200,10 @@ struct Walk<'p> {
     is_cleaning: AtomicBool,
     places: parallel::Places,
     tally: Mutex<Tally>,
+    /// What became of resources, by their ids.
+    fates: Mutex<BTreeMap<&'p str, resource::Fate>>,
+    /// What was satisfied before the run, by the paths of the steps.
+    satisfied: BTreeMap<&'p str, &'p Verification>,
 }
 
 #[derive(Debug, Default)]
@@ -195,6 +223,8 @@ impl<'p> Walk<'p> {
             is_cleaning: AtomicBool::new(false),
             places: parallel::Places::new(job.jobs),
             tally: Mutex::default(),
+            fates: Mutex::default(),
+            satisfied: job.known.map(satisfied).unwrap_or_default(),
         }
     }
 
@@ -207,7 +237,7 @@ impl<'p> Walk<'p> {
             }
         });
         let text = self.job.vault.scrub(&running_text(plan, found?));
-        let Failure { path, code, trouble } = failure.clone();
+        let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }
 
@@ -222,6 +252,11 @@ impl<'p> Walk<'p> {
             false => Ok(()),
         }
     }
+}
+
+fn satisfied(report: &Report) -> BTreeMap<&str, &Verification> {
+    let all = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
+    all.map(|it| (&*it.path, it)).collect()
 }
 
 impl fmt::Debug for Job<'_> {

@@ -15,13 +15,14 @@
 //! | random values from a seed | [`randomness`] |
 //! | the outside world: this machine, or one of plain data | [`world`] |
 //! | shell text in which values are data | [`script`] |
+//! | looking at the resources of a plan | [`verify`] |
 //! | running a plan | [`execute`] |
 //! | where steps run | [`session`] |
 //! | telling work to stop | [`stop`] |
 //! | values that must not be seen, and the scrubber | [`vault`] |
 //! | who is told about a run | [`witness`] |
 //! | what is kept of a run, and reading it | [`record`] |
-//! | the laws that every value decorator obeys, plugins included | [`conformance`] |
+//! | the laws that every decorator obeys, plugins included | [`conformance`] |
 //!
 //! Deliberately not here: printing and the command line. What a plan knows of the world comes through
 //! [`world`], what a run changes goes through [`session`];
@@ -45,6 +46,7 @@ pub mod session;
 pub mod stop;
 pub mod unit;
 pub mod vault;
+pub mod verify;
 pub mod witness;
 pub mod words;
 pub mod world;

@@ -15,6 +15,7 @@
 //! | expand | control flow to steps; values are asked for where they decide | `expand` |
 //! | settle | open ends to constants, keys and placeholders | `settle` |
 //! | draw | random values, once the structure is known | `draw` |
+//! | resources | ids, dependencies, one description for each thing | `resources` |
 //!
 //! Deliberately not here: execution, files of contracts, and any effect. The world is seen through
 //! a [`Probe`].
@@ -27,6 +28,7 @@ mod expand;
 mod graph;
 mod operate;
 mod parameters;
+mod resources;
 mod scope;
 mod scoped;
 mod settle;
@@ -135,7 +137,9 @@ pub fn plan(
         Ok(steps) => steps,
         Err(expand::Stop) => return Err(planner.into_errors().into()),
     };
-    settle::settle(planner, steps, keys)
+    let resolved = settle::settle(planner, steps, keys)?;
+    let errors = resources::check(&resolved, request.registry);
+    if errors.is_empty() { Ok(resolved) } else { Err(errors.into()) }
 }
 
 /// The digest of the source files, as plans and contracts record it.

@@ -24,6 +24,7 @@
 //!
 //! Deliberately not here: who runs it. This is a function from parts to text.
 
+mod language;
 mod movement;
 mod plain;
 mod quote;
@@ -36,6 +37,7 @@ use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
+pub use language::{Language, constant};
 pub use movement::{Movement, movement};
 pub use plain::{Plain, is_plain, plain};
 
@@ -124,10 +126,11 @@ impl Compiled {
         self.command_from(shell, "command -p cat", "exec </dev/null\n")
     }
 
-    /// The same where the values do not come on standard input.
+    /// The same where the values come on another descriptor, which is closed behind them.
     #[must_use]
-    pub fn command_reading(&self, shell: Shell, path: &str) -> String {
-        self.command_from(shell, &format!("command -p cat {path}"), "")
+    pub fn command_reading(&self, shell: Shell, number: i32) -> String {
+        let read = format!("command -p cat <&{number}");
+        self.command_from(shell, &read, &format!("exec {number}<&-\n"))
     }
 
     fn command_from(&self, shell: Shell, read: &str, after: &str) -> String {

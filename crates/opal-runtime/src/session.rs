@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
 use opal_core::action::{Pending, Replace};
+use opal_core::files::Files;
 use opal_core::record::Stream;
-use opal_core::resolver::{ScriptPart, Trouble};
+use opal_core::resolver::{Probe, ScriptPart, Trouble};
 
 use crate::stop::Stop;
 
@@ -45,6 +46,24 @@ pub trait Session: Sync + fmt::Debug {
 
     /// A file to be read from its beginning.
     fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble>;
+
+    /// The machine of the session, to look at from where a step stands.
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's>;
+
+    /// Its files, to change.
+    fn files(&self) -> &dyn Files;
+}
+
+/// Where a resource is looked at from.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Where relative paths begin: the directory of the file that names them.
+    pub base: &'a Path,
+    /// Where commands run: where the step stands.
+    pub directory: &'a Path,
+    /// On top of the environment of the session.
+    pub environment: &'a BTreeMap<String, Secret>,
+    pub stop: &'a Stop,
 }
 
 /// Takes what a command prints, raw, as it comes.
@@ -68,6 +87,8 @@ pub struct Work<'a> {
     pub interpreter: Option<&'a str>,
     /// Absolute.
     pub directory: &'a Path,
+    /// What `cd -` goes back to.
+    pub previous: Option<&'a Path>,
     /// On top of the environment of the session.
     pub environment: &'a BTreeMap<String, Secret>,
     pub stdin: Input,
@@ -97,6 +118,8 @@ pub struct Ended {
     pub code: i32,
     /// Where it ended, where its text can move.
     pub directory: Option<PathBuf>,
+    /// What `cd -` goes back to from there.
+    pub previous: Option<PathBuf>,
 }
 
 /// A pipe whose ends no program inherits by accident.

@@ -15,5 +15,7 @@ mod memory;
 mod os;
 pub(crate) mod wiped;
 
+pub(crate) use memory::Tree;
 pub use memory::{Asked, MemoryWorld};
+pub(crate) use os::View;
 pub use os::{Limits, OsWorld, Surroundings};

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use opal_core::decorator::{Block, Cost, Descriptor, Exposure, Param, Presence, Role, Subject};
+use opal_core::resource::Status;
 use opal_core::{Type, Value};
 use opal_runtime::decorators::{BUILT_IN, registry};
 
@@ -112,6 +113,22 @@ fn everything_is_documented() {
 }
 
 #[test]
+fn every_resource_says_what_its_statuses_mean_in_their_order() {
+    for descriptor in BUILT_IN.iter().filter(|it| it.resource.is_some()) {
+        let path = descriptor.path;
+        let (_, list) = descriptor.docs.split_once("\n\n## Statuses\n\n").expect(path);
+        let mut told = Vec::new();
+        for line in list.lines() {
+            let (name, meaning) = line.strip_prefix("- `").unwrap().split_once("`: ").unwrap();
+            told.push(Status::named(name).expect(name));
+            assert!(is_phrase(meaning.strip_suffix('.').unwrap()), "@{path}: {line}");
+        }
+        assert!(told.is_sorted_by(|before, after| before < after), "@{path}: {told:?}");
+        assert!(told.contains(&Status::Satisfied) && told.contains(&Status::Blocked), "@{path}");
+    }
+}
+
+#[test]
 fn every_decorator_has_a_complete_example_that_uses_it() {
     for descriptor in BUILT_IN {
         let mention = format!("@{}", descriptor.path);
@@ -196,14 +213,18 @@ fn what_refers_to_a_parameter_names_one_that_exists() {
     }
 }
 
+/// A command is the same thing only where it runs in the same way: one text in two directories is
+/// two things.
 #[test]
-fn a_resource_key_is_made_of_what_is_always_given() {
-    for descriptor in BUILT_IN {
+fn a_resource_key_is_made_of_what_is_always_given_unless_it_is_a_command() {
+    for descriptor in BUILT_IN.iter().filter(|it| it.path != "shell") {
         for name in descriptor.resource.iter().flat_map(|resource| resource.key) {
             let presence = descriptor.param(name).map(|param| &param.presence);
             assert!(matches!(presence, Some(Presence::Required)), "@{}: {name}", descriptor.path);
         }
     }
+    let shell = registry().get("shell").and_then(|it| it.resource.as_ref()).map(|it| it.key);
+    assert_eq!(shell, Some(&["cmd", "workdir", "shell", "env", "check"][..]));
 }
 
 #[test]

@@ -21,7 +21,13 @@ mod real;
 mod records;
 #[path = "execute/redirects.rs"]
 mod redirects;
+#[path = "execute/resources.rs"]
+mod resources;
 #[path = "execute/running.rs"]
 mod running;
+#[path = "execute/surveyed.rs"]
+mod surveyed;
+#[path = "verify/things.rs"]
+mod things;
 #[path = "execute/wrappers.rs"]
 mod wrappers;

@@ -10,7 +10,9 @@ use opal_runtime::decorators::BUILT_IN;
 #[test]
 fn the_built_in_decorators_obey_the_laws() {
     let mut checked = Vec::new();
-    for descriptor in BUILT_IN.iter().filter(|descriptor| descriptor.action.is_some()) {
+    // What describes a state has laws of its own.
+    let acts = BUILT_IN.iter().filter(|it| it.resource.is_none() || it.path == "shell");
+    for descriptor in acts.filter(|descriptor| descriptor.action.is_some()) {
         let given = match descriptor.path {
             "retry" => vec![("delay", Value::Duration(Duration::from_millis(1)))],
             _ => Vec::new(),

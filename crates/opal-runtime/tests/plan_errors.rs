@@ -3,6 +3,8 @@
 //! Every error has a help line, and none takes long to find.
 
 mod planning;
+#[path = "plan_errors/resources.rs"]
+mod resources;
 
 use std::time::{Duration, Instant};
 

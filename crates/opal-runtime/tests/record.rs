@@ -8,6 +8,8 @@ mod support;
 mod crash;
 #[path = "record/lines.rs"]
 mod lines;
+#[path = "record/looks.rs"]
+mod looks;
 #[path = "record/output.rs"]
 mod output;
 #[path = "record/retention.rs"]

@@ -1,6 +1,9 @@
 //! Values in shell text arrive as they are and never as code, in bash and in dash.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+#[path = "session/payloads.rs"]
+mod payloads;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -14,73 +17,10 @@ use opal_core::resolver::{Probe, Run, ScriptPart, TroubleKind};
 use opal_core::{Data, Secret};
 use opal_runtime::script::{Shell, compile};
 use opal_runtime::world::{OsWorld, Surroundings};
+use payloads::PAYLOADS;
 use tempfile::TempDir;
 
 const SHELLS: [(&str, &str); 2] = [("bash", "/bin/bash"), ("sh", "/bin/dash")];
-
-const PAYLOADS: &[&str] = &[
-    "",
-    " ",
-    "  leading and trailing  ",
-    "plain",
-    "; touch pwned",
-    "& touch pwned &",
-    "| touch pwned",
-    "&& touch pwned",
-    "|| touch pwned",
-    "\ntouch pwned\n",
-    "\r\ntouch pwned\r\n",
-    "$(touch pwned)",
-    "`touch pwned`",
-    "${IFS}touch${IFS}pwned",
-    "$((1+1))",
-    "$HOME",
-    "${HOME}",
-    "$0 $1 $@ $* $# $? $$ $!",
-    "<(touch pwned)",
-    "> pwned",
-    "< /etc/passwd",
-    "'",
-    "''",
-    "'; touch pwned; '",
-    "'\\''; touch pwned; '\\''",
-    "\"",
-    "\"; touch pwned; \"",
-    "\"$(touch pwned)\"",
-    "$'touch pwned'",
-    "\\",
-    "\\\\",
-    "\\'; touch pwned",
-    "\\\"; touch pwned",
-    "trailing\\",
-    "}",
-    "}; touch pwned; {",
-    "${x:-$(touch pwned)}",
-    "*",
-    "?",
-    "[a-z]*",
-    "~",
-    "~root/x",
-    "{a,b}",
-    "{1..9}",
-    "!",
-    "!!",
-    "-n",
-    "-e \\n",
-    "--help",
-    "# no comment",
-    "a=b",
-    "EOF",
-    "EOF\ntouch pwned\n",
-    "x\n\n\n",
-    "\t\ttabs",
-    "%s%n%d",
-    "\u{1b}[31m\u{7}",
-    "Größe 漢字 🦀 \u{202e}",
-    "function f { touch pwned; }",
-    "a[$(touch pwned)]",
-    "__opal_0='x'",
-];
 
 fn world(shell: (&str, &str), at: &Path, more: &[(&str, &str)]) -> OsWorld {
     let path = at.join(format!(".{}", shell.0));

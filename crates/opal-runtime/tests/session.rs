@@ -13,6 +13,10 @@ mod hostile;
 mod interpreters;
 #[path = "session/many.rs"]
 mod many;
+#[path = "session/moving.rs"]
+mod moving;
+#[path = "session/payloads.rs"]
+mod payloads;
 #[path = "session/stopping.rs"]
 mod stopping;
 #[path = "session/support.rs"]

@@ -67,7 +67,8 @@ const OUTPUT_MEGABYTES: usize = 200;
 /// Output beside `cat` through a pipe: how many secrets are known, and the bar.
 const OUTPUTS: [(usize, f64); 2] = [(0, 1.5), (10, 5.0)];
 
-/// Peak memory of opal, in kilobytes: for one task, and for everything measured here.
+/// Peak memory of opal, in kilobytes: for one task, which is the first case, and for everything
+/// measured here.
 const MEMORY: (u64, u64) = (8_192, 20_480);
 
 /// Says how long each tool takes; gives the bars that are missed.
@@ -75,7 +76,7 @@ pub(super) fn compare(root: &Path, opal: &Path, tools: &Tools) -> Result<Vec<Str
     let folder = root.join("target/bench/running");
     let mut missed = Vec::new();
     let mut memory = 0;
-    for case in &CASES {
+    for (index, case) in CASES.iter().enumerate() {
         project(&folder, &case.steps)?;
         let mut lines = vec![opal_line(opal, &folder)?];
         lines.extend(tools.lines(&folder)?);
@@ -95,8 +96,11 @@ pub(super) fn compare(root: &Path, opal: &Path, tools: &Tools) -> Result<Vec<Str
         }
         say(&row);
         let peak = peak(&folder, &lines[0])?;
-        if case.rounds == CASES[0].rounds && peak > MEMORY.0 {
-            missed.push(format!("peak memory of one task: {peak} kB"));
+        if index == 0 {
+            say(&format!("peak memory of one task: {peak} kB (bar {} kB)", MEMORY.0));
+            if peak > MEMORY.0 {
+                missed.push(format!("peak memory of one task: {peak} kB"));
+            }
         }
         memory = memory.max(peak);
     }

@@ -1,14 +1,15 @@
-//! Dependencies between our crates run one way, cli → runtime → syntax → core, and the syntax
-//! takes only text and diagnostics from the core.
+//! Dependencies between our crates run one way, cli → modules → runtime → syntax → core, and the
+//! syntax takes only text and diagnostics from the core.
 
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use, in tests and build scripts too.
-const ARROWS: [(&str, &[&str]); 5] = [
+const ARROWS: [(&str, &[&str]); 6] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-runtime", &["opal-core", "opal-syntax"]),
-    ("opal-cli", &["opal-core", "opal-syntax", "opal-runtime"]),
+    ("opal-modules", &["opal-core", "opal-syntax", "opal-runtime"]),
+    ("opal-cli", &["opal-core", "opal-syntax", "opal-runtime", "opal-modules"]),
     ("xtask", &[]),
 ];
 

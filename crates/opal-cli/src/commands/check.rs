@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use opal_core::{Diagnostic, Severity};
+use opal_modules::config;
 use opal_runtime::check;
 
 use crate::dispatch::Context;
@@ -64,7 +65,10 @@ pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile
     };
     let (text, diagnostics) = match source.text {
         Ok(text) => {
-            let diagnostics = check::check(&text, &context.registry).diagnostics;
+            let diagnostics = match project::is_config(path) {
+                true => config::read(&text, &context.registry).err().unwrap_or_default(),
+                false => check::check(&text, &context.registry).diagnostics,
+            };
             (text, diagnostics)
         }
         Err(no_text) => (no_text.shown, vec![no_text.diagnostic]),

@@ -4,6 +4,7 @@ use clap::{ArgMatches, Command};
 use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::failure::{Exit, Failure};
+use crate::options::Behind;
 use crate::source::Loaded;
 use crate::tasks::{self, Task};
 use crate::{builtins, options, project, view};
@@ -29,10 +30,10 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 /// A command that takes a task, with the tasks as if they were commands of its own.
-fn with_targets(command: Command, tasks: &[Task]) -> Command {
+fn with_targets(command: Command, tasks: &[Task], side: Behind) -> Command {
     let free = |task: &&Task| command.find_subcommand(&task.name).is_none();
     let targets: Vec<Command> =
-        tasks.iter().filter(free).map(|task| options::behind(tasks::command(task))).collect();
+        tasks.iter().filter(free).map(|task| options::behind(tasks::command(task), side)).collect();
     command.subcommands(targets)
 }
 
@@ -44,12 +45,14 @@ pub(crate) fn complete() -> Result<Exit, Failure> {
         let project = project::find().and_then(|path| Loaded::read(&path, &registry).ok());
         let mut tasks = project.map(|loaded| loaded.tasks()).unwrap_or_default();
         tasks.retain(|task| !task.is_private());
-        for verb in ["plan", "run"] {
-            opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks));
+        for (verb, side) in
+            [("plan", Behind::Work), ("run", Behind::Work), ("verify", Behind::Look)]
+        {
+            opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
         }
         for task in tasks {
             // A task wins over a built-in of its name.
-            let command = options::behind(tasks::command(&task));
+            let command = options::behind(tasks::command(&task), Behind::Work);
             opal = if task.hides_builtin() {
                 opal.mut_subcommand(&task.name, |_| command)
             } else {

@@ -12,18 +12,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::{Halt, Why};
+use opal_core::contract::Seen;
 use opal_core::hash::Digest;
+use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Piece, Plan, Step};
 use opal_core::record::Status;
-use opal_runtime::execute::{self, Job, Outcome};
+use opal_runtime::execute::{self, FailedStep, Job, Outcome};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
 use opal_runtime::script::Shell;
 use opal_runtime::session::{LocalSession, Setup, Terminal};
-use opal_runtime::stop::USUAL_GRACE;
+use opal_runtime::stop::{Stop, USUAL_GRACE};
 use opal_runtime::vault::Vault;
 
+use super::apply::first;
+use super::{run, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
@@ -33,18 +37,30 @@ use crate::view;
 use crate::view::run::{Failed, Live, Look, Report, summary_json};
 use recording::Recording;
 
+/// How long the look after a contract's run may take.
+const LAST_LOOK: Duration = Duration::from_mins(1);
+
 /// A plan that is to run, and where it comes from.
 #[derive(Debug)]
 pub(crate) struct Errand<'e> {
     pub(crate) subject: &'e Subject<'e>,
     pub(crate) resolved: &'e Resolved,
     pub(crate) watched: &'e Watched,
-    /// The contract it is run under, and in what that is no longer true.
-    pub(crate) contract: Option<(Contract, Vec<Drifted>)>,
+    pub(crate) contract: Option<Held>,
     /// A contract that may run once: which.
     pub(crate) claim: Option<Digest>,
     /// The words that take it up again, where that can be.
     pub(crate) again: Option<String>,
+}
+
+/// The contract that a plan is run under.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) named: Contract,
+    /// In what it is no longer true.
+    pub(crate) drift: Vec<Drifted>,
+    /// What its placeholders are keyed with.
+    pub(crate) key: PlaceholderKey,
 }
 
 /// Runs it to its end.
@@ -56,29 +72,27 @@ pub(crate) fn execute(
     let Resolved { plan, secrets, declared, .. } = errand.resolved;
     let vault = Vault::new();
     execute::register(&vault, plan, secrets, declared);
-    let live = Live::new(Look::of(context, asked), errand.watched.stop())?;
+    let live = Live::new(Look::of(context, asked), errand.watched.stop())?
+        .looking_at(verify::described(plan, &context.registry));
     let start = errand.subject.start()?;
+    let base = errand.subject.base()?;
     let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan)?;
-    let stop = match asked.run.timeout {
-        Some(limit) => {
-            let limit = Duration::from_nanos(limit.as_nanos().unsigned_abs());
-            errand.watched.stop().limited(limit, USUAL_GRACE)
-        }
-        None => errand.watched.stop().clone(),
-    };
+    let stop = stop(asked, errand.watched);
     let job = Job {
         plan,
         values: secrets,
         registry: &context.registry,
         session: &*session,
         start: &start,
+        base: &base,
         vault: &vault,
         recorder: &Silent,
         audience: &live,
         stop: &stop,
         jobs: asked.run.jobs.map(Into::into),
         from: from.as_deref(),
+        known: None,
         stdin: true,
         clock: SystemTime::now,
     };
@@ -91,10 +105,16 @@ pub(crate) fn execute(
     if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
         view::plan::note("there is no bash here: a pipe fails only where its last command does");
     }
+    let what = (errand.subject, errand.resolved);
+    let known = match first::look(context, asked, what, &vault, (&stop, errand.watched))? {
+        Ok(known) => known,
+        Err(exit) => return Ok(exit),
+    };
     if let Some(exit) = questions::ask(&questions, &vault, asked.run.yes, errand.watched)? {
         return Ok(exit);
     }
-    let (contract, drift) = errand.contract.clone().unzip();
+    let held = errand.contract.as_ref().map(|held| (held.named.clone(), held.drift.clone()));
+    let (contract, drift) = held.unzip();
     let source = &errand.subject.loaded.path;
     let header =
         recording::header(context, (source, &start), plan, contract, drift.unwrap_or_default());
@@ -105,12 +125,35 @@ pub(crate) fn execute(
         recording.finish(&refused(&failure))?;
         return Err(failure);
     }
-    let outcome = execute::execute(&Job { recorder: &recording, ..job });
+    let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
         session.end_all(USUAL_GRACE, &stop);
     }
-    let end = End { errand, outcome: &outcome, took: began.elapsed() };
+    let resources = left(context, asked, errand);
+    let end = End { errand, outcome: &outcome, took: began.elapsed(), resources };
     end.tell(context, asked, &live, recording, &vault)
+}
+
+/// What ends the run: a signal, or its own time.
+fn stop(asked: &Asked, watched: &Watched) -> Stop {
+    match asked.run.timeout {
+        Some(limit) => {
+            let limit = Duration::from_nanos(limit.as_nanos().unsigned_abs());
+            watched.stop().limited(limit, USUAL_GRACE)
+        }
+        None => watched.stop().clone(),
+    }
+}
+
+/// What a contract's run has left of its resources. A run that was stopped looks all the same, unless
+/// it is told once more: what it has done would count as drift otherwise. Nothing where nobody could
+/// look.
+fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> {
+    let Some(held) = &errand.contract else { return Vec::new() };
+    let what = (errand.subject, errand.resolved);
+    let stop = errand.watched.stop().deaf().limited(LAST_LOOK, USUAL_GRACE);
+    let seen = run::resources::see(context, &asked.plan, what, &held.key, &stop);
+    seen.ok().flatten().unwrap_or_default()
 }
 
 fn session(
@@ -182,6 +225,8 @@ fn refused(failure: &Failure) -> Ending<'static> {
         status: Status::Refused,
         code: i32::from(failure.exit.code()),
         failed: None,
+        beside: Vec::new(),
+        resources: Vec::new(),
     }
 }
 
@@ -190,6 +235,8 @@ struct End<'e> {
     errand: &'e Errand<'e>,
     outcome: &'e Outcome,
     took: Duration,
+    /// What a contract's run has left of its resources.
+    resources: Vec<Seen>,
 }
 
 impl End<'_> {
@@ -203,38 +250,34 @@ impl End<'_> {
         vault: &Vault,
     ) -> Result<Exit, Failure> {
         let (status, code) = self.status();
-        let failed = self.outcome.failed.as_ref();
-        let message = failed.and_then(|step| Some(vault.scrub(&step.trouble.as_ref()?.message)));
+        let outcome = self.outcome;
         let ending = Ending {
             at: SystemTime::now(),
             took: self.took,
             status,
             code,
-            failed: failed.map(|step| record::Failed {
-                path: &step.path,
-                code: step.code,
-                message,
-            }),
+            failed: outcome.failed.as_ref().map(|step| recorded(step, vault)),
+            beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
+            resources: self.resources.clone(),
         };
         let id = recording.id().map(ToString::to_string);
         let folder = recording.folder().map(PathBuf::from);
         let kept = recording.finish(&ending);
         let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
-        let is_open = is_open && folder.as_deref().is_some_and(start::can_be_taken_up);
+        let resolved = self.errand.resolved;
+        let is_open =
+            is_open && folder.as_deref().is_some_and(|it| start::can_be_taken_up(it, resolved));
         let resume = self.errand.again.as_deref().filter(|_| is_open);
-        let found = failed.map(|step| (step, find(&self.errand.resolved.plan, &step.path)));
-        let line = found.and_then(|(_, step)| self.line(step?));
         let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
+        let told = |failed| self.failed(failed, &file, vault);
         let report = Report {
             status,
             code,
             took: self.took,
-            steps: self.outcome.steps,
-            failed: found.map(|(failed, step)| {
-                let decorator = step.map_or("", |step| &*step.decorator);
-                let place = line.map(|line| (file.as_str(), line));
-                Failed::of(failed, decorator, place, vault)
-            }),
+            steps: outcome.steps,
+            failed: outcome.failed.as_ref().map(told),
+            beside: outcome.beside.iter().map(told).collect(),
+            more: outcome.more,
             resume,
             record: folder.as_deref(),
         };
@@ -267,7 +310,14 @@ impl End<'_> {
     }
 
     fn is_drifted(&self) -> bool {
-        self.errand.contract.as_ref().is_some_and(|(_, drift)| !drift.is_empty())
+        self.errand.contract.as_ref().is_some_and(|held| !held.drift.is_empty())
+    }
+
+    fn failed<'f>(&'f self, failed: &'f FailedStep, file: &'f str, vault: &Vault) -> Failed<'f> {
+        let step = find(&self.errand.resolved.plan, &failed.path);
+        let decorator = step.map_or("", |step| &*step.decorator);
+        let place = step.and_then(|step| Some((file, self.line(step)?)));
+        Failed::of(failed, decorator, place, vault)
     }
 
     /// The line of a step, from 1.
@@ -276,6 +326,11 @@ impl End<'_> {
         let before = text.get(..step.span.range().start)?;
         u32::try_from(before.matches('\n').count() + 1).ok()
     }
+}
+
+fn recorded<'f>(step: &'f FailedStep, vault: &Vault) -> record::Failed<'f> {
+    let message = step.trouble.as_ref().map(|trouble| vault.scrub(&trouble.message).into_owned());
+    record::Failed { path: &step.path, code: step.code, message }
 }
 
 fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Step> {

@@ -58,6 +58,14 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 }
 
 fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
+    if project::is_config(path) {
+        let name = path.display().to_string();
+        let message =
+            format!("`{name}` is a configuration, and only source of the language has a form");
+        let failure =
+            Failure::usage(message, format!("to make source of it, write `opal convert {name}`"));
+        return Formatted { path: path.into(), name, outcome: Outcome::Failed(failure) };
+    }
     let source = match project::read(path) {
         Ok(source) => source,
         Err(failure) => {

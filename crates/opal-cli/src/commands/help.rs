@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 
+use super::task::Wish;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::{builtins, view};
@@ -14,7 +15,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let Some(name) = matches.get_one::<String>("name") else { return opal(context) };
     let task = context.project().and_then(|loaded| loaded.task(name));
     match task {
-        Some(task) => super::task::help(&task, context),
+        Some(task) => super::task::help(&task, context, Wish::Run),
         None => context.builtin(name, &["--help".into()]),
     }
 }

@@ -23,6 +23,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 
 /// `opal` alone: the tasks, or how to start.
 pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
+    if context.typed.wants_json() {
+        let (file, tasks) = tasks(context, context.typed.file.as_ref())?;
+        return view::list::json(&file, &tasks);
+    }
     if context.typed.file.is_none() && project::find().is_none() {
         return view::list::how_to_start(context);
     }

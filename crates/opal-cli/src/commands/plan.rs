@@ -13,15 +13,17 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_runtime::plan::Purpose;
 
+use super::apply::preview;
 use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
 use crate::planning::Subject;
 use crate::signals::Watched;
+use crate::survey::has_resources;
 use crate::view;
 
-pub(crate) use contract::{open, read_file};
+pub(crate) use contract::{open, read_file, write_file};
 pub(crate) use verify::required;
 
 /// Where a plan goes.
@@ -67,8 +69,9 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 pub(crate) fn plan(
     context: &Context<'_>,
     subject: &Subject<'_>,
-    options: &PlanOptions,
+    asked: &Asked,
 ) -> Result<Exit, Failure> {
+    let options = &asked.plan;
     let output = output(options, context.ambient.stdout_is_terminal)?;
     if let Some(path) = output.file() {
         contract::check_paths(&subject.loaded.path, path)?;
@@ -98,7 +101,7 @@ pub(crate) fn plan(
     if let Some(parties) = &parties {
         let to = (parties, output.file());
         view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
-        return contract::write(context, subject, options, resolved, &mut keys, to);
+        return contract::write(context, subject, options, resolved, &mut keys, to, &watched);
     }
     let plan = subject.view(&resolved, &keys, context, contract);
     let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
@@ -106,6 +109,10 @@ pub(crate) fn plan(
     view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
     if contract {
         view::plan::output_hint(subject.target());
+    } else if options.dry_run && options.format.is_none() && has_resources(context, &resolved.plan)
+    {
+        view::print("\n")?;
+        return preview::below(context, subject, &checked, asked);
     }
     Ok(exit)
 }

@@ -1,19 +1,21 @@
 //! `opal run`: a function, a file, or a contract.
 
+pub(crate) mod resources;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_core::contract::{self, Contract, Drift};
+use opal_core::contract::{Contract, Drift};
 use opal_core::hash::Algorithm;
 use opal_core::plan::{Plan, Target};
 use opal_core::record::Status;
 use opal_core::{Code, Diagnostic, Duration, Value};
 use opal_runtime::contracts::Opened;
-use opal_runtime::plan::{Purpose, Request, Resolved, Unplanned, plan};
+use opal_runtime::plan::{Keys, Purpose, Resolved, Unplanned};
 use opal_runtime::record::{self, Contract as Named, Drifted, Ending};
 
-use super::execute::{self, Errand, recording};
+use super::execute::{self, Errand, Held, recording};
 use super::plan as plans;
 use super::plan::trust;
 use super::task;
@@ -79,7 +81,12 @@ fn contract_run(
         Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
     };
-    let verdict = contract::compare(&opened.contract, &fresh.plan);
+    let key = opened.keys.placeholder_key().map_err(Failure::key)?;
+    let (held, subject) = ((&opened, &key), subject(&source, &fresh.plan));
+    let verdict = match resources::compare(context, options, held, (&subject, &fresh), &watched)? {
+        Ok(verdict) => verdict,
+        Err(exit) => return Ok(exit),
+    };
     let mend = mend(context, options, &opened.contract, &source, path);
     let comparison = Comparison {
         before: opened.contract.plan(),
@@ -107,13 +114,12 @@ fn contract_run(
         let state = if verdict.is_same() { "the plan of today" } else { "to be forced" };
         return view::plan::verified(path, &opened.contract, state, options.is_json());
     }
-    let subject = subject(&source, &fresh.plan);
     let once = opened.contract.provenance().once;
     let errand = Errand {
         subject: &subject,
         resolved: &fresh,
         watched: &watched,
-        contract: Some((named, drift)),
+        contract: Some(Held { named, drift, key }),
         claim: once.then_some(opened.id),
         // It has had its run.
         again: (!once).then(|| execute::again::contract(context, asked, path)),
@@ -138,13 +144,15 @@ fn refusal(
         status: Status::Refused,
         code: i32::from(Exit::Refused.code()),
         failed: None,
+        beside: Vec::new(),
+        resources: Vec::new(),
     };
     if let Err(unwritten) = record::refused(&root, header, &ending) {
         view::plan::note(&unwritten.to_string());
     }
 }
 
-fn subject<'s>(loaded: &'s Loaded, plan: &Plan) -> Subject<'s> {
+pub(crate) fn subject<'s>(loaded: &'s Loaded, plan: &Plan) -> Subject<'s> {
     let script = plan.target.name == Target::SCRIPT;
     Subject {
         loaded,
@@ -191,18 +199,11 @@ pub(crate) fn replan(
     let moved =
         opal_runtime::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
     let world = subject.world(context, options)?.stopped_by(watched.stop());
-    let fresh = subject.examine(context).map_err(Unplanned::Errors).and_then(|checked| {
-        let request = Request {
-            unit: checked.unit(),
-            registry: &context.registry,
-            text: Some((&loaded.parse, &loaded.text)),
-            function: subject.function.as_deref(),
-            arguments: &subject.arguments,
-            algorithm: planned.algorithm,
-            purpose: Purpose::Contract,
-        };
-        plan(&request, &world, &mut opened.keys)
-    });
+    let form = (planned.algorithm, Purpose::Contract);
+    let fresh = subject
+        .examine(context)
+        .map_err(Unplanned::Errors)
+        .and_then(|program| subject.resolve(context, &program, form, &world, &mut opened.keys));
     context.stages.end("plan");
     match fresh {
         Ok(resolved) => {

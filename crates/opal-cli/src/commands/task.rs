@@ -6,13 +6,14 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use opal_core::Value;
+use opal_modules::config::Config;
 use opal_runtime::plan::Purpose;
 
 use super::execute::{self, Errand};
-use super::plan;
+use super::{apply, plan, verify};
 use crate::dispatch::{Context, is_file};
 use crate::failure::{Exit, Failure};
-use crate::options::{self, Asked};
+use crate::options::{self, Asked, Behind};
 use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::source::{Loaded, NotLoaded};
@@ -24,6 +25,25 @@ use crate::{project, task_arguments, view};
 pub(crate) enum Wish {
     Run,
     Plan,
+    Verify,
+}
+
+impl Wish {
+    /// The options behind the name of a task.
+    const fn behind(self) -> Behind {
+        match self {
+            Self::Run | Self::Plan => Behind::Work,
+            Self::Verify => Behind::Look,
+        }
+    }
+
+    const fn verb(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Plan => "plan",
+            Self::Verify => "verify",
+        }
+    }
 }
 
 /// A task with the words behind its name.
@@ -38,16 +58,19 @@ pub(crate) fn run(
     let mut before_end = rest.iter().take_while(|argument| *argument != "--");
     let wants_help = before_end.any(|argument| argument == "--help" || argument == "-h");
     if wants_help && !task.has_flag("help") {
-        return help(task, context);
+        return help(task, context, wish);
     }
     let mut subject =
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
-    let matches = match options::parse(&|| tasks::command(task), rest) {
+    let matches = match options::parse(&|| tasks::command(task), rest, wish.behind()) {
         Ok(matches) => matches,
         // A mistake in the source is told first: it may be what led to the other.
         Err(error) => {
             return match subject.check(context, false)? {
-                Ok(_) => view::clap(&error, context),
+                Ok(_) => {
+                    let json = context.typed.wants_json() || task.asks_for_json(rest);
+                    view::clap(&error, context, json)
+                }
                 Err(exit) => Ok(exit),
             };
         }
@@ -56,12 +79,12 @@ pub(crate) fn run(
     carry_out(context, &subject, &Asked::from(&matches)?.or(before), wish)
 }
 
-/// The top-level steps of a file; the words behind it are its arguments.
+/// The top-level steps of a file; the words behind it are its arguments. A configuration takes none.
 pub(crate) fn script(
     context: &Context<'_>,
     path: &Path,
     rest: &[OsString],
-    asked: &Asked,
+    mut asked: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
     let loaded = match Loaded::read(path, &context.registry) {
@@ -72,6 +95,12 @@ pub(crate) fn script(
             return Ok(Exit::Source);
         }
     };
+    if let (true, Some(word)) = (loaded.is_config(), rest.first()) {
+        return Err(Failure::usage(
+            format!("a configuration takes no arguments, and `{}` is one", word.display()),
+            format!("see `opal {} --help`", wish.verb()),
+        ));
+    }
     let mut words = Vec::new();
     for word in rest {
         let word = word
@@ -79,9 +108,18 @@ pub(crate) fn script(
             .ok_or_else(|| Failure::usage("an argument is not UTF-8", "give arguments in UTF-8"))?;
         words.push(Value::String(word.to_owned().into()));
     }
+    if let Some(config) = loaded.config() {
+        settings(config, &mut asked, wish);
+    }
     let arguments = BTreeMap::from([("args".to_owned(), Value::Array(words))]);
     let subject = Subject { loaded: &loaded, function: None, arguments };
-    carry_out(context, &subject, asked, wish)
+    carry_out(context, &subject, &asked, wish)
+}
+
+/// What a configuration asks for itself.
+fn settings(config: &Config, asked: &mut Asked, wish: Wish) {
+    asked.plan.dry_run |= config.settings.dry_run && wish == Wish::Run;
+    asked.run.verbose |= config.settings.verbose && wish != Wish::Plan && !asked.run.quiet;
 }
 
 fn carry_out(
@@ -90,9 +128,16 @@ fn carry_out(
     asked: &Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
+    if wish == Wish::Verify {
+        return verify::verify(context, subject, asked);
+    }
+    if wish == Wish::Run && asked.plan.dry_run && subject.loaded.is_config() {
+        asked.for_preview()?;
+        return apply::preview::show(context, subject, asked);
+    }
     if wish == Wish::Plan || asked.plan.dry_run {
         asked.for_plan()?;
-        return plan::plan(context, subject, &asked.plan);
+        return plan::plan(context, subject, asked);
     }
     asked.for_run()?;
     let options = &asked.plan;
@@ -122,8 +167,9 @@ fn carry_out(
     execute::execute(context, asked, &errand)
 }
 
-pub(crate) fn help(task: &Task, context: &Context<'_>) -> Result<Exit, Failure> {
-    view::help(&options::behind(tasks::command(task)).render_long_help(), context)
+pub(crate) fn help(task: &Task, context: &Context<'_>, wish: Wish) -> Result<Exit, Failure> {
+    let mut command = options::behind(tasks::command(task), wish.behind());
+    view::help(&command.render_long_help(), context)
 }
 
 /// A function or a file, by its name.
@@ -135,8 +181,11 @@ pub(crate) fn resolve_target(
     asked: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
+    if wish == Wish::Run && project::is_config(Path::new(target)) {
+        return apply::config(context, Path::new(target), rest, asked);
+    }
     if is_file(target) {
-        return script(context, Path::new(target), rest, &asked, wish);
+        return script(context, Path::new(target), rest, asked, wish);
     }
     let path = project::file_or_project(file)?;
     let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
@@ -145,13 +194,14 @@ pub(crate) fn resolve_target(
         None => {
             let tasks = loaded.tasks();
             let names = tasks.iter().map(|task| task.name.as_str());
-            let verb = if wish == Wish::Plan { "plan" } else { "run" };
+            let verb = wish.verb();
             let help = match opal_core::suggest::nearest(target, names) {
-                _ if target.ends_with(".plan") && wish == Wish::Plan => {
-                    format!("to look at a contract, write `opal plan show {target}`")
+                _ if target.ends_with(".plan") && wish == Wish::Run => {
+                    format!("a contract is run with `opal run --plan {target}`")
                 }
                 _ if target.ends_with(".plan") => {
-                    format!("a contract is run with `opal run --plan {target}`")
+                    let verb = if wish == Wish::Plan { "show" } else { "verify" };
+                    format!("to look at a contract, write `opal plan {verb} {target}`")
                 }
                 Some(near) => format!("did you mean `opal {verb} {near}`?"),
                 None => "`opal` alone lists the tasks; a file ends in .opl or holds a `/`".into(),

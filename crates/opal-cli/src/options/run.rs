@@ -18,6 +18,8 @@ pub(crate) struct RunOptions {
     pub(crate) yes: bool,
     /// The most steps side by side.
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Every resource is looked at before the first step.
+    pub(crate) verify_first: bool,
     pub(crate) no_record: bool,
     pub(crate) sync: bool,
     pub(crate) no_pty: bool,
@@ -50,6 +52,7 @@ impl RunOptions {
             resume,
             yes: given.flag("yes"),
             jobs: given.text("jobs").map(|text| jobs(&text)).transpose()?,
+            verify_first: given.flag("verify-first"),
             no_record: given.flag("no-record"),
             sync: given.flag("sync"),
             no_pty: given.flag("no-pty"),
@@ -67,6 +70,7 @@ impl RunOptions {
             resume: self.resume.or(other.resume),
             yes: self.yes || other.yes,
             jobs: self.jobs.or(other.jobs),
+            verify_first: self.verify_first || other.verify_first,
             no_record: self.no_record || other.no_record,
             sync: self.sync || other.sync,
             no_pty: self.no_pty || other.no_pty,
@@ -77,14 +81,16 @@ impl RunOptions {
         }
     }
 
-    /// An option that was given, and that means nothing where nothing runs.
-    pub(super) fn given(&self) -> Option<&'static str> {
+    /// An option that was given, and that means nothing where nothing runs; but for those that are
+    /// `meant`.
+    pub(super) fn given(&self, meant: &[&str]) -> Option<&'static str> {
         let asked = [
             (self.timeout.is_some(), "--timeout"),
             (self.from.is_some(), "--from"),
             (self.resume.is_some(), "--resume"),
             (self.yes, "--yes"),
             (self.jobs.is_some(), "--jobs"),
+            (self.verify_first, "--verify-first"),
             (self.no_record, "--no-record"),
             (self.sync, "--sync"),
             (self.no_pty, "--no-pty"),
@@ -93,7 +99,8 @@ impl RunOptions {
             (self.quiet, "--quiet"),
             (self.timings, "--timings"),
         ];
-        asked.into_iter().find_map(|(asked, name)| asked.then_some(name))
+        let mut asked = asked.into_iter().filter(|(asked, name)| *asked && !meant.contains(name));
+        asked.next().map(|(_, name)| name)
     }
 
     pub(crate) fn events_to_stdout(&self) -> bool {

@@ -20,6 +20,8 @@ pub(super) enum Of {
     Plan,
     Run,
     Both,
+    /// `opal verify`.
+    Look,
 }
 
 /// What follows it.
@@ -37,7 +39,7 @@ enum Takes {
     Folder(&'static str),
 }
 
-use Of::{Both, Plan, Run};
+use Of::{Both, Look, Plan, Run};
 use Takes::{File, Files, Folder, Nothing, OneOf, Optional, Text, Texts};
 
 const fn row(name: &'static str, takes: Takes, of: Of, help: &'static str) -> Row {
@@ -49,11 +51,11 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 27] = [
+pub(super) static ROWS: [Row; 28] = [
     row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open"),
     row("resolve", Nothing, Plan, "Look at everything: a contract where the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, or cmd:PROGRAM for your own"),
-    row("json", Nothing, Both, "One JSON document: the plan, or how the run ended"),
+    row("json", Nothing, Both, "One JSON document: the plan, how the run ended, or what a look has found"),
     row("hash-algo", OneOf("ALGORITHM", &["sha256", "blake3"]), Plan, "sha256 or blake3"),
     short('o', row("output", File("FILE"), Plan, "Write a contract to FILE, - for standard output")),
     row("sign", Text("KEY"), Plan, "Sign the contract: a name of `opal keys`, or a path"),
@@ -70,6 +72,7 @@ pub(super) static ROWS: [Row; 27] = [
     row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
     short('y', row("yes", Nothing, Run, "Answer every @confirm with yes")),
     short('j', row("jobs", Text("N"), Run, "At most N steps side by side, over the whole run")),
+    row("verify-first", Nothing, Run, "Look at every resource first, and say what will be skipped"),
     row("no-record", Nothing, Run, "Keep no record of the run"),
     row("sync", Nothing, Run, "Have the record on the disk before each step starts"),
     row("no-pty", Nothing, Run, "Give steps pipes, also on a terminal"),
@@ -77,6 +80,15 @@ pub(super) static ROWS: [Row; 27] = [
     short('v', row("verbose", Nothing, Run, "Also show blocks, paths, times and debug messages")),
     short('q', row("quiet", Nothing, Run, "Of opal's own lines, show failures only")),
     row("timings", Nothing, Run, "Show how long each step took, at the end")
+];
+
+/// What `opal verify` has besides those that are for everybody.
+#[rustfmt::skip]
+pub(super) static LOOKS: [Row; 4] = [
+    row("only", Texts("ID"), Look, "Tell of this step only, by its id or path; may be repeated"),
+    row("timeout", Text("DURATION"), Look, "How long each look may take, whatever the steps say; else 30s"),
+    short('j', row("jobs", Text("N"), Look, "At most N looks at a time, and never more than 32; else 16")),
+    short('v', row("verbose", Nothing, Look, "Also show the differences, and what to do about what is blocked")),
 ];
 
 impl Row {
@@ -94,7 +106,11 @@ impl Row {
     }
 
     pub(super) fn arg(&self) -> Arg {
-        let heading = if self.of == Run { "Options of a run" } else { "Options of opal" };
+        let heading = match self.of {
+            Run => "Options of a run",
+            Look => "Options of a look",
+            Plan | Both => "Options of opal",
+        };
         let arg = Arg::new(Self::id(self.name)).long(self.name).help(self.help);
         let arg = arg.help_heading(heading).short(self.short);
         let path = |arg: Arg, hint| arg.value_parser(clap::value_parser!(PathBuf)).value_hint(hint);

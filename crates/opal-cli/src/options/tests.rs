@@ -14,12 +14,12 @@ fn words(text: &str) -> Vec<OsString> {
 }
 
 fn asked(text: &str) -> Result<Asked, Failure> {
-    Asked::from(&parse(&plain, &words(text)).unwrap())
+    Asked::from(&parse(&plain, &words(text), Behind::Work).unwrap())
 }
 
 #[test]
 fn the_table_is_sound() {
-    behind(plain()).debug_assert();
+    behind(plain(), Behind::Work).debug_assert();
     Command::new("opal").args(args()).args(run_args()).debug_assert();
 }
 
@@ -49,7 +49,8 @@ fn the_words_that_are_there_give_the_same_as_the_whole_command_line() {
     for text in ["", "prod", "-qy", "--json --timeout=5s", "--env-file a --env-file=b -o x", "-j 2"]
     {
         let quick = asked(text).unwrap();
-        let whole = behind(plain()).no_binary_name(true).try_get_matches_from(words(text));
+        let whole =
+            behind(plain(), Behind::Work).no_binary_name(true).try_get_matches_from(words(text));
         let whole = Asked::from(&whole.unwrap()).unwrap();
         assert_eq!(format!("{quick:?}"), format!("{whole:?}"), "{text}");
     }
@@ -57,13 +58,13 @@ fn the_words_that_are_there_give_the_same_as_the_whole_command_line() {
 
 #[test]
 fn a_wrong_word_is_met_with_a_suggestion() {
-    let error = parse(&plain, &words("--timout 3s")).unwrap_err();
+    let error = parse(&plain, &words("--timout 3s"), Behind::Work).unwrap_err();
     assert!(error.render().to_string().contains("--timeout"), "{error}");
 }
 
 #[test]
 fn a_functions_own_flag_wins() {
-    let matches = parse(&task, &words("--from here --jobs 2")).unwrap();
+    let matches = parse(&task, &words("--from here --jobs 2"), Behind::Work).unwrap();
     assert_eq!(matches.get_one::<String>("from").map(String::as_str), Some("here"));
     let run = Asked::from(&matches).unwrap().run;
     assert!(run.from.is_none() && run.jobs.is_some());

@@ -72,8 +72,23 @@ pub(crate) fn not_text(
     to_stderr(&CheckedFile { name, text: found.shown, diagnostics, failure: None }, context)
 }
 
+/// A configuration that is none.
+pub(crate) fn unconverted(
+    loaded: &Loaded,
+    diagnostics: Vec<Diagnostic>,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    let (name, text) = (loaded.name.clone(), loaded.text.clone());
+    let file = CheckedFile { name, text, diagnostics, failure: None };
+    told(&file, "nothing was converted", context)
+}
+
 /// Diagnostics of a file that cannot run.
 pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exit, Failure> {
+    told(file, "nothing was run", context)
+}
+
+fn told(file: &CheckedFile, end: &str, context: &Context<'_>) -> Result<Exit, Failure> {
     let mut out = String::new();
     diagnostics::human(
         &report(file),
@@ -81,7 +96,7 @@ pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exi
         &mut out,
     );
     let errors = counted(file.count(Severity::Error), "error");
-    out.push_str(&format!("nothing was run: {errors}\n"));
+    out.push_str(&format!("{end}: {errors}\n"));
     out.push_str(&more(std::slice::from_ref(file)));
     say(&out);
     Ok(Exit::Done)

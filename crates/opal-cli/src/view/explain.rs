@@ -56,7 +56,7 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
     }
     let mut out =
         format!("@{}: {}\n\n    {}\n\n", descriptor.path, descriptor.summary, usage(descriptor));
-    let _ = writeln!(out, "{}\n", descriptor.docs.trim());
+    let _ = writeln!(out, "{}\n", prose(descriptor.docs));
     if !descriptor.params.is_empty() {
         out.push_str("Parameters:\n\n");
         for param in descriptor.params {
@@ -79,6 +79,15 @@ pub(crate) fn decorator(descriptor: &Descriptor, json: bool) -> Result<Exit, Fai
         }
     }
     print(&out)
+}
+
+/// Headings as the other parts of the page have them.
+fn prose(docs: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("## ") {
+        Some(title) => format!("{title}:"),
+        None => line.to_owned(),
+    };
+    docs.trim().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn presence(param: &Param) -> String {
@@ -185,16 +194,22 @@ fn document(descriptor: &Descriptor) -> serde_json::Value {
         if let Some((low, high)) = param.range {
             document["range"] = json!([low, high]);
         }
+        if let Some(pattern) = param.pattern {
+            document["pattern"] = json!(pattern);
+        }
         document
     });
+    let resource = descriptor.resource.as_ref();
     json!({
         "version": 1,
         "path": descriptor.path,
         "summary": descriptor.summary,
+        "usage": usage(descriptor),
         "docs": descriptor.docs,
         "roles": roles(descriptor),
         "params": params.collect::<Vec<_>>(),
         "returns": descriptor.returns.as_ref().map(|r| json!({"version": r.version, "type": returned(&r.ty)})),
+        "resource": resource.map(|it| json!({"type": it.yaml, "key": it.key})),
         "examples": descriptor.examples.iter().map(|e| json!({"title": e.title, "source": e.source})).collect::<Vec<_>>(),
     })
 }

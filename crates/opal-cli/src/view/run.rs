@@ -27,6 +27,7 @@ mod tests;
 mod waits;
 mod words;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -43,6 +44,7 @@ pub(crate) use report::{Failed, Report};
 use screen::{Direct, OwnTerminal, Screen, Terminal};
 use state::State;
 pub(crate) use summary::summary_json;
+pub(crate) use words::time;
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +125,12 @@ impl Live {
         let terminal = look.stderr_is_terminal.then(terminal);
         let shared = look.stdout_is_terminal && look.stderr_is_terminal || is_one(&out, &err);
         Ok(Self::on(look, Screen::new(Box::new(out), Box::new(err), terminal, shared)))
+    }
+
+    /// These steps are looked at before anything is said about them.
+    pub(crate) fn looking_at(self, resources: BTreeSet<Box<str>>) -> Self {
+        self.0.lock().resources = resources;
+        self
     }
 
     fn on(look: Look, screen: Screen) -> Self {

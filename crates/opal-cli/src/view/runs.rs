@@ -2,7 +2,6 @@
 
 mod diff;
 mod screen;
-mod table;
 mod tail;
 
 use std::fmt::Write as _;
@@ -12,13 +11,13 @@ use opal_runtime::record::reader::{Run, State, Step, Unreadable};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
+use super::table::Table;
 use super::{counted, print, print_json, say};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
 pub(crate) use diff::{Comparison, Pair, diff, diff_json};
 pub(crate) use screen::{Page, Screen, piece_json};
-use table::Table;
 pub(crate) use tail::{tail_end, tail_event};
 
 /// A run, and what could be read of it.
@@ -54,7 +53,7 @@ impl Paint {
     /// How something ended, or that it has not.
     fn end(self, name: &str) -> String {
         let code = match name {
-            "executed" | "done" => "32",
+            "executed" | "done" | "satisfied" => "32",
             "failed" | "crashed" | "refused" | "timed_out" => "31",
             "running" | "started" => "36",
             _ => "33",
@@ -145,6 +144,10 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
     facts.push(("status", format!("{}{code}{place}", paint.end(run.state.name()))));
     if let Some(message) = run.get("failed").and_then(|failed| failed["message"].as_str()) {
         facts.push(("", visible(message)));
+    }
+    for also in run.get("also_failed").and_then(Value::as_array).into_iter().flatten() {
+        let path = visible(also["path"].as_str().unwrap_or_default());
+        facts.push(("", format!("also at {path}, exit {}", also["code"])));
     }
     let length = run.get("took_ms").and_then(Value::as_f64);
     let length = length.map_or(String::new(), |ms| format!(", took {}", took(Some(ms))));

@@ -14,8 +14,13 @@ use crate::view::say;
 /// What the lexer and the parser made of a source.
 pub(crate) fn source(loaded: &Loaded, options: &PlanOptions) {
     let Some(level) = options.debug else { return };
-    let (tokens, name) = (loaded.parse.tokens().len(), visible::line(&loaded.name));
-    let mut text = format!("debug: lexer: {name}: {} bytes, {tokens} tokens\n", loaded.text.len());
+    let (bytes, name) = (loaded.text.len(), visible::line(&loaded.name));
+    let Some(parse) = loaded.parse() else {
+        let steps = loaded.config().map_or(0, |config| config.steps.len());
+        return say(&format!("debug: config: {name}: {bytes} bytes, {steps} steps\n"));
+    };
+    let tokens = parse.tokens().len();
+    let mut text = format!("debug: lexer: {name}: {bytes} bytes, {tokens} tokens\n");
     let functions = loaded.tasks();
     let _ = writeln!(
         text,
@@ -78,6 +83,7 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         Kind::Branches { path, count, most } => {
             format!("starts {count} branches of {path}, {most} at a time")
         }
+        Kind::Verified { path, status, .. } => format!("looks at {path}: {}", status.name()),
         Kind::Log { .. } | Kind::CleaningUp { .. } => return,
     };
     say(&format!("debug: executor: {}\n", visible::line(&line)));
@@ -91,13 +97,15 @@ pub(crate) fn telemetry(
     options: &PlanOptions,
 ) {
     let Some(level) = options.telemetry else { return };
-    let mut rows = vec![
-        ("source", format!("{} bytes", loaded.text.len())),
-        ("tokens", loaded.parse.tokens().len().to_string()),
+    let mut rows = vec![("source", format!("{} bytes", loaded.text.len()))];
+    if let Some(parse) = loaded.parse() {
+        rows.push(("tokens", parse.tokens().len().to_string()));
+    }
+    rows.extend([
         ("steps", crate::view::plan::count(&plan.steps).to_string()),
         ("values", plan.values.len().to_string()),
         ("reads", plan.reads.len().to_string()),
-    ];
+    ]);
     if let Some(peak) = context.ambient.peak_memory() {
         rows.push(("peak memory", format!("{peak} kB")));
     }

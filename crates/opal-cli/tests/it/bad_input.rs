@@ -118,3 +118,47 @@ fn a_hundred_thousand_errors_are_all_reported() {
     let document = Opal::project(&text).args(["check", "--json"]).run().code(65).json();
     assert_eq!(document["summary"]["errors"], 100_000);
 }
+
+#[test]
+fn wrong_arguments_are_a_json_document_where_json_is_asked_for() {
+    let project = "fun greet(name: String, loud = false) = echo @var.name @var.loud\n";
+    let opal = Opal::machine(project);
+    for (words, message, help) in [
+        (&["--json", "--bogus"][..], "`--bogus` is no option of opal", "opal --help"),
+        (&["--json", "gret"], "there is no task and no command `gret`", "`greet`"),
+        (&["list", "--json", "--bogus"], "unexpected argument '--bogus'", "Usage: opal list"),
+        (&["plan", "greet", "--json"], "<NAME>", "Usage: opal"),
+        (&["run", "greet", "--json", "--lout"], "--lout", "--loud"),
+        (&["greet", "--json"], "arguments were not provided: <NAME>", "Usage: opal greet"),
+        (&["greet", "--lout", "--json", "a"], "unexpected argument '--lout'", "'--loud'"),
+        (&["greet", "a", "--json", "--timeout", "soon"], "--timeout soon", "90s"),
+        (&["greet", "a", "--json", "--from", "step:7"], "there is no step 7", "--dry-run"),
+    ] {
+        let ran = opal.call(words);
+        let error = &ran.code(2).json()["error"];
+        assert!(error["message"].as_str().unwrap().contains(message), "{words:?} {error}");
+        let all = error["help"].as_array().unwrap();
+        assert!(all.iter().any(|it| it.as_str().unwrap().contains(help)), "{words:?} {error}");
+        assert!(ran.stderr.starts_with("error: "), "{ran:#?}");
+    }
+    for words in [&["greet", "--lout"][..], &["--bogus"], &["greet", "--lout", "--", "--json"]] {
+        opal.call(words).code(2).stdout("");
+    }
+    let own = Opal::machine("fun a(json = \"x\") = echo @var.json\n");
+    own.call(&["a", "--json", "y", "--bogus"]).code(2).stdout("");
+}
+
+#[test]
+fn a_nul_is_the_same_error_wherever_a_value_comes_from() {
+    for value in [
+        "@file.read(\"data\")",
+        "@secret.file(\"data\")",
+        "@shell.output(\"cat data\")",
+        "@secret.cmd(\"cat data\")",
+        "\"a\\u{0}b\"",
+    ] {
+        let text = format!("var data = {value}\nfun main() {{\n    echo @var.data\n}}\n");
+        let opal = Opal::machine(&text).file("data", "12345678\0word").args(["main"]);
+        opal.run().code(65).says("E0811").hides("E0805").hides("12345678");
+    }
+}

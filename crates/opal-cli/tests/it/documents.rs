@@ -2,15 +2,18 @@
 //!
 //! ` ```opl ` blocks are whole files: nothing is reported for them, or exactly the codes that stand
 //! behind `opl`. With `plan` between the two a block is planned with everything resolved, and the
-//! codes are those of planning; with `run` it is run. ` ```sh ` blocks run with `opal` on the path.
+//! codes are those of planning; with `run` it is run. ` ```yaml ` blocks are whole configurations, with
+//! the codes that reading them reports. ` ```sh ` blocks run with `opal` on the path. ` ```rust PATH `
+//! blocks of the guide are parts of the file they name.
 
 mod block;
+mod reference;
 mod shell;
 
 use std::fs;
 use std::path::Path;
 
-use opal_core::Code;
+use opal_core::{Code, Diagnostic};
 
 use crate::support::{Opal, Ran, repository};
 use block::{blocks, pages};
@@ -50,11 +53,26 @@ fn reported(ran: &Ran) -> Vec<String> {
     codes
 }
 
-/// Checks the `opl` blocks of a page; returns what went wrong, one line each.
+/// What is wrong with a configuration.
+fn config_faults(text: &str) -> Vec<Diagnostic> {
+    let read = opal_modules::config::read(text, &opal_runtime::decorators::registry());
+    read.err().unwrap_or_default()
+}
+
+/// The codes of diagnostics, each once.
+fn config_codes(text: &str) -> Vec<String> {
+    let mut codes: Vec<String> =
+        config_faults(text).iter().map(|one| one.code.as_str().to_owned()).collect();
+    codes.sort();
+    codes.dedup();
+    codes
+}
+
+/// Checks the `opl` and `yaml` blocks of a page; returns what went wrong, one line each.
 fn check_page(path: &Path) -> Vec<String> {
     let markdown = fs::read_to_string(path).unwrap();
     let mut wrong = Vec::new();
-    for block in blocks(&markdown).iter().filter(|block| block.is_source()) {
+    for block in blocks(&markdown).iter().filter(|block| block.is_source() || block.is_config()) {
         let mut compare = |what: &str, expected: &[String], found: &[String]| {
             if found != expected {
                 let place = path.strip_prefix(repository()).unwrap().display();
@@ -64,6 +82,10 @@ fn check_page(path: &Path) -> Vec<String> {
                 ));
             }
         };
+        if block.is_config() {
+            compare("read", &block.expected(), &config_codes(&block.text));
+            continue;
+        }
         let is_later = block.is_planned() || block.is_run();
         let in_source = if is_later { Vec::new() } else { block.expected() };
         compare("check", &in_source, &Opal::codes(&block.text));
@@ -91,6 +113,21 @@ fn blocks_of_the_guide_behave_as_they_say() {
 }
 
 #[test]
+fn rust_blocks_of_the_guide_are_taken_from_the_files_they_name() {
+    let mut count = 0;
+    for page in pages("docs/guide") {
+        for block in blocks(&fs::read_to_string(&page).unwrap()) {
+            let Some(path) = block.info.strip_prefix("rust ") else { continue };
+            let file = fs::read_to_string(repository().join(path)).unwrap();
+            let place = format!("{}:{}", page.display(), block.line);
+            assert!(file.contains(&block.text), "{place} is not in {path}:\n{}", block.text);
+            count += 1;
+        }
+    }
+    assert!(count > 0, "no page shows code");
+}
+
+#[test]
 fn examples_of_error_pages_behave_as_they_say() {
     let wrong: Vec<String> =
         pages("docs/errors").iter().flat_map(|page| check_page(page)).collect();
@@ -110,6 +147,13 @@ fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
             .into_iter()
             .find(|block| block.info.split_whitespace().any(|word| word == code.as_str()));
         let wrong = wrong.unwrap_or_else(|| panic!("{} has no wrong example", page.display()));
+        if wrong.is_config() {
+            let faults = config_faults(&wrong.text);
+            let found: Vec<&Diagnostic> = faults.iter().filter(|one| one.code == *code).collect();
+            assert!(!found.is_empty(), "{} does not provoke its code", page.display());
+            assert!(found.iter().all(|one| !one.help.is_empty()), "{} has no hint", code.as_str());
+            continue;
+        }
         if wrong.is_planned() {
             planned(&wrong.text).says(&format!("[{}]: ", code.as_str())).says("= help: ");
             continue;

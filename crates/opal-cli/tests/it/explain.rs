@@ -19,6 +19,11 @@ fn an_unknown_code_gets_a_suggestion() {
 fn a_decorator_is_explained_from_its_descriptor() {
     let ran = Opal::new().args(["explain", "@retry"]).run();
     ran.code(0).says("attempts: Int (also `times`)").says("strategy").says("Roles: wrapper");
+    Opal::new()
+        .args(["explain", "@file.copy"])
+        .run()
+        .code(0)
+        .says("\nStatuses:\n\n- `satisfied`: ");
     Opal::new().args(["explain", "@env.HOME"]).run().code(0).says("@env.NAME");
     Opal::new()
         .args(["explain", "@retyr"])
@@ -41,4 +46,9 @@ fn json_works_for_codes_and_decorators() {
     assert_eq!(code["severity"], "error");
     let decorator = Opal::new().args(["explain", "@retry", "--json"]).run().code(0).json();
     assert_eq!(decorator["roles"], serde_json::json!(["wrapper"]));
+    assert_eq!(decorator["usage"], "@retry(…) { … }");
+    assert!(decorator["resource"].is_null());
+    let resource = Opal::new().args(["explain", "@file.line", "--json"]).run().code(0).json();
+    let told_apart = serde_json::json!({"type": "line_in_file", "key": ["file", "line"]});
+    assert_eq!(resource["resource"], told_apart);
 }

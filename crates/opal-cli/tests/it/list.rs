@@ -111,3 +111,11 @@ fn a_broken_file_still_lists_what_can_be_read() {
 fn an_empty_project_says_what_a_task_is() {
     Opal::project("").run().code(0).says("has no tasks yet");
 }
+
+#[test]
+fn opal_alone_with_json_is_the_list_in_json() {
+    let opal = Opal::project("fun a() = echo a\nfun _b() = echo b\n");
+    opal.call(&["--json"]).code(0).stdout(&opal.call(&["list", "--json"]).stdout);
+    let none = Opal::new().call(&["--json"]);
+    assert!(none.code(66).json()["error"]["message"].is_string());
+}

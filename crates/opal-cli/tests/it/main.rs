@@ -1,16 +1,20 @@
 //! The binary from the outside, one file a command.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+mod apply;
 mod bad_input;
 mod check;
 mod completions;
+mod configs;
 mod contract;
+mod convert;
 mod documents;
 mod drift;
 mod env_file;
 mod explain;
 mod fmt;
 mod help;
+mod infra;
 mod keys;
 mod laws;
 mod list;
@@ -22,4 +26,6 @@ mod run_view;
 mod runs;
 mod secrets;
 mod support;
+mod tree;
 mod trust;
+mod verify;

@@ -5,7 +5,7 @@ mod chaos;
 mod contracts;
 mod from;
 mod hard;
-mod interrupted;
+pub(crate) mod interrupted;
 mod output;
 mod stories;
 mod terminal;

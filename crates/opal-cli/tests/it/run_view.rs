@@ -94,6 +94,25 @@ fn branches_that_end_are_told_and_what_a_failed_one_printed_is_told_again() {
 }
 
 #[test]
+fn branches_that_failed_side_by_side_are_all_named_everywhere() {
+    let text = "fun main() {\n    @parallel(on_failure=\"wait\") {\n        sh -c 'exit 3'\n        \
+                true\n        sh -c 'exit 4'\n    }\n}\n";
+    let opal = Opal::machine(text);
+    let ran = opal.call_with(&[("GITHUB_ACTIONS", "true")], &["main"]);
+    ran.code(3).says("\n  step: main.parallel[0].shell[0]\n");
+    let second = "main.parallel[0].shell[2]";
+    ran.says(&format!("  also failed: {second}: sh -c 'exit 4': failed with exit code 4\n"));
+    assert_eq!(ran.stderr.matches("::error ").count(), 2, "{ran:#?}");
+    opal.call(&["runs", "show"]).code(0).says(&format!("also at {second}, exit 4\n"));
+    let shown = opal.call(&["runs", "show", "--json"]).code(0).json();
+    let told = opal.call(&["main", "--json"]).code(3).json();
+    for also in [&shown["run"]["also_failed"], &told["also_failed"]] {
+        assert_eq!((also[0]["path"].as_str(), also[0]["code"].as_i64()), (Some(second), Some(4)));
+        assert_eq!(also.as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
 fn json_is_one_document_and_the_steps_output_goes_to_stderr() {
     let opal = Opal::machine(TASKS);
     let ran = opal.call(&["hello", "--json"]);
@@ -193,7 +212,7 @@ fn a_full_disk_behind_stdout_is_told() {
 }
 
 /// What a terminal of 40 columns gets, and the exit code.
-fn on_a_terminal(opal: &Opal) -> (i32, String) {
+pub(crate) fn on_a_terminal(opal: &Opal) -> (i32, String) {
     let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&own).unwrap();
     unlockpt(&own).unwrap();
@@ -244,7 +263,7 @@ fn a_terminal_that_cannot_move_its_cursor_gets_lines() {
 }
 
 /// What is left on the lines of a terminal that understands what opal uses.
-fn screen(shown: &str) -> Vec<String> {
+pub(crate) fn screen(shown: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut row = 0;
     let mut chars = shown.chars().peekable();

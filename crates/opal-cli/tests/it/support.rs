@@ -82,7 +82,7 @@ impl Opal {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the binary under test is started here")]
-    fn started_by(&self, words: &[&OsStr]) -> Command {
+    pub(crate) fn started_by(&self, words: &[&OsStr]) -> Command {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]);
         command.current_dir(self.folder.path()).args(&self.args).env_clear();
@@ -192,10 +192,17 @@ pub(crate) fn binary() -> &'static Path {
 /// Holds a plan as JSON against the schema that is published for it.
 #[track_caller]
 pub(crate) fn assert_plan_schema(plan: &serde_json::Value) {
-    let schema = std::fs::read_to_string(repository().join("docs/schema/plan-1.json")).unwrap();
+    assert_schema("plan-1.json", plan);
+}
+
+/// Holds a document against a schema of `docs/schema`.
+#[track_caller]
+pub(crate) fn assert_schema(name: &str, document: &serde_json::Value) {
+    let schema = std::fs::read_to_string(repository().join("docs/schema").join(name)).unwrap();
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
-    let wrong: Vec<String> = validator.iter_errors(plan).map(|error| error.to_string()).collect();
-    assert!(wrong.is_empty(), "{wrong:?} in {plan:#}");
+    let wrong: Vec<String> =
+        validator.iter_errors(document).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?} in {document:#}");
 }
 
 /// The root of the repository.

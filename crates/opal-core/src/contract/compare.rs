@@ -2,16 +2,19 @@
 //!
 //! Structures are compared first: steps that were added, removed or changed, found level by level
 //! ([`align`]). Then the values: full digests, in constant time. Each difference gets the drift
-//! code of what caused it ([`cause`]); the words never hold a value.
+//! code of what caused it ([`cause`]); the words never hold a value. What was seen of resources is
+//! held against what is seen now ([`resources`]).
 
 mod align;
 mod cause;
+mod resources;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fmt;
 
 pub use cause::Cause;
+pub use resources::Earlier;
 
 use self::align::Walk;
 use self::cause::Reads;
@@ -66,6 +69,8 @@ pub enum Change {
     /// A step that is in both, but not the same.
     Changed,
     Value,
+    /// What a step describes is not as it was when the contract was made.
+    Resource,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,13 +96,14 @@ impl Difference {
     /// Whether it is about what runs, not about which values it runs with.
     #[must_use]
     pub fn is_structural(&self) -> bool {
-        self.change != Change::Value
+        !matches!(self.change, Change::Value | Change::Resource)
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The structure first, in the order of the steps; then values, in the order of their keys.
+    /// The structure first, in the order of the steps; then values, in the order of their keys;
+    /// then resources, in the order of the plan.
     pub differences: Vec<Difference>,
     /// The source has other bytes and still gives the same plan.
     pub source_moved: bool,

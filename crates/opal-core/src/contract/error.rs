@@ -29,9 +29,19 @@ impl Section {
     }
 }
 
+/// What sort of thing is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatErrorKind {
+    /// It breaks a rule of the format.
+    Invalid,
+    /// The plan has more in it than a contract takes.
+    TooLarge,
+}
+
 /// Shown as `STEPS at offset 136: the keys of an object are not sorted`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
+    pub kind: FormatErrorKind,
     pub section: Section,
     /// From the start of the file; none where a plan is written.
     pub offset: Option<usize>,
@@ -43,12 +53,19 @@ pub struct FormatError {
 
 impl FormatError {
     pub(super) fn at(section: Section, offset: usize, reason: impl Into<String>) -> Self {
-        Self { section, offset: Some(offset), unpacked: false, reason: reason.into() }
+        Self { offset: Some(offset), ..Self::unwritable(section, reason) }
     }
 
     /// A plan that cannot be written.
     pub(super) fn unwritable(section: Section, reason: impl Into<String>) -> Self {
-        Self { section, offset: None, unpacked: false, reason: reason.into() }
+        let (kind, reason) = (FormatErrorKind::Invalid, reason.into());
+        Self { kind, section, offset: None, unpacked: false, reason }
+    }
+
+    /// A plan with too much in it.
+    pub(super) fn too_large() -> Self {
+        let kind = FormatErrorKind::TooLarge;
+        Self { kind, ..Self::unwritable(Section::Steps, super::TOO_LARGE) }
     }
 }
 

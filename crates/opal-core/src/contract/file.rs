@@ -5,7 +5,7 @@ use std::fmt;
 use hmac::{KeyInit, Mac};
 
 use super::error::{FormatError, Section};
-use super::{Contract, MAX_BYTES, TOO_LARGE};
+use super::{Contract, MAX_BYTES};
 use crate::hash::Algorithm;
 use crate::plan::Plan;
 
@@ -70,7 +70,7 @@ pub fn encode(contract: &Contract, encoding: &Encoding<'_>) -> Result<Vec<u8>, F
         + encoding.envelope.len()
         + contract.plan.target.name.len();
     if unpacked + OVERHEAD > MAX_BYTES {
-        return Err(FormatError::unwritable(Section::Steps, TOO_LARGE));
+        return Err(FormatError::too_large());
     }
     let mut out = Vec::with_capacity(unpacked + OVERHEAD);
     header(&mut out, contract, encoding);
@@ -100,7 +100,7 @@ pub fn encode(contract: &Contract, encoding: &Encoding<'_>) -> Result<Vec<u8>, F
         record(&mut out, ED25519, &signature);
     }
     if out.len() > MAX_BYTES {
-        return Err(FormatError::unwritable(Section::Steps, TOO_LARGE));
+        return Err(FormatError::too_large());
     }
     Ok(out)
 }

@@ -1,8 +1,8 @@
 //! PROVENANCE: who made a contract, of what and with what. Nothing of it is in the PlanHash.
 //!
 //! One object of canonical JSON holds it together with what the plan knows and its hash does not:
-//! the target's arguments, the plan-time reads, the reasons of steps, and for each value its roots, its
-//! holders and, where it is public, the value itself.
+//! the target's arguments, the plan-time reads, the reasons of steps, what was seen of resources, and
+//! for each value its roots, its holders and, where it is public, the value itself.
 
 pub(super) mod read;
 
@@ -12,7 +12,9 @@ use super::error::{FormatError, Section};
 use super::json::Writer;
 use super::wire_v1::{self, weight};
 use crate::hash::Digest;
+use crate::placeholder::Placeholder;
 use crate::plan::{Key, Plan, Step};
+use crate::resource::Status;
 
 /// What a contract says about its making, apart from the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub struct Provenance {
     /// where this is the same.
     pub placeholder_key_id: String,
     pub plugins: Vec<PluginRecord>,
+    /// What a look at each resource of the plan has found, in the order of the plan.
+    pub resources: Vec<Seen>,
     pub seed: Option<Seed>,
     /// The Unix time from which on it may not be run.
     pub expires: Option<i64>,
@@ -58,6 +62,18 @@ pub struct PluginRecord {
     pub verification: String,
     pub signed_by: Option<String>,
     pub schema: Option<Digest>,
+}
+
+/// What a look at a resource has found, without a word of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The path of its step.
+    pub path: Box<str>,
+    pub status: Status,
+    /// Of what differs, under the placeholder key of the contract.
+    pub details: Option<Placeholder>,
+    /// Blocked only because of what it depends on.
+    pub by_prerequisite: bool,
 }
 
 /// What is known of the seed without opening the envelope.
@@ -108,6 +124,7 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
     write_optional(&mut json, "project", made.project.as_deref());
     heavy += write_reads(&mut json, plan).map_err(unwritable)?;
     heavy += write_reasons(&mut json, plan);
+    heavy += write_resources(&mut json, plan, &made.resources).map_err(unwritable)?;
     if let Some(seed) = &made.seed {
         json.plain_key("seed");
         json.open(b'{');
@@ -200,6 +217,35 @@ fn write_reasons(json: &mut Writer, plan: &Plan) -> usize {
     }
     json.close(b'}');
     reasons.keys().map(|path| weight::ITEM + path.len()).sum()
+}
+
+fn write_resources(json: &mut Writer, plan: &Plan, seen: &[Seen]) -> Result<usize, String> {
+    if seen.is_empty() {
+        return Ok(0);
+    }
+    json.plain_key("resources");
+    json.open(b'[');
+    for seen in seen {
+        json.item();
+        json.open(b'{');
+        if let Some(found) = &seen.details {
+            if found.algorithm != plan.algorithm {
+                return Err(format!("`{}` was hashed with another algorithm", seen.path));
+            }
+            write_optional(json, "digest", Some(&found.digest.hex()));
+            json.plain_key("length");
+            json.int(found.length.into());
+        }
+        write_optional(json, "path", Some(&seen.path));
+        if seen.by_prerequisite {
+            json.plain_key("prerequisite");
+            json.bool(true);
+        }
+        write_optional(json, "status", Some(seen.status.name()));
+        json.close(b'}');
+    }
+    json.close(b']');
+    Ok(seen.iter().map(|seen| RECORD_WEIGHT + seen.path.len()).sum())
 }
 
 fn collect_reasons<'p>(steps: &'p [Step], reasons: &mut BTreeMap<&'p str, String>) {

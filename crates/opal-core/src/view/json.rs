@@ -11,6 +11,7 @@ use serde_json::{Map, Value as Node, json};
 
 use super::{Facts, PlanFormatter, PlanView, PluginFact, named_digest, time_text, visible};
 use crate::plan::{Deferred, Read};
+use crate::resource::Status;
 use argument::{constant, constants};
 
 /// The version of the document's form.
@@ -101,6 +102,11 @@ fn provenance(facts: &Facts) -> Node {
     node.extend(texts.map(|(name, text)| (name.to_owned(), text.into())));
     node.insert("once".into(), facts.once.into());
     node.insert("plugins".into(), facts.plugins.iter().map(plugin).collect());
+    if !facts.resources.is_empty() {
+        let resource =
+            |(path, status): &(Box<str>, Status)| json!({"path": path, "status": status.name()});
+        node.insert("resources".into(), facts.resources.iter().map(resource).collect());
+    }
     node.insert("signed_by".into(), json!(facts.signed_by));
     node.into()
 }

@@ -4,6 +4,7 @@ use super::ink::{Ink, Style};
 use super::words::{Words, operators, reference};
 use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
 use crate::plan::{Plan, PlanValue, Step};
+use crate::resource::Status;
 
 /// UTF-8 text with box characters. What runs is never cut: what is hidden cannot be reviewed. Why it
 /// runs is a [`Step::reason`].
@@ -187,6 +188,17 @@ fn held_by(holders: &std::collections::BTreeSet<String>) -> Option<String> {
     (!names.is_empty()).then(|| format!("var {}", names.join(", ")))
 }
 
+/// `2 satisfied, 1 missing`.
+fn counted(resources: &[(Box<str>, Status)]) -> Option<String> {
+    let count = |status| resources.iter().filter(|(_, it)| *it == status).count();
+    let counts = Status::ALL.into_iter().map(|status| (count(status), status));
+    let words: Vec<String> = counts
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, status)| format!("{count} {}", status.name()))
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
     let made = [
         facts.created.and_then(time_text),
@@ -203,6 +215,7 @@ fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
         ("Made:", (!made.is_empty()).then(|| made.join(" "))),
         ("Plugins:", (!plugins.is_empty()).then(|| plugins.join(", "))),
         ("Signed by:", (!facts.signed_by.is_empty()).then(|| facts.signed_by.join(", "))),
+        ("Resources:", counted(&facts.resources)),
         ("Expires:", facts.expires.and_then(time_text)),
         ("Once:", facts.once.then(|| "it may run a single time".to_owned())),
     ];

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use opal_core::contract::{Contract, Frame, Provenance, plan_hash};
+use opal_core::contract::{Contract, Frame, Provenance, Seen, plan_hash};
 use opal_core::hash::{Algorithm, Digest};
+use opal_core::placeholder::Placeholder;
 use opal_core::plan::{Arg, Binding, Handle, Part, Piece, Plan, Redirect, RedirectTarget, Step};
+use opal_core::resource::Status;
 use opal_core::{Duration, Value};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -57,6 +59,29 @@ fn packing_pays_by_the_size_of_all_steps_and_not_by_those_on_top() {
     let large = contract(100);
     assert!(large.is_worth_packing());
     assert!(write(&large, true, false).len() < write(&large, false, false).len());
+}
+
+#[test]
+fn what_was_seen_of_resources_comes_back() {
+    let placeholder =
+        Placeholder { length: 7, algorithm: Algorithm::Sha256, digest: Digest([5; 32]) };
+    let seen = |path: &str, status| Seen {
+        path: path.into(),
+        status,
+        details: None,
+        by_prerequisite: false,
+    };
+    let resources = vec![
+        seen("setup.file.copy[1]", Status::Satisfied),
+        Seen { details: Some(placeholder), ..seen("setup.file.copy[0]", Status::Drifted) },
+        Seen { by_prerequisite: true, ..seen("setup.file.line[0]", Status::Blocked) },
+    ];
+    let made = Provenance { resources: resources.clone(), ..provenance() };
+    let contract = Contract::new(empty_plan(Algorithm::Sha256), 0, made).unwrap();
+    let bytes = write(&contract, false, false);
+    let again = accept(&bytes).unwrap();
+    assert_eq!(again.provenance().resources, resources);
+    assert!(write(&again, false, false) == bytes);
 }
 
 #[test]

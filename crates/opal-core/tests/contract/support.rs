@@ -280,6 +280,7 @@ pub(crate) fn provenance() -> Provenance {
         project: Some("github.com/acme/app".into()),
         placeholder_key_id: PlaceholderKey::new([3; 32]).id(),
         plugins: vec![plugin],
+        resources: Vec::new(),
         seed: Some(Seed {
             alg: "chacha20-drbg".into(),
             kdf: "hkdf-sha256".into(),

@@ -265,6 +265,11 @@ fn every_other_spelling_of_the_provenance_is_refused() {
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","reads":[]}"#,
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","reasons":{}}"#,
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","reads":[{"decorator":"@a","key":"a","length":1}]}"#,
+        r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[]}"#,
+        r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"path":"a"}]}"#,
+        r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"path":"a","status":"fine"}]}"#,
+        r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"length":1,"path":"a","status":"drifted"}]}"#,
+        r#"{"compiler":"0.1.0","placeholder_key_id":"00","resources":[{"path":"a","prerequisite":false,"status":"blocked"}]}"#,
         r#"{"compiler":"0.1.0","placeholder_key_id":"00","values":{"env.A":{"holders":["a"]}}}"#,
     ] {
         assert!(decode(&provenance(json).bytes()).is_err(), "{json}");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use opal_core::context::{Context, Place};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Handle, Part, Piece, Plan, RedirectTarget, Step};
+use opal_core::resource::Status;
 use opal_core::view::{Facts, PluginFact};
 use opal_core::{Duration, Value};
 
@@ -139,5 +140,9 @@ pub(crate) fn all_facts() -> Facts {
         expires: Some(1_760_385_600),
         once: true,
         signed_by: vec!["ed25519:ab".into()],
+        resources: vec![
+            ("deploy.file.copy[0]".into(), Status::Satisfied),
+            ("deploy.file.copy[1]".into(), Status::Missing),
+        ],
     }
 }

@@ -354,6 +354,7 @@ Commit: a1b2c3
 Made: 2025-10-12T20:00:00Z by ci@builder with opal 0.1.0
 Plugins: aws 1.2.0
 Signed by: ed25519:ab
+Resources: 1 satisfied, 1 missing
 Expires: 2025-10-13T20:00:00Z
 Once: it may run a single time
 note: these placeholders are of this process alone: no other plan has the same

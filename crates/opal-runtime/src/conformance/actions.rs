@@ -127,19 +127,21 @@ impl Trial {
             registry: &self.registry,
             session,
             start: Path::new("/p"),
+            base: Path::new("/p"),
             vault: &vault,
             recorder: &Nobody,
             audience: &Nobody,
             stop,
             jobs: None,
             from: None,
+            known: None,
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         })
     }
 }
 
-fn registry(descriptor: &'static Descriptor) -> Result<Registry, impl std::fmt::Debug> {
+pub(super) fn registry(descriptor: &'static Descriptor) -> Result<Registry, impl std::fmt::Debug> {
     let others = BUILT_IN.iter().filter(|known| known.path != descriptor.path).copied();
     Registry::new(&others.chain([descriptor]).collect::<Vec<_>>())
 }
@@ -162,19 +164,23 @@ fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
     if descriptor.block != Block::Forbidden || descriptor.path == "cmd" {
         step.block.push(command(INNER, "trial.it.inner"));
     }
+    plan_of(vec![step, command("after", "trial.after")])
+}
+
+pub(super) fn plan_of(steps: Vec<Step>) -> Plan {
     Plan {
         target: Target { name: "trial".into(), arguments: std::collections::BTreeMap::new() },
         mode: Mode::Resolved,
         algorithm: Algorithm::Sha256,
         source_hash: Digest([0; 32]),
-        steps: vec![step, command("after", "trial.after")],
+        steps,
         values: std::collections::BTreeMap::new(),
         deferred: Vec::new(),
         reads: Vec::new(),
     }
 }
 
-fn step(decorator: String, path: Box<str>) -> Step {
+pub(super) fn step(decorator: String, path: Box<str>) -> Step {
     Step {
         decorator: decorator.into(),
         args: Vec::new(),
@@ -207,7 +213,7 @@ fn sample(param: &Param) -> Value {
 }
 
 /// Takes everything, and looks at nothing.
-struct Nobody;
+pub(super) struct Nobody;
 
 impl Recorder for Nobody {
     fn event(&self, _: &Event<'_>) -> Result<(), Unrecorded> {

@@ -87,8 +87,12 @@ fn reads(descriptor: &Descriptor, asked: &[Asked], found: &mut Findings) {
 fn capability(asked: &Asked) -> Option<Capability> {
     match asked {
         Asked::Env(_) => Some(Capability::Environment),
-        Asked::Open(_) => Some(Capability::FilesRead),
-        Asked::Run(_) => Some(Capability::Processes),
+        Asked::Open(_)
+        | Asked::Look(_)
+        | Asked::Read(_)
+        | Asked::ReadLink(_)
+        | Asked::List(_) => Some(Capability::FilesRead),
+        Asked::Run(_) | Asked::Ask(_) => Some(Capability::Processes),
         Asked::Get(_) => Some(Capability::Network),
         Asked::Now => Some(Capability::Clock),
         Asked::Host => None,

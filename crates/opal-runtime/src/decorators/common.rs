@@ -44,6 +44,24 @@ pub(super) const TRIM: Param = Param {
 };
 
 /// For every resource.
+pub(super) const ID: Param = Param {
+    name: "id",
+    presence: Presence::Optional,
+    pattern: Some("[A-Za-z0-9_][A-Za-z0-9_.-]*"),
+    docs: "a name of its own, which a plan has once; without it the step goes by its path",
+    ..Param::BASE
+};
+
+/// For every resource.
+pub(super) const DEPENDS_ON: Param = Param {
+    name: "depends_on",
+    ty: STRINGS,
+    presence: Presence::Optional,
+    docs: "the `id`s of resources that must be as described before this one is touched",
+    ..Param::BASE
+};
+
+/// For every resource.
 pub(super) const VERIFY_TIMEOUT: Param = Param {
     name: "verify_timeout",
     ty: Type::Duration,

@@ -1,5 +1,7 @@
 //! Decorators that describe a state of the world.
 
+mod content;
+mod diff;
 pub(super) mod file_absent;
 pub(super) mod file_copy;
 pub(super) mod file_directory;
@@ -7,6 +9,11 @@ pub(super) mod file_line;
 pub(super) mod file_symlink;
 pub(super) mod file_template;
 pub(super) mod git_repo;
+mod owners;
+mod paths;
 pub(super) mod pkg_install;
+mod programs;
+mod properties;
 pub(super) mod service_running;
 pub(super) mod user_present;
+mod ways;

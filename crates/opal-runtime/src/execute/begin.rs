@@ -3,26 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use opal_core::plan::{Arg, Piece, RedirectTarget, Step};
+use opal_core::Data;
+use opal_core::plan::{Arg, Key, Piece, Plan, RedirectTarget, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 
-use super::Job;
 use super::chain::operators;
 use super::from::{Before, From, moves};
 use super::prepare::{Unready, unready, walk, whole};
 use super::values::{Values, is_open};
 use crate::script::Movement;
 
-/// Whether a run can begin at `path`.
-pub(super) fn begins(job: &Job<'_>, path: &str) -> Vec<Unready> {
-    let from = From::new(job.plan, Some(path));
+/// Whether a run of the plan can begin at `path`.
+#[must_use]
+pub fn can_begin(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> bool {
+    begins(plan, values, path).is_empty()
+}
+
+/// Why a run cannot begin at `path`.
+pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> Vec<Unready> {
+    let from = From::new(plan, Some(path));
     if !from.is_found() {
         let message = format!("the plan has no step `{path}`");
         let help = "`opal plan --json` lists the paths, and `step:N` counts the steps from 1";
         let trouble = Trouble::new(TroubleKind::Missing, message, help);
         return vec![whole(trouble)];
     }
-    let values = Values { known: job.values, lets: None };
+    let values = Values { known: values, lets: None };
     let mut found = Vec::new();
     let mut bound = BTreeMap::new();
     for before in from.before() {
@@ -34,7 +40,7 @@ pub(super) fn begins(job: &Job<'_>, path: &str) -> Vec<Unready> {
         });
     }
     let mut needed = BTreeSet::new();
-    used(&job.plan.steps, &from, &mut needed);
+    used(&plan.steps, &from, &mut needed);
     for (id, step) in bound {
         if let (true, Some(binding)) = (needed.contains(&id), &step.binding) {
             let message = format!(

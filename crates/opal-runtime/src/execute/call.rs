@@ -14,6 +14,7 @@ use opal_core::view::running_text;
 use super::here::{Here, Out};
 use super::inputs::inputs;
 use super::lets::Bound;
+use super::resource::fate;
 use super::screen::lock;
 use super::show::Show;
 use super::stage::Actor;
@@ -34,6 +35,14 @@ pub(super) struct Begun<'p> {
     since: Instant,
 }
 
+/// What a step came to that did not fail.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    /// Of its last command.
+    code: i32,
+    is_satisfied: bool,
+}
+
 impl<'p> Walk<'p> {
     pub(super) fn call(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
@@ -43,9 +52,12 @@ impl<'p> Walk<'p> {
         let descriptor =
             descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
         let begun = self.begin(step, descriptor, here)?;
-        let mut code = 0;
-        let result = self.perform(&begun, here, &mut code).map_err(|halt| self.hidden(halt));
-        self.end(&begun, &result, code, here)?;
+        let mut came = Came::default();
+        let result = self.perform(&begun, here, &mut came).map_err(|halt| self.hidden(halt));
+        if let Some(fate) = fate(&result) {
+            self.note(step, fate);
+        }
+        self.end(&begun, &result, came, here)?;
         result
     }
 
@@ -88,13 +100,14 @@ impl<'p> Walk<'p> {
         &'p self,
         begun: &Begun<'p>,
         here: &mut Here<'p>,
-        code: &mut i32,
+        came: &mut Came,
     ) -> Result<(), Halt> {
         let step = begun.step;
         self.redirected(begun, here, |inner, appended| {
             let mut actor = Actor::new(self, begun, inner, appended);
             let result = self.act(begun, &mut actor);
-            *code = actor.code.unwrap_or_default();
+            let code = actor.code.unwrap_or_default();
+            *came = Came { code, is_satisfied: actor.is_satisfied };
             let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
             let result = result.map(|bound| {
                 let (binding, bound) = (step.binding.as_ref()?, bound?);
@@ -104,8 +117,9 @@ impl<'p> Walk<'p> {
             });
             self.say(begun, &waiting, inner);
             let bound = result?;
-            if let Some(directory) = moved {
+            if let Some((directory, previous)) = moved {
                 inner.directory = directory.into();
+                inner.previous = previous.map(Into::into);
             }
             if let Some((id, bound)) = bound {
                 inner.lets.bind(id, bound);
@@ -133,7 +147,10 @@ impl<'p> Walk<'p> {
         })?;
         let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
         let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
-        let result = action.act(&inputs, actor)?;
+        let result = match self.described(step) {
+            Some(described) => self.bring_about(described, action, &inputs, actor)?,
+            None => action.act(&inputs, actor)?,
+        };
         let Some(binding) = &step.binding else { return Ok(None) };
         let bound = Bound::new(descriptor, result, &binding.name, &binding.access);
         bound.map(Some).map_err(|trouble| failed(step, 1, trouble))
@@ -143,11 +160,11 @@ impl<'p> Walk<'p> {
         &self,
         begun: &Begun<'p>,
         result: &Result<(), Halt>,
-        code: i32,
+        Came { code, is_satisfied }: Came,
         here: &Here<'p>,
     ) -> Result<(), Halt> {
         let (end, code, trouble) = match result {
-            Ok(()) => (End::Done, code, None),
+            Ok(()) => (if is_satisfied { End::Satisfied } else { End::Done }, code, None),
             Err(Halt::Failed(failure)) => {
                 let is_own = failure.path == begun.step.path;
                 let timed_out = is_own && failure.code == TIMED_OUT && begun.is_block;
@@ -181,6 +198,7 @@ impl<'p> Walk<'p> {
             let counts = &mut tally.counts;
             *match end {
                 End::Done => &mut counts.done,
+                End::Satisfied => &mut counts.satisfied,
                 End::Failed | End::TimedOut => &mut counts.failed,
                 End::Stopped => &mut counts.stopped,
             } += 1;

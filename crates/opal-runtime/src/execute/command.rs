@@ -105,6 +105,7 @@ impl<'p> Actor<'_, 'p> {
             script,
             interpreter: command.interpreter,
             directory: &here.directory,
+            previous: here.previous.as_deref(),
             environment: &here.environment,
             stdin: here.stdin.input().map_err(|error| unable(self.begun.step, &error))?,
             stdout,
@@ -121,7 +122,8 @@ impl<'p> Actor<'_, 'p> {
         let ended = ended.map_err(|trouble| self.fail(not_run(&trouble), trouble))?;
         if is_own {
             self.code = Some(ended.code);
-            self.moved = ended.directory.filter(|_| command.under.directory.is_none());
+            let moved = ended.directory.filter(|_| command.under.directory.is_none());
+            self.moved = moved.map(|directory| (directory, ended.previous));
         }
         Ok(ended.code)
     }

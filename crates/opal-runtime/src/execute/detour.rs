@@ -185,7 +185,7 @@ impl<'scope> Helper<'scope> {
             0 => Ok(()),
             code => {
                 let path = step.path.clone();
-                Err(Halt::Failed(Box::new(Failure { path, code, trouble: None })))
+                Err(Halt::Failed(Box::new(Failure::new(path, code, None))))
             }
         }
     }
@@ -323,6 +323,7 @@ fn help<'p>(
         script,
         interpreter: None,
         directory: &outer.directory,
+        previous: outer.previous.as_deref(),
         environment: &outer.environment,
         stdin: outer.stdin.input().map_err(unable)?,
         stdout: outer.stdout.output().map_err(unable)?,

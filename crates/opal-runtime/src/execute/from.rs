@@ -11,6 +11,7 @@ use opal_core::resolver::Trouble;
 use super::Walk;
 use super::here::Here;
 use super::redirect::is_plain;
+use super::resource::Fate;
 use super::screen::lock;
 use super::values::Values;
 use super::walk::failed;
@@ -120,27 +121,30 @@ impl<'p> Walk<'p> {
     pub(super) fn skip(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
         if is_leaf(step) {
             lock(&self.tally).counts.skipped += 1;
-            self.tell(Kind::Skipped { path: &step.path, decorator: &step.decorator }, here)?;
+            let (path, decorator) = (&*step.path, &*step.decorator);
+            self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
+            self.note(step, Fate::Met);
             let fail = |trouble| self.hidden(failed(step, 1, trouble));
             let values = Values { known: self.job.values, lets: None };
             if let Movement::Only(directory) = moves(step, values).map_err(fail)? {
                 let session = self.job.session;
                 let found = session.directory(&here.directory, directory.expose(), false);
-                here.directory = found.map_err(fail)?.into();
+                let found = found.map_err(fail)?.into();
+                here.previous = Some(std::mem::replace(&mut here.directory, found));
             }
             return Ok(());
         }
         let mut inner = here.clone();
         step.block.iter().try_for_each(|step| self.skip(step, &mut inner))?;
         if step.decorator == "chain" {
-            here.directory = inner.directory;
+            (here.directory, here.previous) = (inner.directory, inner.previous);
         }
         Ok(())
     }
 }
 
 /// What a step does to the directory that it stands in.
-pub(super) fn moves(step: &Step, values: Values<'_>) -> Result<Movement, Trouble> {
+pub(crate) fn moves(step: &Step, values: Values<'_>) -> Result<Movement, Trouble> {
     match step.command() {
         Some(pieces) if is_plain(step) && step.arg("workdir").is_none() => {
             Ok(movement(&values.script(pieces)?))

@@ -19,6 +19,8 @@ use crate::stop::Stop;
 #[derive(Clone, Debug)]
 pub(super) struct Here<'p> {
     pub(super) directory: Arc<Path>,
+    /// What `cd -` goes back to.
+    pub(super) previous: Option<Arc<Path>>,
     pub(super) environment: Arc<BTreeMap<String, Secret>>,
     pub(super) lets: Lets,
     /// Of the nearest `@retry`, from 1.

@@ -140,7 +140,8 @@ mod tests {
     }
 
     fn event(path: &str) -> Event<'_> {
-        Event { at: SystemTime::UNIX_EPOCH, kind: Kind::Skipped { path, decorator: "@shell" } }
+        let kind = Kind::Skipped { path, decorator: "@shell", why: None };
+        Event { at: SystemTime::UNIX_EPOCH, kind }
     }
 
     #[test]

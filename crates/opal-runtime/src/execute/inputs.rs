@@ -7,7 +7,7 @@ use opal_core::{Data, Type, Value};
 
 use super::values::{Values, is_open};
 
-pub(super) fn inputs(
+pub(crate) fn inputs(
     step: &Step,
     descriptor: &'static Descriptor,
     values: Values<'_>,

@@ -1,21 +1,23 @@
 //! Branches side by side.
 //!
 //! Every step, plain block, body of an `if` or `when` and iteration of a loop that stands directly in
-//! the block is a branch. Branches are taken up in the order of the plan; which of those that are
-//! taken up together starts first is open.
+//! the block is a branch. Branches are taken up in the order of the plan, each when those that hold
+//! what it depends on have ended well; which of those that are taken up together starts first is open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use opal_core::action::{Halt, OnFailure, Why};
+use opal_core::action::{Failure, Halt, OnFailure, Why};
 use opal_core::plan::Step;
 use opal_core::record::{Kind, Shown};
+use opal_core::resource;
 
 use super::here::{Here, In};
+use super::prepare::walk;
 use super::screen::{Screen, lock};
+use super::turns::Turns;
 use super::walk::{bug, go_on};
 use super::{STACK_BYTES, Walk};
 use crate::stop::Stop;
@@ -133,13 +135,20 @@ impl<'p> Queue<'p> {
 struct Team<'p> {
     step: &'p Step,
     branches: Vec<&'p [Step]>,
-    next: AtomicUsize,
+    turns: Turns,
     stop: Stop,
     on_failure: OnFailure,
     watch: Arc<Watch<'p>>,
     queue: Mutex<Queue<'p>>,
-    /// The branch that stopped the others, or the first in the plan that failed.
-    failed: Mutex<Option<(usize, Halt)>>,
+    failed: Mutex<Noted>,
+}
+
+/// What branches have failed with.
+#[derive(Default)]
+struct Noted {
+    is_unrecorded: bool,
+    /// Of the branch that stopped the others, or of all that failed.
+    failures: BTreeMap<usize, Box<Failure>>,
 }
 
 impl<'p> Walk<'p> {
@@ -163,8 +172,8 @@ impl<'p> Walk<'p> {
         };
         let team = Team {
             step,
+            turns: Turns::new(&self.waits(&branches)),
             branches,
-            next: AtomicUsize::new(0),
             stop: here.stop.below(),
             on_failure,
             watch: Arc::new(watch),
@@ -189,10 +198,33 @@ impl<'p> Walk<'p> {
         if here.has_place {
             self.places.take();
         }
-        match lock(&team.failed).take() {
-            Some((_, halt)) => Err(halt),
+        match std::mem::take(&mut *lock(&team.failed)).halt() {
+            Some(halt) => Err(halt),
+            None if team.turns.left() > 0 => {
+                Err(bug(step, "its branches wait for each other".to_owned()))
+            }
             None => go_on(&team.stop),
         }
+    }
+
+    /// For each branch those that hold what it depends on.
+    fn waits(&self, branches: &[&'p [Step]]) -> Vec<BTreeSet<usize>> {
+        let values = self.job.values;
+        let mut waits = vec![BTreeSet::new(); branches.len()];
+        let (mut ids, mut wanted) = (BTreeMap::new(), Vec::new());
+        for (index, branch) in branches.iter().enumerate() {
+            walk(branch, &mut |step| {
+                if self.described(step).is_some() {
+                    ids.extend(resource::id(step, values).map(|id| (id, index)));
+                    let after = resource::depends_on(step, values).into_iter();
+                    wanted.extend(after.map(|id| (index, id)));
+                }
+            });
+        }
+        for (index, id) in wanted {
+            waits[index].extend(ids.get(id).filter(|other| **other != index));
+        }
+        waits
     }
 
     /// The branches of a block. Those before the first step of the run are skipped here, since a
@@ -223,20 +255,12 @@ impl<'p> Walk<'p> {
 
     /// Runs branches until there are no more.
     fn work(&'p self, team: &Team<'p>, here: &Here<'p>) {
-        loop {
-            let index = team.next.fetch_add(1, Ordering::SeqCst);
-            let Some(branch) = team.branches.get(index) else { return };
+        while let Some(index) = team.turns.take() {
             self.places.take();
             let result = go_on(&team.stop).and_then(|()| self.check_record());
-            let screen = lock(&team.queue).begin(index, &here.screen, &team.watch);
+            let inner = self.enter(team, index, here);
             let result = result.and_then(|()| {
-                let inner = Here {
-                    stop: team.stop.clone(),
-                    stdin: In::Nothing,
-                    screen,
-                    has_place: true,
-                    ..here.clone()
-                };
+                let branch = team.branches[index];
                 catch_unwind(AssertUnwindSafe(|| self.block(branch, inner)))
                     .unwrap_or_else(|_| Err(bug(team.step, "a branch panicked".to_owned())))
             });
@@ -245,8 +269,34 @@ impl<'p> Walk<'p> {
             if let Err(halt) = result {
                 team.note(index, halt);
             }
+            // Before those that wait for it can be taken up.
             lock(&team.queue).end(index);
             team.watch.ended(index, is_failed);
+            if is_failed {
+                self.leave_out_after(team, index, here);
+            } else {
+                team.turns.ended(index);
+            }
+        }
+    }
+
+    fn enter(&'p self, team: &Team<'p>, index: usize, here: &Here<'p>) -> Here<'p> {
+        let screen = lock(&team.queue).begin(index, &here.screen, &team.watch);
+        let stop = team.stop.clone();
+        Here { stop, stdin: In::Nothing, screen, has_place: true, ..here.clone() }
+    }
+
+    /// What depends on a branch that has failed does not run.
+    fn leave_out_after(&'p self, team: &Team<'p>, failed: usize, here: &Here<'p>) {
+        let left_out = team.turns.failed(failed);
+        left_out.iter().for_each(|&index| self.note_left_out(team.branches[index]));
+        for index in left_out {
+            let inner = self.enter(team, index, here);
+            if let Err(halt) = self.leave_out(team.branches[index], &inner) {
+                team.note(index, halt);
+            }
+            lock(&team.queue).end(index);
+            team.watch.ended(index, false);
         }
     }
 }
@@ -254,20 +304,38 @@ impl<'p> Walk<'p> {
 impl Team<'_> {
     fn note(&self, index: usize, halt: Halt) {
         let mut failed = lock(&self.failed);
-        let replaces = match (&*failed, &halt, self.on_failure) {
-            (_, Halt::Unrecorded, _) => true,
+        let stops = match halt {
             // What the block itself was told is known without it.
-            (_, Halt::Stopped(_), _) | (Some((_, Halt::Unrecorded)), ..) => false,
-            (None, ..) => true,
-            (Some(_), _, OnFailure::Cancel) => false,
-            (Some((first, _)), _, OnFailure::Wait) => index < *first,
+            Halt::Stopped(_) => return,
+            Halt::Unrecorded => {
+                failed.is_unrecorded = true;
+                true
+            }
+            Halt::Failed(failure) => {
+                let cancels = self.on_failure == OnFailure::Cancel;
+                // What fails after that may do so because it was stopped.
+                if !cancels || failed.failures.is_empty() {
+                    failed.failures.insert(index, failure);
+                }
+                cancels
+            }
         };
-        let stops = self.on_failure == OnFailure::Cancel || halt == Halt::Unrecorded;
-        if stops && !matches!(halt, Halt::Stopped(_)) {
+        if stops {
             self.stop.ask(Why::Cancelled);
         }
-        if replaces {
-            *failed = Some((index, halt));
+    }
+}
+
+impl Noted {
+    /// What the block fails with: the first in the plan, and what else failed.
+    fn halt(self) -> Option<Halt> {
+        if self.is_unrecorded {
+            return Some(Halt::Unrecorded);
         }
+        let first = self.failures.into_values().reduce(|mut first, next| {
+            first.join(*next);
+            first
+        });
+        first.map(Halt::Failed)
     }
 }

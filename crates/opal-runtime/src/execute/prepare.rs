@@ -154,7 +154,7 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     });
     found.extend(texts.check(job));
     if let Some(path) = job.from {
-        found.extend(begins(job, path));
+        found.extend(begins(job.plan, job.values, path));
     }
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
@@ -184,15 +184,13 @@ fn of(step: &Step, trouble: Trouble) -> Unready {
 fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
     let mut found = Vec::new();
     let path = step.decorator.trim_start_matches('@');
-    let not_yet = |what: &str| {
-        let message = format!("this version of opal cannot {what} `@{path}`");
-        unready(step, message, "leave the step out, or write its commands as shell steps")
-    };
     if !step.is_construct() {
+        let message = format!("this version of opal cannot run `@{path}`");
+        let help = "leave the step out, or write its commands as shell steps";
+        let not_yet = unready(step, message, help);
         match job.registry.get(path) {
             Some(descriptor) if descriptor.action.is_some() => {}
-            Some(descriptor) if descriptor.resource.is_some() => found.push(not_yet("apply")),
-            _ => found.push(not_yet("run")),
+            _ => found.push(not_yet),
         }
     }
     for redirect in &step.redirects {

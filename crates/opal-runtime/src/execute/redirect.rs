@@ -105,7 +105,7 @@ impl<'p> Walk<'p> {
             ended.set();
             plumbing.close(step, result)
         });
-        here.directory = inner.directory;
+        (here.directory, here.previous) = (inner.directory, inner.previous);
         here.lets = inner.lets;
         result
     }

@@ -15,7 +15,8 @@ use opal_core::action::{
     Stage, Why,
 };
 use opal_core::record::{Kind, Stream};
-use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::files::Files;
+use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;
 
@@ -24,7 +25,7 @@ use super::call::{Begun, TIMED_OUT};
 use super::here::{Here, In, Out};
 use super::show::Show;
 use super::walk::{failed, go_on, unable};
-use crate::session::Taker;
+use crate::session::{Place, Taker};
 use crate::stop::{Order, Stop};
 
 /// What a file that cannot be written ends a step with.
@@ -45,8 +46,10 @@ pub(super) struct Actor<'h, 'p> {
     pub(super) appended: &'h [ScriptPart],
     /// What the last command ended with.
     pub(super) code: Option<i32>,
-    /// Where the last command ended, where it can move.
-    pub(super) moved: Option<PathBuf>,
+    /// Whether what it describes was there already.
+    pub(super) is_satisfied: bool,
+    /// Where the last command ended, where it can move, and what `cd -` goes back to from there.
+    pub(super) moved: Option<(PathBuf, Option<PathBuf>)>,
     /// What a captured command said beside its output: shown once the output is known to be hidden.
     pub(super) waiting: Zeroizing<Vec<u8>>,
 }
@@ -59,7 +62,7 @@ impl<'h, 'p> Actor<'h, 'p> {
         appended: &'h [ScriptPart],
     ) -> Self {
         let waiting = Zeroizing::new(Vec::new());
-        Self { walk, begun, here, appended, code: None, moved: None, waiting }
+        Self { walk, begun, here, appended, code: None, is_satisfied: false, moved: None, waiting }
     }
 
     /// What holds around a block or a command of the step.
@@ -69,6 +72,8 @@ impl<'h, 'p> Actor<'h, 'p> {
             let session = self.walk.job.session;
             let found = session.directory(&here.directory, &directory.path, directory.create);
             here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
+            // Nobody has gone there with `cd`.
+            here.previous = None;
         }
         if let Some(name) = with_nul(&under.environment) {
             let message = format!("`{name}` holds a NUL character, which no variable can");
@@ -236,13 +241,23 @@ impl Stage for Actor<'_, '_> {
         opened.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
     }
 
+    fn probe(&self) -> Box<dyn Probe + '_> {
+        let job = self.walk.job;
+        let Here { directory, environment, stop, .. } = &*self.here;
+        job.session.probe(&Place { base: job.base, directory, environment, stop })
+    }
+
+    fn files(&self) -> &dyn Files {
+        self.walk.job.session.files()
+    }
+
     fn random(&mut self) -> u64 {
         RandomState::new().hash_one(self.begun.number)
     }
 
     fn exit(&self, code: i32) -> Halt {
         let path = self.begun.step.path.clone();
-        Halt::Failed(Box::new(Failure { path, code, trouble: None }))
+        Halt::Failed(Box::new(Failure::new(path, code, None)))
     }
 
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {

@@ -12,13 +12,18 @@ use zeroize::Zeroizing;
 use super::lets::{Lets, written};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Values<'a> {
+pub(crate) struct Values<'a> {
     pub(super) known: &'a BTreeMap<Key, Data>,
     /// None before anything has run: then every run-time value is a stand-in.
     pub(super) lets: Option<&'a Lets>,
 }
 
-impl Values<'_> {
+impl<'a> Values<'a> {
+    /// As long as nothing has run.
+    pub(crate) fn before(known: &'a BTreeMap<Key, Data>) -> Self {
+        Self { known, lets: None }
+    }
+
     pub(super) fn data(&self, arg: &Arg) -> Result<Data, Trouble> {
         self.at(arg, Context::new(Place::Quoted))
     }
@@ -121,7 +126,7 @@ fn leading(arg: &Arg) -> Option<&Handle> {
 }
 
 /// Whether any run-time value is in it.
-pub(super) fn is_open(arg: &Arg) -> bool {
+pub(crate) fn is_open(arg: &Arg) -> bool {
     match arg {
         Arg::Handle(_) => true,
         Arg::Text(pieces) | Arg::Shell(pieces) => pieces.iter().any(|piece| match piece {

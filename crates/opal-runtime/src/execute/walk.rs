@@ -23,6 +23,7 @@ impl<'p> Walk<'p> {
         let job = self.job;
         let here = Here {
             directory: job.start.into(),
+            previous: None,
             environment: Arc::new(BTreeMap::new()),
             lets: Lets::default(),
             attempt: 1,
@@ -163,7 +164,7 @@ pub(super) fn go_on(stop: &Stop) -> Result<(), Halt> {
 }
 
 pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
-    Halt::Failed(Box::new(Failure { path: step.path.clone(), code, trouble: Some(trouble) }))
+    Halt::Failed(Box::new(Failure::new(step.path.clone(), code, Some(trouble))))
 }
 
 /// What could not be done with a descriptor or a thread.

@@ -195,9 +195,9 @@ impl CallShape {
         if answer.as_text().is_some_and(|text| text.contains('\0')) {
             let path = self.descriptor().path;
             let message = format!("`@{path}` gave a NUL character, which no command can take");
-            return Some(
-                Diagnostic::new(Code::NulInText, span, message).help("read it in the step instead"),
-            );
+            return Some(Diagnostic::new(Code::NulInText, span, message).help(
+                "read it in the step instead, or convert it with `iconv` where it is UTF-16",
+            ));
         }
         let found = secrecy::check(self.descriptor(), inputs, answer).err()?;
         Some(Diagnostic { code: Code::ShortSecret, ..trouble(found, span) })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use opal_core::Value;
-use opal_core::contract::{Difference, Drift};
+use opal_core::contract::{Difference, Drift, Seen};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::record::{Shown, Status};
 
@@ -69,6 +69,10 @@ pub struct Ending<'a> {
     /// The exit code of opal.
     pub code: i32,
     pub failed: Option<Failed<'a>>,
+    /// What failed in other branches, in the order of the plan.
+    pub beside: Vec<Failed<'a>>,
+    /// What a run of a contract has left of its resources.
+    pub resources: Vec<Seen>,
 }
 
 /// The step that a run failed at.
@@ -85,6 +89,7 @@ pub struct Failed<'a> {
 pub(super) struct Counts {
     pub(super) started: u64,
     pub(super) done: u64,
+    pub(super) satisfied: u64,
     pub(super) failed: u64,
     pub(super) stopped: u64,
     pub(super) skipped: u64,
@@ -125,6 +130,7 @@ impl Header<'_> {
 
     pub(super) fn summary(&self, ending: &Ending<'_>, counts: &Counts) -> Vec<u8> {
         let mut line = Line::new();
+        ending.beside(&mut line);
         self.arguments(&mut line);
         line.number("code", ending.code);
         line.maybe("commit", self.commit.as_deref());
@@ -139,6 +145,7 @@ impl Header<'_> {
         line.text("opal", self.version);
         line.number("pid", self.pid);
         line.text("plan_hash", &self.named_hash());
+        ending.resources(&mut line);
         line.time("started_at", self.at);
         line.text("status", ending.status.name());
         line.text("target", self.target);
@@ -199,6 +206,7 @@ impl Ending<'_> {
     /// The last line of the events.
     pub(super) fn finished(&self) -> Vec<u8> {
         let mut line = Line::new();
+        self.beside(&mut line);
         line.time("at", self.at);
         line.number("code", self.code);
         self.failed(&mut line);
@@ -210,12 +218,36 @@ impl Ending<'_> {
 
     fn failed(&self, line: &mut Line) {
         if let Some(failed) = &self.failed {
-            line.object("failed", |line| {
-                line.number("code", failed.code);
-                line.maybe("message", failed.message.as_ref().map(Shown::text).as_deref());
-                line.text("path", failed.path);
+            line.object("failed", |line| failed.write(line));
+        }
+    }
+
+    fn resources(&self, line: &mut Line) {
+        if !self.resources.is_empty() {
+            line.list("resources", &self.resources, |line, seen| {
+                if let Some(details) = &seen.details {
+                    line.text("digest", &details.digest.hex());
+                    line.number("length", details.length);
+                }
+                line.text("path", &seen.path);
+                line.flag("prerequisite", seen.by_prerequisite);
+                line.text("status", seen.status.name());
             });
         }
+    }
+
+    fn beside(&self, line: &mut Line) {
+        if !self.beside.is_empty() {
+            line.list("also_failed", &self.beside, |line, failed| failed.write(line));
+        }
+    }
+}
+
+impl Failed<'_> {
+    fn write(&self, line: &mut Line) {
+        line.number("code", self.code);
+        line.maybe("message", self.message.as_ref().map(Shown::text).as_deref());
+        line.text("path", self.path);
     }
 }
 
@@ -224,6 +256,7 @@ impl Counts {
         line.number("done", self.done);
         line.number("failed", self.failed);
         line.number("retries", self.retries);
+        line.number("satisfied", self.satisfied);
         line.number("skipped", self.skipped);
         line.number("started", self.started);
         line.number("stopped", self.stopped);

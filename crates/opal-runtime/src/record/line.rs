@@ -162,10 +162,11 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
     match &event.kind {
         Kind::Started(step) => started(&mut line, step),
         Kind::Finished(step) => finished(&mut line, step),
-        Kind::Skipped { path, decorator } => {
+        Kind::Skipped { path, decorator, why } => {
             line.text("decorator", decorator);
             line.text("kind", "step_skipped");
             line.text("path", path);
+            line.maybe("why", why.as_ref().map(|why| why.text()).as_deref());
         }
         Kind::Retrying { path, attempt, of, code, pause } => {
             line.number("attempt", attempt);
@@ -184,6 +185,14 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
         Kind::CleaningUp { why } => {
             line.text("kind", "cleaning_up");
             line.text("why", why);
+        }
+        Kind::Verified { path, status, message, details } => {
+            let details = details.as_ref().map(|details| details.text());
+            line.maybe("details", details.as_deref());
+            line.text("kind", "step_verified");
+            line.text("message", &message.text());
+            line.text("path", path);
+            line.text("status", status.name());
         }
         Kind::Branches { path, count, most } => {
             line.number("count", count);

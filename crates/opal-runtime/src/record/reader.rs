@@ -4,10 +4,12 @@
 //! |---|---|
 //! | which runs there are, and which one is meant | here |
 //! | what happened, line by line | [`Events`], in `events` |
+//! | what earlier runs of a contract left behind | [`earlier`] |
 //! | how a run went | [`Run`], in `run` |
 //! | its steps | [`Step`], in `steps` |
 //! | what they printed | [`Outputs`], in `printed` |
 
+mod earlier;
 mod events;
 mod printed;
 mod run;
@@ -23,10 +25,11 @@ use rustix::fs::FlockOperation;
 use super::{EVENTS, FOLDER, RunId, SUMMARY};
 use crate::root::{Root, RootError, Why};
 
+pub use earlier::earlier;
 pub use events::Events;
 pub use printed::{Outputs, Printed};
 pub use run::{FailedPath, Run, State, failed_path};
-pub use steps::{Finish, Step, steps};
+pub use steps::{Finish, Look, Step, steps};
 
 /// A record, not yet looked into.
 #[derive(Clone, Debug, PartialEq, Eq)]

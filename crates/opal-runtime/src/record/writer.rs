@@ -196,6 +196,7 @@ impl Counts {
             Kind::Started(step) if !step.is_block => self.started += 1,
             Kind::Finished(step) if !step.is_block => match step.end {
                 End::Done => self.done += 1,
+                End::Satisfied => self.satisfied += 1,
                 End::Failed | End::TimedOut => self.failed += 1,
                 End::Stopped => self.stopped += 1,
             },

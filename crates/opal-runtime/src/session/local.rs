@@ -32,6 +32,7 @@ mod orphans;
 mod processes;
 mod request;
 mod route;
+mod site;
 mod slots;
 mod terminal;
 mod waiting;
@@ -48,12 +49,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use opal_core::action::{Pending, Replace};
-use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::files::Files;
+use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 
-use super::{Ended, Input, Output, Session, Taker, Work};
+use super::{Ended, Input, Output, Place, Session, Taker, Work};
 use crate::script::Shell;
 use crate::stop::Stop;
-use flow::Flow;
+use crate::world::OsWorld;
+use flow::{Flow, Outcome};
 use lane::{Group, Lane, Source};
 use processes::{MARKER, Moment};
 use terminal::{Attached, Resized};
@@ -89,6 +92,7 @@ pub struct LocalSession {
     alone: AtomicUsize,
     began: Moment,
     resized: OnceLock<Option<Resized>>,
+    world: OnceLock<OsWorld>,
 }
 
 const NO_PIPES: &str = "the pipes of a command cannot be made";
@@ -127,6 +131,7 @@ impl LocalSession {
             alone: AtomicUsize::new(0),
             began: Moment::now(),
             resized: OnceLock::new(),
+            world: OnceLock::new(),
         }
     }
 
@@ -135,7 +140,7 @@ impl LocalSession {
         let lane = self.new_lane(Input::Own, Output::Taken, Output::Taken);
         if let Ok(mut lane) = lane {
             // The first step says what is wrong.
-            if self.boot(&mut lane, &self.setup.start, &BTreeMap::new()).is_ok() {
+            if self.boot(&mut lane, (&self.setup.start, None), &BTreeMap::new()).is_ok() {
                 self.give_back(lane);
             }
         }
@@ -236,7 +241,7 @@ impl LocalSession {
     fn boot(
         &self,
         lane: &mut Lane,
-        directory: &Path,
+        (directory, previous): (&Path, Option<&Path>),
         more: &BTreeMap<String, opal_core::Secret>,
     ) -> Result<(), Trouble> {
         let interpreter = self.interpreter().ok_or_else(|| {
@@ -251,8 +256,8 @@ impl LocalSession {
             (Some(_), Some(terminal)) => terminal.leader.as_slice(),
             _ => &[],
         };
-        let shell = Waiting::start(interpreter, leader, directory, |command| {
-            self.surround(command, lane, directory);
+        let shell = Waiting::start(interpreter, leader, (directory, previous), |command| {
+            self.surround(command, lane, (directory, previous));
             command.envs(more.iter().map(|(name, value)| (name, value.expose())));
             connected = lane.connect(command);
         });
@@ -262,7 +267,12 @@ impl LocalSession {
     }
 
     /// What holds for every process of a lane.
-    fn surround(&self, command: &mut Command, lane: &Lane, directory: &Path) {
+    fn surround(
+        &self,
+        command: &mut Command,
+        lane: &Lane,
+        (directory, previous): (&Path, Option<&Path>),
+    ) {
         // `SHELLOPTS` would change how the waiting shell itself reads and runs.
         let is_passed = |name: &&OsString| !["OLDPWD", "SHELLOPTS"].iter().any(|it| **name == **it);
         let environment = &self.setup.environment;
@@ -270,6 +280,7 @@ impl LocalSession {
             .env_clear()
             .envs(environment.iter().filter(|(name, _)| is_passed(name)))
             .env("PWD", directory)
+            .envs(previous.map(|previous| ("OLDPWD", previous)))
             .env(MARKER, &lane.marker)
             .current_dir(directory);
         if lane.group == Group::Own {
@@ -290,8 +301,9 @@ impl Session for LocalSession {
         if !work.directory.is_dir() {
             return Err(gone());
         }
-        let Work { script, interpreter, directory, environment, stdin, stdout, stderr } = work;
-        let task = route::Task { script, directory, environment };
+        let Work { script, interpreter, directory, previous, environment, .. } = work;
+        let (stdin, stdout, stderr) = (work.stdin, work.stdout, work.stderr);
+        let task = route::Task { script, directory, previous, environment };
         let mut lane = match interpreter {
             // Nobody would make another program the leader of a terminal.
             Some(_) => self.piped(stdin, stdout, stderr)?,
@@ -312,7 +324,8 @@ impl Session for LocalSession {
             orphans::bury();
         }
         self.give_back(lane);
-        Ok(Ended { code: outcome.code, directory: outcome.directory })
+        let Outcome { code, directory, previous } = outcome;
+        Ok(Ended { code, directory, previous })
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
@@ -325,6 +338,14 @@ impl Session for LocalSession {
 
     fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
         files::open(&self.setup, from, path)
+    }
+
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
+        Box::new(site::probe(self.world.get_or_init(|| site::world(&self.setup)), place))
+    }
+
+    fn files(&self) -> &dyn Files {
+        &site::FILES
     }
 }
 

@@ -1,21 +1,26 @@
 //! A session that runs nothing: it answers with what it was told, and remembers what it was asked.
 
+mod files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::action::{Pending, Replace, Why};
+use opal_core::files::Files;
 use opal_core::record::Stream;
-use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 
-use super::{Ended, Input, Output, Session, Taker, Work, pipe};
+use super::{Ended, Input, Output, Place, Session, Taker, Work, pipe};
 use crate::script::{Movement, movement};
 use crate::stop::{Order, Stop};
+use crate::world::MemoryWorld;
+use files::LoggedFile;
 
 /// Commands that were given no answer succeed at once and print nothing.
 ///
@@ -37,6 +42,7 @@ pub struct LoggedSession {
     wrong: BTreeMap<String, String>,
     absent: BTreeSet<String>,
     files: BTreeMap<String, Vec<u8>>,
+    world: MemoryWorld,
     state: Arc<Mutex<State>>,
 }
 
@@ -223,6 +229,15 @@ impl LoggedSession {
     }
 }
 
+impl LoggedSession {
+    /// The machine that resources look at.
+    #[must_use]
+    pub fn world(mut self, world: MemoryWorld) -> Self {
+        self.world = world;
+        self
+    }
+}
+
 impl Session for LoggedSession {
     fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
         let said = |script: &&[ScriptPart]| self.wrong.get(&written(script)).cloned();
@@ -254,7 +269,8 @@ impl Session for LoggedSession {
             Movement::Stays | Movement::May => None,
         });
         let code = stopped.unwrap_or(if printed { answer.code } else { 141 });
-        Ok(Ended { code, directory })
+        let previous = directory.as_ref().map(|_| work.directory.to_owned());
+        Ok(Ended { code, directory, previous })
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
@@ -271,8 +287,8 @@ impl Session for LoggedSession {
         let appends = if replace.append { " at its end" } else { "" };
         let mode = replace.mode.map_or_else(String::new, |mode| format!(" as {mode:o}"));
         self.note(format!("replace {}{appends}{mode}", replace.path));
-        let path = replace.path.to_owned();
-        Ok(Box::new(LoggedFile { path, bytes: Some(Vec::new()), state: Arc::clone(&self.state) }))
+        let (path, state) = (replace.path.to_owned(), Arc::clone(&self.state));
+        Ok(Box::new(LoggedFile { path, bytes: Some(Vec::new()), state, tree: None }))
     }
 
     fn open(&self, _: &Path, path: &str) -> Result<OwnedFd, Trouble> {
@@ -285,6 +301,14 @@ impl Session for LoggedSession {
         // What fits into a pipe needs nobody who reads it at once.
         File::from(write).write_all(content).map_err(|_| missing("it is too long"))?;
         Ok(read)
+    }
+
+    fn probe<'s>(&'s self, _: &Place<'s>) -> Box<dyn Probe + 's> {
+        Box::new(&self.world)
+    }
+
+    fn files(&self) -> &dyn Files {
+        self
     }
 }
 
@@ -304,43 +328,6 @@ fn print(answer: &Answer, stdin: Input, outputs: [Output; 2], taker: &mut dyn Ta
         };
     }
     wanted
-}
-
-/// A file that is being written.
-struct LoggedFile {
-    path: String,
-    /// None once it is kept.
-    bytes: Option<Vec<u8>>,
-    state: Arc<Mutex<State>>,
-}
-
-impl Write for LoggedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes.get_or_insert_default().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Pending for LoggedFile {
-    fn keep(mut self: Box<Self>) -> Result<(), Trouble> {
-        let bytes = self.bytes.take().unwrap_or_default();
-        let mut state = lock(&self.state);
-        state.log.push(format!("keep {}", self.path));
-        state.kept.insert(self.path.clone(), bytes);
-        Ok(())
-    }
-}
-
-impl Drop for LoggedFile {
-    fn drop(&mut self) {
-        if self.bytes.is_some() {
-            lock(&self.state).log.push(format!("drop {}", self.path));
-        }
-    }
 }
 
 /// With `..` taken back, as a shell does it.

@@ -7,6 +7,7 @@
 /// Where patterns may begin.
 pub(super) struct Filter {
     window: usize,
+    furthest: usize,
     /// For the last three bytes of a window, hashed: how far the next window may be.
     jumps: Vec<u8>,
     /// What is left of a hash of 32 bits for `jumps`.
@@ -31,7 +32,7 @@ impl Filter {
         let jump = u8::try_from(furthest).unwrap_or(1);
         let shift = u32::BITS - jumps.ilog2();
         let (jumps, beginnings) = (vec![jump; jumps], vec![0; words]);
-        let mut filter = Self { window, jumps, shift, beginnings };
+        let mut filter = Self { window, furthest, jumps, shift, beginnings };
         for pattern in patterns {
             for (index, last) in pattern[..window].windows(3).enumerate() {
                 let slot = filter.slot(u32::from_le_bytes([0, last[0], last[1], last[2]]));
@@ -46,20 +47,31 @@ impl Filter {
 
     /// The first place from `at` on where a pattern may begin that ends within `bytes`.
     pub(super) fn next(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
-        while let Some(window) = bytes.get(at..at + self.window) {
-            let last = window.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
-            let jump = self.jumps[self.slot(last & 0xffff_ff00)];
+        loop {
+            let mut jump = self.jump(bytes, at)?;
+            // Nearly every jump is the furthest. One that is known beforehand need not wait for
+            // the table, so that the processor looks at several windows at once.
+            while jump == self.furthest {
+                at += self.furthest;
+                jump = self.jump(bytes, at)?;
+            }
             if jump == 0 {
-                let (word, bit) = self.beginning(window);
+                let (word, bit) = self.beginning(&bytes[at..at + self.window]);
                 if self.beginnings[word] & bit != 0 {
                     return Some(at);
                 }
                 at += 1;
             } else {
-                at += usize::from(jump);
+                at += jump;
             }
         }
-        None
+    }
+
+    /// How far the window after the one at `at` may be; nothing if this one is not whole.
+    fn jump(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let window = bytes.get(at..at + self.window)?;
+        let last = window.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
+        Some(usize::from(self.jumps[self.slot(last & 0xffff_ff00)]))
     }
 
     fn slot(&self, last: u32) -> usize {

@@ -1,26 +1,41 @@
 //! A world of plain data.
 
+mod tree;
+
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
+use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{
-    Host, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble, TroubleKind,
+    Answer, Ask, Host, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble, TroubleKind,
 };
+use tree::Content;
+
+pub(crate) use tree::Tree;
+
+/// Where relative paths begin.
+const BASE: &str = "/p";
+/// What `~` stands for.
+const HOME: &str = "/home/op";
 
 /// Answers with what it was given, and remembers what it was asked.
 ///
 /// What it was not given is missing, unless it has an answer to everything. The clock stands at
-/// 2025-01-31T14:05:00Z.
+/// 2025-01-31T14:05:00Z. Relative paths begin in `/p`, and `~` is `/home/op`.
 pub struct MemoryWorld {
     env: BTreeMap<String, Secret>,
-    files: BTreeMap<String, Result<Vec<u8>, Trouble>>,
+    /// Shared with what is being written by a session.
+    tree: Arc<Mutex<Tree>>,
     commands: BTreeMap<String, Result<Secret, Trouble>>,
+    answers: BTreeMap<String, Vec<Result<Answer, Trouble>>>,
     pages: BTreeMap<String, Result<Secret, Trouble>>,
     otherwise: Option<Vec<u8>>,
     clock: SystemTime,
@@ -41,6 +56,12 @@ pub enum Asked {
     Get(String),
     Now,
     Host,
+    Look(PathBuf),
+    Read(PathBuf),
+    ReadLink(PathBuf),
+    List(PathBuf),
+    /// Written as for [`Self::Run`].
+    Ask(String),
 }
 
 impl Default for MemoryWorld {
@@ -48,8 +69,9 @@ impl Default for MemoryWorld {
         let host = Host { os: "linux".into(), arch: "x86_64".into(), name: "host".into() };
         Self {
             env: BTreeMap::new(),
-            files: BTreeMap::new(),
+            tree: Arc::default(),
             commands: BTreeMap::new(),
+            answers: BTreeMap::new(),
             pages: BTreeMap::new(),
             otherwise: None,
             clock: SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300),
@@ -70,16 +92,57 @@ impl MemoryWorld {
     }
 
     #[must_use]
-    pub fn file(mut self, path: &str, content: impl Into<Vec<u8>>) -> Self {
-        self.files.insert(path.to_owned(), Ok(content.into()));
+    pub fn file(self, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.with(path, Content::File(content.into()))
+    }
+
+    /// A file that is there and cannot be opened.
+    #[must_use]
+    pub fn closed_file(self, path: &str, trouble: Trouble) -> Self {
+        self.with(path, Content::Closed(trouble))
+    }
+
+    #[must_use]
+    pub fn directory(self, path: &str) -> Self {
+        self.with(path, Content::Directory)
+    }
+
+    #[must_use]
+    pub fn link(self, path: &str, to: &str) -> Self {
+        self.with(path, Content::Link(to.into()))
+    }
+
+    /// A pipe, a socket, a device.
+    #[must_use]
+    pub fn special(self, path: &str) -> Self {
+        self.with(path, Content::Other)
+    }
+
+    /// Something of which nobody can tell whether it is there, nor what is below it.
+    #[must_use]
+    pub fn hidden(self, path: &str, trouble: Trouble) -> Self {
+        self.with(path, Content::Hidden(trouble))
+    }
+
+    /// Of a file or a directory that was given before.
+    #[must_use]
+    pub fn attributes(self, path: &str, attributes: Attributes) -> Self {
+        let set = self.tree().set(&whole(path), &attributes);
+        set.expect("what gets attributes was given before");
         self
     }
 
-    /// A file that cannot be opened.
-    #[must_use]
-    pub fn closed_file(mut self, path: &str, trouble: Trouble) -> Self {
-        self.files.insert(path.to_owned(), Err(trouble));
+    fn with(self, path: &str, content: Content) -> Self {
+        self.tree().put(whole(path), content);
         self
+    }
+
+    pub(crate) fn tree(&self) -> MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn share_tree(&self) -> Arc<Mutex<Tree>> {
+        Arc::clone(&self.tree)
     }
 
     /// A program is written with a blank between its words, a script as its text, with `{}` for
@@ -93,6 +156,24 @@ impl MemoryWorld {
     #[must_use]
     pub fn failing_command(mut self, command: &str, trouble: Trouble) -> Self {
         self.commands.insert(command.to_owned(), Err(trouble));
+        self
+    }
+
+    /// What a command answers that is asked, whatever its exit code. Told several times, it answers
+    /// one after the other, and the last from then on.
+    #[must_use]
+    pub fn answer(self, command: &str, answer: Answer) -> Self {
+        self.answers_with(command, Ok(answer))
+    }
+
+    /// A command that cannot be asked: its program is missing, it takes too long.
+    #[must_use]
+    pub fn failing_answer(self, command: &str, trouble: Trouble) -> Self {
+        self.answers_with(command, Err(trouble))
+    }
+
+    fn answers_with(mut self, command: &str, answer: Result<Answer, Trouble>) -> Self {
+        self.answers.entry(command.to_owned()).or_default().push(answer);
         self
     }
 
@@ -150,6 +231,12 @@ impl MemoryWorld {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
     }
 
+    fn content(&self, path: &Path, name: &str) -> Result<Box<dyn Read>, Trouble> {
+        let missing = || self.otherwise.clone().ok_or_else(|| absent(name, "file"));
+        let content = self.tree().read(path)?.map_or_else(missing, Ok)?;
+        Ok(Box::new(Cursor::new(content)))
+    }
+
     /// The answer to everything, refused as an operating system would.
     fn unknown(&self, key: &str, what: &str) -> Result<Secret, Trouble> {
         let content = self.otherwise.as_ref().ok_or_else(|| absent(key, what))?;
@@ -183,9 +270,7 @@ impl Probe for MemoryWorld {
 
     fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
         self.note(Asked::Open(path.to_owned()));
-        let missing = || self.otherwise.clone().ok_or_else(|| absent(path, "file"));
-        let content = self.files.get(path).cloned().unwrap_or_else(missing)?;
-        Ok(Box::new(Cursor::new(content)))
+        self.content(&whole(path), path)
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
@@ -212,6 +297,62 @@ impl Probe for MemoryWorld {
         self.note(Asked::Host);
         self.host.clone()
     }
+
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        Ok(whole(path))
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        self.note(Asked::Look(path.to_owned()));
+        let found = self.tree().look(path)?;
+        let unknown = self.otherwise.as_ref().map(|content| Entry {
+            kind: EntryKind::File,
+            mode: 0o644,
+            owner: 0,
+            group: 0,
+            bytes: content.len() as u64,
+        });
+        Ok(found.or(unknown))
+    }
+
+    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+        self.note(Asked::Read(path.to_owned()));
+        self.content(path, &path.to_string_lossy())
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        self.note(Asked::ReadLink(path.to_owned()));
+        self.tree().read_link(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        self.note(Asked::List(path.to_owned()));
+        self.tree().list(path)
+    }
+
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+        let command = written(&ask.run);
+        let asked = Asked::Ask(command.clone());
+        let before = self.asked().iter().filter(|earlier| **earlier == asked).count();
+        self.note(asked);
+        self.take_a_while();
+        let answers = self.answers.get(&command).map_or(&[][..], Vec::as_slice);
+        if let Some(answer) = answers.get(before).or(answers.last()) {
+            return answer.clone();
+        }
+        let unknown = || self.unknown(&command, "command");
+        let stdout = self.commands.get(&command).cloned().unwrap_or_else(unknown)?;
+        Ok(Answer { code: 0, stdout, stderr: Secret::new("") })
+    }
+}
+
+/// As the world has it: whole, without `.` and `..`.
+fn whole(path: &str) -> PathBuf {
+    let path = match path {
+        "~" => PathBuf::from(HOME),
+        _ => path.strip_prefix("~/").map_or_else(|| path.into(), |rest| Path::new(HOME).join(rest)),
+    };
+    tree::plain(&Path::new(BASE).join(path))
 }
 
 fn absent(key: &str, what: &str) -> Trouble {
@@ -237,8 +378,9 @@ impl fmt::Debug for MemoryWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryWorld")
             .field("env", &self.env.keys())
-            .field("files", &self.files.keys())
+            .field("files", &self.tree().paths().collect::<Vec<_>>())
             .field("commands", &self.commands.keys())
+            .field("answers", &self.answers.keys())
             .field("pages", &self.pages.keys())
             .field("asked", &self.asked())
             .finish_non_exhaustive()

@@ -2,24 +2,29 @@
 
 mod children;
 mod descendants;
+mod entries;
 mod files;
 mod http;
 mod shells;
+mod view;
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
-use opal_core::resolver::{Host, Probe, Request, Run, Trouble, TroubleKind};
+use opal_core::files::Entry;
+use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble};
 
 use shells::Interpreter;
 
 use crate::stop::Stop;
+
+pub(crate) use view::View;
 
 /// What the process was started with. The command line collects it, once; nothing here reads the
 /// environment of the process.
@@ -75,49 +80,61 @@ impl OsWorld {
         self
     }
 
-    fn variable(&self, name: &str) -> Option<&OsStr> {
-        self.surroundings.environment.get(OsStr::new(name)).map(OsString::as_os_str)
+    /// What planning sees: from where the steps start, with the environment as it is.
+    fn view(&self) -> View<'_> {
+        static NOTHING: BTreeMap<String, Secret> = BTreeMap::new();
+        let start = &*self.surroundings.start;
+        View { world: self, base: start, directory: start, environment: &NOTHING, stop: &self.stop }
     }
 }
 
 impl Probe for OsWorld {
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
-        let Some(value) = self.variable(name) else { return Ok(None) };
-        let text = value.to_str().ok_or_else(|| {
-            Trouble::new(
-                TroubleKind::NotText,
-                format!("the environment variable `{name}` does not hold UTF-8 text"),
-                format!("look at its bytes with `printenv {name} | od -c`, and set it anew"),
-            )
-        })?;
-        Ok(Some(Secret::new(text)))
+        self.view().env(name)
     }
 
     fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
-        files::open(&self.surroundings, path).map(|file| Box::new(file) as Box<dyn Read>)
+        self.view().open(path)
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
-        match run {
-            Run::Script(parts) => shells::script(self, parts),
-            Run::Program(words) => shells::program(self, words),
-        }
+        self.view().run(run)
     }
 
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
-        http::get(self, request)
+        self.view().get(request)
     }
 
     fn now(&self) -> SystemTime {
-        SystemTime::now()
+        self.view().now()
     }
 
     fn host(&self) -> Host {
-        Host {
-            os: std::env::consts::OS.to_owned(),
-            arch: std::env::consts::ARCH.to_owned(),
-            name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-        }
+        self.view().host()
+    }
+
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        self.view().place(path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        self.view().look(path)
+    }
+
+    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+        self.view().read(path)
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        self.view().read_link(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        self.view().list(path)
+    }
+
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+        self.view().ask(ask)
     }
 }
 

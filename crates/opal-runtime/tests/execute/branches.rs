@@ -107,6 +107,33 @@ fn with_wait_every_branch_runs_to_its_end() {
 }
 
 #[test]
+fn with_wait_all_that_failed_are_named_in_the_order_of_the_plan() {
+    let session = LoggedSession::new()
+        .on("a", Answer::code(3).takes(millis(50)))
+        .on("b", Answer::code(4))
+        .on("c", Answer::code(5).takes(millis(20)))
+        .on("e", Answer::code(6));
+    let wait = "@parallel(on_failure=\"wait\")";
+    let source = format!(
+        "{wait} {{\n    a\n    {wait} {{\n        b\n        c\n    }}\n    d\n    e\n}}\n"
+    );
+    let ran = Running::new(&source, &session).run();
+    assert_eq!(ran.failure(), "script.parallel[0].shell[0] 3");
+    let beside = ran.outcome.beside.iter().map(|step| (step.code, step.text.text().into_owned()));
+    let expected = [(4, "b"), (5, "c"), (6, "e")].map(|(code, text)| (code, text.to_owned()));
+    assert_eq!(beside.collect::<Vec<_>>(), expected);
+    assert_eq!(ran.outcome.more, 0);
+}
+
+#[test]
+fn of_many_that_failed_some_are_named_and_the_others_counted() {
+    let source = "@parallel(on_failure=\"wait\") {\n    for i in 1...40 { a @var.i }\n}\n";
+    let session = LoggedSession::new().on("a {}", Answer::code(1));
+    let ran = Running::new(source, &session).run();
+    assert_eq!((ran.outcome.beside.len(), ran.outcome.more), (15, 24));
+}
+
+#[test]
 fn no_more_branches_run_at_a_time_than_allowed() {
     for (source, jobs, most) in [
         ("@parallel(max=2) { for i in 1...8 { a @var.i } }\n", None, 2),

@@ -1,8 +1,10 @@
 //! Runs that begin in the middle, and what is seen before anything runs.
 
+use opal_core::decorator::Descriptor;
 use opal_runtime::execute::leaf;
 use opal_runtime::session::{Answer, LoggedSession};
 
+use crate::planning::Project;
 use crate::running::Running;
 
 fn from(source: &str, path: &str, session: &LoggedSession) -> Vec<String> {
@@ -133,10 +135,12 @@ fn text_that_the_shell_does_not_understand_is_found_before_anything_runs() {
 
 #[test]
 fn what_this_version_cannot_do_is_named_before_anything_runs() {
+    static LATER: Descriptor = Descriptor { path: "demo.later", ..Descriptor::BASE };
     let session = LoggedSession::new().on("a", Answer::default());
-    let unready = Running::new("a\n@file.absent(\"x\")\n", &session).unready();
+    let project = Project::new("a\n@demo.later()\n").plugins(&[&LATER]);
+    let unready = Running::on(project, &session, std::path::Path::new("/p")).unready();
     let words: Vec<_> = unready.iter().map(|it| it.trouble.message.as_str()).collect();
-    assert_eq!(words, ["this version of opal cannot apply `@file.absent`"]);
+    assert_eq!(words, ["this version of opal cannot run `@demo.later`"]);
     assert!(session.log().is_empty());
 }
 

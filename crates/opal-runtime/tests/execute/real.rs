@@ -106,6 +106,17 @@ fn pipes_blocks_and_files_work_together() {
 }
 
 #[test]
+fn cd_with_a_dash_goes_back_within_its_block() {
+    let source = "mkdir web api\ncd web\ncd ../api > @file.write(\"log\")\ncd -\n{\n    cd -\n\
+                  \n    @workdir(\"..\") { cd - 2>/dev/null || echo nowhere }\n}\necho ${PWD##*/}\n";
+    let (ran, _) = run(source);
+    ran.ok();
+    let output = ran.output().concat();
+    let places: Vec<&str> = output.lines().filter_map(|it| it.rsplit('/').next()).collect();
+    assert_eq!(places, ["web", "api", "nowhere", "web"]);
+}
+
+#[test]
 fn exit_codes_and_signals_are_passed_on() {
     for (line, code) in [("exit 42", 42), ("kill -9 $$", 137), ("no-such-command-here", 127)] {
         let (ran, _) = run(&format!("{line}\n"));
@@ -159,4 +170,23 @@ fn what_cannot_be_copied_to_its_place_fails_the_call_and_holds_it_up_no_longer()
         let (ran, _) = run("fun f() { seq 1 100000 }\n@cmd.f() > /dev/full\n");
         assert!(ran.failure().starts_with("script.f[0]"), "{}", ran.failure());
     }
+}
+
+#[test]
+fn a_check_that_does_not_end_fails_the_step_and_nothing_of_it_is_left() {
+    let source = "@shell(\"echo a > made\", check=\"sleep 600\", verify_timeout=200ms)\n";
+    let (ran, files) = run(source);
+    assert_eq!(ran.failure(), "script.shell[0] 1: did not answer within 200ms");
+    assert!(files.is_empty());
+}
+
+#[test]
+fn a_check_runs_where_its_step_stands_and_with_its_variables() {
+    let source = "mkdir web\ncd web\n@environ(NAME=\"made\") {\n    \
+                  @shell(\"touch $NAME\", check=\"test -e $NAME\")\n    \
+                  @shell(\"touch x\", check=\"test -e $NAME\")\n}\nls > ../log\n";
+    let (ran, files) = run(source);
+    ran.ok();
+    assert_eq!(files["log"], "made\n");
+    assert_eq!(ran.outcome.steps.satisfied, 1);
 }

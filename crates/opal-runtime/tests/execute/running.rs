@@ -11,6 +11,7 @@ use opal_runtime::plan::Resolved;
 use opal_runtime::session::{Closed, LoggedSession, Session};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
+use opal_runtime::verify::Report;
 use opal_runtime::witness::{Audience, Progress, Recorder, Unrecorded};
 
 use crate::planning::Project;
@@ -21,6 +22,8 @@ pub(crate) struct Running<'s> {
     pub(crate) start: &'s Path,
     pub(crate) from: Option<String>,
     pub(crate) jobs: Option<usize>,
+    /// A look at everything before the run.
+    pub(crate) known: Option<Report>,
     pub(crate) stop: Stop,
     /// Events that the record takes before it is full.
     pub(crate) room: Option<usize>,
@@ -41,8 +44,9 @@ impl<'s> Running<'s> {
     }
 
     pub(crate) fn on(project: Project, session: &'s dyn Session, start: &'s Path) -> Self {
-        let (from, jobs, room) = (None, None, None);
-        Self { project, session, start, from, jobs, stop: Stop::new(), room, closed: false }
+        let (from, jobs, known, room) = (None, None, None, None);
+        let stop = Stop::new();
+        Self { project, session, start, from, jobs, known, stop, room, closed: false }
     }
 
     pub(crate) fn plan(&self) -> Resolved {
@@ -69,12 +73,14 @@ impl<'s> Running<'s> {
             registry: &self.project.registry,
             session: self.session,
             start: self.start,
+            base: self.start,
             vault: &vault,
             recorder: &witness,
             audience: &witness,
             stop: &self.stop,
             jobs: self.jobs,
             from: self.from.as_deref(),
+            known: self.known.as_ref(),
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         };
@@ -145,12 +151,18 @@ fn event(event: &Event<'_>) -> String {
             let said = it.message.as_ref().map_or(String::new(), |it| format!(": {}", it.text()));
             format!("{} {} {}{said}", it.end.name(), it.path, it.code)
         }
-        Kind::Skipped { path, .. } => format!("skip {path}"),
+        Kind::Skipped { path, why, .. } => {
+            let why = why.as_ref().map_or(String::new(), |why| format!(": {}", why.text()));
+            format!("skip {path}{why}")
+        }
         Kind::Retrying { attempt, of, code, pause, .. } => {
             format!("retry {attempt}/{of} after {code} in {pause:?}")
         }
         Kind::Log { level, message, .. } => format!("{}: {}", level.name(), message.text()),
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
+        Kind::Verified { status, message, .. } => {
+            format!("{}: {}", status.name(), message.text())
+        }
         Kind::Branches { count, most, .. } => format!("{count} branches, {most} at a time"),
     }
 }

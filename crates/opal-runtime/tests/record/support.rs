@@ -99,7 +99,8 @@ pub(crate) fn plan(target: &str) -> Plan {
 }
 
 pub(crate) fn ending(status: Status, code: i32) -> Ending<'static> {
-    Ending { at: at(60), took: Duration::from_millis(1500), status, code, failed: None }
+    let took = Duration::from_millis(1500);
+    Ending { at: at(60), took, status, code, failed: None, beside: Vec::new(), resources: Vec::new() }
 }
 
 pub(crate) fn done() -> Ending<'static> {

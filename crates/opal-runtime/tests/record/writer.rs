@@ -45,7 +45,7 @@ fn the_events_tell_everything_in_order() {
     let writer = place.writer("deploy", 1);
     step(&writer, 1, "deploy.shell[0]", b"hello\n");
     let told = [
-        Kind::Skipped { path: "a", decorator: "@shell" },
+        Kind::Skipped { path: "a", decorator: "@shell", why: None },
         Kind::Retrying {
             path: "b",
             attempt: 1,
@@ -133,7 +133,7 @@ fn the_summary_says_how_it_went() {
     assert_eq!((run.state, run.target()), (State::Ended(Status::Failed), "deploy"));
     let document = run.document();
     let counts = serde_json::json!({
-        "done": 1, "failed": 1, "retries": 0, "skipped": 0, "started": 2, "stopped": 0
+        "done": 1, "failed": 1, "retries": 0, "satisfied": 0, "skipped": 0, "started": 2, "stopped": 0
     });
     assert_eq!(document["counts"], counts);
     assert_eq!(document["took_ms"], 1500.0);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Done, Heard, Only, Place, SHELLS, is_alive, until, work};
 use opal_core::context::{Context, Place as At};
@@ -114,45 +114,6 @@ fn inherited() -> BTreeSet<i32> {
     };
     // Another test may be starting a shell, with descriptors that are meant for it.
     (0..20).map(|_| look()).reduce(|all, more| &all & &more).unwrap()
-}
-
-#[test]
-fn a_command_that_can_move_says_where_it_ended() {
-    for only in SHELLS {
-        let place = Place::new(only);
-        let path = place.path();
-        fs::create_dir(path.join("a b\n'c")).unwrap();
-        symlink(path.join("a b\n'c"), path.join("link")).unwrap();
-        let ended = |done: Done| done.ended.unwrap().directory;
-        assert_eq!(ended(place.run("echo stays")), None);
-        assert_eq!(ended(place.run("cd 'a b\n'\\''c'")), Some(path.join("a b\n'c")));
-        assert_eq!(ended(place.run("cd link")), Some(path.join("link")));
-        assert_eq!(ended(place.run("(cd link); true && cd .")), Some(path.clone()));
-        let inside = path.join("a b\n'c");
-        for text in ["pwd", "echo \"$PWD\"", "printenv PWD"] {
-            let done = place.run_in(&inside, text);
-            assert_eq!(done.out(), format!("{}\n", inside.display()), "{only:?} {text}");
-        }
-        let moved = place.run_in(&path.join("link"), "cd ..");
-        assert_eq!(ended(moved), Some(path.clone()));
-        let failed = place.run("cd nowhere");
-        assert_ne!(failed.code(), 0);
-        assert!(failed.err().contains("nowhere"));
-        if only == Only::Bash {
-            assert_ne!(place.run("cd -").code(), 0);
-        }
-    }
-}
-
-#[test]
-fn a_directory_that_is_gone_is_said_to_be() {
-    let place = Place::new(Only::Bash);
-    let gone = place.path().join("gone");
-    for text in ["true", "ls", "ls | cat"] {
-        let trouble = place.run_in(&gone, text).ended.unwrap_err();
-        assert_eq!(trouble.kind, TroubleKind::Failed);
-        assert!(trouble.message.contains("is not there any more"), "{}", trouble.message);
-    }
 }
 
 #[test]

@@ -40,6 +40,17 @@ fn a_shell_that_is_named_gets_values_as_data() {
 }
 
 #[test]
+fn what_a_shell_reads_its_values_from_is_not_the_steps() {
+    let place = Place::new(Only::Bash);
+    let value = ScriptPart::Data(Data::text("x"), Context::new(At::Word));
+    for shell in ["/bin/bash", "/bin/dash"] {
+        let without = by(&place, shell, &[text("ls /proc/self/fd; :")]);
+        let with = by(&place, shell, &[text("ls /proc/self/fd; : "), value.clone()]);
+        assert_eq!((with.out(), with.code()), (without.out(), 0), "{shell}");
+    }
+}
+
+#[test]
 fn another_language_gets_its_text_and_no_values() {
     let place = Place::with(Only::Bash, &[("PATH", "/usr/bin:/bin")]);
     let done = by(&place, "perl", &[text("print 'from perl'; exit 4")]);

@@ -98,6 +98,15 @@ impl Place {
         self.work(&parts, directory, &BTreeMap::new(), &Stop::new())
     }
 
+    /// In a directory that `cd -` leaves for `previous`.
+    pub(crate) fn run_behind(&self, previous: &Path, directory: &Path, text: &str) -> Done {
+        let parts = [ScriptPart::Text(text.to_owned())];
+        let mut heard = Heard::default();
+        let work = Work { previous: Some(previous), ..work(&parts, directory) };
+        let ended = self.session.run(work, &Stop::new(), &mut heard);
+        Done { ended, stdout: heard.stdout, stderr: heard.stderr }
+    }
+
     pub(crate) fn stopped(&self, text: &str, stop: &Stop) -> Done {
         let parts = [ScriptPart::Text(text.to_owned())];
         self.work(&parts, &self.path(), &BTreeMap::new(), stop)
@@ -125,6 +134,7 @@ pub(crate) fn work<'a>(script: &'a [ScriptPart], directory: &'a Path) -> Work<'a
         script,
         interpreter: None,
         directory,
+        previous: None,
         environment: &NONE,
         stdin: Input::Nothing,
         stdout: Output::Taken,

@@ -27,7 +27,9 @@ fn without_a_terminal_nobody_leads() {
     if arguments.peek().is_some() {
         std::process::exit(i32::from(lead(arguments).unwrap()));
     }
-    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+    // Behind a shell: a child in another group would be buried as an orphan by sessions beside it.
+    let mut alone = std::process::Command::new("/bin/sh");
+    alone.args(["-c", "\"$@\"; exit $?", "sh"]).arg(std::env::current_exe().unwrap());
     alone.args(LEADS).args(["/bin/echo", "has led"]).stdin(std::process::Stdio::null());
     let output = alone.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

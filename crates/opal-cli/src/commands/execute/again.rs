@@ -10,12 +10,17 @@ use crate::planning::Subject;
 use crate::project;
 use crate::tasks::{self, quoted};
 
-/// Of a task or a script. Options of opal stand before what has options of the same name, and
+/// Of a task, a script or a configuration. Options of opal stand before what has options of the same name, and
 /// before a script, whose words are all its own.
 pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = vec!["opal".to_owned()];
     words.extend(options(context, asked));
+    if loaded.is_config() {
+        words.insert(1, "apply".to_owned());
+        words.extend([quoted(&loaded.name), "--resume".to_owned()]);
+        return words.join(" ");
+    }
     let task = subject.function.as_deref().and_then(|name| loaded.task(name));
     let Some(task) = task else {
         words.extend(["--resume".to_owned(), quoted(&loaded.name)]);

@@ -6,7 +6,8 @@ use std::path::Path;
 use opal_core::contract::plan_hash;
 use opal_core::plan::Plan;
 use opal_core::record::Status;
-use opal_runtime::execute::{leaf, together};
+use opal_runtime::execute::{can_begin, leaf, together};
+use opal_runtime::plan::Resolved;
 use opal_runtime::record::failed_path;
 use opal_runtime::record::reader::{self, Found, Run, State};
 
@@ -42,12 +43,14 @@ struct Here<'h> {
     directory: String,
 }
 
-/// Whether `--resume` would find a step in this record.
-pub(super) fn can_be_taken_up(folder: &Path) -> bool {
+/// Whether `--resume` would find a step in this record, and could begin there.
+pub(super) fn can_be_taken_up(folder: &Path, resolved: &Resolved) -> bool {
     let id = folder.file_name().and_then(OsStr::to_str).and_then(|name| name.parse().ok());
     let found = id.map(|id| Found { id, folder: folder.to_owned() });
     let run = found.and_then(|found| Run::load(&found).ok());
-    run.is_some_and(|run| matches!(failed_path(&run), Ok(Some(_))))
+    let failed = run.and_then(|run| failed_path(&run).ok().flatten());
+    let path = failed.as_ref().and_then(|failed| together(&resolved.plan, &failed.path));
+    path.is_some_and(|path| can_begin(&resolved.plan, &resolved.secrets, path))
 }
 
 /// `step:N`, or a path as it stands.

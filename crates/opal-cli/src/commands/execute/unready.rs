@@ -23,7 +23,7 @@ pub(super) fn tell(
         let shown = |text: &String| vault.scrub(text).text().into_owned();
         let (message, help) = (&unready.trouble.message, &unready.trouble.help);
         let (message, help) = (shown(message), help.iter().map(shown).collect());
-        return Err(Failure { exit: Exit::Unavailable, message, help });
+        return Err(Failure { exit: Exit::Unavailable, message, help, is_json: false });
     }
     let diagnostics = steps.into_iter().map(|unready| {
         let shown = |text: String| vault.scrub(&text).text().into_owned();

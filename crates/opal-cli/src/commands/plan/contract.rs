@@ -4,16 +4,22 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use opal_core::contract::{Contract, MAX_BYTES, Provenance, Section, Source};
+use opal_core::contract::{
+    Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source,
+};
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
+use opal_runtime::execute;
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
-use opal_runtime::plan::Resolved;
+use opal_runtime::plan::{Keys, Resolved};
+use opal_runtime::vault::Vault;
 
 use super::show;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
-use crate::planning::{self, Subject};
+use crate::planning::{self, Outcome, Subject};
+use crate::signals::Watched;
+use crate::survey::{self, Look};
 use crate::view;
 
 /// Who signs a contract and who may open it: known before anything is asked of the world.
@@ -41,15 +47,21 @@ pub(crate) fn write(
     resolved: Resolved,
     keys: &mut OwnKeys<'_>,
     (parties, file): (&Parties, Option<&Path>),
+    watched: &Watched,
 ) -> Result<Exit, Failure> {
     let now = unix_time();
     let steps = view::plan::count(&resolved.plan.steps);
     let values = resolved.plan.values.len();
     let hash = opal_core::contract::plan_hash(&resolved.plan);
     let algorithm = resolved.plan.algorithm;
+    let mut provenance = provenance(context, subject, options, now)?;
+    provenance.resources = match resources(context, subject, options, &resolved, keys, watched)? {
+        Ok(resources) => resources,
+        Err(exit) => return Ok(exit),
+    };
     let making = Making {
         created: now,
-        provenance: provenance(context, subject, options, now)?,
+        provenance,
         recipients: &parties.recipients,
         signer: parties.signer.as_ref(),
         registry: &context.registry,
@@ -61,6 +73,38 @@ pub(crate) fn write(
     let Some(format) = &options.format else { return Ok(Exit::Done) };
     let contract = contracts::peek(&bytes).map_err(|error| refused(path, error))?;
     show::show(context, &contract, Some(format), Vec::new())
+}
+
+/// What a look at the resources finds, for a later run to be held against.
+fn resources(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    options: &PlanOptions,
+    resolved: &Resolved,
+    keys: &mut OwnKeys<'_>,
+    watched: &Watched,
+) -> Outcome<Vec<Seen>> {
+    if !survey::has_resources(context, &resolved.plan) {
+        return Ok(Ok(Vec::new()));
+    }
+    let key = keys.placeholder_key().map_err(Failure::key)?;
+    let vault = Vault::new();
+    execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+    let look = Look {
+        subject,
+        resolved,
+        vault: &vault,
+        stop: watched.stop(),
+        jobs: None,
+        timeout: None,
+        only: &[],
+        key: Some(&key),
+    };
+    let report = look.take(context, options, &|_| {})?;
+    match report.stopped.and(watched.exit()) {
+        Some(exit) => Ok(Err(exit)),
+        None => Ok(Ok(survey::seen(&report))),
+    }
 }
 
 /// Refuses a source that a later run could not find, and a contract in the place of its source.
@@ -125,7 +169,7 @@ fn relative(path: &Path) -> Result<String, Failure> {
 
 /// Writes beside the file and renames: a reader sees the old contract or the new one. A pipe or a
 /// device is written to as it is, since a rename would put a file in its place.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let shown = format!("`{}`", path.display());
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let file = std::fs::OpenOptions::new().write(true).open(path);
@@ -152,10 +196,10 @@ fn unmade(unmade: Unmade) -> Failure {
         Unmade::Key(error) => Failure::key(error),
         Unmade::Seal(error) => Failure::new(Exit::Write, error.to_string(), error.help()),
         Unmade::Format(error) => {
-            let help = match error.section {
-                Section::Header => "check the clock of this machine",
-                Section::Provenance => "give the task simpler arguments",
-                _ if error.reason.contains("too large") => "make a contract of a smaller task",
+            let help = match (error.kind, error.section) {
+                (FormatErrorKind::TooLarge, _) => "make a contract of a smaller task",
+                (_, Section::Header) => "check the clock of this machine",
+                (_, Section::Provenance) => "give the task simpler arguments",
                 _ => "without `-o` the plan is shown: look there for what is named",
             };
             Failure::new(Exit::Source, error.to_string(), help)
@@ -266,18 +310,15 @@ mod tests {
 
     #[test]
     fn only_what_is_too_large_is_to_be_made_smaller() {
-        let help = |section, reason: &str| {
-            let reason = reason.to_owned();
-            let error = FormatError { section, offset: None, unpacked: false, reason };
+        let help = |kind, section| {
+            let reason = "a name is too large a word".to_owned();
+            let error = FormatError { kind, section, offset: None, unpacked: false, reason };
             unmade(Unmade::Format(error)).help.join("\n")
         };
-        assert!(help(Section::Steps, "the plan is too large for a contract").contains("smaller"));
-        for (section, reason) in [
-            (Section::Header, "the time is not between 1970 and 9999"),
-            (Section::Provenance, "an argument has more than 64 levels of nesting"),
-            (Section::Steps, "steps stand more than 64 deep in one another"),
-        ] {
-            assert!(!help(section, reason).contains("smaller"), "{reason}");
+        assert!(help(FormatErrorKind::TooLarge, Section::Steps).contains("smaller"));
+        for section in [Section::Header, Section::Provenance, Section::Steps] {
+            let help = help(FormatErrorKind::Invalid, section);
+            assert!(!help.contains("smaller"), "{section:?}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use opal_core::contract;
+use opal_runtime::plan::Keys;
 
 use super::contract::{look, open, read_file};
 use crate::commands::run;
@@ -47,11 +48,18 @@ fn against_today(
     let bytes = read_file(path)?;
     let mut opened = open(context, options, path, &bytes)?;
     let source = run::source_of(context, &opened.contract, context.file(matches))?;
-    let fresh = match run::replan(context, options, &source, &mut opened, &Watched::begin()?)? {
+    let watched = Watched::begin()?;
+    let fresh = match run::replan(context, options, &source, &mut opened, &watched)? {
         Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
     };
-    let verdict = contract::compare(&opened.contract, &fresh.plan);
+    let key = opened.keys.placeholder_key().map_err(Failure::key)?;
+    let (held, subject) = ((&opened, &key), run::subject(&source, &fresh.plan));
+    let compared = run::resources::compare(context, options, held, (&subject, &fresh), &watched)?;
+    let verdict = match compared {
+        Ok(verdict) => verdict,
+        Err(exit) => return Ok(exit),
+    };
     let comparison = Comparison {
         before: opened.contract.plan(),
         after: &fresh.plan,

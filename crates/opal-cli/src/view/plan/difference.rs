@@ -74,6 +74,7 @@ impl<'a> Steps<'a> {
                 // What differs may be nothing that a text shows.
                 [before.filter(|before| Some(before) != after.as_ref()), after]
             }
+            Change::Resource => [None, self.after.text(path)],
             Change::Target | Change::Value => [None, None],
         }
     }
@@ -168,6 +169,7 @@ pub(super) fn json(
         Change::Removed => "removed",
         Change::Changed => "changed",
         Change::Value => "value",
+        Change::Resource => "resource",
     };
     let both = |[before, after]: [Option<String>; 2]| json!({"before": before, "after": after});
     let mut node = json!({

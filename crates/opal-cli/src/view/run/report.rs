@@ -24,6 +24,9 @@ pub(crate) struct Report<'a> {
     pub(crate) steps: Counts,
     /// None where no step is to blame.
     pub(crate) failed: Option<Failed<'a>>,
+    /// Steps of other branches that failed as well, and how many more there were.
+    pub(crate) beside: Vec<Failed<'a>>,
+    pub(crate) more: usize,
     /// What to type to go on: `opal deploy prod --resume`.
     pub(crate) resume: Option<&'a str>,
     pub(crate) record: Option<&'a Path>,
@@ -71,6 +74,9 @@ impl<'a> Failed<'a> {
 /// What a run ends with that took too long.
 const TIME_IS_OVER: i32 = 124;
 
+/// Of the command of a step that failed beside another.
+const MAX_BESIDE_COLUMNS: usize = 60;
+
 /// Characters of a command that are told again.
 const MAX_COMMAND_CHARS: usize = 2_000;
 
@@ -100,6 +106,10 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         }
         failed.help.iter().for_each(|help| row("help", help));
     }
+    report.beside.iter().for_each(|failed| row("also failed", &beside(failed)));
+    if report.more > 0 {
+        row("also failed", &format!("… and {}", counted(report.more, "more step")));
+    }
     if let Some(resume) = report.resume {
         row("help", &format!("to go on from there, run `{resume}`"));
     }
@@ -115,6 +125,14 @@ pub(super) fn headline(failed: &Failed<'_>) -> String {
         Some(message) => visible::lines(message),
         None => format!("a step {}", words::ending(failed.code)),
     }
+}
+
+/// A failure beside the one that a run is reported with.
+fn beside(failed: &Failed<'_>) -> String {
+    let text = visible::line(failed.text.trim());
+    let text = words::cut(&text, MAX_BESIDE_COLUMNS);
+    let why = failed.message.clone().unwrap_or_else(|| words::ending(failed.code));
+    format!("{}: {text}: {}", failed.path, visible::line(&why))
 }
 
 fn shortened(text: &str) -> String {
@@ -139,9 +157,12 @@ pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
             ink.error(if status == Status::Interrupted { "interrupted" } else { "failed" })
         }
     };
-    for (count, what) in
-        [(steps.failed, "failed"), (steps.stopped, "stopped"), (steps.skipped, "skipped")]
-    {
+    for (count, what) in [
+        (steps.satisfied, "already satisfied"),
+        (steps.failed, "failed"),
+        (steps.stopped, "stopped"),
+        (steps.skipped, "skipped"),
+    ] {
         if count > 0 {
             counts.push(format!("{count} {what}"));
         }

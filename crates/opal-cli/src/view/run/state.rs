@@ -1,6 +1,8 @@
-//! Which events are worth a line, and which line.
+//! Which events are worth a line, and which line; those of steps that describe a state in `looks`.
 
-use std::collections::{BTreeMap, VecDeque};
+mod looks;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -16,6 +18,7 @@ use super::screen::Screen;
 use super::tail::Tail;
 use super::waits::Waits;
 use super::{Look, Talk, github, words};
+use looks::Unsaid;
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -23,6 +26,10 @@ pub(super) struct State {
     ink: Ink,
     screen: Screen,
     running: BTreeMap<u64, Running>,
+    /// The paths of steps that are looked at before anything is said about them.
+    pub(super) resources: BTreeSet<Box<str>>,
+    /// By path: those that have started.
+    unsaid: BTreeMap<Box<str>, Unsaid>,
     /// The last lines of the last steps that failed.
     failed: VecDeque<(u64, Tail)>,
     /// The step that has printed last: what it printed is still in sight.
@@ -74,6 +81,8 @@ impl State {
             ink: Ink { colour: look.colour },
             screen,
             running: BTreeMap::new(),
+            resources: BTreeSet::new(),
+            unsaid: BTreeMap::new(),
             failed: VecDeque::new(),
             in_sight: None,
             held: None,
@@ -133,9 +142,18 @@ impl State {
         match &event.kind {
             Kind::Started(started) => self.started(started),
             Kind::Finished(finished) => self.finished(finished),
-            Kind::Skipped { path, decorator } => self.verbose(|ink| {
-                format!("{}: {} {}", ink.label("skipped"), visible::line(decorator), ink.path(path))
-            }),
+            Kind::Skipped { path, decorator, why } => {
+                let why = why.as_ref().map(|why| format!(": {}", visible::line(&why.text())));
+                let line = |ink: Ink| {
+                    let (label, decorator) = (ink.label("skipped"), visible::line(decorator));
+                    let why = why.as_deref().unwrap_or_default();
+                    format!("{label}: {decorator} {}{why}", ink.path(path))
+                };
+                match &why {
+                    Some(_) => self.usual(line),
+                    None => self.verbose(line),
+                }
+            }
             Kind::Retrying { path, attempt, of, code, pause } => {
                 self.retrying((*attempt, *of), *code, *pause);
                 // Told late where it was held back: then there is less to wait for, or nothing.
@@ -149,6 +167,9 @@ impl State {
             Kind::CleaningUp { why } => {
                 self.release();
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
+            }
+            Kind::Verified { path, status, message, details } => {
+                self.verified(path, *status, message, details.as_ref());
             }
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));
@@ -187,25 +208,25 @@ impl State {
         }
         self.release();
         let speaks = SPEAKING.contains(&step.decorator);
-        if !speaks || self.look.talk == Talk::Verbose {
+        if !self.holds_back(step, &head) && (!speaks || self.look.talk == Talk::Verbose) {
             self.in_sight = None;
-            self.start_line(step, &head);
+            self.start_line(step.number, step.path, &head);
         }
         let text = if self.look.timings { head } else { String::new() };
         self.running.insert(step.number, Running { text, tail: Tail::default() });
     }
 
-    fn start_line(&mut self, step: &Started<'_>, head: &str) {
+    fn start_line(&mut self, number: u64, path: &str, head: &str) {
         if self.look.talk == Talk::Quiet {
             return;
         }
         let with_path = self.look.talk == Talk::Verbose;
         if self.look.github && self.group.is_none() {
-            self.group = Some(step.number);
-            let path = if with_path { format!(" ({})", step.path) } else { String::new() };
+            self.group = Some(number);
+            let path = if with_path { format!(" ({path})") } else { String::new() };
             return self.say(&github::group(&format!("{head}{path}")));
         }
-        let path = if with_path { format!(" {}", self.ink.path(step.path)) } else { String::new() };
+        let path = if with_path { format!(" {}", self.ink.path(path)) } else { String::new() };
         let columns = self.screen.columns().filter(|_| !with_path);
         let head =
             words::cut(head, columns.map_or(usize::MAX, |columns| columns.saturating_sub(2)));
@@ -215,8 +236,9 @@ impl State {
 
     fn finished(&mut self, step: &Finished<'_>) {
         self.waits.finished(step.path);
+        self.say_unsaid(step.path);
         if let Some(running) = self.running.remove(&step.number) {
-            if step.end != End::Done {
+            if !matches!(step.end, End::Done | End::Satisfied) {
                 self.failed.truncate(MAX_FAILED - 1);
                 self.failed.push_front((step.number, running.tail));
             }
@@ -236,6 +258,7 @@ impl State {
             let took = words::time(step.took);
             let how = match step.end {
                 End::Done => format!("done in {took}"),
+                End::Satisfied => format!("satisfied, looked at in {took}"),
                 End::Failed => format!("{} after {took}", words::ending(step.code)),
                 End::TimedOut => format!("out of time after {took}"),
                 End::Stopped => format!("stopped after {took}"),
@@ -304,8 +327,9 @@ impl State {
             if let Some(failure) = report::failure(report, &tail, self.ink) {
                 self.say(&failure);
             }
-            if let Some(failed) = report.failed.as_ref().filter(|_| self.look.github) {
-                self.say(&github::error(failed));
+            if self.look.github {
+                let all = report.failed.iter().chain(&report.beside);
+                all.for_each(|failed| self.say(&github::error(failed)));
             }
         }
         if !is_good || self.look.talk > Talk::Quiet {

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::Report;
+use super::{Failed, Report};
 
 pub(crate) fn summary_json(id: Option<&str>, target: &str, report: &Report<'_>) -> Value {
     let steps = report.steps;
-    let failed = report.failed.as_ref().map(|failed| {
+    let told = |failed: &Failed<'_>| {
         json!({
             "path": failed.path,
             "decorator": failed.decorator,
@@ -14,7 +14,7 @@ pub(crate) fn summary_json(id: Option<&str>, target: &str, report: &Report<'_>) 
             "text": failed.text,
             "message": failed.message,
         })
-    });
+    };
     json!({
         "version": 1,
         "id": id,
@@ -23,11 +23,13 @@ pub(crate) fn summary_json(id: Option<&str>, target: &str, report: &Report<'_>) 
         "target": target,
         "counts": {
             "done": steps.done,
+            "satisfied": steps.satisfied,
             "failed": steps.failed,
             "stopped": steps.stopped,
             "skipped": steps.skipped,
         },
-        "failed": failed,
+        "failed": report.failed.as_ref().map(told),
+        "also_failed": report.beside.iter().map(told).collect::<Vec<_>>(),
         "took_ms": report.took.as_micros() as f64 / 1000.0,
         "record": report.record.map(|path| path.display().to_string()),
     })

@@ -125,9 +125,11 @@ impl Play {
             status,
             code: failed.as_ref().map_or(0, |failed| failed.code),
             took: Duration::from_millis(2_345),
-            steps: Counts { done: 4, failed: failed.iter().count() as u64, stopped: 0, skipped: 0 },
+            steps: Counts { done: 4, failed: failed.iter().count() as u64, stopped: 0, skipped: 0, satisfied: 0 },
             resume: failed.is_some().then_some("opal deploy --resume"),
             failed,
+            beside: Vec::new(),
+            more: 0,
             record: Some(Path::new("/r/run-1")),
         });
         self.paper.take()
@@ -205,7 +207,7 @@ fn nothing_of_our_own_acts_on_a_terminal() {
     play.tell(Kind::Log { path: hostile, level: Level::Error, message });
     play.end(number, hostile, 1, Some(hostile));
     play.start_as("@retry", hostile, hostile, true);
-    play.tell(Kind::Skipped { path: hostile, decorator: "@shell" });
+    play.tell(Kind::Skipped { path: hostile, decorator: "@shell", why: None });
     play.tell(Kind::CleaningUp { why: hostile });
     let failed = Failed { message: Some(hostile.to_owned()), ..failed(number, hostile, 1) };
     let shown = play.finish(Status::Failed, Some(failed));
@@ -286,7 +288,7 @@ fn verbose_shows_blocks_paths_and_times() {
     play.start_as("@retry", "a.retry[0]", "@retry(attempts=3)", true);
     let number = play.start("a.retry[0].shell[0]", "true");
     play.end(number, "a.retry[0].shell[0]", 0, None);
-    play.tell(Kind::Skipped { path: "a.shell[9]", decorator: "@shell" });
+    play.tell(Kind::Skipped { path: "a.shell[9]", decorator: "@shell", why: None });
     play.tell(Kind::Branches { path: "a.parallel[0]", count: 10, most: 4 });
     assert_eq!(
         play.paper.take(),
@@ -462,8 +464,10 @@ fn the_summary_holds_what_a_program_asks_for() {
         status: Status::Failed,
         code: 7,
         took: Duration::from_millis(2_345),
-        steps: Counts { done: 1, failed: 1, stopped: 0, skipped: 2 },
+        steps: Counts { done: 1, failed: 1, stopped: 0, skipped: 2, satisfied: 0 },
         failed: Some(failed(2, "a.shell[1]", 7)),
+        beside: Vec::new(),
+        more: 0,
         resume: None,
         record: None,
     };

@@ -22,7 +22,7 @@ pub(super) fn ending(code: i32) -> String {
 }
 
 /// `40ms`, `2.3s`, `3m05s`, `2h07m`.
-pub(super) fn time(took: Duration) -> String {
+pub(crate) fn time(took: Duration) -> String {
     let (seconds, millis) = (took.as_secs(), took.as_millis());
     match seconds {
         0 => format!("{millis}ms"),

@@ -6,8 +6,8 @@ use opal_runtime::record::reader::{Run, Step};
 use serde_json::{Value, json};
 
 use super::super::diagnostics::visible;
+use super::super::table::Table;
 use super::super::{print, print_json};
-use super::table::Table;
 use super::{Paint, failed_at, step_json, time, took};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};

@@ -18,6 +18,11 @@ impl Block {
         self.info.split_whitespace().next() == Some("opl")
     }
 
+    /// A declarative configuration.
+    pub(super) fn is_config(&self) -> bool {
+        self.info.split_whitespace().next() == Some("yaml")
+    }
+
     pub(super) fn is_planned(&self) -> bool {
         self.info.split_whitespace().nth(1) == Some("plan")
     }

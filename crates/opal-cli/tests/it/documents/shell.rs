@@ -11,7 +11,8 @@ use crate::support::binary;
 
 /// Runs the commands behind `$ ` and holds what they print against the other lines.
 ///
-/// The blocks of a section share a directory, with the `opl` block above as `commands.opl`.
+/// The blocks of a section share a directory, with the `opl` block above as `commands.opl` and the
+/// `yaml` block as `config.yaml`.
 pub(super) fn shell_blocks(folder: &str) {
     let mut count = 0;
     for page in pages(folder) {
@@ -28,6 +29,9 @@ pub(super) fn shell_blocks(folder: &str) {
                 project = block.text;
                 machine.write(&project);
                 continue;
+            }
+            if block.is_config() {
+                machine.write_config(&block.text);
             }
             if block.info != "sh" {
                 continue;
@@ -103,6 +107,10 @@ impl Machine {
 
     fn write(&self, project: &str) {
         fs::write(self.folder.path().join("shop/commands.opl"), project).unwrap();
+    }
+
+    fn write_config(&self, text: &str) {
+        fs::write(self.folder.path().join("shop/config.yaml"), text).unwrap();
     }
 
     /// Runs a script in the project, with `opal` on the path.

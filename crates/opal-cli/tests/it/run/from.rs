@@ -15,6 +15,15 @@ fn a_run_is_taken_up_where_it_failed() {
 }
 
 #[test]
+fn a_run_that_cannot_be_taken_up_does_not_say_how() {
+    for steps in ["let.x = @shell(\"echo one\")\ntest @let.x = two", "cd . && true\nfalse"] {
+        let opal = Opal::machine(&format!("fun main() {{\n{steps}\n}}\n"));
+        opal.call(&["main"]).code(1).hides("--resume");
+        opal.call(&["main", "--resume"]).code(65).says("E0902");
+    }
+}
+
+#[test]
 fn another_plan_is_not_taken_up() {
     let opal = Opal::machine(THREE);
     opal.call(&["main", "--resume"]).code(2).says("no earlier run");

@@ -8,7 +8,7 @@ use crate::support::Opal;
 
 /// Waits for something that takes no time on a machine that is not busy.
 #[track_caller]
-pub(super) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !holds() {
         assert!(Instant::now() < end, "{what}");
@@ -20,20 +20,20 @@ pub(super) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     clippy::disallowed_methods,
     reason = "signals are sent by the program that is made for it"
 )]
-pub(super) fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
     assert!(sent.unwrap().success());
 }
 
 /// Whether a process with this word in its command line is alive.
-pub(super) fn is_alive(word: &str) -> bool {
+pub(crate) fn is_alive(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
     lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(word))
 }
 
 /// A word that is in no other test's command lines.
-pub(super) fn unique(path: &Path) -> String {
+pub(crate) fn unique(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
 }
 

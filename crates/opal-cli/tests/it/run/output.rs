@@ -1,10 +1,11 @@
 //! What comes out of steps: live, untouched, and without any secret.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use super::main_of;
-use crate::support::Opal;
+use crate::support::{Opal, binary};
 
 #[test]
 fn bytes_that_are_no_text_come_through() {
@@ -36,6 +37,23 @@ fn a_reader_that_goes_away_ends_the_step_as_it_ends_any_program() {
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(141));
     assert!(opal.path().join("cleaned").exists());
+}
+
+#[test]
+fn what_is_closed_at_the_start_is_never_a_file_of_opals() {
+    let text = "fun main() {\n    echo out; echo err >&2; cat\n}\n";
+    for closing in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let opal = Opal::machine(text).args(["main", "--events", "told"]);
+        let closed = format!("exec \"$0\" \"$@\" {closing}");
+        let words = ["/bin/sh".as_ref(), "-c".as_ref(), OsStr::new(&closed), binary().as_os_str()];
+        let output = opal.started_by(&words).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{closing} {output:?}");
+        let is_json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+        assert!(opal.read("told").lines().all(is_json), "{closing}");
+        assert_eq!(opal.read("commands.opl"), text, "{closing}");
+        let opal = opal.args(Vec::<String>::new());
+        opal.call(&["runs", "show", "--json"]).code(0).says("\"executed\"");
+    }
 }
 
 #[test]

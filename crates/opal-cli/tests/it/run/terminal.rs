@@ -1,28 +1,34 @@
 //! Steps on a terminal, with a test in the place of a person.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use crate::support::Opal;
+use super::interrupted::eventually;
+use crate::support::{Opal, binary};
 
-/// What a terminal shows, and the exit code; the keys are typed once it has shown `said`.
-fn on_a_terminal(opal: &Opal, said: &str, keys: &[u8]) -> (i32, String) {
+/// Starts something on a terminal of its own, and gives the side of the person.
+fn start(mut command: Command) -> (Child, File) {
     let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&own).unwrap();
     unlockpt(&own).unwrap();
     tcsetwinsize(&own, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     let name = ptsname(&own, Vec::new()).unwrap().into_string().unwrap();
     let open = || Stdio::from(File::options().read(true).write(true).open(&name).unwrap());
-    let mut command = opal.interruptible();
-    let mut child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let (mut own, mut shown, mut bytes) = (File::from(own), String::new(), [0; 4096]);
+    let child = command.stdin(open()).stdout(open()).stderr(open()).spawn().unwrap();
+    (child, File::from(own))
+}
+
+/// What a terminal shows, and the exit code; the keys are typed once it has shown `said`.
+fn on_a_terminal(opal: &Opal, said: &str, keys: &[u8]) -> (i32, String) {
+    let (mut child, mut own) = start(opal.interruptible());
+    let (mut shown, mut bytes) = (String::new(), [0; 4096]);
     let mut is_typed = false;
     // An error is the end: nobody has the other side open any more.
     while let Ok(count @ 1..) = own.read(&mut bytes) {
@@ -56,4 +62,50 @@ fn a_pager_shows_its_first_page_and_takes_its_keys() {
     let opal = Opal::machine(text).env("TERM", "xterm").env("LESS", "").args(["main"]);
     let (code, shown) = on_a_terminal(&opal, "\r\n23\r\n", b"q");
     assert!(code == 0 && shown.contains("left\r\n") && !shown.contains("150"), "{code} {shown}");
+}
+
+/// Reads until the terminal has shown `said`, or nobody has its other side open any more.
+fn read_until(own: &mut File, shown: &mut String, said: &str) {
+    let mut bytes = [0; 4096];
+    while !shown.contains(said) {
+        let Ok(count @ 1..) = own.read(&mut bytes) else { return };
+        shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+}
+
+/// Whether a process is held.
+fn is_suspended(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+}
+
+#[test]
+fn ctrl_z_suspends_opal_and_the_step_and_fg_goes_on_with_both() {
+    let step = "sh -c 'echo $$ $PPID > pids; echo be''gun; read word; echo got-$word'";
+    let opal = Opal::machine(&format!("fun main() {{\n    {step}\n    echo af''ter\n}}\n"));
+    // What has job control: a shell that leads the session of the terminal.
+    let shell = ["/usr/bin/setsid", "--ctty", "--wait", "bash", "--norc", "--noediting", "-i"];
+    let mut shell = opal.started_by(&shell.map(OsStr::new));
+    shell.env("opal", binary()).env("PS1", "$ ");
+    let (mut child, mut own) = start(shell);
+    let mut shown = String::new();
+    own.write_all(b"\"$opal\" main & echo $! > opal; fg; echo a-$((40 + 2))\n").unwrap();
+    read_until(&mut own, &mut shown, "begun");
+    let pids = opal.read("pids") + " " + &opal.read("opal");
+    let pids: Vec<&str> = pids.split_whitespace().collect();
+    for round in 1..=3 {
+        own.write_all(b"\x1a").unwrap();
+        eventually("all are held", || pids.iter().all(|pid| is_suspended(pid)));
+        // The shell has the terminal back as it was, which it would not have from raw mode.
+        own.write_all(format!("echo held-$((40 + {round}))\n").as_bytes()).unwrap();
+        read_until(&mut own, &mut shown, &format!("held-4{round}\r\n"));
+        assert!(tcgetattr(&own).unwrap().local_modes.contains(LocalModes::ICANON), "{shown}");
+        own.write_all(b"fg; echo code-$?\n").unwrap();
+        eventually("all go on", || !pids.iter().any(|pid| is_suspended(pid)));
+    }
+    own.write_all(b"word\n").unwrap();
+    read_until(&mut own, &mut shown, "code-0\r\n");
+    own.write_all(b"exit\n").unwrap();
+    child.wait().unwrap();
+    assert!(shown.contains("got-word\r\n") && shown.contains("after\r\n"), "{shown}");
 }

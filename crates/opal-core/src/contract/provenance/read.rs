@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Source, is_its_own_root};
+use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Seen, Source, is_its_own_root};
 use crate::contract::json::read::{Read as Parsed, Reader};
 use crate::contract::wire_v1::read::parts::{push, text};
 use crate::contract::wire_v1::read::value;
 use crate::contract::wire_v1::weight;
-use crate::hash::Algorithm;
+use crate::hash::{Algorithm, Digest};
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, MAX_REASON, Plan, PlanValue, Read, Step, is_reason};
+use crate::resource::Status;
 
 /// Reads the section into `made` and into the parts of `plan` that it holds.
 pub(in crate::contract) fn read(
@@ -56,6 +57,15 @@ pub(in crate::contract) fn read(
                 unless_empty(r, plan.reads.is_empty())?;
             }
             "reasons" => read_reasons(r, plan)?,
+            "resources" => {
+                r.array(|r| {
+                    let seen = read_resource(r, plan.algorithm)?;
+                    r.charge(RECORD_WEIGHT + seen.path.len())?;
+                    made.resources.push(seen);
+                    Ok(())
+                })?;
+                unless_empty(r, made.resources.is_empty())?;
+            }
             "seed" => made.seed = Some(read_seed(r)?),
             "signer" => made.signer = Some(r.digest()?.0),
             "source" => made.source = Some(read_source(r)?),
@@ -114,24 +124,64 @@ fn read_read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Read> {
             "decorator" => decorator = Some(text(r)?),
             "digest" => digest = Some(r.digest()?),
             "key" => key = Some(text(r)?),
-            "length" => {
-                let count = u32::try_from(r.int()?);
-                length = Some(count.or_else(|_| r.fault("a length has 32 bits"))?);
-            }
+            "length" => length = Some(read_length(r)?),
             _ => r.unknown(member)?,
         }
         Ok(())
     })?;
-    let placeholder = match (digest, length) {
-        (Some(digest), Some(length)) => Some(Placeholder { length, algorithm, digest }),
-        (None, None) => None,
-        _ => return r.fault("`digest` and `length` stand together"),
-    };
+    let placeholder = placeholder(r, algorithm, digest, length)?;
     match (key, decorator) {
         (Some(key), Some(decorator)) => {
             Ok(Read { key: key.into(), decorator: decorator.into(), placeholder })
         }
         _ => r.fault("a read has a `key` and a `decorator`"),
+    }
+}
+
+fn read_length(r: &mut Reader<'_>) -> Parsed<u32> {
+    let length = u32::try_from(r.int()?);
+    length.or_else(|_| r.fault("a length has 32 bits"))
+}
+
+fn placeholder(
+    r: &Reader<'_>,
+    algorithm: Algorithm,
+    digest: Option<Digest>,
+    length: Option<u32>,
+) -> Parsed<Option<Placeholder>> {
+    match (digest, length) {
+        (Some(digest), Some(length)) => Ok(Some(Placeholder { length, algorithm, digest })),
+        (None, None) => Ok(None),
+        _ => r.fault("`digest` and `length` stand together"),
+    }
+}
+
+fn read_resource(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Seen> {
+    let (mut path, mut status, mut digest, mut length) = (None, None, None, None);
+    let mut by_prerequisite = false;
+    r.object(|r, member| {
+        match member {
+            "digest" => digest = Some(r.digest()?),
+            "length" => length = Some(read_length(r)?),
+            "path" => path = Some(text(r)?),
+            "prerequisite" => {
+                by_prerequisite = r.bool()?;
+                unless_empty(r, !by_prerequisite)?;
+            }
+            "status" => match Status::named(&text(r)?) {
+                Some(named) => status = Some(named),
+                None => return r.fault("a status is one of five"),
+            },
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    let details = placeholder(r, algorithm, digest, length)?;
+    match (path, status) {
+        (Some(path), Some(status)) => {
+            Ok(Seen { path: path.into(), status, details, by_prerequisite })
+        }
+        _ => r.fault("a resource has a `path` and a `status`"),
     }
 }
 

@@ -1,14 +1,13 @@
 use std::collections::BTreeMap;
 
-use opal_core::action::{
-    Action, Command, Completed, Conditions, Directory, Halt, Limit, OutputOf, Stage,
-};
+use opal_core::action::{Action, Command, Completed, Conditions, Directory, Halt, OutputOf, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource, Returns};
-use opal_core::resolver::{Inputs, ScriptPart};
+use opal_core::resolver::{Ask, Inputs, Probe, Run, Trouble};
+use opal_core::resource::{Finding, Verify};
 use opal_core::types::Field;
-use opal_core::{Data, Duration, Secret, Type};
+use opal_core::{Data, Secret, Type};
 
-use crate::decorators::common::{NO, STRING_MAP, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NO, STRING_MAP, VERIFY_TIMEOUT};
 
 static RESULT: [Field; 3] = [
     Field { name: "stdout", ty: Type::String, docs: "standard output, exactly as it was" },
@@ -25,7 +24,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            and the fields hold the rest.\n\n\
            With `check` the command describes a state: the check is run first, and where it ends \
            with 0 the state is reached and the command is left out. Without one nobody can tell, \
-           and the command always runs.",
+           and the command always runs.\n\n\
+           ## Statuses\n\n\
+           - `satisfied`: the check ends with 0.\n\
+           - `missing`: it ends with anything else.\n\
+           - `blocked`: it cannot be started: its interpreter or its directory is not there.\n\
+           - `unknown`: there is no check.",
     params: &[
         Param {
             name: "cmd",
@@ -68,10 +72,16 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "go on with the next step whatever the exit code",
             ..Param::BASE
         },
+        ID,
+        DEPENDS_ON,
         VERIFY_TIMEOUT,
     ],
     returns: Some(Returns { version: "1.0.0", ty: Type::Object(&RESULT) }),
-    resource: Some(Resource { yaml: "command", key: &["cmd"] }),
+    resource: Some(Resource {
+        yaml: "command",
+        key: &["cmd", "workdir", "shell", "env", "check"],
+        verify: &Shell,
+    }),
     capabilities: &[Capability::Processes],
     examples: &[
         Example {
@@ -94,23 +104,13 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::BASE
 };
 
-/// How long a check may take unless the step says so.
-const CHECK_SECONDS: i64 = 30;
-
 #[derive(Debug)]
 struct Shell;
 
 impl Action for Shell {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
         let output = if stage.is_captured() { OutputOf::Captured } else { OutputOf::Shown };
-        if let Some(check) = inputs.script("check")
-            && is_reached(check, inputs, stage)?
-        {
-            let nothing = Secret::new("");
-            return Ok(result(Completed { code: 0, stdout: nothing.clone(), stderr: nothing }));
-        }
-        let script = inputs.script("cmd").unwrap_or_default();
-        let completed = stage.command(&command(script, inputs, output))?;
+        let completed = stage.command(&command(inputs, output))?;
         match completed.code {
             code if code != 0 && !inputs.is_true("allow_failure") => Err(stage.exit(code)),
             _ => Ok(result(completed)),
@@ -118,18 +118,26 @@ impl Action for Shell {
     }
 }
 
-/// Whether there is nothing to do.
-fn is_reached(check: &[ScriptPart], inputs: &Inputs, stage: &mut dyn Stage) -> Result<bool, Halt> {
-    let duration = match inputs.data("verify_timeout") {
-        Some(Data::Duration(duration)) => *duration,
-        _ => Duration::from_secs(CHECK_SECONDS),
-    };
-    let mut command = command(check, inputs, OutputOf::Dropped);
-    command.under.limit = Some(Limit { duration, grace: Duration::from_secs(1) });
-    Ok(stage.command(&command)?.code == 0)
+impl Verify for Shell {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let Some(check) = inputs.script("check") else {
+            return Ok(Finding::unknown("there is no `check` that could tell"));
+        };
+        let answer = probe.ask(&Ask {
+            run: Run::Script(check),
+            interpreter: inputs.text("shell"),
+            directory: inputs.text("workdir"),
+            environment: &environment(inputs),
+        })?;
+        Ok(match answer.code {
+            0 => Finding::satisfied("the check succeeds"),
+            code => Finding::missing(format!("the check ends with {code}")),
+        })
+    }
 }
 
-fn command<'a>(script: &'a [ScriptPart], inputs: &'a Inputs, output: OutputOf) -> Command<'a> {
+fn command(inputs: &Inputs, output: OutputOf) -> Command<'_> {
+    let script = inputs.script("cmd").unwrap_or_default();
     let directory = inputs.text("workdir").map(str::to_owned);
     let under = Conditions {
         directory: directory.map(|path| Directory { path, create: false }),
@@ -156,4 +164,42 @@ fn result(completed: Completed) -> Data {
         ("exit_code", Data::Int(i64::from(code))),
     ];
     Data::Map(fields.into_iter().map(|(name, data)| (name.to_owned(), data)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::resolver::{Input, ScriptPart, TroubleKind};
+    use opal_core::resource::Status;
+
+    use super::*;
+    use crate::world::MemoryWorld;
+
+    fn with_check(check: &str) -> Inputs {
+        let mut inputs = Inputs::default();
+        let script = vec![ScriptPart::Text(check.to_owned())];
+        inputs.args.insert("check", Input::Script(script));
+        inputs
+    }
+
+    #[test]
+    fn without_a_check_nobody_can_tell_and_nothing_is_asked() {
+        let world = MemoryWorld::default();
+        let finding = Shell.verify(&Inputs::default(), &world).unwrap();
+        assert_eq!(finding.status, Status::Unknown);
+        assert!(world.asked().is_empty());
+    }
+
+    #[test]
+    fn a_check_that_succeeds_is_satisfied() {
+        let world = MemoryWorld::default().command("test -e made", "");
+        let finding = Shell.verify(&with_check("test -e made"), &world).unwrap();
+        assert_eq!(finding.status, Status::Satisfied);
+    }
+
+    #[test]
+    fn a_shell_that_cannot_start_blocks() {
+        let trouble = Trouble::new(TroubleKind::Missing, "there is no `zsh`", "install it");
+        let world = MemoryWorld::default().failing_command("x", trouble.clone());
+        assert_eq!(Shell.verify(&with_check("x"), &world).unwrap_err(), trouble);
+    }
 }

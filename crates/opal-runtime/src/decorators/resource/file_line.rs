@@ -1,8 +1,27 @@
-use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
-use opal_core::types::Choices;
-use opal_core::{Type, Value};
+//! A line of a file that belongs to somebody else.
 
-use crate::decorators::common::{NO, VERIFY_TIMEOUT};
+mod backup;
+mod edit;
+mod encoding;
+mod words;
+
+use std::path::PathBuf;
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::files::{Attributes, Entry, Files};
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::resource::{Finding, Verify};
+use opal_core::types::Choices;
+use opal_core::{Data, Type, Value};
+use regex::Regex;
+use zeroize::Zeroizing;
+
+use super::diff::unified;
+use super::{content, paths};
+use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT};
+use edit::{Change, Line, Several, edit};
+use encoding::Encoding;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.line",
@@ -11,9 +30,21 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            file keeps its bytes, its line ends included. Without `match` the line is looked for \
            as it stands and added at the end; with it the line that matches is replaced, so a \
            setting changes its value instead of appearing twice.\n\n\
-           With `state=\"absent\"` the line, or what matches, is removed. Several matches are \
-           ambiguous: the step is blocked unless `on_multiple_matches` says which of them is \
-           meant.",
+           With `state=\"absent\"` the line, and what matches, is removed. Several different lines \
+           that match are ambiguous, the wanted one among them or not: the step is blocked \
+           unless `on_multiple_matches` says which of them is meant. Of a line that should be \
+           absent, `first` would leave the others, so it is blocked too.\n\n\
+           A file that is not there is made for a line that should be present. With \
+           `backup=true` the file as it was is kept as `FILE.bak`, or `FILE.bak.1` and so on: no \
+           backup replaces another.\n\n\
+           ## Statuses\n\n\
+           - `satisfied`: the file would not change; a line that should be absent is so where the \
+           file itself is.\n\
+           - `missing`: the file is not there, and the line should be.\n\
+           - `drifted`: the line has to be added, replaced or removed.\n\
+           - `blocked`: several lines match and it is not said which is meant, the file or the \
+           line does not fit the `encoding`, or the path is a link or anything else that is no \
+           file.",
     params: &[
         Param { name: "file", docs: "the file to look after", ..Param::BASE },
         Param {
@@ -64,10 +95,13 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "how the file turns characters into bytes",
             ..Param::BASE
         },
+        ID,
+        DEPENDS_ON,
         VERIFY_TIMEOUT,
     ],
-    resource: Some(Resource { yaml: "line_in_file", key: &["file", "line"] }),
+    resource: Some(Resource { yaml: "line_in_file", key: &["file", "line"], verify: &FileLine }),
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
+    action: Some(&FileLine),
     examples: &[
         Example {
             title: "change a setting, and keep the old file",
@@ -83,3 +117,101 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     ..Descriptor::BASE
 };
+
+#[derive(Debug)]
+struct FileLine;
+
+impl Verify for FileLine {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let wanted = Wanted::new(inputs, probe)?;
+        let found = found(&wanted, probe)?;
+        decide(&wanted, found.as_ref())
+    }
+}
+
+impl Action for FileLine {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        apply(inputs, &*stage.probe(), stage.files())
+            .map(|()| Data::Null)
+            .map_err(|trouble| stage.fail(1, trouble))
+    }
+}
+
+struct Wanted<'i> {
+    path: PathBuf,
+    line: Line<'i>,
+    backup: bool,
+    backup_dir: Option<PathBuf>,
+}
+
+/// A file that is there.
+struct Found {
+    entry: Entry,
+    content: Zeroizing<Vec<u8>>,
+}
+
+impl<'i> Wanted<'i> {
+    fn new(inputs: &'i Inputs, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let pattern = inputs.text("match").map(Regex::new).transpose().map_err(|_| {
+            let message = "`match` is no regular expression that can be used";
+            Trouble::new(TroubleKind::Invalid, message, "make it correct, or shorter")
+        })?;
+        let backup_dir =
+            inputs.text("backup_dir").map(|_| paths::path(inputs, "backup_dir", probe));
+        Ok(Self {
+            path: paths::path(inputs, "file", probe)?,
+            line: Line {
+                text: inputs.text("line").unwrap_or_default(),
+                is_present: inputs.text("state") != Some("absent"),
+                pattern,
+                several: match inputs.text("on_multiple_matches") {
+                    Some("first") => Several::First,
+                    Some("all") => Several::All,
+                    _ => Several::Refused,
+                },
+                encoding: Encoding::named(inputs.text("encoding").unwrap_or_default()),
+            },
+            backup: inputs.is_true("backup"),
+            backup_dir: backup_dir.transpose()?,
+        })
+    }
+
+    fn edit(&self, found: Option<&Found>) -> Result<Option<Change>, Trouble> {
+        edit(found.map(|it| &**it.content), &self.line)
+            .map_err(|refusal| words::refused(&self.path, &self.line, &refusal))
+    }
+}
+
+fn found(wanted: &Wanted<'_>, probe: &dyn Probe) -> Result<Option<Found>, Trouble> {
+    let Some(entry) = content::replaceable(probe, &wanted.path)? else { return Ok(None) };
+    Ok(Some(Found { entry, content: content::read(probe, &wanted.path)? }))
+}
+
+fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble> {
+    let path = wanted.path.display().to_string();
+    let change = wanted.edit(found)?;
+    let message = words::told(&path, change.as_ref(), wanted.line.is_present);
+    Ok(match (change, found) {
+        (None, _) => Finding::satisfied(message),
+        (Some(_), None) => Finding::missing(format!("there is no `{path}`")),
+        (Some(change), Some(found)) => {
+            let shown = |bytes| wanted.line.encoding.shown(bytes);
+            let (expected, actual) = (shown(&change.content), shown(&found.content));
+            let diff = unified((&path, expected.as_bytes()), (&path, actual.as_bytes()));
+            Finding::drifted(message).with_details(diff)
+        }
+    })
+}
+
+fn apply(inputs: &Inputs, probe: &dyn Probe, files: &dyn Files) -> Result<(), Trouble> {
+    let wanted = Wanted::new(inputs, probe)?;
+    let found = found(&wanted, probe)?;
+    let Some(change) = wanted.edit(found.as_ref())? else { return Ok(()) };
+    if let (true, Some(found)) = (wanted.backup, &found) {
+        backup::keep(&wanted, found, probe, files)?;
+    }
+    content::write(files, &wanted.path, &Attributes::default(), &change.content)
+}
+
+#[cfg(test)]
+mod tests;

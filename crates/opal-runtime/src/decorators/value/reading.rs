@@ -31,10 +31,8 @@ pub(super) fn file(inputs: &Inputs, probe: &dyn Probe) -> Result<Secret, Trouble
         ));
     }
     match std::str::from_utf8(&bytes) {
-        Ok(text) if !text.contains('\0') => {
-            Ok(Secret::new(if inputs.is_true("trim") { text.trim() } else { text }))
-        }
-        _ => Err(Trouble::new(
+        Ok(text) => Ok(Secret::new(if inputs.is_true("trim") { text.trim() } else { text })),
+        Err(_) => Err(Trouble::new(
             TroubleKind::NotText,
             format!("the file `{path}` is not UTF-8 text"),
             "convert it with `iconv`, let a step read it, or pin it with `@file.hash(…)`",

@@ -19,17 +19,29 @@ pub struct Step {
     pub attempt: u64,
     pub is_block: bool,
     pub started_at: Option<String>,
+    /// What looks at it have found, where it describes a state.
+    pub looks: Vec<Look>,
     /// None where nobody wrote that it has finished.
     pub finish: Option<Finish>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finish {
-    /// `done`, `failed`, `timed_out`, `stopped`; `skipped` where it never started.
+    /// `done`, `satisfied`, `failed`, `timed_out`, `stopped`; `skipped` where it never started.
     pub end: String,
     pub code: i64,
     pub took_ms: f64,
     pub message: Option<String>,
+}
+
+/// What a look at a resource has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// `satisfied`, `missing`, `drifted`, `blocked`, `unknown`.
+    pub status: String,
+    pub message: String,
+    /// A unified diff, or what else there was to say in several lines.
+    pub details: Option<String>,
 }
 
 impl Step {
@@ -71,18 +83,32 @@ fn around(path: &str) -> impl Iterator<Item = &str> {
 pub fn steps(folder: &Path) -> Result<Vec<Step>, Unreadable> {
     let mut steps: Vec<Step> = Vec::new();
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    // Looks name the path alone: of those that started, the last is meant.
+    let mut latest: BTreeMap<String, usize> = BTreeMap::new();
     for event in Events::open(folder)? {
         let event = event?;
         let number = event["number"].as_u64();
         match event["kind"].as_str() {
             Some("step_started") => {
                 places.extend(number.map(|number| (number, steps.len())));
+                latest.insert(text(&event, "path"), steps.len());
                 steps.push(begun(&event, None));
             }
             Some("step_skipped") => {
                 let end = "skipped".to_owned();
-                let finish = Finish { end, code: 0, took_ms: 0.0, message: None };
+                let message = event["why"].as_str().map(str::to_owned);
+                let finish = Finish { end, code: 0, took_ms: 0.0, message };
                 steps.push(begun(&event, Some(finish)));
+            }
+            Some("step_verified") => {
+                let place = latest.get(event["path"].as_str().unwrap_or_default());
+                if let Some(step) = place.and_then(|&place| steps.get_mut(place)) {
+                    step.looks.push(Look {
+                        status: text(&event, "status"),
+                        message: text(&event, "message"),
+                        details: event["details"].as_str().map(str::to_owned),
+                    });
+                }
             }
             Some("step_finished") => {
                 let place = number.and_then(|number| places.get(&number));
@@ -110,6 +136,7 @@ fn begun(event: &Value, finish: Option<Finish>) -> Step {
         attempt: event["attempt"].as_u64().unwrap_or(1),
         is_block: event["block"].as_bool().unwrap_or(false),
         started_at: event["at"].as_str().map(str::to_owned).filter(|_| finish.is_none()),
+        looks: Vec::new(),
         finish,
     }
 }

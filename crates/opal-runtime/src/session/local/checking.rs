@@ -64,6 +64,7 @@ fn read(session: &LocalSession, text: &str) -> Result<Option<String>, Trouble> {
         ],
         interpreter: None,
         directory: &session.setup.start,
+        previous: None,
         environment: &BTreeMap::new(),
         // The shell that is there already, unless it has a terminal, where all streams are one.
         stdin: if session.setup.terminal.is_none() { Input::Own } else { Input::Nothing },

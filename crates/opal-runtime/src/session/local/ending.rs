@@ -11,7 +11,7 @@ use opal_core::action::Why;
 use rustix::process::Signal;
 
 use super::flow::Flow;
-use super::processes::signal;
+use super::processes::{ignored, signal};
 use super::waiting::Waiting;
 use crate::stop::{Order, Stop};
 
@@ -30,6 +30,8 @@ const KILLED: i32 = 137;
 #[derive(Debug)]
 pub(super) struct Ending {
     how: Signal,
+    /// Whether it was interrupted, by us or by the terminal.
+    is_interrupt: bool,
     /// When to ask: at once, unless the terminal has done so already.
     ask: Instant,
     kill: Instant,
@@ -57,7 +59,8 @@ impl Ending {
         let far = now + Duration::from_hours(24 * 365);
         let after = |duration| now.checked_add(duration).unwrap_or(far);
         let (kill, give_up) = (after(grace), after(grace.saturating_add(LAST)));
-        Self { how, ask: after(delay), kill, give_up, asked, is_over: false }
+        let is_interrupt = why == Why::Signal(2);
+        Self { how, is_interrupt, ask: after(delay), kill, give_up, asked, is_over: false }
     }
 
     /// Whether nothing of the command is left.
@@ -84,6 +87,11 @@ impl Ending {
             return code;
         }
         let members = flow.scope().members();
+        if self.is_interrupt && members.iter().all(|pid| is_deaf(*pid)) {
+            self.is_interrupt = false;
+            (self.how, self.ask) = (Signal::TERM, now);
+            self.asked.clear();
+        }
         if now >= self.ask {
             for pid in members.iter().filter(|pid| self.asked.insert(**pid)) {
                 signal(*pid, self.how);
@@ -94,6 +102,12 @@ impl Ending {
         self.is_over = members.is_empty();
         None
     }
+}
+
+/// Whether an interrupt means nothing to a process, as to what a shell has started with `&`.
+fn is_deaf(pid: i32) -> bool {
+    const INTERRUPT: u64 = 1 << 1;
+    ignored(pid) & INTERRUPT != 0
 }
 
 fn kill(look: impl Fn() -> Vec<i32>) {

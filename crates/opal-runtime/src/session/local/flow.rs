@@ -53,6 +53,7 @@ pub(super) struct Flow<'a> {
 pub(super) struct Outcome {
     pub(super) code: i32,
     pub(super) directory: Option<PathBuf>,
+    pub(super) previous: Option<PathBuf>,
 }
 
 /// What there is to do.
@@ -196,6 +197,7 @@ impl<'a> Flow<'a> {
         while let Some(shell) = &mut self.lane.shell {
             match shell.answer()? {
                 Some(Answer::Directory(directory)) => self.outcome.directory = Some(directory),
+                Some(Answer::Previous(previous)) => self.outcome.previous = Some(previous),
                 Some(Answer::Code(code)) => {
                     self.ended(code);
                     break;

@@ -18,6 +18,7 @@ use rustix::termios::tcsetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::children;
+use super::processes::ignored;
 
 /// What comes to everybody in the foreground.
 const SHARED: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
@@ -30,7 +31,8 @@ pub fn lead(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no program was named"))?;
     setsid()?;
     ioctl_tiocsctty(stdin())?;
-    let ignored = ignored();
+    // What this process was started to ignore, and the shell with it.
+    let ignored = ignored("self");
     for signal in SHARED.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0) {
         // Heard and not heeded. To ignore it would be inherited; this is not.
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
@@ -40,14 +42,6 @@ pub fn lead(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
     // Without it some servers are lost with the terminal, which may be gone already.
     let _ = leave(&program);
     Ok(u8::try_from(children::code(status)).unwrap_or(1))
-}
-
-/// What this process was started to ignore, and the shell with it. Where the system does not tell,
-/// nothing.
-fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// Takes everything that is left out of the foreground.

@@ -217,6 +217,13 @@ fn ps() -> Option<Vec<Process>> {
     Some(String::from_utf8(listing.stdout).ok()?.lines().filter_map(row).collect())
 }
 
+/// The signals that a process ignores, `self` for this one. Where the system does not tell, none.
+pub(super) fn ignored(pid: impl std::fmt::Display) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
 pub(super) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         // It may have ended by itself, or be somebody else's, as what `sudo` starts.

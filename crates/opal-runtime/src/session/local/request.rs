@@ -1,7 +1,7 @@
 //! The text that a waiting shell is given for one command.
 //!
 //! ```text
-//! builtin cd -- '/srv' 2>&201 && unset -v OLDPWD &&   only where it stands elsewhere
+//! builtin cd -- '/srv' 2>&201 && export OLDPWD='/' &&   only where it stands elsewhere
 //! ( unset -v __opal_0
 //! __opal_0='; rm -rf /'
 //! export REGION='eu'
@@ -36,8 +36,8 @@ use crate::script::{Compiled, Shell};
 pub(super) struct Request<'a> {
     pub(super) shell: Shell,
     pub(super) descriptors: Descriptors,
-    /// Where to go first.
-    pub(super) directory: Option<&'a Path>,
+    /// Where to go first, and what `cd -` then goes back to.
+    pub(super) place: Option<(&'a Path, Option<&'a Path>)>,
     pub(super) environment: &'a BTreeMap<String, Secret>,
     /// Whether to tell where it ended.
     pub(super) is_mover: bool,
@@ -108,9 +108,11 @@ impl Request<'_> {
             return [command, String::new()];
         }
         let (channel, builtin) = (self.descriptors.channel, self.builtin());
-        let begun =
-            format!("{{ {command}}} {channel}>&-\n__opal_code=$?\n{builtin}printf '%s:%s\\0' ");
-        let ended = format!(" \"$PWD\" >&{channel}\n{builtin}exit \"$__opal_code\"\n");
+        let begun = format!("{{ {command}}} {channel}>&-\n__opal_code=$?\n__opal_turn=");
+        let ended = format!(
+            "\n{builtin}printf '%s:%s\\0' \"$__opal_turn\" \"$PWD\" \
+             \"$__opal_turn\" \"-${{OLDPWD-}}\" >&{channel}\n{builtin}exit \"$__opal_code\"\n"
+        );
         [begun, ended]
     }
 
@@ -131,19 +133,28 @@ impl Request<'_> {
 
     fn begun(&self, bytes: usize) -> Zeroizing<String> {
         let mut text = Zeroizing::new(String::new());
-        let Some(directory) = self.directory else {
+        let Some((directory, previous)) = self.place else {
             text.reserve_exact(bytes);
             return text;
         };
         let directory = directory.to_string_lossy();
-        text.reserve_exact(bytes + 2 * directory.len() + 64);
+        let previous = previous.map(|it| quoted(&it.to_string_lossy()));
+        let paths = 2 * directory.len() + previous.as_ref().map_or(0, |it| it.len());
+        text.reserve_exact(bytes + paths + 64);
         text.push_str(&format!(
             "{}cd -- {} 2>&{}",
             self.builtin(),
             quoted(&directory).as_str(),
             self.descriptors.error
         ));
-        text.push_str(" && unset -v OLDPWD && ");
+        match previous {
+            Some(previous) => {
+                text.push_str(" && export OLDPWD=");
+                text.push_str(&previous);
+            }
+            None => text.push_str(" && unset -v OLDPWD"),
+        }
+        text.push_str(" && ");
         text
     }
 

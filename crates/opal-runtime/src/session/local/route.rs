@@ -21,6 +21,7 @@ use crate::script::{self, Movement, Plain, Shell};
 pub(super) struct Task<'a> {
     pub(super) script: &'a [ScriptPart],
     pub(super) directory: &'a Path,
+    pub(super) previous: Option<&'a Path>,
     pub(super) environment: &'a BTreeMap<String, Secret>,
 }
 
@@ -230,7 +231,7 @@ pub(super) fn program_in(
     program: &Path,
 ) -> Result<Command, Trouble> {
     let mut command = children::command(program);
-    session.surround(&mut command, lane, task.directory);
+    session.surround(&mut command, lane, (task.directory, task.previous));
     command
         .env("SHLVL", session.variable("SHLVL").unwrap_or(OsStr::new("0")))
         .env("_", task.directory.join(program))
@@ -254,20 +255,22 @@ fn ask(
 ) -> Result<(), Trouble> {
     let compiled = script::compile(task.script)?;
     let is_ordinary = task.environment.keys().all(|name| is_exportable(name))
-        && task.directory.to_str().is_some();
+        && task.directory.to_str().is_some()
+        && task.previous.is_none_or(|it| it.to_str().is_some());
     let none = BTreeMap::new();
     let (own, environment) =
         if is_ordinary { (&none, task.environment) } else { (task.environment, &none) };
     if !is_ordinary || lane.shell.is_none() {
-        session.boot(lane, task.directory, own)?;
+        session.boot(lane, (task.directory, task.previous), own)?;
     }
     lane.is_reusable &= is_ordinary;
     let shell = lane.shell.as_mut().expect("a lane that has booted has a shell");
-    let is_elsewhere = shell.directory != task.directory;
+    let is_elsewhere =
+        shell.directory != task.directory || shell.previous.as_deref() != task.previous;
     let request = Request {
         shell: session.shell().unwrap_or(Shell::Sh),
         descriptors: shell.descriptors,
-        directory: is_elsewhere.then_some(task.directory),
+        place: is_elsewhere.then_some((task.directory, task.previous)),
         environment,
         is_mover: !matches!(script::movement(task.script), Movement::Stays),
     };
@@ -277,6 +280,7 @@ fn ask(
         (None, _) => request.forked(&compiled),
     };
     shell.directory = task.directory.to_owned();
+    shell.previous = task.previous.map(Path::to_owned);
     shell.ask(&asked).map_err(|error| failed("the shell cannot be asked", &error))
 }
 

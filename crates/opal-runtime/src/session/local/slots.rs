@@ -1,7 +1,8 @@
 //! Descriptors for shells that know only those up to 9.
 //!
 //! Two low numbers are kept busy from the first use on, so that they are there when such a shell is
-//! started: requests come in on one, answers go out on the other.
+//! started: requests come in on one, answers go out on the other. A shell that serves one command
+//! reads its values from the first.
 
 use std::fs::File;
 use std::io;
@@ -41,6 +42,23 @@ pub(super) fn start(
     let is_free = |number: &i32| ![script, channel].contains(number);
     let error = (LOWEST..=HIGHEST).rev().find(is_free).unwrap_or(LOWEST);
     Ok((running, Descriptors { script: Some(script), channel, error, mark: None }))
+}
+
+/// Starts what reads `given` first, under the number that `command` is told.
+pub(super) fn start_with(
+    given: BorrowedFd<'_>,
+    command: impl FnOnce(i32) -> Command,
+) -> io::Result<Running> {
+    reserve()?;
+    let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let [slot, _] = slots.as_mut().expect("they were reserved above");
+    let nothing = File::open("/dev/null")?;
+    children::start_alone(|| {
+        dup2(given, slot)?;
+        let child = command(slot.as_raw_fd()).spawn();
+        dup3(&nothing, slot, DupFlags::CLOEXEC)?;
+        child
+    })
 }
 
 /// Takes the numbers: best done early, while they are free.

@@ -46,6 +46,8 @@ pub(super) struct Waiting {
     pub(super) descriptors: Descriptors,
     /// Where it stands.
     pub(super) directory: PathBuf,
+    /// What `cd -` goes back to.
+    pub(super) previous: Option<PathBuf>,
     requests: OwnedFd,
     answers: OwnedFd,
     turn: u64,
@@ -71,6 +73,8 @@ pub(super) struct Descriptors {
 pub(super) enum Answer {
     Code(i32),
     Directory(PathBuf),
+    /// What `cd -` goes back to from there.
+    Previous(PathBuf),
     /// The shell itself has ended.
     Lost(i32),
 }
@@ -97,7 +101,7 @@ impl Waiting {
     pub(super) fn start(
         interpreter: &Interpreter,
         leader: &[OsString],
-        directory: &Path,
+        (directory, previous): (&Path, Option<&Path>),
         prepare: impl FnOnce(&mut Command),
     ) -> io::Result<Self> {
         let is_led = !leader.is_empty();
@@ -136,6 +140,7 @@ impl Waiting {
             is_led,
             descriptors,
             directory: directory.to_owned(),
+            previous: previous.map(Path::to_owned),
             requests,
             answers,
             turn: 0,
@@ -240,8 +245,13 @@ impl Waiting {
             let end = self.received.iter().position(|byte| *byte == 0)?;
             let message: Vec<u8> = self.received.drain(..=end).take(end).collect();
             let Some(rest) = message.strip_prefix(start.as_bytes()) else { continue };
-            if let [b'/', ..] = rest {
-                return Some(Answer::Directory(PathBuf::from(OsString::from_vec(rest.to_vec()))));
+            let path = |bytes: &[u8]| PathBuf::from(OsString::from_vec(bytes.to_vec()));
+            match rest {
+                [b'/', ..] => return Some(Answer::Directory(path(rest))),
+                [b'-', previous @ ..] if previous.starts_with(b"/") => {
+                    return Some(Answer::Previous(path(previous)));
+                }
+                _ => {}
             }
             if let Some(code) = std::str::from_utf8(rest).ok().and_then(|it| it.parse().ok()) {
                 return Some(Answer::Code(code));

@@ -1,31 +1,36 @@
-//! Commands that run while a plan is made, and their end.
+//! Commands that only look, and their end.
 //!
 //! They stay in the process group of opal. So Ctrl+C reaches them as it reaches opal, and a
 //! command that asks for a passphrase on the terminal may do so; in a group of their own the
 //! terminal would stop them at the first question and leave them running after Ctrl+C. The price
 //! is that they cannot be ended as a group: see [`super::descendants`].
 //!
-//! Standard input is empty, and standard error is thrown away: it may hold what nobody should see,
-//! and no scrubber knows a value that is still being read.
+//! Standard input is empty. Standard error is thrown away where a value is read: it may hold what
+//! nobody should see, and no scrubber knows a value that is still being read. Who asks for an answer
+//! gets both, to decide by.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
-use opal_core::resolver::{MAX_VALUE_BYTES, Trouble, TroubleKind};
+use opal_core::action::Why;
+use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble, TroubleKind};
 use zeroize::Zeroizing;
 
-use super::{OsWorld, descendants};
+use super::{View, descendants};
 use crate::stop::{Order, Stop};
 use crate::world::wiped;
 
-/// How soon it is heard that planning is to stop.
+/// How soon it is heard that it is to stop.
 const HEARING: Duration = Duration::from_millis(50);
 
 /// What shall run.
@@ -36,57 +41,93 @@ pub(super) struct Work<'a> {
     pub(super) feed: Option<Zeroizing<String>>,
     /// What messages call it.
     pub(super) name: &'a str,
+    pub(super) directory: &'a Path,
+    /// On top of the environment of the view.
+    pub(super) environment: &'a BTreeMap<String, Secret>,
+}
+
+/// A stream of the command, by its place in [`Seen::printed`].
+#[derive(Clone, Copy)]
+enum Source {
+    Stdout,
+    Stderr,
 }
 
 enum Event {
-    Output(Option<Zeroizing<Vec<u8>>>),
+    Output(Source, Option<Zeroizing<Vec<u8>>>),
     Exit(ExitStatus),
 }
 
 /// Runs it to its end; what it wrote to standard output.
-pub(super) fn output(world: &OsWorld, work: Work<'_>) -> Result<Secret, Trouble> {
-    let mut child = command(world, &work).spawn().map_err(|error| start_trouble(&work, &error))?;
+pub(super) fn output(view: &View<'_>, work: Work<'_>) -> Result<Secret, Trouble> {
+    let name = work.name;
+    text(&finished(view, work, Stdio::null())?, name)
+}
+
+/// Runs it to its end, whatever that is.
+pub(super) fn answer(view: &View<'_>, work: Work<'_>) -> Result<Answer, Trouble> {
+    let Finished { status, printed: [stdout, stderr] } = finished(view, work, Stdio::piped())?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    let text = |bytes: Zeroizing<Vec<u8>>| match String::from_utf8_lossy(&bytes) {
+        Cow::Borrowed(text) => Secret::new(text),
+        Cow::Owned(text) => Secret::new(text),
+    };
+    Ok(Answer { code, stdout: text(stdout), stderr: text(stderr) })
+}
+
+fn finished(view: &View<'_>, work: Work<'_>, stderr: Stdio) -> Result<Finished, Trouble> {
+    let mut command = command(view, &work);
+    let mut child = command.stderr(stderr).spawn().map_err(|error| start_trouble(&work, &error))?;
     if let (Some(feed), Some(stdin)) = (work.feed, child.stdin.take()) {
         thread::spawn(move || write(stdin, &feed));
     }
-    let stdout = child.stdout.take().expect("the standard output is a pipe");
-    let pipe = rustix::fs::fstat(stdout.as_fd()).ok().map(|it| it.st_ino);
     let pid = rustix::process::Pid::from_child(&child);
     let (sender, events) = mpsc::channel();
-    let reader = sender.clone();
-    thread::spawn(move || read(stdout, &reader));
+    let stdout = child.stdout.take().map(|it| (Source::Stdout, OwnedFd::from(it)));
+    let stderr = child.stderr.take().map(|it| (Source::Stderr, OwnedFd::from(it)));
+    let mut seen = Seen::default();
+    let mut pipes = Vec::new();
+    for (from, fd) in stdout.into_iter().chain(stderr) {
+        pipes.extend(rustix::fs::fstat(&fd).ok().map(|it| it.st_ino));
+        seen.open += 1;
+        let reader = sender.clone();
+        thread::spawn(move || read(from, fd, &reader));
+    }
     thread::spawn(move || {
         if let Ok(status) = child.wait() {
             // Nobody listens any more after a time-out.
             let _ = sender.send(Event::Exit(status));
         }
     });
-    world.stop.attend();
-    let mut seen = Seen::default();
-    let result = seen.wait(&events, (&world.stop, world.limits.command), work.name);
+    view.stop.attend();
+    let result = seen.wait(&events, (view.stop, view.world.limits.command), work.name);
     if result.is_err() {
         let alive = seen.status.is_none().then_some(pid);
-        descendants::end(alive, pipe);
+        descendants::end(alive, &pipes);
     }
-    result?;
-    text(seen, work.name)
+    Ok(Finished { status: result?, printed: seen.printed })
 }
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the one place that starts plan-time commands; each is waited for, or ended"
+    reason = "the one place that starts commands that look; each is waited for, or ended"
 )]
-fn command(world: &OsWorld, work: &Work<'_>) -> Command {
+fn command(view: &View<'_>, work: &Work<'_>) -> Command {
     let mut command = Command::new(work.program);
     command
         .args(work.arguments)
         .env_clear()
-        .envs(&world.surroundings.environment)
-        .current_dir(&world.surroundings.start)
+        .envs(&view.world.surroundings.environment)
+        .envs(exposed(view.environment))
+        .envs(exposed(work.environment))
+        .current_dir(work.directory)
         .stdin(if work.feed.is_some() { Stdio::piped() } else { Stdio::null() })
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
+        .stdout(Stdio::piped());
     command
+}
+
+fn exposed(environment: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&String, &str)> {
+    environment.iter().map(|(name, value)| (name, value.expose()))
 }
 
 fn write(mut stdin: ChildStdin, feed: &str) {
@@ -95,50 +136,59 @@ fn write(mut stdin: ChildStdin, feed: &str) {
 }
 
 /// Reads up to the limit, and one byte more to know that it was exceeded.
-fn read(mut stdout: ChildStdout, events: &Sender<Event>) {
-    let bytes = wiped::read(&mut stdout, MAX_VALUE_BYTES + 1);
-    let _ = events.send(Event::Output(bytes.ok()));
+fn read(from: Source, fd: OwnedFd, events: &Sender<Event>) {
+    let bytes = wiped::read(&mut File::from(fd), MAX_VALUE_BYTES + 1);
+    let _ = events.send(Event::Output(from, bytes.ok()));
+}
+
+/// A command that has ended, with what it printed on standard output and standard error.
+struct Finished {
+    status: ExitStatus,
+    printed: [Zeroizing<Vec<u8>>; 2],
 }
 
 /// What has become known about a command.
 #[derive(Default)]
 struct Seen {
-    bytes: Zeroizing<Vec<u8>>,
+    printed: [Zeroizing<Vec<u8>>; 2],
     status: Option<ExitStatus>,
-    is_closed: bool,
+    /// Streams that somebody still writes to.
+    open: usize,
 }
 
 impl Seen {
-    /// Until the command has ended and everybody has closed its standard output.
+    /// Until the command has ended and everybody has closed its output.
     fn wait(
         &mut self,
         events: &Receiver<Event>,
         (stop, limit): (&Stop, Duration),
         name: &str,
-    ) -> Result<(), Trouble> {
+    ) -> Result<ExitStatus, Trouble> {
         let deadline = Instant::now() + limit;
-        while self.status.is_none() || !self.is_closed {
+        loop {
+            if let (Some(status), 0) = (self.status, self.open) {
+                return Ok(status);
+            }
             if stop.order() != Order::GoOn {
-                return Err(stopped(name));
+                return Err(stopped(name, stop.why()));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match events.recv_timeout(left.min(HEARING)) {
                 Ok(Event::Exit(status)) => self.status = Some(status),
-                Ok(Event::Output(Some(bytes))) if bytes.len() as u64 > MAX_VALUE_BYTES => {
+                Ok(Event::Output(_, Some(bytes))) if bytes.len() as u64 > MAX_VALUE_BYTES => {
                     return Err(too_large(name));
                 }
-                Ok(Event::Output(Some(bytes))) => {
-                    self.bytes = bytes;
-                    self.is_closed = true;
+                Ok(Event::Output(from, Some(bytes))) => {
+                    self.printed[from as usize] = bytes;
+                    self.open -= 1;
                 }
-                Ok(Event::Output(None)) | Err(RecvTimeoutError::Disconnected) => {
+                Ok(Event::Output(_, None)) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(lost(name));
                 }
                 Err(RecvTimeoutError::Timeout) if left > HEARING => {}
                 Err(RecvTimeoutError::Timeout) => return Err(self.too_late(name, limit)),
             }
         }
-        Ok(())
     }
 
     fn too_late(&self, name: &str, limit: Duration) -> Trouble {
@@ -159,13 +209,13 @@ impl Seen {
     }
 }
 
-fn text(seen: Seen, name: &str) -> Result<Secret, Trouble> {
-    if let Some(trouble) = seen.status.and_then(|status| exit_trouble(status, name)) {
+fn text(finished: &Finished, name: &str) -> Result<Secret, Trouble> {
+    if let Some(trouble) = exit_trouble(finished.status, name) {
         return Err(trouble);
     }
-    match std::str::from_utf8(&seen.bytes) {
-        Ok(text) if !text.contains('\0') => Ok(Secret::new(text)),
-        _ => Err(Trouble::new(
+    match std::str::from_utf8(&finished.printed[Source::Stdout as usize]) {
+        Ok(text) => Ok(Secret::new(text)),
+        Err(_) => Err(Trouble::new(
             TroubleKind::NotText,
             format!("what {name} printed is not UTF-8 text"),
             "encode it, for example with `| base64`",
@@ -223,12 +273,19 @@ fn too_large(name: &str) -> Trouble {
     )
 }
 
-fn stopped(name: &str) -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        format!("{name} was ended: planning was interrupted"),
-        "nothing has run; start again when you like",
-    )
+fn stopped(name: &str, why: Option<Why>) -> Trouble {
+    match why {
+        Some(Why::TimedOut) => Trouble::new(
+            TroubleKind::TimedOut,
+            format!("{name} was ended: the time for it is over"),
+            "run it by hand to see what it waits for, or give it more time",
+        ),
+        _ => Trouble::new(
+            TroubleKind::Failed,
+            format!("{name} was ended: opal was told to stop"),
+            "it only looked; start again when you like",
+        ),
+    }
 }
 
 fn lost(name: &str) -> Trouble {

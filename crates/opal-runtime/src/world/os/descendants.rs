@@ -1,7 +1,7 @@
 //! The end of a command that takes too long, with everything that it started.
 //!
 //! Its processes share the group of opal, so they are found one by one: the children of its
-//! children, and whoever still holds its standard output, which is how one that has lost its
+//! children, and whoever still holds its output, which is how one that has lost its
 //! parent is known. They are stopped before they are ended, so that none can start another in
 //! between. The second way needs Linux; elsewhere a process without its parent is left alone.
 //!
@@ -17,14 +17,14 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 /// How often to look for processes that were started during the look before.
 const MAX_LOOKS: usize = 16;
 
-/// Ends the process `root` and its descendants, and all others that hold the pipe.
-pub(super) fn end(root: Option<Pid>, pipe: Option<u64>) {
+/// Ends the process `root` and its descendants, and all others that hold one of the pipes.
+pub(super) fn end(root: Option<Pid>, pipes: &[u64]) {
     let mut found: BTreeSet<i32> = root.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
     for _ in 0..MAX_LOOKS {
         let before = found.len();
         found.iter().for_each(|pid| signal(*pid, Signal::STOP));
         grow(&mut found, &processes());
-        found.extend(pipe.map(holders).unwrap_or_default());
+        found.extend(pipes.iter().flat_map(|pipe| holders(*pipe)));
         found.remove(&getpid().as_raw_nonzero().get());
         if found.len() == before {
             break;

@@ -3,34 +3,32 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Trouble, TroubleKind};
 use rustix::fs::OFlags;
 
-use super::Surroundings;
-
-/// Opens a regular file. Anything else could block for ever, never end, or do something when it
-/// is opened: a pipe, `/dev/zero`, a watchdog device.
-pub(super) fn open(surroundings: &Surroundings, path: &str) -> Result<File, Trouble> {
-    let place = place(surroundings, path)?;
+/// Opens a regular file, with the name that messages have for it. Anything else could block for
+/// ever, never end, or do something when it is opened: a pipe, `/dev/zero`, a watchdog device.
+pub(super) fn open(place: &Path, path: &str) -> Result<File, Trouble> {
     let failed = |error: io::Error| trouble(path, &error);
-    regular(path, &fs::metadata(&place).map_err(failed)?)?;
+    regular(path, &fs::metadata(place).map_err(failed)?)?;
     // Between the two looks another process may have put a pipe there.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(&place);
+    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(place);
     let file = file.map_err(failed)?;
     regular(path, &file.metadata().map_err(failed)?)?;
     Ok(file)
 }
 
-fn place(surroundings: &Surroundings, path: &str) -> Result<PathBuf, Trouble> {
+/// A path as it is written, whole.
+pub(super) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Trouble> {
     let rest = match path {
         "~" => Some(""),
         _ => path.strip_prefix("~/"),
     };
-    let Some(rest) = rest else { return Ok(surroundings.start.join(path)) };
-    let home = surroundings.home.as_ref().ok_or_else(|| {
+    let Some(rest) = rest else { return Ok(base.join(path)) };
+    let home = home.ok_or_else(|| {
         Trouble::new(
             TroubleKind::Missing,
             format!("`{path}` cannot be found, since there is no home directory"),

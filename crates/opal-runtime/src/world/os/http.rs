@@ -15,12 +15,12 @@ use ureq::http::Uri;
 use ureq::http::uri::Scheme;
 use ureq::{Agent, Body, Error, Proxy};
 
-use super::OsWorld;
+use super::{OsWorld, View};
 use crate::world::wiped;
 
 const MAX_REDIRECTS: usize = 10;
 
-pub(super) fn get(world: &OsWorld, request: &Request<'_>) -> Result<Secret, Trouble> {
+pub(super) fn get(view: &View<'_>, request: &Request<'_>) -> Result<Secret, Trouble> {
     let deadline = Instant::now() + request.timeout;
     let first = parse(request.url)?;
     let mut uri = first.clone();
@@ -28,7 +28,7 @@ pub(super) fn get(world: &OsWorld, request: &Request<'_>) -> Result<Secret, Trou
         let left = deadline.saturating_duration_since(Instant::now());
         let to_first = same_server(&first, &uri);
         let server = if to_first { server(&first) } else { stranger(&first) };
-        let mut response = fetch(world, request, &uri, to_first, left)
+        let mut response = fetch(view, request, &uri, to_first, left)
             .map_err(|error| trouble(&server, &error, request.timeout))?;
         let status = response.status();
         if status.is_success() {
@@ -48,7 +48,7 @@ pub(super) fn get(world: &OsWorld, request: &Request<'_>) -> Result<Secret, Trou
 }
 
 fn fetch(
-    world: &OsWorld,
+    view: &View<'_>,
     request: &Request<'_>,
     uri: &Uri,
     with_headers: bool,
@@ -57,7 +57,7 @@ fn fetch(
     if left.is_zero() {
         return Err(Error::Timeout(ureq::Timeout::Global));
     }
-    let agent = world.agent.get_or_init(|| agent(world));
+    let agent = view.world.agent.get_or_init(|| agent(view.world));
     let mut builder = agent.get(uri.clone());
     if with_headers {
         for (name, value) in request.headers {
@@ -65,7 +65,7 @@ fn fetch(
         }
     }
     let config = builder.config().timeout_global(Some(left));
-    config.proxy(proxy(world, uri)?).build().call()
+    config.proxy(proxy(view, uri)?).build().call()
 }
 
 fn agent(world: &OsWorld) -> Agent {
@@ -81,9 +81,9 @@ fn agent(world: &OsWorld) -> Agent {
 }
 
 /// As `curl` reads them; `HTTP_PROXY` in capitals can be set by strangers in CGI programs.
-fn proxy(world: &OsWorld, uri: &Uri) -> Result<Option<Proxy>, Error> {
+fn proxy(view: &View<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
     let variable = |names: &[&str]| {
-        names.iter().find_map(|name| world.variable(name)?.to_str().filter(|it| !it.is_empty()))
+        names.iter().find_map(|name| view.variable(name)?.to_str().filter(|it| !it.is_empty()))
     };
     let names: &[&str] = if uri.scheme() == Some(&Scheme::HTTPS) {
         &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
@@ -166,8 +166,8 @@ fn text(server: &str, body: &mut Body, limit: Duration) -> Result<Secret, Troubl
         ));
     }
     match std::str::from_utf8(&bytes) {
-        Ok(text) if !text.contains('\0') => Ok(Secret::new(text)),
-        _ => Err(Trouble::new(
+        Ok(text) => Ok(Secret::new(text)),
+        Err(_) => Err(Trouble::new(
             TroubleKind::NotText,
             format!("what {server} answered is not UTF-8 text"),
             "fetch it in a step, with `curl`, and keep it in a file",

@@ -1,0 +1,40 @@
+//! `--verify-first`: everything is looked at before the first step.
+
+use opal_runtime::plan::Resolved;
+use opal_runtime::stop::Stop;
+use opal_runtime::vault::Vault;
+use opal_runtime::verify::Report;
+
+use crate::commands::verify::{self, Counts};
+use crate::dispatch::Context;
+use crate::failure::Failure;
+use crate::options::Asked;
+use crate::planning::{Outcome, Subject};
+use crate::signals::Watched;
+use crate::view;
+
+/// What was found, and told; none where nobody asked.
+pub(crate) fn look(
+    context: &Context<'_>,
+    asked: &Asked,
+    (subject, resolved): (&Subject<'_>, &Resolved),
+    vault: &Vault,
+    (stop, watched): (&Stop, &Watched),
+) -> Outcome<Option<Report>> {
+    if !asked.run.verify_first {
+        return Ok(Ok(None));
+    }
+    let counts = Counts::of(&resolved.plan, &context.registry);
+    let report = verify::look(context, asked, (subject, resolved), vault, stop, None)?;
+    match report.stopped.and(watched.exit()) {
+        Some(exit) => {
+            let Failure { message, .. } = verify::interrupted(exit, &report, counts);
+            view::say(&format!("{message}\n"));
+            Ok(Err(exit))
+        }
+        None => {
+            view::verify::first(&report, asked, context);
+            Ok(Ok(Some(report)))
+        }
+    }
+}

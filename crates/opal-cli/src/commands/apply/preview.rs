@@ -1,0 +1,143 @@
+//! `--dry-run` of what describes a state: what would change, and nothing does.
+
+use std::collections::BTreeMap;
+
+use opal_core::plan::Step;
+use opal_core::resource::{self, Status, Verification};
+use opal_runtime::plan::Resolved;
+use opal_runtime::verify::Report;
+
+use crate::commands::verify::{self, Counts};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::planning::{Program, Subject};
+use crate::signals::Watched;
+use crate::view;
+use crate::view::verify::Preview;
+
+/// What an apply would do about a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing: it is as described.
+    Skip,
+    Create,
+    Correct,
+    /// Nobody can tell: it runs.
+    Run,
+    /// It is looked at again once what it depends on was applied.
+    Later,
+    /// It would fail, or what it depends on would.
+    Blocked,
+}
+
+impl Effect {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Create, Self::Correct, Self::Run, Self::Skip, Self::Blocked, Self::Later];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Skip => "skip",
+            Self::Create => "create",
+            Self::Correct => "correct",
+            Self::Run => "run",
+            Self::Later => "later",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+/// Says what would change. Exit 1 where it could not be applied.
+pub(crate) fn show(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    asked: &Asked,
+) -> Result<Exit, Failure> {
+    match subject.check(context, asked.plan.is_json())? {
+        Ok(program) => below(context, subject, &program, asked),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// The same of a program that was checked, below the plan of it or alone.
+pub(crate) fn below(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    program: &Program,
+    asked: &Asked,
+) -> Result<Exit, Failure> {
+    let watched = Watched::begin()?;
+    let resolved = match verify::plan(context, subject, program, asked, &watched)? {
+        Ok(resolved) => resolved,
+        Err(exit) => return Ok(exit),
+    };
+    let counts = Counts::of(&resolved.plan, &context.registry);
+    let vault = verify::vault(&resolved);
+    let report = verify::look(context, asked, (subject, &resolved), &vault, watched.stop(), None)?;
+    if let Some(exit) = report.stopped.and(watched.exit()) {
+        return Err(verify::interrupted(exit, &report, counts));
+    }
+    let effects = effects(&resolved, &report);
+    let preview = Preview {
+        file: &subject.loaded.name,
+        report: &report,
+        effects: &effects,
+        others: counts.others,
+    };
+    view::verify::preview(&preview, asked, context)?;
+    let is_blocked = effects.contains(&Effect::Blocked);
+    Ok(if is_blocked { Exit::Differs } else { Exit::Done })
+}
+
+/// In the order of the report.
+fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = report.verifications.iter().map(effect).collect();
+    let dependents = dependents(resolved, report);
+    let is_blocked = |index: &usize| effects[*index] == Effect::Blocked;
+    let mut open: Vec<usize> = (0..effects.len()).filter(is_blocked).collect();
+    while let Some(index) = open.pop() {
+        for &other in &dependents[index] {
+            if effects[other] == Effect::Later {
+                effects[other] = Effect::Blocked;
+                open.push(other);
+            }
+        }
+    }
+    effects
+}
+
+fn effect(found: &Verification) -> Effect {
+    match (found.status, &found.blocked) {
+        (Status::Satisfied, _) => Effect::Skip,
+        (Status::Missing, _) => Effect::Create,
+        (Status::Drifted, _) => Effect::Correct,
+        (Status::Unknown, _) => Effect::Run,
+        (Status::Blocked, Some(blocked)) if blocked.by_prerequisite => Effect::Later,
+        (Status::Blocked, _) => Effect::Blocked,
+    }
+}
+
+/// Who depends on each.
+fn dependents(resolved: &Resolved, report: &Report) -> Vec<Vec<usize>> {
+    let all = report.verifications.iter().enumerate();
+    let places: BTreeMap<&str, usize> = all.map(|(index, it)| (&*it.path, index)).collect();
+    let mut found: Vec<(usize, &Step)> = Vec::new();
+    let mut open: Vec<&Step> = resolved.plan.steps.iter().collect();
+    while let Some(step) = open.pop() {
+        found.extend(places.get(&*step.path).map(|&index| (index, step)));
+        open.extend(&step.block);
+    }
+    let values = &resolved.secrets;
+    let id =
+        |(index, step): &(usize, &'_ Step)| Some((resource::id(step, values)?.to_owned(), *index));
+    let ids: BTreeMap<String, usize> = found.iter().filter_map(id).collect();
+    let mut dependents = vec![Vec::new(); report.verifications.len()];
+    for (index, step) in &found {
+        for wanted in resource::depends_on(step, values) {
+            if let Some(&before) = ids.get(wanted) {
+                dependents[before].push(*index);
+            }
+        }
+    }
+    dependents
+}

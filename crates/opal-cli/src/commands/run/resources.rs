@@ -1,0 +1,83 @@
+//! The resources of a contract: what is seen of them before its first step, and after its last.
+
+use opal_core::contract::{self, Earlier, Seen, Verdict};
+use opal_core::placeholder::PlaceholderKey;
+use opal_runtime::contracts::Opened;
+use opal_runtime::execute;
+use opal_runtime::plan::Resolved;
+use opal_runtime::record::reader;
+use opal_runtime::stop::Stop;
+use opal_runtime::vault::Vault;
+
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::planning::{Outcome, Subject};
+use crate::signals::Watched;
+use crate::survey::{self, Look};
+use crate::view;
+
+/// What is seen of the resources now; none where looking was interrupted.
+pub(crate) fn see(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    (subject, resolved): (&Subject<'_>, &Resolved),
+    key: &PlaceholderKey,
+    stop: &Stop,
+) -> Result<Option<Vec<Seen>>, Failure> {
+    if !survey::has_resources(context, &resolved.plan) {
+        return Ok(Some(Vec::new()));
+    }
+    let vault = Vault::new();
+    execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+    let (jobs, timeout, only) = (None, None, &[][..]);
+    let look = Look { subject, resolved, vault: &vault, stop, jobs, timeout, only, key: Some(key) };
+    let report = look.take(context, options, &|_| {})?;
+    Ok(report.stopped.is_none().then(|| survey::seen(&report)))
+}
+
+/// Whether the plan of today is the contract's, and the resources are as they were.
+pub(crate) fn compare(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    (opened, key): (&Opened, &PlaceholderKey),
+    fresh: (&Subject<'_>, &Resolved),
+    watched: &Watched,
+) -> Outcome<Verdict> {
+    let mut verdict = contract::compare(&opened.contract, &fresh.1.plan);
+    // Where it is another plan, its steps say nothing about those of the contract.
+    if verdict.may_be_forced() {
+        match see(context, options, fresh, key, watched.stop())? {
+            Some(now) => judge(context, options, &mut verdict, opened, &now),
+            None => return Ok(Err(watched.exit().unwrap_or(Exit::Source))),
+        }
+    }
+    Ok(Ok(verdict))
+}
+
+/// Holds it against what the contract has seen, and what its earlier runs have left.
+fn judge(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    verdict: &mut Verdict,
+    opened: &Opened,
+    now: &[Seen],
+) {
+    let algorithm = opened.contract.plan().algorithm;
+    let earlier = || {
+        let root = context.root(options.root.as_ref());
+        let records = root.map(|root| reader::earlier(&root, opened.id, algorithm));
+        match records {
+            Some(Ok(earlier)) => earlier,
+            // Who cannot be asked may know of a run.
+            Some(Err(_)) => vec![Earlier::Unseen],
+            None => Vec::new(),
+        }
+    };
+    if !verdict.hold_resources(&opened.contract, now, earlier) {
+        view::plan::note(
+            "resources are not as they were, which an earlier run of this contract may have done: \
+             it was cut off before anybody could look",
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! `opal verify`: a look at what a task or a configuration describes. Nothing is changed anywhere, and
+//! nothing is kept: no record, and no key is made.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::mem::ManuallyDrop;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use opal_core::plan::{Plan, Step};
+use opal_core::resource;
+use opal_core::{Registry, Value};
+use opal_runtime::execute;
+use opal_runtime::plan::{Purpose, Resolved};
+use opal_runtime::stop::Stop;
+use opal_runtime::vault::Vault;
+use opal_runtime::verify::Report;
+
+use super::task;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::planning::{Outcome, Program, Subject};
+use crate::signals::Watched;
+use crate::survey::Look;
+use crate::tasks::{self, quoted};
+use crate::view::verify::{Findings, Progress};
+use crate::{project, view};
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    match target(context, matches) {
+        Ok(exit) => Ok(of_look(exit)),
+        Err(failure) => Err(Failure { exit: of_look(failure.exit), ..failure }),
+    }
+}
+
+fn target(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    let rest: Vec<OsString> = matches
+        .get_many::<String>("arguments")
+        .map(|all| all.map(OsString::from).collect())
+        .unwrap_or_default();
+    let Some(target) = matches.get_one::<String>("target") else {
+        return Err(Failure::usage("`opal verify` needs a target", "see `opal verify --help`"));
+    };
+    let file = context.file(matches);
+    task::resolve_target(context, target, file, &rest, asked, task::Wish::Verify)
+}
+
+/// 2 for whatever is wrong with what was given, 3 where it could not be done.
+fn of_look(exit: Exit) -> Exit {
+    match exit {
+        Exit::Source | Exit::NoFile => Exit::Usage,
+        Exit::Unavailable
+        | Exit::Write
+        | Exit::Refused
+        | Exit::NotTrusted
+        | Exit::Configuration => Exit::NotLooked,
+        exit => exit,
+    }
+}
+
+/// Looks at the resources of `subject`.
+pub(crate) fn verify(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    asked: &Asked,
+) -> Result<Exit, Failure> {
+    asked.for_verify()?;
+    let program = match subject.check(context, asked.plan.is_json())? {
+        // The process ends soon after: it frees it all at once.
+        Ok(program) => ManuallyDrop::new(program),
+        Err(exit) => return Ok(exit),
+    };
+    let watched = Watched::begin()?;
+    let resolved = match plan(context, subject, &program, asked, &watched)? {
+        Ok(resolved) => ManuallyDrop::new(resolved),
+        Err(exit) => return Ok(exit),
+    };
+    let counts = Counts::of(&resolved.plan, &context.registry);
+    let vault = vault(&resolved);
+    let limit =
+        asked.run.timeout.map(|limit| Duration::from_nanos(limit.as_nanos().unsigned_abs()));
+    let what = (subject, &*resolved);
+    let report = look(context, asked, what, &vault, watched.stop(), limit)?;
+    if let Some(exit) = report.stopped.and(watched.exit()) {
+        return Err(interrupted(exit, &report, counts));
+    }
+    let findings = Findings {
+        file: &subject.loaded.name,
+        report: &report,
+        others: counts.others,
+        is_part: !asked.only.is_empty(),
+        mend: &mend(subject),
+    };
+    view::verify::show(&findings, asked, context)?;
+    let all_satisfied =
+        report.verifications.iter().all(|it| it.status == resource::Status::Satisfied);
+    Ok(if all_satisfied { Exit::Done } else { Exit::Differs })
+}
+
+/// The plan with every value, for which nothing is left behind.
+pub(crate) fn plan(
+    context: &Context<'_>,
+    subject: &Subject<'_>,
+    program: &Program,
+    asked: &Asked,
+    watched: &Watched,
+) -> Outcome<Resolved> {
+    let options = &asked.plan;
+    let mut keys = subject.passing_keys(context, options);
+    subject.plan(context, program, options, Purpose::Run, &mut keys, watched)
+}
+
+/// Looks, with a sign of life where that takes longer than a moment.
+pub(crate) fn look(
+    context: &Context<'_>,
+    asked: &Asked,
+    (subject, resolved): (&Subject<'_>, &Resolved),
+    vault: &Vault,
+    stop: &Stop,
+    timeout: Option<Duration>,
+) -> Result<Report, Failure> {
+    let total = match asked.only.len() {
+        0 => Counts::of(&resolved.plan, &context.registry).resources,
+        some => some,
+    };
+    let progress = Progress::begin(context, asked, total);
+    let jobs = asked.run.jobs.map(Into::into);
+    let look = Look { subject, resolved, vault, stop, jobs, timeout, only: &asked.only, key: None };
+    look.take(context, &asked.plan, &|_| progress.another())
+}
+
+pub(crate) fn vault(resolved: &Resolved) -> Vault {
+    let vault = Vault::new();
+    execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+    vault
+}
+
+/// The last words about a look that was told to stop.
+pub(crate) fn interrupted(exit: Exit, report: &Report, counts: Counts) -> Failure {
+    let (seen, all) = (report.verifications.len(), counts.resources);
+    let message = format!("interrupted: {seen} of {all} were looked at, and nothing was changed");
+    Failure::new(exit, message, "look again, or at some of them: `opal verify … --only ID`")
+}
+
+/// What a plan consists of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// Steps that describe something.
+    pub(crate) resources: usize,
+    /// Steps that only do something.
+    pub(crate) others: usize,
+}
+
+impl Counts {
+    pub(crate) fn of(plan: &Plan, registry: &Registry) -> Self {
+        let mut counts = Self::default();
+        counts.add(&plan.steps, registry);
+        counts
+    }
+
+    fn add(&mut self, steps: &[Step], registry: &Registry) {
+        for step in steps {
+            if resource::described(step, registry).is_some() {
+                self.resources += 1;
+            } else if step.block.is_empty() && !step.is_construct() {
+                self.others += 1;
+            }
+            self.add(&step.block, registry);
+        }
+    }
+}
+
+/// The paths of the steps that describe something.
+pub(crate) fn described(plan: &Plan, registry: &Registry) -> BTreeSet<Box<str>> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&Step> = plan.steps.iter().collect();
+    while let Some(step) = open.pop() {
+        if resource::described(step, registry).is_some() {
+            found.insert(step.path.clone());
+        }
+        open.extend(&step.block);
+    }
+    found
+}
+
+/// What is typed to bring about what was not found.
+pub(crate) fn mend(subject: &Subject<'_>) -> String {
+    let loaded = subject.loaded;
+    let mut words = vec!["opal".to_owned()];
+    let task = subject.function.as_deref().and_then(|name| loaded.task(name));
+    match task {
+        Some(task) => {
+            if !project::is_default(&loaded.path) {
+                words.extend(["-f".to_owned(), quoted(&loaded.name)]);
+            }
+            words.extend(tasks::words(&task, &subject.arguments));
+        }
+        None => {
+            words.extend(loaded.is_config().then(|| "apply".to_owned()));
+            words.push(quoted(&loaded.name));
+            if let Some(Value::Array(items)) = subject.arguments.get("args") {
+                words.extend(items.iter().map(tasks::word));
+            }
+        }
+    }
+    words.join(" ")
+}

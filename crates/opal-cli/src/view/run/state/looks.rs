@@ -1,0 +1,87 @@
+//! Steps that describe a state: what is said about one waits for the look at it.
+
+use opal_core::record::{Shown, Started};
+use opal_core::resource::Status;
+use opal_core::view::visible;
+
+use super::State;
+use crate::view::run::{Talk, words};
+use crate::view::verify::bounded;
+
+/// Lines of a difference that are shown where nobody asked for more.
+const SHOWN_LINES: usize = 40;
+
+/// A step that has started, and of which nothing has been said.
+#[derive(Debug)]
+pub(super) struct Unsaid {
+    number: u64,
+    head: String,
+}
+
+impl State {
+    /// Whether nothing is said before a look has found something.
+    pub(super) fn holds_back(&mut self, step: &Started<'_>, head: &str) -> bool {
+        let is_looked_at = self.resources.contains(step.path);
+        if is_looked_at {
+            let unsaid = Unsaid { number: step.number, head: head.to_owned() };
+            self.unsaid.insert(step.path.into(), unsaid);
+        }
+        is_looked_at
+    }
+
+    /// It ended before anybody could look.
+    pub(super) fn say_unsaid(&mut self, path: &str) {
+        if let Some(Unsaid { number, head }) = self.unsaid.remove(path) {
+            self.in_sight = None;
+            self.start_line(number, path, &head);
+        }
+    }
+
+    /// What is as described is one quiet line; of the rest it is said what is not.
+    pub(super) fn verified(
+        &mut self,
+        path: &str,
+        status: Status,
+        message: &Shown<'_>,
+        details: Option<&Shown<'_>>,
+    ) {
+        let message = visible::line(&message.text());
+        let found = |state: &Self| {
+            let label = state.ink.warning(status.name());
+            format!("  {label}: {message}")
+        };
+        let Some(Unsaid { number, head }) = self.unsaid.remove(path) else {
+            // The look behind the action: where it is not as described, the failure says so.
+            let line = found(self);
+            return self.verbose(|ink| format!("{line} {}", ink.path(path)));
+        };
+        self.in_sight = None;
+        if status == Status::Satisfied {
+            return self.quiet_line(path, &head, &message);
+        }
+        self.start_line(number, path, &head);
+        let line = found(self);
+        match status {
+            Status::Missing | Status::Drifted => self.usual(|_| line),
+            Status::Unknown => self.verbose(|_| line),
+            // The failure that follows says it.
+            Status::Blocked | Status::Satisfied => {}
+        }
+        if let Some(details) = details.filter(|_| self.look.talk > Talk::Quiet) {
+            let most = if self.look.talk == Talk::Verbose { usize::MAX } else { SHOWN_LINES };
+            let text = bounded(&details.text(), self.ink.colour, most, "  ");
+            self.say(text.trim_end_matches('\n'));
+        }
+    }
+
+    fn quiet_line(&mut self, path: &str, head: &str, message: &str) {
+        const END: &str = ": satisfied";
+        let columns =
+            self.screen.columns().map_or(usize::MAX, |it| it.saturating_sub(2 + END.len()));
+        let line = match self.look.talk {
+            Talk::Verbose => format!("= {head}{END}, {message} {path}"),
+            _ => format!("= {}{END}", words::cut(head, columns)),
+        };
+        self.usual(|ink| ink.faint(&line));
+    }
+}

@@ -1,0 +1,203 @@
+//! What a look at resources has found: `opal verify`, `--verify-first` and `--dry-run`.
+//!
+//! | what | where |
+//! |---|---|
+//! | one row a step, and the counts | here |
+//! | what would change | `changes` |
+//! | differences, line by line | `difference` |
+//! | as one JSON document | `document` |
+//! | a sign of life while it takes long | `progress` |
+
+mod changes;
+mod difference;
+mod document;
+mod progress;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+
+use opal_core::resource::{Status, Verification};
+use opal_runtime::verify::Report;
+
+use super::diagnostics::visible;
+use super::run::time;
+use super::table::Table;
+use super::{counted, print, print_json, say};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+
+pub(crate) use changes::{Preview, preview};
+pub(crate) use difference::{bounded, whole};
+pub(crate) use progress::Progress;
+
+/// What `opal verify` has found.
+#[derive(Debug)]
+pub(crate) struct Findings<'a> {
+    /// The source, as the user knows it.
+    pub(crate) file: &'a str,
+    pub(crate) report: &'a Report,
+    /// Steps that describe nothing.
+    pub(crate) others: usize,
+    /// Not all were asked for.
+    pub(crate) is_part: bool,
+    /// The words that bring it about.
+    pub(crate) mend: &'a str,
+}
+
+pub(crate) fn show(
+    findings: &Findings<'_>,
+    asked: &Asked,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    if asked.plan.is_json() {
+        return print_json(&document::of(findings.file, findings.report, None));
+    }
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    print(&human(findings, asked.run.verbose, colour))
+}
+
+/// What was found before the first step of a run.
+pub(crate) fn first(report: &Report, asked: &Asked, context: &Context<'_>) {
+    if asked.run.quiet {
+        return;
+    }
+    let colour = context.ambient.stderr_colour(context.typed.colour);
+    let mut out = format!("{}\n", summary(report, Paint(colour)));
+    let satisfied = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
+    let skipped: Vec<String> = satisfied.map(|it| visible(&it.id)).collect();
+    if !skipped.is_empty() {
+        let _ = writeln!(out, "will be skipped: {}", skipped.join(", "));
+    }
+    say(&out);
+}
+
+fn human(findings: &Findings<'_>, verbose: bool, colour: bool) -> String {
+    let (report, paint) = (findings.report, Paint(colour));
+    if report.verifications.is_empty() {
+        let (file, others) = (visible(findings.file), left_alone(findings.others));
+        return format!(
+            "nothing to look at: no step of this plan in {file} describes a state\n{others}"
+        );
+    }
+    let mut out = table(&report.verifications, paint);
+    if verbose {
+        report.verifications.iter().for_each(|found| details(found, paint, &mut out));
+    }
+    let _ = write!(out, "\n{}\n", summary(report, paint));
+    if !findings.is_part {
+        out.push_str(&left_alone(findings.others));
+    }
+    out.push_str(&next(findings, verbose));
+    out
+}
+
+fn table(all: &[Verification], paint: Paint) -> String {
+    let mut table = Table::new(["", "STEP", "STATUS", "TOOK", "MESSAGE"]);
+    for found in all {
+        let Verification { status, message, took, .. } = found;
+        table.row([
+            paint.status(*status, symbol(*status)),
+            visible(&found.id),
+            paint.status(*status, status.name()),
+            time(*took),
+            visible(&message.text()),
+        ]);
+    }
+    table.finish(|head| paint.code("2", head))
+}
+
+/// What there is to say about a step in several lines.
+fn details(found: &Verification, paint: Paint, out: &mut String) {
+    let blocked = found.blocked.as_ref().filter(|blocked| !blocked.by_prerequisite);
+    if found.details.is_none() && blocked.is_none() {
+        return;
+    }
+    let (id, key) = (visible(&found.id), visible(&found.key.text()));
+    let _ = writeln!(out, "\n{}: {}, {key}", paint.code("1", &id), found.status.name());
+    if let Some(details) = &found.details {
+        out.push_str(&whole(&details.text(), paint.0));
+    }
+    for help in blocked.into_iter().flat_map(|blocked| &blocked.help) {
+        let _ = writeln!(out, "  {}: {}", paint.code("1;32", "help"), visible(&help.text()));
+    }
+}
+
+/// `4 resources: 2 satisfied, 1 missing, 1 drifted in 12ms`.
+fn summary(report: &Report, paint: Paint) -> String {
+    let all = &report.verifications;
+    let counts = Status::ALL.into_iter().filter_map(|status| {
+        let count = all.iter().filter(|found| found.status == status).count();
+        (count > 0).then(|| paint.status(status, &format!("{count} {}", status.name())))
+    });
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    let counts = if counts.is_empty() { String::new() } else { format!(": {counts}") };
+    format!("{}{counts} in {}", counted(all.len(), "resource"), time(report.took))
+}
+
+/// Steps that are not looked at.
+fn left_alone(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => "1 more step only does something: it is not looked at\n".to_owned(),
+        _ => format!("{others} more steps only do something: they are not looked at\n"),
+    }
+}
+
+/// What to type next.
+fn next(findings: &Findings<'_>, verbose: bool) -> String {
+    let all = &findings.report.verifications;
+    let has = |status| all.iter().any(|found| found.status == status);
+    let own = all.iter().filter_map(|found| found.blocked.as_ref());
+    let is_blocked = own.into_iter().any(|blocked| !blocked.by_prerequisite);
+    let mut out = String::new();
+    if all.iter().all(|found| found.status == Status::Satisfied) {
+        return "everything is as described\n".to_owned();
+    }
+    if has(Status::Missing) || has(Status::Drifted) {
+        let _ = writeln!(out, "to bring about what is not: `{}`", visible(findings.mend));
+    }
+    if !verbose && has(Status::Drifted) {
+        out.push_str("to see the differences: `--verbose`\n");
+    }
+    if has(Status::Unknown) {
+        out.push_str("nobody can tell about what is unknown; a `check` can, for a command\n");
+    }
+    if is_blocked {
+        out.push_str("what is blocked stays so until its reason is gone");
+        out.push_str(if verbose { "\n" } else { "; `--verbose` says what to do\n" });
+    }
+    out
+}
+
+/// One character for each status.
+fn symbol(status: Status) -> &'static str {
+    match status {
+        Status::Satisfied => "✓",
+        Status::Missing => "+",
+        Status::Drifted => "~",
+        Status::Blocked => "✗",
+        Status::Unknown => "?",
+    }
+}
+
+/// Colours, where they are wanted.
+#[derive(Clone, Copy, Debug)]
+struct Paint(bool);
+
+impl Paint {
+    fn code(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    fn status(self, status: Status, text: &str) -> String {
+        let code = match status {
+            Status::Satisfied => "32",
+            Status::Missing | Status::Drifted => "33",
+            Status::Blocked => "31",
+            Status::Unknown => "36",
+        };
+        self.code(code, text)
+    }
+}

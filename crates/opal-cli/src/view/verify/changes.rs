@@ -1,0 +1,124 @@
+//! What an apply would change.
+
+use std::fmt::Write as _;
+
+use opal_core::resource::Verification;
+use opal_runtime::verify::Report;
+
+use super::{Paint, bounded, document, left_alone};
+use crate::commands::apply::preview::Effect;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::view::diagnostics::visible;
+use crate::view::table::Table;
+use crate::view::{print, print_json};
+
+/// Lines of a difference that are shown where nobody asked for more.
+const SHOWN_LINES: usize = 40;
+
+/// What a dry run has found.
+#[derive(Debug)]
+pub(crate) struct Preview<'a> {
+    /// The source, as the user knows it.
+    pub(crate) file: &'a str,
+    pub(crate) report: &'a Report,
+    /// In the order of the report.
+    pub(crate) effects: &'a [Effect],
+    /// Steps that describe nothing: they would run.
+    pub(crate) others: usize,
+}
+
+pub(crate) fn preview(
+    preview: &Preview<'_>,
+    asked: &Asked,
+    context: &Context<'_>,
+) -> Result<Exit, Failure> {
+    if asked.plan.is_json() {
+        return print_json(&document::of(preview.file, preview.report, Some(preview.effects)));
+    }
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    let most = if asked.run.verbose { usize::MAX } else { SHOWN_LINES };
+    print(&human(preview, most, colour))
+}
+
+pub(super) fn human(preview: &Preview<'_>, most: usize, colour: bool) -> String {
+    let (all, paint) = (&preview.report.verifications, Paint(colour));
+    if all.is_empty() {
+        return format!("no step describes a state\n{}", left_alone(preview.others));
+    }
+    let mut table = Table::new(["", "STEP", "WOULD", "WHY"]);
+    for (found, effect) in all.iter().zip(preview.effects) {
+        table.row([
+            paint.code(code(*effect), symbol(*effect)),
+            visible(&found.id),
+            paint.code(code(*effect), effect.name()),
+            visible(&found.message.text()),
+        ]);
+    }
+    let mut out = table.finish(|head| paint.code("2", head));
+    for (found, effect) in all.iter().zip(preview.effects) {
+        details(found, *effect, (most, paint), &mut out);
+    }
+    let counts = Effect::ALL.into_iter().filter_map(|effect| {
+        let count = preview.effects.iter().filter(|it| **it == effect).count();
+        (count > 0).then(|| paint.code(code(effect), &format!("{count} {}", words(effect))))
+    });
+    let _ = write!(out, "\nnothing was changed: {}\n", counts.collect::<Vec<_>>().join(", "));
+    match preview.others {
+        0 => {}
+        1 => out.push_str("1 more step only does something: it would run\n"),
+        others => {
+            let _ = writeln!(out, "{others} more steps only do something: they would run");
+        }
+    }
+    out
+}
+
+fn details(found: &Verification, effect: Effect, (most, paint): (usize, Paint), out: &mut String) {
+    let id = paint.code("1", &visible(&found.id));
+    if let Some(details) = &found.details {
+        let _ = writeln!(out, "\n{id}: {}", found.status.name());
+        out.push_str(&bounded(&details.text(), paint.0, most, ""));
+    }
+    let blocked =
+        found.blocked.as_ref().filter(|it| effect == Effect::Blocked && !it.by_prerequisite);
+    if let Some(blocked) = blocked.filter(|blocked| !blocked.help.is_empty()) {
+        let _ = writeln!(out, "\n{id}: {}", visible(&blocked.error.text()));
+        for help in &blocked.help {
+            let _ = writeln!(out, "  {}: {}", paint.code("1;32", "help"), visible(&help.text()));
+        }
+    }
+}
+
+fn symbol(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Skip => "=",
+        Effect::Create => "+",
+        Effect::Correct => "~",
+        Effect::Run => "▸",
+        Effect::Later => "…",
+        Effect::Blocked => "✗",
+    }
+}
+
+fn words(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Skip => "as described",
+        Effect::Create => "to create",
+        Effect::Correct => "to correct",
+        Effect::Run => "to run",
+        Effect::Later => "later, once others were applied",
+        Effect::Blocked => "blocked",
+    }
+}
+
+fn code(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Skip => "2",
+        Effect::Create => "32",
+        Effect::Correct => "33",
+        Effect::Run | Effect::Later => "36",
+        Effect::Blocked => "31",
+    }
+}

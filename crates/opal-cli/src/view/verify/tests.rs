@@ -1,0 +1,130 @@
+use std::time::{Duration, SystemTime};
+
+use opal_core::record::Shown;
+use opal_core::resource::Blocked;
+
+use super::*;
+use crate::commands::apply::preview::Effect;
+
+fn text(text: &str) -> Shown<'static> {
+    Shown::vouch(text.as_bytes().to_vec())
+}
+
+fn found(id: &str, status: Status, message: &str) -> Verification {
+    let blocked = (status == Status::Blocked).then(|| Blocked {
+        error: text(message),
+        help: vec![text("look there")],
+        by_prerequisite: message.starts_with("dependencies"),
+    });
+    Verification {
+        id: id.to_owned(),
+        path: format!("script.{id}").into(),
+        key: text(&format!("file:/{id}")),
+        status,
+        message: text(message),
+        details: (status == Status::Drifted)
+            .then(|| text("--- expected: a\n+++ actual: b\n@@ -1 +1 @@\n-a\tb\n+\u{1b}[2J\n")),
+        blocked,
+        digest: None,
+        took: Duration::from_millis(3),
+        at: SystemTime::UNIX_EPOCH + Duration::from_micros(1_500_000),
+    }
+}
+
+fn report(verifications: Vec<Verification>) -> Report {
+    Report { verifications, took: Duration::from_millis(12), stopped: None }
+}
+
+fn all() -> Report {
+    report(vec![
+        found("nginx", Status::Satisfied, "nginx is installed"),
+        found("conf", Status::Missing, "/etc/app.conf is not there"),
+        found("motd", Status::Drifted, "1 line differs"),
+        found("user", Status::Blocked, "/etc/shadow may not be read"),
+        found("site", Status::Blocked, "dependencies not satisfied: conf (missing)"),
+        found("migrate", Status::Unknown, "there is no check"),
+    ])
+}
+
+fn shown(report: &Report, verbose: bool) -> String {
+    let findings =
+        Findings { file: "a.yaml", report, others: 2, is_part: false, mend: "opal apply a.yaml" };
+    human(&findings, verbose, false)
+}
+
+#[test]
+fn the_table_has_a_row_a_step_and_says_what_to_do() {
+    let expected = "\
+\x20  STEP     STATUS     TOOK  MESSAGE
+✓  nginx    satisfied  3ms   nginx is installed
++  conf     missing    3ms   /etc/app.conf is not there
+~  motd     drifted    3ms   1 line differs
+✗  user     blocked    3ms   /etc/shadow may not be read
+✗  site     blocked    3ms   dependencies not satisfied: conf (missing)
+?  migrate  unknown    3ms   there is no check
+
+6 resources: 1 satisfied, 1 missing, 1 drifted, 2 blocked, 1 unknown in 12ms
+2 more steps only do something: they are not looked at
+to bring about what is not: `opal apply a.yaml`
+to see the differences: `--verbose`
+nobody can tell about what is unknown; a `check` can, for a command
+what is blocked stays so until its reason is gone; `--verbose` says what to do
+";
+    assert_eq!(shown(&all(), false), expected);
+}
+
+#[test]
+fn verbose_shows_differences_that_cannot_do_anything_and_the_help_of_what_is_blocked() {
+    let shown = shown(&all(), true);
+    let difference =
+        "\nmotd: drifted, file:/motd\n--- expected: a\n+++ actual: b\n@@ -1 +1 @@\n-a\tb\n+␛[2J\n";
+    assert!(shown.contains(difference), "{shown}");
+    assert!(shown.contains("\nuser: blocked, file:/user\n  help: look there\n"), "{shown}");
+    assert!(!shown.contains("\nsite: "), "{shown}");
+}
+
+#[test]
+fn where_all_is_well_nothing_is_to_be_done() {
+    let report = report(vec![found("a", Status::Satisfied, "it is there")]);
+    assert!(shown(&report, false).ends_with("everything is as described\n"));
+}
+
+#[test]
+fn rows_stay_in_the_order_of_the_plan() {
+    let rows = (0..1_000).map(|n| found(&format!("step-{n}"), Status::Missing, "is not there"));
+    let shown = shown(&report(rows.collect()), false);
+    let ids = shown.lines().filter_map(|line| line.strip_prefix("+  ")?.split(' ').next());
+    assert!(ids.eq((0..1_000).map(|n| format!("step-{n}"))), "{shown}");
+}
+
+#[test]
+fn a_preview_says_what_would_happen_to_each() {
+    let report = all();
+    let effects = [
+        Effect::Skip,
+        Effect::Create,
+        Effect::Correct,
+        Effect::Blocked,
+        Effect::Later,
+        Effect::Run,
+    ];
+    let preview = Preview { file: "a.yaml", report: &report, effects: &effects, others: 1 };
+    let shown = changes::human(&preview, 3, false);
+    assert!(shown.contains("+  conf     create   /etc/app.conf is not there\n"), "{shown}");
+    assert!(shown.contains("@@ -1 +1 @@\n… 2 more lines\n"), "{shown}");
+    assert!(
+        shown.contains("nothing was changed: 1 to create, 1 to correct, 1 to run, "),
+        "{shown}"
+    );
+    assert!(shown.ends_with("1 more step only does something: it would run\n"), "{shown}");
+}
+
+#[test]
+fn the_document_has_what_the_schema_says() {
+    let document = document::of("a.yaml", &all(), None);
+    assert_eq!(document["summary"]["total_steps"], 6);
+    assert_eq!(document["summary"]["blocked"], 2);
+    assert_eq!(document["results"][2]["timestamp"], "1970-01-01T00:00:01.500000Z");
+    assert_eq!(document["results"][3]["error"], "/etc/shadow may not be read");
+    assert!(document["results"][0].get("details").is_none());
+}

@@ -1,0 +1,101 @@
+//! Applies that cannot come to their end.
+
+use crate::run::interrupted::{eventually, is_alive, signal, unique};
+use crate::support::{Opal, Ran};
+
+#[test]
+fn two_resources_with_one_key_are_an_error_that_names_both() {
+    let text = "version: 1\nsteps:\n\
+                \x20 - {id: one, type: directory, path: x, mode: \"0755\"}\n\
+                \x20 - {id: two, type: directory, path: ./x, mode: \"0700\"}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    for verb in ["verify", "apply"] {
+        let ran = opal.call(&[verb, "a.yaml"]);
+        ran.code(2).says("a.yaml:4:").says("the other description").says("directory:x");
+    }
+    opal.write("a.yaml", text.replace("\"0700\"", "\"0755\""));
+    opal.call(&["apply", "a.yaml"]).code(0);
+}
+
+#[test]
+fn a_blocked_step_fails_with_its_reason_and_what_depends_on_it_does_not_run() {
+    let text = "version: 1\nSETTINGSsteps:\n\
+                \x20 - {id: bad, type: copy, source: gone, destination: bad}\n\
+                \x20 - {id: after, type: directory, path: after, depends_on: [bad]}\n\
+                \x20 - {id: other, type: directory, path: other}\n";
+    let opal = Opal::machine("").file("a.yaml", text.replace("SETTINGS", ""));
+    let ran = opal.call(&["apply", "a.yaml"]);
+    ran.code(1).says("gone").says("opal apply a.yaml --resume");
+    assert!(!opal.path().join("after").exists());
+    opal.write("a.yaml", text.replace("SETTINGS", "settings: {continue_on_error: true}\n"));
+    let ran = opal.call(&["apply", "a.yaml"]);
+    ran.code(1).says("dependencies not satisfied: bad (failed)");
+    assert!(opal.path().join("other").is_dir());
+    assert!(!opal.path().join("after").exists());
+    opal.write("gone", "x\n");
+    opal.call(&["apply", "a.yaml"]).code(0);
+    opal.call(&["verify", "a.yaml"]).code(0);
+}
+
+#[test]
+fn a_validation_that_does_not_hold_says_what_was_expected() {
+    let text = "version: 1\nsteps:\n  - {id: a, type: directory, path: x}\nvalidations:\n  \
+                - {type: file_exists, path: x/missing}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    let ran = opal.call(&["apply", "a.yaml"]);
+    ran.code(1).says("`x/missing` was expected, and it is not there").says("failed: 1 step done");
+    opal.write("x/missing", "");
+    opal.call(&["apply", "a.yaml"]).code(0);
+}
+
+#[test]
+fn a_command_that_does_not_bring_about_what_its_check_asks_for_has_failed() {
+    let text =
+        "version: 1\nsteps:\n  - {id: a, type: command, command: \"true\", check: test -e x}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    opal.call(&["apply", "a.yaml"]).code(1).says("a look still says missing");
+}
+
+#[test]
+fn a_signal_ends_an_apply_and_a_second_one_goes_on() {
+    let opal = Opal::machine("");
+    let word = unique(&opal.path());
+    let text = format!(
+        "version: 1\nsettings: {{parallel: 1}}\nsteps:\n  - {{id: a, type: directory, path: x}}\n  \
+         - id: b\n    type: command\n    check: test -e done\n    depends_on: [a]\n    command: |\n      \
+         python3 -c 'import time; time.sleep(600)' {word}\n"
+    );
+    opal.write("a.yaml", text);
+    let child = opal.interruptible().args(["apply", "a.yaml"]).spawn().unwrap();
+    eventually("the command begins", || is_alive(&word));
+    signal(&child, "INT");
+    Ran::from(child.wait_with_output().unwrap()).code(130).says("interrupted: 1 step done");
+    eventually("everything has ended", || !is_alive(&word));
+    opal.write("done", "");
+    opal.call(&["apply", "a.yaml"]).code(0).says("done: 0 steps, 2 already satisfied");
+}
+
+/// A small disk; none where these tests may not mount one.
+#[expect(clippy::disallowed_methods, reason = "a disk is made full by the program that makes one")]
+#[test]
+fn a_full_disk_leaves_what_was_there() {
+    let text = "version: 1\nsteps:\n  - {id: a, type: copy, source: big, destination: disk/f, overwrite: true}\n";
+    let opal = Opal::machine("").file("a.yaml", text).file("big", vec![b'x'; 600_000]);
+    let disk = opal.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let mut mount = std::process::Command::new("mount");
+    let mount = mount.args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&disk).output();
+    if !mount.is_ok_and(|it| it.status.success()) {
+        return; // Only root, and not everywhere.
+    }
+    std::fs::write(disk.join("f"), "before\n").unwrap();
+    let ran = opal.call(&["apply", "a.yaml"]);
+    let names: Vec<_> =
+        std::fs::read_dir(&disk).unwrap().map(|it| it.unwrap().file_name()).collect();
+    let content = std::fs::read_to_string(disk.join("f")).unwrap();
+    let mut unmount = std::process::Command::new("umount");
+    unmount.arg(&disk).status().unwrap();
+    ran.code(1).says("disk/f");
+    assert_eq!(names, ["f"], "{ran:#?}");
+    assert_eq!(content, "before\n");
+}

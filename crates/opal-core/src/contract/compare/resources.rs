@@ -1,0 +1,141 @@
+//! What resources were when a contract was made, and what they are now.
+//!
+//! What a run of the contract itself has brought about is no drift: a state that an earlier run left
+//! behind is as good as the one that the contract has seen.
+
+use super::{Change, Difference, Drift, Verdict};
+use crate::contract::Contract;
+use crate::contract::provenance::Seen;
+use crate::resource::Status;
+
+/// What an earlier run of a contract left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Earlier {
+    /// What was seen at its end.
+    Left(Vec<Seen>),
+    /// Nobody looked: it was killed, or its machine was.
+    Unseen,
+}
+
+impl Verdict {
+    /// Holds what is seen `now` against what `contract` has seen. `earlier` gives what its earlier
+    /// runs left behind, and is asked only where something differs.
+    ///
+    /// False where something differs and cannot be judged, since an earlier run was cut off.
+    pub fn hold_resources(
+        &mut self,
+        contract: &Contract,
+        now: &[Seen],
+        earlier: impl FnOnce() -> Vec<Earlier>,
+    ) -> bool {
+        let then = &contract.provenance().resources;
+        let mut found: Vec<(Difference, &Seen)> = now
+            .iter()
+            .filter_map(|now| {
+                let was = self.was(&now.path)?;
+                let then = then.iter().find(|then| &*then.path == was)?;
+                Some((difference(then, now)?, now))
+            })
+            .collect();
+        if found.is_empty() {
+            return true;
+        }
+        let earlier = earlier();
+        if earlier.contains(&Earlier::Unseen) {
+            return false;
+        }
+        found.retain(|(_, now)| {
+            !earlier.iter().any(|left| matches!(left, Earlier::Left(seen) if seen.contains(now)))
+        });
+        self.differences.extend(found.into_iter().map(|(difference, _)| difference));
+        true
+    }
+}
+
+fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
+    let is_open = |seen: &Seen| seen.status == Status::Unknown || seen.by_prerequisite;
+    if now.status == Status::Satisfied || is_open(then) || is_open(now) {
+        return None;
+    }
+    let is_same = then.status == now.status && then.details == now.details;
+    if is_same {
+        return None;
+    }
+    let code = match (then.status, now.status) {
+        (Status::Satisfied, Status::Missing) => Drift::InfraMissing,
+        _ => Drift::InfraMutated,
+    };
+    let (was, is) = (then.status.name(), now.status.name());
+    let path = &now.path;
+    let words = match was == is {
+        true => format!("what `{path}` describes is {is} as before, and differs in another way"),
+        false => {
+            format!("what `{path}` describes was {was} when the contract was made, and is {is}")
+        }
+    };
+    Some(Difference {
+        change: Change::Resource,
+        code,
+        path: Some(path.clone()),
+        was: Some(then.path.clone()),
+        key: None,
+        before: then.details.clone(),
+        after: now.details.clone(),
+        causes: Vec::new(),
+        words,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(status: Status, details: Option<u8>) -> Seen {
+        let details = details.map(|byte| crate::placeholder::Placeholder {
+            length: 1,
+            algorithm: crate::hash::Algorithm::Sha256,
+            digest: crate::hash::Digest([byte; 32]),
+        });
+        Seen { path: "setup.file.copy[0]".into(), status, details, by_prerequisite: false }
+    }
+
+    fn code(then: &Seen, now: &Seen) -> Option<Drift> {
+        difference(then, now).map(|difference| difference.code)
+    }
+
+    #[test]
+    fn satisfied_now_is_never_drift() {
+        for then in Status::ALL {
+            assert_eq!(code(&seen(then, None), &seen(Status::Satisfied, None)), None);
+        }
+    }
+
+    #[test]
+    fn what_is_gone_and_what_is_different_have_codes_of_their_own() {
+        use Status::{Blocked, Drifted, Missing, Satisfied};
+        let cases = [
+            ((Satisfied, None), (Missing, None), Some(Drift::InfraMissing)),
+            ((Satisfied, None), (Drifted, Some(1)), Some(Drift::InfraMutated)),
+            ((Missing, None), (Drifted, Some(1)), Some(Drift::InfraMutated)),
+            ((Drifted, Some(1)), (Drifted, Some(2)), Some(Drift::InfraMutated)),
+            ((Drifted, Some(1)), (Missing, None), Some(Drift::InfraMutated)),
+            ((Missing, None), (Blocked, None), Some(Drift::InfraMutated)),
+            ((Drifted, Some(1)), (Drifted, Some(1)), None),
+            ((Missing, None), (Missing, None), None),
+            ((Blocked, None), (Blocked, None), None),
+        ];
+        for ((then, before), (now, after), expected) in cases {
+            let found = code(&seen(then, before), &seen(now, after));
+            assert_eq!(found, expected, "{then:?} to {now:?}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_can_tell_is_not_compared() {
+        let waiting = Seen { by_prerequisite: true, ..seen(Status::Blocked, None) };
+        for now in [&seen(Status::Unknown, None), &waiting] {
+            assert_eq!(code(&seen(Status::Satisfied, None), now), None);
+            assert_eq!(code(now, &seen(Status::Missing, None)), None);
+        }
+    }
+}

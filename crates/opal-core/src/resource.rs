@@ -1,0 +1,138 @@
+//! States of the world: what a resource is, and what a look at it tells.
+//!
+//! A resource is a decorator with two powers that never meet. Its [`Verify`] gets a [`Probe`], which
+//! has no function that changes anything; its [`Action`](crate::action::Action) gets a
+//! [`Stage`](crate::action::Stage) and acts. The laws:
+//!
+//! - **R1, the same twice.** Two looks at the same world find the same.
+//! - **R2, no effect.** A look leaves every byte, mode and time as it was.
+//! - **R3, reached.** After the action, a look says satisfied; where nobody can tell, unknown.
+//! - **R4, once.** A second action after the first changes nothing.
+//! - **R5, blocked stays.** What is blocked is never acted on.
+//! - **R6, reasons.** What is blocked names the thing and the reason, and says what to do.
+//!
+//! `opal_runtime::conformance::check_resource` finds who breaks them.
+
+mod identity;
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use crate::data::Secret;
+use crate::placeholder::Placeholder;
+use crate::record::Shown;
+use crate::resolver::{Inputs, Probe, Trouble};
+
+pub use identity::{Described, depends_on, described, id, key, name, thing};
+
+/// Looks at a state of the world and changes nothing.
+pub trait Verify: Sync + fmt::Debug {
+    /// An error means blocked: its message names the thing and the reason.
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble>;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// As described.
+    Satisfied,
+    /// Not there.
+    Missing,
+    /// There, and different.
+    Drifted,
+    /// It cannot be looked at or decided.
+    Blocked,
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Status {
+    pub const ALL: [Self; 5] =
+        [Self::Satisfied, Self::Missing, Self::Drifted, Self::Blocked, Self::Unknown];
+
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Satisfied => "satisfied",
+            Self::Missing => "missing",
+            Self::Drifted => "drifted",
+            Self::Blocked => "blocked",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// What a look has found. Raw: it may name values, and a diff may hold them.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Never blocked: that is a [`Trouble`].
+    pub status: Status,
+    /// One line, lower case, without a full stop.
+    pub message: Secret,
+    /// A unified diff, or what else is to be said in several lines.
+    pub details: Option<Secret>,
+}
+
+impl Finding {
+    #[must_use]
+    pub fn satisfied(message: impl Into<String>) -> Self {
+        Self::new(Status::Satisfied, message)
+    }
+
+    #[must_use]
+    pub fn missing(message: impl Into<String>) -> Self {
+        Self::new(Status::Missing, message)
+    }
+
+    #[must_use]
+    pub fn drifted(message: impl Into<String>) -> Self {
+        Self::new(Status::Drifted, message)
+    }
+
+    #[must_use]
+    pub fn unknown(message: impl Into<String>) -> Self {
+        Self::new(Status::Unknown, message)
+    }
+
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<String>) -> Self {
+        self.details = Some(Secret::new(details));
+        self
+    }
+
+    fn new(status: Status, message: impl Into<String>) -> Self {
+        Self { status, message: Secret::new(message), details: None }
+    }
+}
+
+/// A look at one step of a plan, safe to show.
+#[derive(Clone, Debug)]
+pub struct Verification {
+    /// The step's own `id`, or its path.
+    pub id: String,
+    /// The path of the step.
+    pub path: Box<str>,
+    /// Which thing it is about: `template:/etc/app.conf`.
+    pub key: Shown<'static>,
+    pub status: Status,
+    pub message: Shown<'static>,
+    pub details: Option<Shown<'static>>,
+    pub blocked: Option<Blocked>,
+    /// Of the details before anything was hidden, under the key of a contract that is made or held.
+    pub digest: Option<Placeholder>,
+    pub took: Duration,
+    pub at: SystemTime,
+}
+
+/// Why something is blocked.
+#[derive(Clone, Debug)]
+pub struct Blocked {
+    pub error: Shown<'static>,
+    pub help: Vec<Shown<'static>>,
+    /// Whether it is only because of what it depends on.
+    pub by_prerequisite: bool,
+}

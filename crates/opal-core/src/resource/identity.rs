@@ -1,0 +1,222 @@
+//! By which names the resources of a plan go: their keys, their ids, and those they depend on.
+//!
+//! What comes from the world is a placeholder in every name that is shown, and itself in those that
+//! are compared.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::data::Data;
+use crate::decorator::{Descriptor, Resource};
+use crate::placeholder::scalar_text;
+use crate::plan::{Arg, Key, Piece, Plan, Step};
+use crate::registry::Registry;
+use crate::value::Value;
+
+/// Characters of a key that are shown.
+const MAX_KEY: usize = 200;
+
+/// What makes a command a description: nobody could tell or wait for it otherwise.
+const DESCRIBES: [&str; 3] = ["check", "depends_on", "id"];
+
+/// The decorator of a step that describes a state.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    pub descriptor: &'static Descriptor,
+    pub resource: &'static Resource,
+}
+
+/// What a step describes; none where it only does something. A command that has neither a check nor a
+/// name nor prerequisites is nothing but a command.
+#[must_use]
+pub fn described(step: &Step, registry: &Registry) -> Option<Described> {
+    let descriptor = registry.get(step.decorator.strip_prefix('@')?)?;
+    let resource = descriptor.resource.as_ref()?;
+    let is_command =
+        step.command().is_some() && DESCRIBES.iter().all(|name| step.arg(name).is_none());
+    (!is_command).then_some(Described { descriptor, resource })
+}
+
+/// The `id` that a step was given, by its value.
+#[must_use]
+pub fn id<'v>(step: &'v Step, values: &'v BTreeMap<Key, Data>) -> Option<&'v str> {
+    text(step.arg("id")?, values)
+}
+
+/// The ids of what must be as described before a step is touched, by their values.
+#[must_use]
+pub fn depends_on<'v>(step: &'v Step, values: &'v BTreeMap<Key, Data>) -> Vec<&'v str> {
+    match step.arg("depends_on") {
+        Some(Arg::Const(Value::Array(items))) => {
+            let text = |item: &'v Value| match item {
+                Value::String(text) => Some(text.as_ref()),
+                _ => None,
+            };
+            items.iter().filter_map(text).collect()
+        }
+        Some(Arg::Array(items)) => items.iter().filter_map(|item| text(item, values)).collect(),
+        Some(Arg::Value(key)) => match values.get(key) {
+            Some(Data::Array(items)) => items.iter().filter_map(Data::as_text).collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn text<'v>(arg: &'v Arg, values: &'v BTreeMap<Key, Data>) -> Option<&'v str> {
+    match arg {
+        Arg::Const(Value::String(text)) => Some(text),
+        Arg::Value(key) => values.get(key)?.as_text(),
+        _ => None,
+    }
+}
+
+/// What a step is called wherever all may see it: its `id`, or its path where it has none or one that
+/// is to be hidden.
+#[must_use]
+pub fn name<'p>(plan: &'p Plan, step: &'p Step) -> &'p str {
+    let shown = match step.arg("id") {
+        Some(Arg::Const(Value::String(text))) => Some(text),
+        Some(Arg::Value(key)) => match plan.values.get(key).and_then(|it| it.public.as_ref()) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    };
+    shown.map_or(&*step.path, |text| text.as_ref())
+}
+
+/// Which thing a step is about: `template:/etc/app.conf`, in one line and safe to show.
+#[must_use]
+pub fn key(plan: &Plan, step: &Step, described: Described) -> String {
+    let value = |key: &Key| match plan.values.get(key) {
+        Some(value) => match &value.public {
+            Some(public) => Some(written(&public.into())),
+            None => Some(value.placeholder.to_string()),
+        },
+        None => None,
+    };
+    let open = |arg: &Arg| match arg {
+        Arg::Handle(handle) => format!("@let.{}", handle.name),
+        Arg::Deferred(index) => match plan.deferred.get(*index as usize) {
+            Some(deferred) => format!("@{}", deferred.key),
+            None => "…".to_owned(),
+        },
+        _ => "…".to_owned(),
+    };
+    let parts = parts(step, described, &|arg| match arg {
+        Arg::Value(key) => Some(value(key).unwrap_or_else(|| "…".to_owned())),
+        arg => Some(open(arg)),
+    });
+    let parts = parts.unwrap_or_default().into_iter().map(|(_, part)| part);
+    let thing = parts.collect::<Vec<_>>().join(" ");
+    let one_line = thing.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = match one_line.char_indices().nth(MAX_KEY) {
+        Some((at, _)) => Cow::Owned(format!("{}…", &one_line[..at])),
+        None => Cow::Borrowed(&*one_line),
+    };
+    format!("{}:{cut}", described.resource.yaml)
+}
+
+/// The same by its values, to be compared and never shown; none where it is not known yet.
+#[must_use]
+pub fn thing(
+    step: &Step,
+    described: Described,
+    values: &BTreeMap<Key, Data>,
+) -> Option<Vec<(&'static str, String)>> {
+    parts(step, described, &|arg| match arg {
+        Arg::Value(key) => values.get(key).map(written),
+        _ => None,
+    })
+}
+
+/// The arguments that say which thing it is, by their names. `value` writes what the plan does not
+/// hold itself.
+fn parts(
+    step: &Step,
+    described: Described,
+    value: &dyn Fn(&Arg) -> Option<String>,
+) -> Option<Vec<(&'static str, String)>> {
+    let mut parts = Vec::new();
+    for name in described.resource.key {
+        let param = described.descriptor.param(name);
+        let given = param.and_then(|param| {
+            step.arg(param.name).or_else(|| param.alias.and_then(|alias| step.arg(alias)))
+        });
+        let Some(arg) = given else { continue };
+        let part = argument(arg, value)?;
+        let is_command = param.is_some_and(|param| param.shell);
+        parts.push((*name, if is_command { part } else { tidy(&part) }));
+    }
+    Some(parts)
+}
+
+fn argument(arg: &Arg, value: &dyn Fn(&Arg) -> Option<String>) -> Option<String> {
+    match arg {
+        Arg::Const(constant) => Some(written(&constant.into())),
+        Arg::Text(pieces) | Arg::Shell(pieces) => pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) => Some(text.to_string()),
+                Piece::Data { arg, .. } | Piece::Raw(arg) => argument(arg, value),
+            })
+            .collect(),
+        Arg::Array(items) => {
+            let items: Option<Vec<String>> =
+                items.iter().map(|item| argument(item, value)).collect();
+            Some(items?.join(","))
+        }
+        Arg::Map(fields) => {
+            let fields = fields.iter().map(|(name, arg)| Some(pair(name, &argument(arg, value)?)));
+            Some(fields.collect::<Option<Vec<String>>>()?.join(","))
+        }
+        Arg::Value(_) | Arg::Deferred(_) | Arg::Handle(_) => value(arg),
+    }
+}
+
+fn written(data: &Data) -> String {
+    match data {
+        Data::Array(items) => items.iter().map(written).collect::<Vec<_>>().join(","),
+        Data::Map(fields) => {
+            let fields = fields.iter().map(|(name, field)| pair(name, &written(field)));
+            fields.collect::<Vec<_>>().join(",")
+        }
+        data => scalar_text(data).to_string(),
+    }
+}
+
+fn pair(name: &str, value: &str) -> String {
+    format!("{name}={value}")
+}
+
+/// A path without what means nothing in it: `./a//b/` is `a/b`.
+fn tidy(path: &str) -> String {
+    let is_whole = path.starts_with('/');
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    match (is_whole, parts.is_empty()) {
+        (true, _) => format!("/{}", parts.join("/")),
+        (false, true) => path.to_owned(),
+        (false, false) => parts.join("/"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_path_has_one_form() {
+        for (path, expected) in [
+            ("/etc/app.conf", "/etc/app.conf"),
+            ("./a//b/", "a/b"),
+            ("a/./b", "a/b"),
+            ("/", "/"),
+            (".", "."),
+            ("~/x", "~/x"),
+            ("../x", "../x"),
+        ] {
+            assert_eq!(tidy(path), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Declarative configurations: steps that describe a state, written in YAML.
+//!
+//! ```text
+//! text ──document──▶ nodes ──steps, values──▶ Config ─┬─lower────▶ Unit
+//!                                                     └─convert──▶ .opl text
+//! ```
+//!
+//! | stage | what it does | where |
+//! |---|---|---|
+//! | document | YAML to nodes, within limits | `document`, scalars in `scalar` |
+//! | fields | keys: known, given twice, missing | `fields` |
+//! | values | nodes to values, against the parameters of the descriptors | `values`, `given` |
+//! | steps | steps, settings and validations | `steps`, `validations`, tables in `keys` |
+//! | dependencies | ids, unknown and disabled prerequisites, circles | `dependencies` |
+//! | lower, convert | the same program as a unit and as source text | `lower`, `convert` |
+//! | schema | the JSON Schema for editors | `schema` |
+//!
+//! A value of a configuration is plain data: nothing in it is a reference or a variable of opal's,
+//! and only `command` and `check` are shell text. Everything that is wrong is reported at once.
+
+mod convert;
+mod dependencies;
+mod document;
+mod fields;
+mod given;
+mod keys;
+mod lower;
+mod report;
+mod scalar;
+mod schema;
+mod shell;
+mod steps;
+mod validations;
+mod values;
+
+use opal_core::decorator::{Descriptor, Param};
+use opal_core::text::MAX_SOURCE_BYTES;
+use opal_core::{Code, Diagnostic, Duration, Registry, Span};
+
+pub use convert::convert;
+pub use given::Given;
+pub use lower::lower;
+pub use schema::schema;
+pub use validations::Check;
+
+use report::Report;
+
+/// A configuration without faults.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub name: Option<String>,
+    pub description: Option<String>,
+    pub settings: Settings,
+    /// In the order of the file, disabled ones included.
+    pub steps: Vec<Step>,
+    pub validations: Vec<Validation>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How many steps run at a time.
+    pub parallel: i64,
+    /// How long a step may take.
+    pub timeout: Option<Duration>,
+    /// Whether a failure leaves the steps that do not depend on it alone.
+    pub continue_on_error: bool,
+    pub dry_run: bool,
+    pub verbose: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub id: String,
+    /// What it is called for people.
+    pub name: Option<String>,
+    pub enabled: bool,
+    /// The resource of its type.
+    pub descriptor: &'static Descriptor,
+    /// In the order of the parameters, `id` and `depends_on` among them.
+    pub arguments: Vec<Argument>,
+    /// Its first key.
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Argument {
+    pub param: &'static Param,
+    pub value: Given,
+    pub span: Span,
+}
+
+/// What must hold after an apply.
+#[derive(Clone, Debug)]
+pub struct Validation {
+    pub check: Check,
+    pub span: Span,
+}
+
+impl Config {
+    /// The steps that are not left out.
+    pub fn enabled(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.enabled)
+    }
+}
+
+/// Reads a configuration; the step types are the resources of `registry`.
+///
+/// Spans are places in `text`. What is wrong is reported in the order of the places, all of it
+/// that can be seen.
+pub fn read(text: &str, registry: &Registry) -> Result<Config, Vec<Diagnostic>> {
+    if text.len() > MAX_SOURCE_BYTES {
+        let error = Diagnostic::new(Code::TooLarge, Span::at(0), "the file is larger than 16 MiB");
+        return Err(vec![error.help("move the data into files that the steps name")]);
+    }
+    let root = document::read(text).map_err(|error| vec![*error])?;
+    let mut report = Report::new(registry);
+    let config = steps::config(&root, &mut report);
+    let errors = report.into_errors();
+    match config {
+        Some(config) if errors.is_empty() => Ok(config),
+        _ => Err(errors),
+    }
+}

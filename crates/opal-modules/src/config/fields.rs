@@ -1,0 +1,115 @@
+//! The keys of a mapping: each known, and given once.
+
+use std::collections::BTreeMap;
+
+use opal_core::{Code, Diagnostic, Span};
+
+use super::document::{Node, NodeKind};
+use super::report::Report;
+
+/// A mapping that is read key by key.
+#[derive(Debug)]
+pub(super) struct Fields<'n> {
+    /// What it is, for messages: "a `copy` step".
+    what: String,
+    /// Where a missing key is missed.
+    pub(super) head: Span,
+    entries: BTreeMap<&'n str, Field<'n>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'n> {
+    pub(super) key: Span,
+    pub(super) value: &'n Node,
+}
+
+impl<'n> Fields<'n> {
+    /// The keys of `node`; says so where it is no mapping, or has a key twice.
+    pub(super) fn of(node: &'n Node, what: &str, report: &mut Report<'_>) -> Option<Self> {
+        let NodeKind::Map(pairs) = &node.kind else {
+            let message = format!("{what} is a mapping of keys to values");
+            report.error(Code::ConfigValue, node.head(), message, "write `key: value`, one a line");
+            return None;
+        };
+        let mut entries: BTreeMap<&str, Field<'_>> = BTreeMap::new();
+        for (key, value) in pairs {
+            let NodeKind::Scalar { text, .. } = &key.kind else {
+                let help = "write a name";
+                report.error(Code::ConfigValue, key.head(), "a key is a single word", help);
+                continue;
+            };
+            match entries.get(text.as_str()) {
+                Some(first) => repeated(text, key.span, first.key, report),
+                None => {
+                    entries.insert(text, Field { key: key.span, value });
+                }
+            }
+        }
+        Some(Self { what: what.to_owned(), head: node.head(), entries })
+    }
+
+    /// From now on it is known what it is.
+    pub(super) fn rename(&mut self, what: String) {
+        self.what = what;
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
+        self.entries.get(key).map(|field| field.value)
+    }
+
+    pub(super) fn take(&mut self, key: &str) -> Option<Field<'n>> {
+        self.entries.remove(key)
+    }
+
+    /// The value of a key that has two names.
+    pub(super) fn take_either(
+        &mut self,
+        name: &str,
+        alias: Option<&str>,
+        report: &mut Report<'_>,
+    ) -> Option<Field<'n>> {
+        let first = self.take(name);
+        let second = alias.and_then(|alias| Some((alias, self.take(alias)?)));
+        match (first, second) {
+            (Some(first), Some((alias, second))) => {
+                let message = format!("`{alias}` is another name of `{name}`, which is given too");
+                let error = Diagnostic::new(Code::ConfigRepeatedKey, second.key, message);
+                report.push(error.also(first.key, "here").help("remove one of them"));
+                Some(first)
+            }
+            (first, second) => first.or(second.map(|(_, field)| field)),
+        }
+    }
+
+    pub(super) fn missing(&self, names: &[&str], report: &mut Report<'_>) {
+        if !names.is_empty() {
+            let message =
+                format!("{} needs {}", self.what, super::report::listed(names.iter().copied()));
+            report.error(
+                Code::ConfigMissingKey,
+                self.head,
+                message,
+                format!("add `{}: …`", names[0]),
+            );
+        }
+    }
+
+    /// Complains about every key that nobody has taken.
+    pub(super) fn finish<'k>(
+        self,
+        known: impl Iterator<Item = &'k str> + Clone,
+        report: &mut Report<'_>,
+    ) {
+        for (key, field) in &self.entries {
+            let message = format!("{} has no key `{key}`", self.what);
+            let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
+            report.unknown(error, key, known.clone());
+        }
+    }
+}
+
+fn repeated(key: &str, span: Span, first: Span, report: &mut Report<'_>) {
+    let message = format!("`{key}` is given twice");
+    let error = Diagnostic::new(Code::ConfigRepeatedKey, span, message);
+    report.push(error.also(first, "first here").help("remove one of them"));
+}

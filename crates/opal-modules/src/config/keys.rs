@@ -1,0 +1,154 @@
+//! The keys that are not a resource's: those of the file, of every step, of the settings and of the
+//! validations. Reading and the JSON Schema use the same tables.
+
+use opal_core::decorator::{Param, Presence};
+use opal_core::{Type, Value};
+
+const NO: Presence = Presence::Default(Value::Bool(false));
+
+/// What a file has besides `settings`, `steps` and `validations`.
+pub(super) static FILE: [Param; 3] = [
+    Param {
+        name: "version",
+        pattern: Some(r"1|1\.0|1\.0\.0"),
+        docs: "the version of this format: 1",
+        ..Param::BASE
+    },
+    Param {
+        name: "name",
+        presence: Presence::Optional,
+        docs: "what the configuration is called, for people",
+        ..Param::BASE
+    },
+    Param {
+        name: "description",
+        presence: Presence::Optional,
+        docs: "what it is for, for people",
+        ..Param::BASE
+    },
+];
+
+/// The keys of the file whose values have keys of their own.
+pub(super) const SECTIONS: [&str; 3] = ["settings", "steps", "validations"];
+
+pub(super) static SETTINGS: [Param; 5] = [
+    Param {
+        name: "parallel",
+        ty: Type::Int,
+        presence: Presence::Default(Value::Int(4)),
+        range: Some((1, 32)),
+        docs: "how many steps run at the same time",
+        ..Param::BASE
+    },
+    Param {
+        name: "timeout",
+        ty: Type::Duration,
+        presence: Presence::Optional,
+        docs: "how long a step may take",
+        ..Param::BASE
+    },
+    Param {
+        name: "continue_on_error",
+        ty: Type::Bool,
+        presence: NO,
+        docs: "go on with the steps that do not depend on one that failed",
+        ..Param::BASE
+    },
+    Param {
+        name: "dry_run",
+        ty: Type::Bool,
+        presence: NO,
+        docs: "only say what would change",
+        ..Param::BASE
+    },
+    Param {
+        name: "verbose",
+        ty: Type::Bool,
+        presence: NO,
+        docs: "show the differences in full",
+        ..Param::BASE
+    },
+];
+
+/// What a step has besides the parameters of its resource. A parameter of the same name is meant
+/// before these: `name` of a `service` is the service.
+pub(super) static STEP: [Param; 2] = [
+    Param {
+        name: "name",
+        presence: Presence::Optional,
+        docs: "what the step is called, for people",
+        ..Param::BASE
+    },
+    Param {
+        name: "enabled",
+        ty: Type::Bool,
+        presence: Presence::Default(Value::Bool(true)),
+        docs: "false leaves the step out",
+        ..Param::BASE
+    },
+];
+
+/// The long form of an element of `packages`.
+pub(super) static PACKAGE: [Param; 2] = [
+    Param { name: "name", pattern: Some("[^=]+"), docs: "the package", ..Param::BASE },
+    Param {
+        name: "version",
+        presence: Presence::Optional,
+        pattern: Some(".+"),
+        docs: "the version that is wanted; without it any",
+        ..Param::BASE
+    },
+];
+
+/// A type of validation.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) name: &'static str,
+    pub(super) docs: &'static str,
+    pub(super) params: &'static [Param],
+}
+
+/// A validation becomes a line of shell, in which what cannot be seen could be anything.
+pub(super) const ONE_LINE: &str = r"[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+";
+
+pub(super) static VALIDATIONS: [Form; 3] = [
+    Form {
+        name: "command_exists",
+        docs: "a command can be called by its name",
+        params: &[Param {
+            name: "command",
+            pattern: Some(ONE_LINE),
+            docs: "the name of the command",
+            ..Param::BASE
+        }],
+    },
+    Form {
+        name: "file_exists",
+        docs: "a file or directory is there",
+        params: &[Param {
+            name: "path",
+            pattern: Some(ONE_LINE),
+            docs: "what is there",
+            ..Param::BASE
+        }],
+    },
+    Form {
+        name: "path_contains",
+        docs: "a file holds a text somewhere",
+        params: &[
+            Param {
+                name: "file",
+                alias: Some("path"),
+                pattern: Some(ONE_LINE),
+                docs: "the file to look into",
+                ..Param::BASE
+            },
+            Param {
+                name: "text",
+                pattern: Some(ONE_LINE),
+                docs: "the text it holds",
+                ..Param::BASE
+            },
+        ],
+    },
+];

@@ -1,0 +1,91 @@
+//! What was found wrong, and what every stage of reading needs.
+
+use std::collections::BTreeMap;
+
+use opal_core::{Code, Diagnostic, Registry, Span, suggest};
+use regex::Regex;
+
+/// Nobody reads more of them, and a broken file can have as many as it has lines.
+const MOST_ERRORS: usize = 1_000;
+
+/// Each suggestion compares with every name there is.
+const MOST_SUGGESTIONS: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct Report<'r> {
+    pub(super) registry: &'r Registry,
+    errors: Vec<Diagnostic>,
+    suggestions: usize,
+    patterns: BTreeMap<&'static str, Option<Regex>>,
+}
+
+impl<'r> Report<'r> {
+    pub(super) fn new(registry: &'r Registry) -> Self {
+        Self { registry, errors: Vec::new(), suggestions: 0, patterns: BTreeMap::new() }
+    }
+
+    pub(super) fn push(&mut self, error: Diagnostic) {
+        if self.errors.len() < MOST_ERRORS {
+            self.errors.push(error);
+        }
+    }
+
+    /// A fault with one way out.
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::new(code, span, message).help(help));
+    }
+
+    /// A name that does not exist, with the nearest of those that do.
+    pub(super) fn unknown<'n>(
+        &mut self,
+        error: Diagnostic,
+        given: &str,
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) {
+        self.suggestions += 1;
+        let near = (self.suggestions <= MOST_SUGGESTIONS)
+            .then(|| suggest::nearest(given, known.clone()))
+            .flatten();
+        let mut error = error.maybe_help(near.map(|near| format!("did you mean `{near}`?")));
+        if let Some(near) = near {
+            let span = error.primary.span;
+            error = error.fix(format!("write `{near}`"), span, near);
+        }
+        self.push(error.help(format!("known are {}", listed(known))));
+    }
+
+    /// Whether all of `text` matches a pattern of a descriptor.
+    pub(super) fn matches(&mut self, pattern: &'static str, text: &str) -> bool {
+        let compiled = self
+            .patterns
+            .entry(pattern)
+            .or_insert_with(|| Regex::new(&format!(r"\A(?:{pattern})\z")).ok());
+        compiled.as_ref().is_none_or(|regex| regex.is_match(text))
+    }
+
+    pub(super) fn into_errors(mut self) -> Vec<Diagnostic> {
+        opal_core::diagnostic::sort(&mut self.errors);
+        self.errors
+    }
+}
+
+/// `a`, `b` and `c`; of many names only the first.
+pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const MOST: usize = 20;
+    let mut names: Vec<String> = names.take(MOST + 1).map(|name| format!("`{name}`")).collect();
+    if names.len() > MOST {
+        names.truncate(MOST);
+        return format!("{}, …", names.join(", "));
+    }
+    match names.pop() {
+        None => "none".to_owned(),
+        Some(last) if names.is_empty() => last,
+        Some(last) => format!("{} and {last}", names.join(", ")),
+    }
+}

@@ -1,0 +1,204 @@
+//! The file, its settings and its steps.
+
+use opal_core::decorator::{Descriptor, Param, Presence, Resource};
+use opal_core::{Code, Diagnostic, Registry, Span, Value};
+
+use super::dependencies::Draft;
+use super::document::{Node, NodeKind};
+use super::fields::Fields;
+use super::given::Given;
+use super::report::Report;
+use super::{Argument, Config, Settings, Step, dependencies, keys, validations, values};
+
+pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
+    let mut fields = Fields::of(root, "a configuration", report)?;
+    let about = arguments(&mut fields, keys::FILE.iter(), None, report);
+    let about = |name| text(&about, name);
+    let settings = match fields.take("settings") {
+        Some(field) => settings(field.value, report),
+        None => Some(Settings::of(&[])),
+    };
+    let steps = match fields.take("steps") {
+        Some(field) => steps(field.value, report),
+        None => {
+            fields.missing(&["steps"], report);
+            Vec::new()
+        }
+    };
+    let validations = match fields.take("validations") {
+        Some(field) => validations::read(field.value, report),
+        None => Vec::new(),
+    };
+    let known = keys::FILE.iter().map(|param| param.name).chain(keys::SECTIONS);
+    fields.finish(known, report);
+    let (name, description) = (about("name"), about("description"));
+    Some(Config { name, description, settings: settings?, steps, validations })
+}
+
+fn settings(node: &Node, report: &mut Report<'_>) -> Option<Settings> {
+    let mut fields = Fields::of(node, "`settings`", report)?;
+    let given = arguments(&mut fields, keys::SETTINGS.iter(), None, report);
+    fields.finish(keys::SETTINGS.iter().map(|param| param.name), report);
+    Some(Settings::of(&given))
+}
+
+impl Settings {
+    fn of(given: &[Argument]) -> Self {
+        let value = |name| {
+            let param = keys::SETTINGS.iter().find(|param| param.name == name)?;
+            match (find(given, name), &param.presence) {
+                (Some(Given::Data(value)), _) | (None, Presence::Default(value)) => Some(value),
+                _ => None,
+            }
+        };
+        let truth = |name| matches!(value(name), Some(Value::Bool(true)));
+        Self {
+            parallel: match value("parallel") {
+                Some(Value::Int(number)) => *number,
+                _ => 1,
+            },
+            timeout: match value("timeout") {
+                Some(Value::Duration(duration)) => Some(*duration),
+                _ => None,
+            },
+            continue_on_error: truth("continue_on_error"),
+            dry_run: truth("dry_run"),
+            verbose: truth("verbose"),
+        }
+    }
+}
+
+fn steps(node: &Node, report: &mut Report<'_>) -> Vec<Step> {
+    let items = match &node.kind {
+        NodeKind::List(items) if !items.is_empty() => items,
+        _ => {
+            let message = "`steps` is a list of at least one step";
+            let help = "begin each step with `- id: …`";
+            report.error(Code::ConfigValue, node.head(), message, help);
+            return Vec::new();
+        }
+    };
+    let mut drafts = Vec::new();
+    let mut steps = Vec::new();
+    for item in items {
+        let Some(fields) = Fields::of(item, "a step", report) else { continue };
+        let mut draft = Draft::of(&fields);
+        if let Some(step) = step(fields, report) {
+            draft.enabled = step.enabled;
+            steps.push(step);
+        }
+        drafts.push(draft);
+    }
+    dependencies::check(&drafts, report);
+    steps
+}
+
+fn step(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
+    let span = fields.head;
+    let (descriptor, resource) = step_type(&mut fields, report)?;
+    fields.rename(format!("a `{}` step", resource.yaml));
+    // A parameter is meant before a key of the same name that every step has.
+    let own = || keys::STEP.iter().filter(|param| descriptor.param(param.name).is_none());
+    let about = arguments(&mut fields, own(), None, report);
+    let name = text(&about, "name");
+    let enabled = !matches!(find(&about, "enabled"), Some(Given::Data(Value::Bool(false))));
+    let arguments = arguments(&mut fields, descriptor.params.iter(), Some(resource), report);
+    let params = descriptor.params.iter().map(|param| key(param, Some(resource)));
+    let known = params.chain(own().map(|param| param.name)).chain(["type"]);
+    fields.finish(known, report);
+    Some(Step { id: text(&arguments, "id")?, name, enabled, descriptor, arguments, span })
+}
+
+/// The resource that a step describes.
+fn step_type(
+    fields: &mut Fields<'_>,
+    report: &mut Report<'_>,
+) -> Option<(&'static Descriptor, &'static Resource)> {
+    let registry = report.registry;
+    let (given, span) = type_name(fields, report)?;
+    let found = types(registry).find(|(_, resource)| resource.yaml == given);
+    if found.is_none() {
+        let message = format!("there is no step type `{given}`");
+        let error = Diagnostic::new(Code::ConfigUnknownType, span, message);
+        let known: Vec<&str> = types(registry).map(|(_, resource)| resource.yaml).collect();
+        report.unknown(error, given, known.iter().copied());
+    }
+    found
+}
+
+/// The value of `type`, which steps and validations have.
+pub(super) fn type_name<'n>(
+    fields: &mut Fields<'n>,
+    report: &mut Report<'_>,
+) -> Option<(&'n str, Span)> {
+    let Some(field) = fields.take("type") else {
+        fields.missing(&["type"], report);
+        return None;
+    };
+    match &field.value.kind {
+        NodeKind::Scalar { text, .. } if !text.is_empty() => Some((text, field.value.span)),
+        _ => {
+            let help = "write the name of a type";
+            report.error(Code::ConfigValue, field.value.head(), "`type` is a single word", help);
+            None
+        }
+    }
+}
+
+/// All step types.
+pub(super) fn types(
+    registry: &Registry,
+) -> impl Iterator<Item = (&'static Descriptor, &'static Resource)> {
+    registry.iter().filter_map(|descriptor| Some((descriptor, descriptor.resource.as_ref()?)))
+}
+
+/// What a configuration calls a parameter: a `command` has its `command`, whatever the decorator
+/// calls it.
+pub(super) fn key(param: &Param, resource: Option<&Resource>) -> &'static str {
+    match (param.alias, resource) {
+        (Some(alias), Some(resource)) if alias == resource.yaml => alias,
+        _ => param.name,
+    }
+}
+
+/// Reads the keys that are parameters, and complains about those that must be there and are not.
+pub(super) fn arguments(
+    fields: &mut Fields<'_>,
+    params: impl Iterator<Item = &'static Param>,
+    resource: Option<&'static Resource>,
+    report: &mut Report<'_>,
+) -> Vec<Argument> {
+    let mut arguments = Vec::new();
+    let mut missing = Vec::new();
+    for param in params {
+        let name = key(param, resource);
+        match fields.take_either(param.name, param.alias, report) {
+            Some(field) => {
+                let span = field.value.head();
+                let value = values::given(param, name, field.value, report);
+                arguments.extend(value.map(|value| Argument { param, value, span }));
+            }
+            None if is_required(param, resource) => missing.push(name),
+            None => {}
+        }
+    }
+    fields.missing(&missing, report);
+    arguments
+}
+
+/// A step of a configuration has an id, which is how others depend on it.
+pub(super) fn is_required(param: &Param, resource: Option<&Resource>) -> bool {
+    matches!(param.presence, Presence::Required) || (resource.is_some() && param.name == "id")
+}
+
+fn find<'a>(arguments: &'a [Argument], name: &str) -> Option<&'a Given> {
+    arguments.iter().find(|argument| argument.param.name == name).map(|argument| &argument.value)
+}
+
+/// The text of the parameter `name`, where there is one.
+pub(super) fn text(arguments: &[Argument], name: &str) -> Option<String> {
+    match find(arguments, name)? {
+        Given::Data(Value::String(text)) => Some(text.to_string()),
+        _ => None,
+    }
+}

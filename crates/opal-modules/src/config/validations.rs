@@ -1,0 +1,50 @@
+//! Validations: what must hold when all steps are done.
+
+use opal_core::{Code, Diagnostic};
+
+use super::document::{Node, NodeKind};
+use super::fields::Fields;
+use super::report::Report;
+use super::steps::{arguments, text, type_name};
+use super::{Validation, keys};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// It can be called by its name.
+    CommandExists { command: String },
+    /// A file or a directory is there.
+    FileExists { path: String },
+    /// The file holds the text somewhere.
+    PathContains { file: String, text: String },
+}
+
+pub(super) fn read(node: &Node, report: &mut Report<'_>) -> Vec<Validation> {
+    let NodeKind::List(items) = &node.kind else {
+        let help = "begin each with `- type: …`";
+        report.error(Code::ConfigValue, node.head(), "`validations` is a list", help);
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| validation(item, report)).collect()
+}
+
+fn validation(node: &Node, report: &mut Report<'_>) -> Option<Validation> {
+    let mut fields = Fields::of(node, "a validation", report)?;
+    let span = fields.head;
+    let (given, place) = type_name(&mut fields, report)?;
+    let Some(form) = keys::VALIDATIONS.iter().find(|form| form.name == given) else {
+        let message = format!("there is no type of validation `{given}`");
+        let error = Diagnostic::new(Code::ConfigUnknownType, place, message);
+        report.unknown(error, given, keys::VALIDATIONS.iter().map(|form| form.name));
+        return None;
+    };
+    fields.rename(format!("a `{}` validation", form.name));
+    let found = arguments(&mut fields, form.params.iter(), None, report);
+    fields.finish(form.params.iter().map(|param| param.name).chain(["type"]), report);
+    let get = |name| text(&found, name);
+    let check = match form.name {
+        "command_exists" => Check::CommandExists { command: get("command")? },
+        "file_exists" => Check::FileExists { path: get("path")? },
+        _ => Check::PathContains { file: get("file")?, text: get("text")? },
+    };
+    Some(Validation { check, span })
+}

@@ -1,0 +1,297 @@
+//! Nodes to values, against the type of a parameter.
+
+use std::collections::BTreeMap;
+
+use opal_core::decorator::Param;
+use opal_core::{Code, Diagnostic, Duration, Span, Type, Value, suggest};
+
+use super::document::{Node, NodeKind};
+use super::fields::Fields;
+use super::given::Given;
+use super::keys;
+use super::report::{Report, listed};
+use super::scalar::{Meaning, meaning};
+use super::shell;
+use super::steps::{self, arguments};
+
+/// The pattern of permissions, for which numbers are a trap.
+const OCTAL: &str = "[0-7]{3,4}";
+
+/// What `param`, called `name` here, is given by `node`; says so where it does not fit.
+pub(super) fn given(
+    param: &'static Param,
+    name: &str,
+    node: &Node,
+    report: &mut Report<'_>,
+) -> Option<Given> {
+    if param.shell {
+        return command(name, node, report);
+    }
+    if param.ty == Type::Regex {
+        return regex(name, node, report);
+    }
+    let value = match (&param.ty, param.pattern) {
+        (Type::String, Some(OCTAL)) => Value::String(octal(name, node, report)?.into()),
+        (Type::Array(_), _) if param.name == "packages" => packages(name, node, report)?,
+        (ty, _) => value(ty, name, node, report)?,
+    };
+    check(param, name, &value, node.head(), report).then_some(Given::Data(value))
+}
+
+fn value(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
+    match ty {
+        Type::String => Some(Value::String(text(name, node, report)?.into())),
+        Type::OneOf(choices) => {
+            let text = text(name, node, report)?;
+            if choices.contains(&text) {
+                return Some(Value::String(text.into()));
+            }
+            let message = format!("`{text}` is not among the values of `{name}`");
+            let near = suggest::nearest(&text, choices.iter());
+            let error = Diagnostic::new(Code::ConfigValue, node.head(), message)
+                .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+                .help(format!("known are {}", listed(choices.iter())));
+            report.push(error);
+            None
+        }
+        Type::Duration => duration(name, node, report).map(Value::Duration),
+        Type::Array(element) => {
+            let NodeKind::List(items) = &node.kind else {
+                wrong(name, "a list", "write `[a, b]`, or a line `- a` for each", node, report);
+                return None;
+            };
+            let items = items.iter().map(|item| value(element.get(), name, item, report));
+            // All of them are looked at, so that each gets its message.
+            let items: Vec<Option<Value>> = items.collect();
+            items.into_iter().collect::<Option<_>>().map(Value::Array)
+        }
+        Type::Map(element) => map(element.get(), name, node, report),
+        Type::Bool | Type::Int | Type::Float => scalar(ty, name, node, report),
+        Type::Any | Type::Null | Type::Object(_) | Type::Regex => any(name, node, report),
+    }
+}
+
+fn map(element: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
+    let NodeKind::Map(pairs) = &node.kind else {
+        wrong(name, "a mapping", "write `key: value`, one a line", node, report);
+        return None;
+    };
+    let mut fields = BTreeMap::new();
+    let mut places: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut complete = true;
+    for (key, item) in pairs {
+        let NodeKind::Scalar { text, .. } = &key.kind else {
+            report.error(Code::ConfigValue, key.head(), "a key is a single word", "write a name");
+            complete = false;
+            continue;
+        };
+        if let Some(first) = places.insert(text, key.span) {
+            let message = format!("`{text}` is given twice");
+            let error = Diagnostic::new(Code::ConfigRepeatedKey, key.span, message);
+            report.push(error.also(first, "first here").help("remove one of them"));
+        }
+        match value(element, text, item, report) {
+            Some(value) => {
+                fields.insert(text.clone(), value);
+            }
+            None => complete = false,
+        }
+    }
+    complete.then_some(Value::Map(fields))
+}
+
+fn scalar(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
+    let found = match &node.kind {
+        NodeKind::Scalar { text, plain: true } => meaning(text),
+        _ => Meaning::Text,
+    };
+    let (wanted, help) = match (ty, found) {
+        (Type::Bool, Meaning::Bool(value)) => return Some(Value::Bool(value)),
+        (Type::Int, Meaning::Int(value)) => return Some(Value::Int(value)),
+        (Type::Float, Meaning::Float(value)) => return Some(Value::Float(value)),
+        (Type::Bool, _) => ("`true` or `false`", "write one of them, without quotes"),
+        (Type::Int, _) => ("a whole number", "write decimal digits, without quotes"),
+        _ => ("a number with a point", "write it as in `1.0`, without quotes"),
+    };
+    wrong(name, wanted, help, node, report);
+    None
+}
+
+/// Where anything may stand: what YAML means by it.
+fn any(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
+    match &node.kind {
+        NodeKind::List(_) => {
+            value(&Type::Array(opal_core::types::TypeRef::Static(&Type::Any)), name, node, report)
+        }
+        NodeKind::Map(_) => map(&Type::Any, name, node, report),
+        NodeKind::Scalar { text, plain: false } => Some(Value::String(text.clone().into())),
+        NodeKind::Scalar { text, plain: true } => match meaning(text) {
+            Meaning::Null => Some(Value::Null),
+            Meaning::Bool(value) => Some(Value::Bool(value)),
+            Meaning::Int(value) => Some(Value::Int(value)),
+            Meaning::Float(value) => Some(Value::Float(value)),
+            Meaning::Text => Some(Value::String(text.clone().into())),
+            Meaning::OddNumber => {
+                let message = format!("the number `{text}` would not keep its spelling");
+                let help =
+                    format!("write `\"{text}\"` for the text, or the number in its plain form");
+                report.error(Code::ConfigValue, node.span, message, help);
+                None
+            }
+        },
+    }
+}
+
+/// A text as it was written: a number is its digits, and what is not there is no text.
+fn text(name: &str, node: &Node, report: &mut Report<'_>) -> Option<String> {
+    match &node.kind {
+        NodeKind::Scalar { text, plain: false } => Some(text.clone()),
+        NodeKind::Scalar { text, plain: true } => match meaning(text) {
+            Meaning::Null => {
+                let help = "write it behind the colon, or leave the key out";
+                report.error(Code::ConfigValue, node.span, format!("`{name}` has no value"), help);
+                None
+            }
+            Meaning::Bool(_) => {
+                wrong(name, "a text", &format!("write `\"{text}\"` for the text"), node, report);
+                None
+            }
+            _ => Some(text.clone()),
+        },
+        _ => {
+            wrong(name, "a text", "write a single value", node, report);
+            None
+        }
+    }
+}
+
+fn duration(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Duration> {
+    let found = match &node.kind {
+        NodeKind::Scalar { text, plain } => match meaning(text) {
+            // Of longer times nobody has seen the end.
+            Meaning::Int(seconds @ 1..=1_000_000_000) if *plain => Ok(Duration::from_secs(seconds)),
+            Meaning::Int(_) if *plain => Err("it goes from 1 to 1,000,000,000 seconds".to_owned()),
+            _ => Duration::parse(text).map_err(|error| error.to_string()),
+        },
+        _ => Err("it is a single value".to_owned()),
+    };
+    match found {
+        Ok(duration) if duration.as_nanos() > 0 => return Some(duration),
+        Ok(_) => wrong(name, "a length of time", "no time is too short", node, report),
+        Err(why) => {
+            let help = format!("write `30s`, `1m30s` or a number of seconds; {why}");
+            wrong(name, "a length of time", &help, node, report);
+        }
+    }
+    None
+}
+
+/// Permissions. A number without a leading zero may be octal digits or, from a program, decimal.
+fn octal(name: &str, node: &Node, report: &mut Report<'_>) -> Option<String> {
+    let written = text(name, node, report)?;
+    let plain = matches!(node.kind, NodeKind::Scalar { plain: true, .. });
+    if plain && let Meaning::Int(number) = meaning(&written) {
+        let message = format!("`{name}` is the decimal number {number}, and permissions are octal");
+        let error = Diagnostic::new(Code::ConfigValue, node.span, message);
+        let digits = report.matches(OCTAL, &written);
+        let digits = digits.then(|| format!("write `\"{written}\"` for these digits"));
+        // What a program makes of `0644`; of a larger number nobody means the bits.
+        let bits = (0o100..=0o777).contains(&number);
+        let bits = bits.then(|| format!("write `\"{number:04o}\"` for this number"));
+        report.push(error.maybe_help(digits).maybe_help(bits).help("the usual form is `0644`"));
+        return None;
+    }
+    Some(written.strip_prefix("0o").map_or(written.clone(), |digits| format!("0{digits}")))
+}
+
+/// `nginx`, `nginx=1.26` or `{name: nginx, version: "1.26"}`, each.
+fn packages(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
+    let NodeKind::List(items) = &node.kind else {
+        wrong(
+            name,
+            "a list",
+            "write `[nginx, certbot]`, or a line `- nginx` for each",
+            node,
+            report,
+        );
+        return None;
+    };
+    let package = |item: &Node, report: &mut Report<'_>| {
+        if !matches!(item.kind, NodeKind::Map(_)) {
+            return text(name, item, report);
+        }
+        let mut fields = Fields::of(item, "a package", report)?;
+        let given = arguments(&mut fields, keys::PACKAGE.iter(), None, report);
+        fields.finish(keys::PACKAGE.iter().map(|param| param.name), report);
+        let package = steps::text(&given, "name")?;
+        Some(match steps::text(&given, "version") {
+            Some(version) => format!("{package}={version}"),
+            None => package,
+        })
+    };
+    let items: Vec<Option<String>> = items.iter().map(|item| package(item, report)).collect();
+    let items = items.into_iter().map(|item| item.map(|text| Value::String(text.into())));
+    items.collect::<Option<_>>().map(Value::Array)
+}
+
+fn regex(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
+    let pattern = text(name, node, report)?;
+    let problem = match regex::Regex::new(&pattern) {
+        Ok(_) if !pattern.chars().any(char::is_control) => {
+            return Some(Given::Regex(shell::regex_literal(&pattern)));
+        }
+        Ok(_) => "it is matched against single lines".to_owned(),
+        Err(error) => error.to_string().lines().last().unwrap_or_default().trim().to_owned(),
+    };
+    let message = format!("`{name}` is no regular expression for a line");
+    let error = Diagnostic::new(Code::ConfigValue, node.head(), message).label(problem);
+    report.push(error.help("in single quotes a backslash is itself: `'^port\\s*='`"));
+    None
+}
+
+fn command(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
+    let written = text(name, node, report)?;
+    let text = written.trim_end_matches('\n');
+    if text.trim().is_empty() {
+        wrong(name, "a command", "write what the shell should run", node, report);
+        return None;
+    }
+    let plain = shell::reads_back(text, report.registry);
+    Some(Given::Command { text: text.to_owned(), plain })
+}
+
+/// Whether a value is within the bounds of its parameter.
+fn check(param: &Param, name: &str, value: &Value, span: Span, report: &mut Report<'_>) -> bool {
+    if let (Some((low, high)), Value::Int(given)) = (param.range, value)
+        && !(low..=high).contains(given)
+    {
+        let message = format!("`{name}` is {given}, which is out of its range");
+        let help = format!("it goes from {low} to {high}");
+        report.error(Code::ConfigValue, span, message, help);
+        return false;
+    }
+    if let (Some(pattern), Value::String(text)) = (param.pattern, value)
+        && !report.matches(pattern, text)
+    {
+        let message = format!("`{}` is not of the form that `{name}` has", text.escape_debug());
+        report.error(Code::ConfigValue, span, message, format!("it matches `{pattern}`"));
+        return false;
+    }
+    true
+}
+
+fn wrong(name: &str, wanted: &str, help: &str, node: &Node, report: &mut Report<'_>) {
+    let found = match &node.kind {
+        NodeKind::List(_) => "a list",
+        NodeKind::Map(_) => "a mapping",
+        NodeKind::Scalar { plain: false, .. } => "a text",
+        NodeKind::Scalar { text, plain: true } => match meaning(text) {
+            Meaning::Null => "nothing",
+            Meaning::Bool(_) => "a truth",
+            Meaning::Int(_) | Meaning::Float(_) | Meaning::OddNumber => "a number",
+            Meaning::Text => "a text",
+        },
+    };
+    let message = format!("`{name}` is {found}, and {wanted} is wanted");
+    report.error(Code::ConfigValue, node.head(), message, help);
+}

@@ -1,0 +1,104 @@
+//! Reading and planning a configuration, with a world of plain data.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use opal_core::contract::plan_hash;
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::placeholder::PlaceholderKey;
+use opal_core::plan::Plan;
+use opal_core::resolver::Stream;
+use opal_core::{Diagnostic, LineIndex, Registry};
+use opal_modules::config::{self, Config};
+use opal_runtime::keys::KeyError;
+use opal_runtime::plan::{Draw, Keys, Purpose, Request, Unplanned, plan};
+use opal_runtime::unit::Unit;
+use opal_runtime::world::MemoryWorld;
+use opal_runtime::{Words, check, decorators, lower};
+
+struct NoKeys;
+
+impl Keys for NoKeys {
+    fn placeholder_key(&mut self) -> Result<PlaceholderKey, KeyError> {
+        Ok(PlaceholderKey::new([7; 32]))
+    }
+
+    fn draw(&mut self, _: &Draw<'_>) -> Result<Box<dyn Stream>, KeyError> {
+        panic!("a configuration has no random values")
+    }
+}
+
+pub(crate) fn registry() -> Registry {
+    decorators::registry()
+}
+
+#[track_caller]
+pub(crate) fn read(text: &str) -> Config {
+    config::read(text, &registry()).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+/// The faults as `line:column CODE message`.
+pub(crate) fn faults(text: &str) -> Vec<String> {
+    let errors = match config::read(text, &registry()) {
+        Ok(_) => return Vec::new(),
+        Err(errors) => errors,
+    };
+    assert!(!errors.is_empty(), "refused without a reason");
+    let lines = LineIndex::new(text);
+    let shown = errors.iter().map(|error| {
+        assert!(text.get(error.primary.span.range()).is_some(), "{error:#?}");
+        assert!(!error.help.is_empty(), "{error:#?}");
+        let place = lines.position(text, error.primary.span.start);
+        format!("{}:{} {} {}", place.line, place.column, error.code.as_str(), error.message)
+    });
+    shown.collect()
+}
+
+/// The plan of a unit, as it is made for a contract.
+pub(crate) fn plan_of(
+    unit: &Unit,
+    text: Option<(&opal_syntax::Parse, &str)>,
+) -> Result<Plan, Vec<Diagnostic>> {
+    let (registry, arguments) = (registry(), BTreeMap::new());
+    let request = Request {
+        unit,
+        registry: &registry,
+        text,
+        function: None,
+        arguments: &arguments,
+        algorithm: Algorithm::Sha256,
+        purpose: Purpose::Contract,
+    };
+    match plan(&request, &MemoryWorld::default(), &mut NoKeys) {
+        Ok(resolved) => Ok(resolved.plan),
+        Err(Unplanned::Errors(errors)) => Err(errors),
+        Err(Unplanned::Key(error)) => panic!("{error}"),
+    }
+}
+
+#[track_caller]
+pub(crate) fn hash_of_config(config: &Config) -> Digest {
+    let unit = config::lower(config);
+    plan_hash(&plan_of(&unit, None).unwrap_or_else(|errors| panic!("{errors:#?}")))
+}
+
+/// The hash of the plan of a source, which the check has nothing against.
+#[track_caller]
+pub(crate) fn hash_of_source(source: &str) -> Digest {
+    let registry = registry();
+    let checked = check::check(source, &registry).diagnostics;
+    assert!(!checked.iter().any(Diagnostic::is_error), "{checked:#?}\n{source}");
+    let parse = opal_syntax::parse(source, &Words(&registry));
+    let unit = lower::unit(&parse, source);
+    let planned = plan_of(&unit, Some((&parse, source)));
+    plan_hash(&planned.unwrap_or_else(|errors| panic!("{errors:#?}\n{source}")))
+}
+
+pub(crate) fn repository() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of the repository.
+pub(crate) fn file(path: &str) -> String {
+    std::fs::read_to_string(repository().join(path)).unwrap()
+}

@@ -1,0 +1,122 @@
+//! Making a copy what it should be.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use opal_core::action::Pending;
+use opal_core::files::{Attributes, EntryKind, Files};
+use opal_core::resolver::{Probe, Trouble, TroubleKind};
+
+use super::Wanted;
+use super::trees::{Difference, Facts, How, Piece, below, unread};
+
+/// What a directory needs while it is filled.
+const FILLING: u32 = 0o700;
+
+pub(super) fn make(
+    wanted: &Wanted,
+    facts: &Facts,
+    probe: &dyn Probe,
+    files: &dyn Files,
+) -> Result<(), Trouble> {
+    let copy = Copy { wanted, facts, probe };
+    let is_whole = |it: &&Difference| it.path.as_os_str().is_empty();
+    let whole = facts.differences.iter().find(is_whole);
+    let parts = || facts.differences.iter().filter(|it| !is_whole(it));
+    if let Some(whole) = whole {
+        copy.fill(whole, files)?;
+    }
+    if facts.kind == EntryKind::Directory {
+        let within = files.within(&wanted.destination)?;
+        parts().try_for_each(|part| copy.fill(part, &*within))?;
+        // From the innermost out: a directory may be closed to its owner once it is full.
+        parts().rev().try_for_each(|part| copy.close(part, &*within))?;
+    }
+    whole.map_or(Ok(()), |whole| copy.close(whole, files))
+}
+
+struct Copy<'a> {
+    wanted: &'a Wanted,
+    facts: &'a Facts,
+    probe: &'a dyn Probe,
+}
+
+impl Copy<'_> {
+    /// Contents, and directories that may be filled.
+    fn fill(&self, difference: &Difference, files: &dyn Files) -> Result<(), Trouble> {
+        let to = below(&self.wanted.destination, &difference.path);
+        match &difference.how {
+            How::Missing(Piece::File { mode }) | How::Content { mode, .. } => {
+                let from = below(&self.facts.source, &difference.path);
+                let source = self.probe.read(&from)?;
+                copy((&from, source), (&to, files.write(&to, &self.with(*mode))?))
+            }
+            How::Missing(Piece::Directory { mode }) => {
+                files.make_directory(&to, &self.with(mode | FILLING))
+            }
+            How::Missing(Piece::Link(said)) => files.make_link(&to, said, false),
+            How::Link { expected, .. } => files.make_link(&to, expected, false),
+            How::Mode { .. } => Ok(()),
+            How::Kind { expected, actual } => Err(other_kind(&to, *expected, *actual)),
+        }
+    }
+
+    /// The modes of what has its content.
+    fn close(&self, difference: &Difference, files: &dyn Files) -> Result<(), Trouble> {
+        let to = below(&self.wanted.destination, &difference.path);
+        match difference.how {
+            How::Missing(Piece::Directory { mode }) if self.wanted.preserve_mode => {
+                files.set(&to, &self.with(mode))
+            }
+            How::Mode { expected, .. } => files.set(&to, &self.with(expected)),
+            _ => Ok(()),
+        }
+    }
+
+    fn with(&self, mode: u32) -> Attributes {
+        Attributes { mode: self.wanted.preserve_mode.then_some(mode), ..Attributes::default() }
+    }
+}
+
+/// In pieces: a file may be larger than the memory.
+fn copy(
+    (from, mut source): (&Path, Box<dyn Read>),
+    (to, mut pending): (&Path, Box<dyn Pending>),
+) -> Result<(), Trouble> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return pending.keep(),
+            Ok(count) => {
+                pending.write_all(&buffer[..count]).map_err(|error| unwritten(to, &error))?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unread(from, &error)),
+        }
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Trouble {
+    use io::ErrorKind as Kind;
+    let (kind, help) = match error.kind() {
+        Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => {
+            (TroubleKind::TooLarge, "free some space, and run again")
+        }
+        _ => (TroubleKind::Failed, "see whether the disk is in order"),
+    };
+    let message = format!("`{}` cannot be written: {}", path.display(), error.kind());
+    Trouble::new(kind, message, help)
+}
+
+pub(super) fn other_kind(path: &Path, expected: EntryKind, actual: EntryKind) -> Trouble {
+    Trouble::new(
+        TroubleKind::Invalid,
+        format!(
+            "`{}` is {} where the source has {}",
+            path.display(),
+            actual.name(),
+            expected.name()
+        ),
+        format!("move it away, or remove it with `@file.absent(\"{}\")`", path.display()),
+    )
+}

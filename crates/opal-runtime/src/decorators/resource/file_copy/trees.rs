@@ -1,0 +1,283 @@
+//! What a copy lacks, piece by piece, and nothing of what it holds besides.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use opal_core::files::{Entry, EntryKind};
+use opal_core::resolver::{Probe, Trouble, TroubleKind};
+
+use super::Wanted;
+
+/// Files, directories and links of one copy.
+const MAX_ENTRIES: usize = 100_000;
+
+/// Directories within directories.
+const MAX_DEPTH: usize = 128;
+
+/// As many as the system follows.
+const MAX_LINKS: usize = 40;
+
+/// The bits that a copy takes over. Set-uid and set-gid stay behind: the copy may belong to
+/// somebody else.
+pub(super) const MODE: u32 = 0o777;
+
+/// Where a copy is not as it should be. The path begins in the source, and is empty for the source
+/// itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) path: PathBuf,
+    pub(super) how: How,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Missing(Piece),
+    /// Another content; `mode` is that of the source.
+    Content {
+        expected: u64,
+        actual: u64,
+        mode: u32,
+    },
+    Mode {
+        expected: u32,
+        actual: u32,
+    },
+    Link {
+        expected: PathBuf,
+        actual: PathBuf,
+    },
+    Kind {
+        expected: EntryKind,
+        actual: EntryKind,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    File { mode: u32 },
+    Directory { mode: u32 },
+    Link(PathBuf),
+}
+
+/// What a look at both has found.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// Where the source is, a link that it is followed.
+    pub(super) source: PathBuf,
+    pub(super) kind: EntryKind,
+    /// Whether anything is at the destination.
+    pub(super) is_there: bool,
+    /// In the order of the paths.
+    pub(super) differences: Vec<Difference>,
+}
+
+impl Facts {
+    pub(super) fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let (source, entry) = followed(&wanted.source, probe)?;
+        let there = probe.look(&wanted.destination)?;
+        if entry.kind == EntryKind::Directory {
+            if !wanted.recursive {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!("`{}` is a directory", wanted.source.display()),
+                    "say `recursive=true` to copy it with all that is in it",
+                ));
+            }
+            if wanted.destination.starts_with(&source) {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!("`{}` lies within its own source", wanted.destination.display()),
+                    "choose a destination outside of it",
+                ));
+            }
+        }
+        let kind = entry.kind;
+        let mut walk = Walk { wanted, probe, source, entries: 0, differences: Vec::new() };
+        walk.visit(Path::new(""), entry, there, 0)?;
+        let Walk { source, differences, .. } = walk;
+        Ok(Self { source, kind, is_there: there.is_some(), differences })
+    }
+}
+
+/// The source itself may be a link; those within it are copied as links.
+fn followed(path: &Path, probe: &dyn Probe) -> Result<(PathBuf, Entry), Trouble> {
+    let mut at = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Some(found) = probe.look(&at)? else { return Err(no_source(path)) };
+        if found.kind != EntryKind::Link {
+            return Ok((at, found));
+        }
+        let to = probe.read_link(&at)?;
+        at = at.parent().unwrap_or(Path::new("/")).join(to);
+    }
+    Err(no_source(path))
+}
+
+struct Walk<'a> {
+    wanted: &'a Wanted,
+    probe: &'a dyn Probe,
+    source: PathBuf,
+    entries: usize,
+    differences: Vec<Difference>,
+}
+
+impl Walk<'_> {
+    fn visit(
+        &mut self,
+        path: &Path,
+        source: Entry,
+        there: Option<Entry>,
+        depth: usize,
+    ) -> Result<(), Trouble> {
+        self.entries += 1;
+        if self.entries > MAX_ENTRIES || depth > MAX_DEPTH {
+            return Err(self.too_large());
+        }
+        if source.kind == EntryKind::Other {
+            return Err(Trouble::new(
+                TroubleKind::Invalid,
+                format!("`{}` is {}", below(&self.source, path).display(), source.kind.name()),
+                "copy files, directories and links alone",
+            ));
+        }
+        match there {
+            None => self.missing(path, source)?,
+            Some(there) if there.kind != source.kind => {
+                let how = How::Kind { expected: source.kind, actual: there.kind };
+                self.note(path, how);
+                return Ok(());
+            }
+            Some(there) => self.compare(path, &source, &there)?,
+        }
+        if source.kind == EntryKind::Directory {
+            self.descend(path, there.is_some(), depth)?;
+        }
+        Ok(())
+    }
+
+    fn descend(&mut self, path: &Path, is_there: bool, depth: usize) -> Result<(), Trouble> {
+        for name in self.probe.list(&below(&self.source, path))? {
+            let path = path.join(name);
+            let source = below(&self.source, &path);
+            let found = self.probe.look(&source)?.ok_or_else(|| no_source(&source))?;
+            let there = match is_there {
+                true => self.probe.look(&below(&self.wanted.destination, &path))?,
+                false => None,
+            };
+            self.visit(&path, found, there, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn missing(&mut self, path: &Path, source: Entry) -> Result<(), Trouble> {
+        let mode = source.mode & MODE;
+        let piece = match source.kind {
+            EntryKind::Directory => Piece::Directory { mode },
+            EntryKind::Link => Piece::Link(self.probe.read_link(&below(&self.source, path))?),
+            EntryKind::File | EntryKind::Other => Piece::File { mode },
+        };
+        self.note(path, How::Missing(piece));
+        Ok(())
+    }
+
+    fn compare(&mut self, path: &Path, source: &Entry, there: &Entry) -> Result<(), Trouble> {
+        let from = below(&self.source, path);
+        let to = below(&self.wanted.destination, path);
+        let how = match source.kind {
+            EntryKind::Link => {
+                let (expected, actual) = (self.probe.read_link(&from)?, self.probe.read_link(&to)?);
+                (expected != actual).then_some(How::Link { expected, actual })
+            }
+            EntryKind::File if source.bytes != there.bytes || !is_same(&from, &to, self.probe)? => {
+                let mode = source.mode & MODE;
+                Some(How::Content { expected: source.bytes, actual: there.bytes, mode })
+            }
+            _ => {
+                let (expected, actual) = (source.mode & MODE, there.mode & MODE);
+                let differs = self.wanted.preserve_mode && expected != actual;
+                differs.then_some(How::Mode { expected, actual })
+            }
+        };
+        if let Some(how) = how {
+            self.note(path, how);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, path: &Path, how: How) {
+        self.differences.push(Difference { path: path.to_owned(), how });
+    }
+
+    fn too_large(&self) -> Trouble {
+        Trouble::new(
+            TroubleKind::TooLarge,
+            format!(
+                "`{}` cannot be compared: it has more than 100,000 entries, or directories more \
+                 than {MAX_DEPTH} deep",
+                self.source.display()
+            ),
+            "copy parts of it, or use a program made for it, such as `rsync`, in a step",
+        )
+    }
+}
+
+/// `Path::join` would put a slash behind a file.
+pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
+    if path.as_os_str().is_empty() { root.to_owned() } else { root.join(path) }
+}
+
+fn is_same(from: &Path, to: &Path, probe: &dyn Probe) -> Result<bool, Trouble> {
+    let mut ours = Chunks::open(from, probe)?;
+    let mut theirs = Chunks::open(to, probe)?;
+    loop {
+        let (ours, theirs) = (ours.next()?, theirs.next()?);
+        if ours != theirs {
+            return Ok(false);
+        }
+        if ours.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+/// A file in pieces of the same size, whatever a read gives.
+struct Chunks<'p> {
+    path: &'p Path,
+    file: Box<dyn Read>,
+    buffer: Vec<u8>,
+}
+
+impl<'p> Chunks<'p> {
+    fn open(path: &'p Path, probe: &dyn Probe) -> Result<Self, Trouble> {
+        Ok(Self { path, file: probe.read(path)?, buffer: vec![0; 64 * 1024] })
+    }
+
+    fn next(&mut self) -> Result<&[u8], Trouble> {
+        let mut filled = 0;
+        while filled < self.buffer.len() {
+            match self.file.read(&mut self.buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unread(self.path, &error)),
+            }
+        }
+        Ok(&self.buffer[..filled])
+    }
+}
+
+pub(super) fn unread(path: &Path, error: &io::Error) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("`{}` could not be read to its end: {}", path.display(), error.kind()),
+        "see whether the disk is in order, and look again",
+    )
+}
+
+fn no_source(path: &Path) -> Trouble {
+    Trouble::new(
+        TroubleKind::Missing,
+        format!("there is no `{}` to copy", path.display()),
+        "check the path: a relative one begins beside the file that names it",
+    )
+}

@@ -1,0 +1,147 @@
+use super::*;
+
+fn jinja(source: &str) -> String {
+    to_jinja(source).unwrap().into_owned()
+}
+
+fn fault(source: &str) -> (usize, String) {
+    match to_jinja(source).unwrap_err() {
+        Fault { line: Some(line), reason: super::super::engine::Reason::Other(message) } => {
+            (line, message)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn jinja_stays_as_it_is() {
+    for source in [
+        "",
+        "plain { text } }} %}",
+        "{{ name }} {{- name -}}",
+        "{% for x in items %}{{ x.y }}{% endfor %}",
+        "{# {{.x}} #}",
+        "{% raw %}{{.x}}{% if %}{% endraw %}",
+        "{%- raw -%}{{.x}}{%- endraw -%}{{ x }}",
+        "{{ '{{.x}}' }} {{ \"}} .x\" }}",
+        "{{ {'a': {'b': 1}}.a.b }}",
+        "{{ end }} {{ else }} {{ range }} {{ range(3) }}",
+        "{{ not x }} {{ not (x) }} {{ x and y }} {{ x | default('.') }}",
+        "{{ 1.5 }} {{ x[0].y }}",
+        "{{ unfinished",
+        "{{ .unfinished",
+    ] {
+        assert!(matches!(to_jinja(source), Ok(Cow::Borrowed(_))), "{source}");
+    }
+}
+
+#[test]
+fn values_and_conditions_are_translated() {
+    for (go, expected) in [
+        ("{{.name}}", "{{ name|_go_shown }}"),
+        ("{{ .a.b }}", "{{ a.b|_go_shown }}"),
+        ("{{- .a -}}", "{{- a|_go_shown -}}"),
+        ("{{$.a}}", "{{ a|_go_shown }}"),
+        (
+            "{{if .x}}1{{else if .y}}2{{else}}3{{end}}",
+            "{% if x %}1{% elif y %}2{% else %}3{% endif %}",
+        ),
+        ("{{- if .x -}}1{{- end -}}", "{%- if x -%}1{%- endif -%}"),
+        ("{{if eq .a \"b\" `c\\`}}{{end}}", r#"{% if (a == "b" or a == "c\\") %}{% endif %}"#),
+        ("{{if not (ne .a -1)}}{{end}}", "{% if (not ((a != (-1)))) %}{% endif %}"),
+        (
+            "{{if and .a (or .b true) nil}}{{end}}",
+            "{% if (a and ((b or true)) and none) %}{% endif %}",
+        ),
+        ("{{eq .a 1.5}}", "{{ (a == (1.5))|_go_shown }}"),
+        ("{{/* a }} comment */}}x", "{#  #}x"),
+    ] {
+        assert_eq!(jinja(go), expected, "{go}");
+    }
+}
+
+#[test]
+fn ranges_nest_and_know_what_is_around_them() {
+    assert_eq!(
+        jinja("{{range .l}}{{.}}{{.a}}{{$.b}}{{end}}"),
+        "{% for _go_key1, _go_item1 in l|_go_pairs(\".l\") %}{{ _go_item1|_go_shown }}\
+         {{ _go_item1.a|_go_shown }}\
+         {{ b|_go_shown }}{% endfor %}"
+    );
+    assert_eq!(
+        jinja("{{range $i, $x := .l}}{{range $x.m}}{{$i}}{{$x}}{{.}}{{else}}{{.n}}{{end}}{{end}}"),
+        "{% for _go_key1, _go_item1 in l|_go_pairs(\".l\") %}\
+         {% for _go_key2, _go_item2 in _go_item1.m|_go_pairs(\"$x.m\") %}\
+         {{ _go_key1|_go_shown }}{{ _go_item1|_go_shown }}{{ _go_item2|_go_shown }}\
+         {% else %}{{ _go_item1.n|_go_shown }}\
+         {% endfor %}{% endfor %}"
+    );
+}
+
+#[test]
+fn lines_stay_where_they_are() {
+    let go = "a\n{{if\n  .x\n}}\nb{{/*\n\n*/}}{{end}}\n{{.y}}";
+    let found = jinja(go);
+    assert_eq!(newlines(&found), newlines(go));
+    assert!(found.ends_with("\n{{ y|_go_shown }}"), "{found}");
+}
+
+#[test]
+fn both_spellings_may_be_mixed() {
+    assert_eq!(
+        jinja("{% if x %}{{.y}}{% endif %}{{ z|upper }}"),
+        "{% if x %}{{ y|_go_shown }}{% endif %}{{ z|upper }}"
+    );
+}
+
+#[test]
+fn what_is_not_supported_is_named_with_its_line() {
+    let not = |what: &str| format!("`{what}` of Go templates is not supported; write it as Jinja");
+    for (go, line, message) in [
+        ("a\n{{with .x}}{{end}}", 2, not("with")),
+        ("\n\n{{ printf \"%s\" .x }}", 3, not("printf")),
+        ("{{.x | upper}}", 1, not("|")),
+        ("{{$x := .y}}", 1, "`$x` is not set by a `range` around it".into()),
+        ("{{template \"x\" .}}", 1, not("template")),
+        ("{{range .l}}{{break}}{{end}}", 1, not("break")),
+        ("{{range .l}}\n{{.}}", 1, "`range` has no `end`".into()),
+        ("{{.x}}\n{{end}}", 2, "`end` has nothing to end".into()),
+        ("{{.x}}{{else}}", 1, "`else` has no `if` or `range` before it".into()),
+        ("{{if .x}}{{else}}{{else}}{{end}}", 1, "`else` comes behind an `else`".into()),
+        ("{{.}}", 1, "`.` alone has a meaning only within `range`".into()),
+        ("{{.not}}", 1, "`.not` is a word of Jinja; give the value another name".into()),
+        ("{{.a..b}}", 1, "`.a..b` is no name".into()),
+        ("{{if eq .a}}{{end}}", 1, "`eq` has the wrong number of values".into()),
+        ("{{if .a \"\\x41\"}}{{end}}", 1, "`\"` cannot stand there in `.a \"\\x41\"`".into()),
+        ("{{if eq .a \"\\x41\"}}{{end}}", 1, not("\\x")),
+        ("{{if (eq .a .b}}{{end}}", 1, "`(eq .a .b` is not complete".into()),
+        (
+            "{{range $a, $b, $c := .l}}{{end}}",
+            1,
+            "`range` takes `$item := …` or `$key, $item := …`".into(),
+        ),
+    ] {
+        assert_eq!(fault(go), (line, message), "{go}");
+    }
+}
+
+#[test]
+fn depth_is_bounded() {
+    let deep = format!("{{{{if {}.x{}}}}}{{{{end}}}}", "(".repeat(99), ")".repeat(99));
+    assert_eq!(fault(&deep).1, "brackets lie more than 32 deep");
+    assert_eq!(fault(&"{{if .x}}".repeat(99)).1, "blocks lie more than 64 deep");
+}
+
+#[test]
+fn names_of_the_translation_are_not_shown() {
+    assert_eq!(spoken("_go_item12.name|_go_shown and _go_item3"), ".name and .");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_is_too_strange(source in "(\\{\\{|\\}\\}|\\{%|%\\}|[-.$ \"'`(){}a|:=,/*#\n\\\\]|if |range |end|else|eq |é){0,40}") {
+        if let Ok(found) = to_jinja(&source) {
+            assert_eq!(newlines(&found), newlines(&source));
+        }
+    }
+}

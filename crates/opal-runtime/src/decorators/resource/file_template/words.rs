@@ -1,0 +1,71 @@
+//! How it is said that a template cannot be rendered.
+
+use std::path::Path;
+use std::str::Utf8Error;
+
+use opal_core::Data;
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::suggest::nearest;
+
+use super::engine::{Fault, Reason};
+
+pub(super) fn unread(source: &Path, trouble: Trouble) -> Trouble {
+    if trouble.kind != TroubleKind::Missing {
+        return trouble;
+    }
+    let message = format!("there is no template `{}`", source.display());
+    let help = "see whether `source` is written as the file is; a relative path begins beside the \
+                file that names it";
+    Trouble::new(TroubleKind::Missing, message, help)
+}
+
+pub(super) fn no_text(source: &Path, error: &Utf8Error) -> Trouble {
+    let message = format!(
+        "the template `{}` is not UTF-8 text: see byte {}",
+        source.display(),
+        error.valid_up_to() + 1
+    );
+    Trouble::new(TroubleKind::NotText, message, "convert it with `iconv`, or use `@file.copy`")
+}
+
+pub(super) fn faulty(source: &Path, fault: Fault, inputs: &Inputs) -> Trouble {
+    let place = fault.line.map_or_else(String::new, |line| format!("line {line}: "));
+    let (reason, help) = match fault.reason {
+        Reason::Missing(name) => {
+            let mut help = Vec::new();
+            help.extend(similar(&name, inputs).map(|near| format!("did you mean `{near}`?")));
+            help.push(
+                "give it a value in `vars`, or let names without one render as nothing: \
+                 `allow_missing=true`"
+                    .to_owned(),
+            );
+            (format!("`{name}` has no value"), help)
+        }
+        Reason::Other(message) => (message, vec!["correct the template".to_owned()]),
+    };
+    let message =
+        format!("the template `{}` cannot be rendered: {place}{reason}", source.display());
+    Trouble { kind: TroubleKind::Invalid, message, help }
+}
+
+/// The name that was probably meant: of those beside it.
+fn similar(name: &str, inputs: &Inputs) -> Option<String> {
+    let Some(Data::Map(vars)) = inputs.data("vars") else { return None };
+    let mut fields = vars;
+    let mut above = Vec::new();
+    let mut parts = name.trim_start_matches('.').split('.').peekable();
+    while let Some(part) = parts.next() {
+        match fields.get(part) {
+            Some(Data::Map(inner)) if parts.peek().is_some() => {
+                above.push(part);
+                fields = inner;
+            }
+            Some(_) => return None,
+            None => {
+                above.push(nearest(part, fields.keys().map(String::as_str))?);
+                return Some(above.join("."));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,60 @@
+//! What resources that are about a path have in common: the path, its mode, and links in its place.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::files::{Attributes, Entry};
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+
+use super::owners;
+use super::properties::Property;
+
+/// An argument that is a path, whole.
+pub(super) fn path(inputs: &Inputs, name: &str, probe: &dyn Probe) -> Result<PathBuf, Trouble> {
+    let text = inputs.text(name).unwrap_or_default();
+    if text.is_empty() || text.contains('\0') {
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            format!("`{name}` is no path: it is empty, or holds a NUL character"),
+            "name a file or a directory",
+        ));
+    }
+    probe.place(text)
+}
+
+/// Permission bits; the descriptor's pattern has seen to the digits.
+pub(super) fn mode(inputs: &Inputs) -> Option<u32> {
+    u32::from_str_radix(inputs.text("mode")?, 8).ok()
+}
+
+/// `mode`, `owner` and `group`, where they are given.
+pub(super) fn attributes(inputs: &Inputs, probe: &dyn Probe) -> Result<Attributes, Trouble> {
+    let owner = inputs.text("owner").map(|name| owners::user(name, probe)).transpose()?;
+    let group = inputs.text("group").map(|name| owners::group(name, probe)).transpose()?;
+    Ok(Attributes { mode: mode(inputs), owner, group })
+}
+
+/// Each attribute that is given, and what it is.
+pub(super) fn compared(wanted: &Attributes, found: &Entry) -> Vec<Property> {
+    let octal = |mode: u32| format!("{mode:04o}");
+    let mode = wanted.mode.map(|mode| Property::new("mode", octal(mode), octal(found.mode)));
+    let number = |name, wanted: Option<u32>, found: u32| {
+        wanted.map(|wanted| Property::new(name, wanted.to_string(), found.to_string()))
+    };
+    let owner = number("owner", wanted.owner, found.owner);
+    let group = number("group", wanted.group, found.group);
+    [mode, owner, group].into_iter().flatten().collect()
+}
+
+/// A link stands where something is to be changed: whoever made it could lead the change anywhere.
+pub(super) fn is_link(path: &Path, probe: &dyn Probe) -> Trouble {
+    let to = probe.read_link(path).ok();
+    let to = to.map(|to| path.parent().unwrap_or(path).join(to));
+    Trouble::new(
+        TroubleKind::Invalid,
+        format!("`{}` is a symbolic link", path.display()),
+        to.map_or_else(
+            || "name what it leads to".to_owned(),
+            |to| format!("name what it leads to: `{}`", to.display()),
+        ),
+    )
+}

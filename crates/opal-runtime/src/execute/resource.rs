@@ -1,0 +1,240 @@
+//! Steps that describe a state: looked at, brought about where that is needed, and looked at again.
+//!
+//! A look here is cut off at every question to the machine once its time is over. A system call that
+//! never returns holds the step up, as it would hold up the action behind it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Descriptor, Returns};
+use opal_core::plan::Step;
+use opal_core::record::Kind;
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resource::{self, Described, Finding, Status};
+use opal_core::{Data, Type};
+
+use super::Walk;
+use super::call::Begun;
+use super::here::Here;
+use super::prepare::walk;
+use super::screen::lock;
+use super::stage::Actor;
+use super::walk::{failed, go_on};
+use crate::session::Place;
+use crate::verify::{Look, limit, look};
+
+/// How long a look that is out of time has to end what it started.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What became of a resource, for those that depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is as described, or was brought about, or nobody can tell and its action succeeded.
+    Met,
+    Failed,
+    /// It did not run, since something that it depends on has failed.
+    LeftOut,
+}
+
+impl Fate {
+    fn words(fate: Option<Self>) -> Option<&'static str> {
+        match fate {
+            Some(Self::Met) => None,
+            Some(Self::Failed) => Some("failed"),
+            Some(Self::LeftOut) => Some("skipped"),
+            None => Some("not run"),
+        }
+    }
+}
+
+impl<'p> Walk<'p> {
+    pub(super) fn described(&self, step: &Step) -> Option<Described> {
+        resource::described(step, self.job.registry)
+    }
+
+    /// Notes what became of a step that others may depend on.
+    pub(super) fn note(&self, step: &'p Step, fate: Fate) {
+        if self.described(step).is_some()
+            && let Some(id) = resource::id(step, self.job.values)
+        {
+            lock(&self.fates).insert(id, fate);
+        }
+    }
+
+    /// Looks at what a step describes, and acts where that is not so yet.
+    pub(super) fn bring_about(
+        &'p self,
+        described: Described,
+        action: &dyn Action,
+        inputs: &Inputs,
+        actor: &mut Actor<'_, 'p>,
+    ) -> Result<Data, Halt> {
+        let step = actor.begun.step;
+        if let Some(trouble) = self.unmet(&[step]) {
+            return Err(actor.fail(1, trouble));
+        }
+        let before = match self.satisfied.get(&*step.path) {
+            Some(known) => {
+                let (path, message) = (&*step.path, known.message.clone());
+                let status = Status::Satisfied;
+                self.tell(Kind::Verified { path, status, message, details: None }, actor.here)?;
+                status
+            }
+            None => {
+                let found = self.look(described, inputs, actor.begun, actor.here)?;
+                self.tell_found(step, &found, actor.here)?;
+                found.status
+            }
+        };
+        if before == Status::Satisfied {
+            actor.is_satisfied = true;
+            return Ok(nothing(described.descriptor));
+        }
+        go_on(&actor.here.stop)?;
+        let result = action.act(inputs, actor)?;
+        let found = self.look(described, inputs, actor.begun, actor.here)?;
+        if (before, found.status) == (Status::Unknown, Status::Unknown) {
+            return Ok(result);
+        }
+        self.tell_found(step, &found, actor.here)?;
+        match found.status {
+            Status::Satisfied => Ok(result),
+            status => Err(actor.fail(1, not_reached(status, &found))),
+        }
+    }
+
+    fn look(
+        &'p self,
+        described: Described,
+        inputs: &Inputs,
+        begun: &Begun<'p>,
+        here: &Here<'p>,
+    ) -> Result<Finding, Halt> {
+        let limit = limit(inputs, None);
+        let stop = here.stop.limited(limit, GRACE);
+        let (base, directory, environment) = (self.job.base, &here.directory, &here.environment);
+        let place = Place { base, directory, environment, stop: &stop };
+        let verify = described.resource.verify;
+        let found = look(self.job.session, &Look { verify, inputs, place, limit });
+        found.or_else(|trouble| {
+            // What it says may be about having been stopped.
+            go_on(&here.stop)?;
+            let message = self.job.vault.scrub(&trouble.message);
+            let (path, status) = (&*begun.step.path, Status::Blocked);
+            self.tell(Kind::Verified { path, status, message, details: None }, here)?;
+            Err(failed(begun.step, 1, trouble))
+        })
+    }
+
+    fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {
+        let vault = self.job.vault;
+        let message = vault.scrub(found.message.expose());
+        let details = found.details.as_ref().map(|details| vault.scrub(details.expose()));
+        let (path, status) = (&*step.path, found.status);
+        self.tell(Kind::Verified { path, status, message, details }, here)
+    }
+
+    /// What steps depend on and is not met.
+    fn unmet(&self, steps: &[&Step]) -> Option<Trouble> {
+        let wanted = steps.iter().flat_map(|step| resource::depends_on(step, self.job.values));
+        let wanted: Vec<&str> = wanted.collect();
+        if wanted.is_empty() {
+            return None;
+        }
+        let fates = lock(&self.fates);
+        let mut unmet = Vec::new();
+        for id in wanted {
+            if let Some(words) = Fate::words(fates.get(id).copied()) {
+                unmet.push(format!("{} ({words})", self.named(id)));
+            }
+        }
+        unmet.dedup();
+        (!unmet.is_empty()).then(|| prerequisites(&unmet.join(", ")))
+    }
+
+    /// The name of the step with this id that all may see.
+    fn named(&self, id: &str) -> &'p str {
+        let mut found = None;
+        walk(&self.job.plan.steps, &mut |step| {
+            if found.is_none() && resource::id(step, self.job.values) == Some(id) {
+                found = Some(resource::name(self.job.plan, step));
+            }
+        });
+        found.unwrap_or("what it names")
+    }
+
+    /// Passes over branches that depend on one that has failed, and says why of each step.
+    pub(super) fn leave_out(&'p self, branch: &'p [Step], here: &Here<'p>) -> Result<(), Halt> {
+        let mut steps = Vec::new();
+        walk(branch, &mut |step| steps.push(step));
+        let described = steps.iter().copied().filter(|step| self.described(step).is_some());
+        // What stands in the branch itself has been left out with it.
+        let own: BTreeSet<&str> =
+            steps.iter().filter_map(|step| resource::id(step, self.job.values)).collect();
+        let waiting: Vec<&Step> = described
+            .filter(|step| {
+                let wanted = resource::depends_on(step, self.job.values);
+                wanted.iter().any(|id| !own.contains(id))
+            })
+            .collect();
+        let why = self.unmet(&waiting);
+        let why = why.map_or_else(
+            || "dependencies not satisfied: the branch of one has failed".to_owned(),
+            |trouble| trouble.message,
+        );
+        let why = self.job.vault.scrub(&why);
+        for step in steps.into_iter().filter(|step| super::from::is_leaf(step)) {
+            lock(&self.tally).counts.skipped += 1;
+            let (path, decorator) = (&*step.path, &*step.decorator);
+            self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
+        }
+        Ok(())
+    }
+
+    /// Those that are left out, before anybody asks why.
+    pub(super) fn note_left_out(&self, branch: &'p [Step]) {
+        walk(branch, &mut |step| self.note(step, Fate::LeftOut));
+    }
+}
+
+/// How a step ended, for those that depend on it.
+pub(super) fn fate(result: &Result<(), Halt>) -> Option<Fate> {
+    match result {
+        Ok(()) => Some(Fate::Met),
+        Err(Halt::Failed(_)) => Some(Fate::Failed),
+        Err(Halt::Stopped(_) | Halt::Unrecorded) => None,
+    }
+}
+
+fn prerequisites(unmet: &str) -> Trouble {
+    let message = format!("dependencies not satisfied: {unmet}");
+    Trouble::new(TroubleKind::Failed, message, "see to what it depends on first")
+}
+
+fn not_reached(status: Status, found: &Finding) -> Trouble {
+    let (status, message) = (status.name(), found.message.expose());
+    let message = format!("it was applied, and a look still says {status}: {message}");
+    let help = "something else changes it, or what it describes cannot be reached";
+    Trouble::new(TroubleKind::Failed, message, help)
+}
+
+/// What a step gives that had nothing to do.
+fn nothing(descriptor: &Descriptor) -> Data {
+    fn empty(ty: &Type) -> Data {
+        match ty {
+            Type::String => Data::text(""),
+            Type::Int => Data::Int(0),
+            Type::Bool => Data::Bool(false),
+            Type::Object(fields) => {
+                let fields = fields.iter().map(|it| (it.name.to_owned(), empty(&it.ty)));
+                Data::Map(fields.collect())
+            }
+            _ => Data::Null,
+        }
+    }
+    match &descriptor.returns {
+        Some(Returns { ty, .. }) => empty(ty),
+        None => Data::Null,
+    }
+}

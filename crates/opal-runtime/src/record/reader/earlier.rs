@@ -1,0 +1,54 @@
+//! What earlier runs of a contract left behind.
+
+use opal_core::contract::{Earlier, Seen};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::placeholder::Placeholder;
+use opal_core::record::Status as Ended;
+use opal_core::resource::Status;
+use serde_json::Value;
+
+use super::{Run, State, list};
+use crate::root::{Root, RootError};
+
+/// What the runs of the contract with this digest have left, the newest first.
+pub fn earlier(
+    root: &Root,
+    contract: Digest,
+    algorithm: Algorithm,
+) -> Result<Vec<Earlier>, RootError> {
+    let digest = contract.hex();
+    let left = |run: &Run| {
+        let named = run.get("contract").and_then(|it| it.get("file_digest"));
+        if named.and_then(Value::as_str) != Some(&*digest) {
+            return None;
+        }
+        match run.state {
+            State::Ended(Ended::Refused) => None,
+            State::Ended(Ended::Crashed) | State::Running => Some(Earlier::Unseen),
+            State::Ended(_) => Some(seen(run, algorithm).map_or(Earlier::Unseen, Earlier::Left)),
+        }
+    };
+    let runs = list(root)?;
+    Ok(runs.iter().filter_map(|found| left(&Run::load(found).ok()?)).collect())
+}
+
+fn seen(run: &Run, algorithm: Algorithm) -> Option<Vec<Seen>> {
+    run.get("resources")?.as_array()?.iter().map(|one| entry(one, algorithm)).collect()
+}
+
+fn entry(value: &Value, algorithm: Algorithm) -> Option<Seen> {
+    let details = match (value.get("digest"), value.get("length")) {
+        (Some(digest), Some(length)) => Some(Placeholder {
+            length: length.as_u64()?.try_into().ok()?,
+            algorithm,
+            digest: Digest::parse(digest.as_str()?)?,
+        }),
+        _ => None,
+    };
+    Some(Seen {
+        path: value.get("path")?.as_str()?.into(),
+        status: Status::named(value.get("status")?.as_str()?)?,
+        details,
+        by_prerequisite: value.get("prerequisite").and_then(Value::as_bool).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,138 @@
+//! Removing, never through a link and never into another file system.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use opal_core::resolver::{Trouble, TroubleKind};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::refusal::refused;
+use super::way::{Beginning, Gaps, Way};
+
+/// Directories within directories: each is held open while what is in it goes.
+const MAX_DEPTH: usize = 256;
+
+const DONE: &str = "removed";
+
+pub(super) fn remove(from: &Beginning, path: &Path, recursive: bool) -> Result<(), Trouble> {
+    let way = match Way::to(from, path, DONE, Gaps::Refuse) {
+        Ok(way) => way,
+        Err(trouble) if trouble.kind == TroubleKind::Missing => return Ok(()),
+        Err(trouble) => return Err(trouble),
+    };
+    let Some(found) = way.look()? else { return Ok(()) };
+    if recursive {
+        all(&way.parent, &way.name, path)?;
+    } else if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+        remove_empty(&way.parent, &way.name, path)?;
+    } else {
+        unlink(&way.parent, &way.name, path)?;
+    }
+    way.sync();
+    Ok(())
+}
+
+/// A name in a directory and all that is below it; `path` is what messages call it.
+pub(super) fn all(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Trouble> {
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {}
+        Ok(_) => return unlink(parent, name, path),
+        Err(error) => return gone(Err(error), path),
+    }
+    let directory = open(parent, name, path)?;
+    let device = device(&directory, path)?;
+    empty(&directory, path, (device, 1))?;
+    remove_empty(parent, name, path)
+}
+
+fn empty(directory: &OwnedFd, path: &Path, (device, depth): (u64, usize)) -> Result<(), Trouble> {
+    if depth > MAX_DEPTH {
+        return Err(Trouble::new(
+            TroubleKind::TooLarge,
+            format!(
+                "`{}` cannot be removed: it is more than {MAX_DEPTH} directories deep",
+                path.display()
+            ),
+            "see what is in there, and remove it by hand",
+        ));
+    }
+    for (name, is_directory) in names(directory, path)? {
+        let path = path.join(&name);
+        if !is_directory {
+            unlink(directory, &name, &path)?;
+            continue;
+        }
+        let below = open(directory, &name, &path)?;
+        if self::device(&below, &path)? != device {
+            return Err(Trouble::new(
+                TroubleKind::Denied,
+                format!(
+                    "`{}` cannot be removed: another file system is mounted there",
+                    path.display()
+                ),
+                "unmount it first, or remove what is in it by hand",
+            ));
+        }
+        empty(&below, &path, (device, depth + 1))?;
+        remove_empty(directory, &name, &path)?;
+    }
+    Ok(())
+}
+
+/// What a directory holds, and what of it are directories.
+fn names(directory: &OwnedFd, path: &Path) -> Result<Vec<(OsString, bool)>, Trouble> {
+    let failed = |error| refused(DONE, path, error);
+    let mut names = Vec::new();
+    for found in Dir::read_from(directory).map_err(failed)? {
+        let found = found.map_err(failed)?;
+        let name = OsStr::from_bytes(found.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        let kind = match found.file_type() {
+            FileType::Unknown => rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+                .map(|found| FileType::from_raw_mode(found.st_mode))
+                .map_err(|error| refused(DONE, &path.join(name), error))?,
+            known => known,
+        };
+        names.push((name.to_owned(), kind == FileType::Directory));
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn open(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<OwnedFd, Trouble> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty()).map_err(|error| match error {
+        // With `DIRECTORY`, that is what a link gives too.
+        Errno::NOTDIR => refused(DONE, path, Errno::LOOP),
+        error => refused(DONE, path, error),
+    })
+}
+
+fn device(directory: &OwnedFd, path: &Path) -> Result<u64, Trouble> {
+    let found = rustix::fs::fstat(directory).map_err(|error| refused(DONE, path, error))?;
+    Ok(found.st_dev)
+}
+
+fn unlink(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Trouble> {
+    gone(rustix::fs::unlinkat(parent, name, AtFlags::empty()), path)
+}
+
+fn remove_empty(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Trouble> {
+    let removed = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
+    let removed =
+        removed.map_err(|error| if error == Errno::EXIST { Errno::NOTEMPTY } else { error });
+    gone(removed, path)
+}
+
+/// What another has removed meanwhile is gone too.
+fn gone(removed: Result<(), Errno>, path: &Path) -> Result<(), Trouble> {
+    match removed {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(refused(DONE, path, error)),
+    }
+}

@@ -1,0 +1,127 @@
+//! Looks at the resources of a plan, side by side, and changes nothing.
+//!
+//! ```text
+//! Plan ──rehearse──▶ resources, each with its directory and environment
+//!      ──round─────▶ the next whose prerequisites are satisfied ──crew──▶ look ──scrub──▶ Verification
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | where each resource stands: wrappers act on a stage on which nothing happens | `rehearse`, `pretend` |
+//! | which look comes next, and what it has found, safe to show | `round` |
+//! | threads that look, and are left behind where they do not answer | `crew` |
+//! | one look, cut off in time | `look`, `watched` |
+//!
+//! There are no retries, and one error never hides another. What a step depends on is looked at first;
+//! where that is not satisfied, the step is blocked and not looked at.
+//!
+//! Deliberately not here: acting. The executor looks again right before it acts, with the same `look`.
+
+mod crew;
+mod look;
+mod pretend;
+mod rehearse;
+mod round;
+mod watched;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use opal_core::action::Why;
+use opal_core::placeholder::PlaceholderKey;
+use opal_core::plan::{Key, Mode, Plan};
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resource::Verification;
+use opal_core::{Code, Data, Registry, Span};
+
+use crate::execute::Unready;
+use crate::session::Session;
+use crate::stop::Stop;
+use crate::vault::Vault;
+
+pub(crate) use look::{Look, limit, look};
+
+/// Looks that are under way at a time, unless somebody says so.
+pub const USUAL_JOBS: usize = 16;
+
+/// And at most, whatever anybody says.
+pub const MAX_JOBS: usize = 32;
+
+/// How long a look may take, unless somebody says so.
+pub const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A plan whose resources are to be looked at, and all that takes part in it.
+#[derive(Clone, Copy)]
+pub struct Survey<'a> {
+    pub plan: &'a Plan,
+    /// By the keys of [`Plan::values`].
+    pub values: &'a BTreeMap<Key, Data>,
+    pub registry: &'a Registry,
+    /// Shared, so that a look that hangs in the system can be left behind.
+    pub session: &'a Arc<dyn Session + Send>,
+    /// Where the first step stands: absolute.
+    pub start: &'a Path,
+    /// Where relative paths of resources begin: the directory of the source. Absolute.
+    pub base: &'a Path,
+    /// Knows every value of the plan: see [`crate::execute::register`].
+    pub vault: &'a Vault,
+    pub stop: &'a Stop,
+    /// Looks at a time: [`USUAL_JOBS`], and never more than [`MAX_JOBS`].
+    pub jobs: usize,
+    /// For every look, whatever its step says.
+    pub timeout: Option<Duration>,
+    /// Ids or paths of the steps that are asked for; empty for all. What these depend on is looked
+    /// at too, and not told.
+    pub only: &'a [String],
+    /// What the digests of differences are made with.
+    pub key: Option<&'a PlaceholderKey>,
+    pub clock: fn() -> SystemTime,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// In the order of the plan. Where it was stopped, of those that were looked at.
+    pub verifications: Vec<Verification>,
+    pub took: Duration,
+    /// Why it did not come to its end.
+    pub stopped: Option<Why>,
+}
+
+/// Looks at every resource of a plan. `tell` hears of each as soon as it is known, in no order, and
+/// from this thread.
+pub fn verify(
+    survey: &Survey<'_>,
+    tell: &(dyn Fn(&Verification) + Sync),
+) -> Result<Report, Unready> {
+    let since = Instant::now();
+    if survey.plan.mode == Mode::Quick {
+        let message = "a quick plan cannot be verified: it leaves values open";
+        return Err(unready(message, "plan again with every value resolved".to_owned()));
+    }
+    let found = rehearse::rehearse(survey);
+    let round = round::Round::new(survey, &found, tell)?;
+    let (verifications, stopped) = round.run();
+    Ok(Report { verifications, took: since.elapsed(), stopped })
+}
+
+/// What is wrong with what was asked for, and with no step of the plan.
+fn unready(message: impl Into<String>, help: String) -> Unready {
+    let trouble = Trouble::new(TroubleKind::Invalid, message, help);
+    Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }
+}
+
+impl fmt::Debug for Survey<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Survey")
+            .field("target", &self.plan.target)
+            .field("start", &self.start)
+            .field("jobs", &self.jobs)
+            .field("timeout", &self.timeout)
+            .field("only", &self.only)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,337 @@
+//! One round through the resources of a plan: what is looked at next, and what was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use opal_core::action::Why;
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resource::{self, Blocked, Finding, Status, Verification};
+use opal_core::{Data, suggest};
+
+use super::crew::{Crew, Task};
+use super::look::{limit, out_of_time};
+use super::rehearse::Found;
+use super::{MAX_JOBS, Survey, unready};
+use crate::execute::{Unready, Values, inputs, is_open};
+use crate::stop::{Order, Stop};
+
+/// How long a look that was told to end has for it: it may have to end what it started.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often it is asked whether all of it is to stop.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What the digest of a difference is made under.
+const DETAILS: &str = "resource details";
+
+pub(super) struct Round<'r, 'p> {
+    survey: &'r Survey<'p>,
+    base: Arc<Path>,
+    nodes: Vec<Node<'r, 'p>>,
+    /// Those whose prerequisites are known.
+    ready: BTreeSet<usize>,
+    running: BTreeMap<usize, Running>,
+    crew: Crew,
+    tell: &'r (dyn Fn(&Verification) + Sync),
+}
+
+struct Node<'r, 'p> {
+    found: &'r Found<'p>,
+    /// What it depends on, and who depends on it.
+    after: Vec<usize>,
+    before: Vec<usize>,
+    /// How many of those before it are not known yet.
+    waits: usize,
+    /// Whether anybody wants to know: then it is told.
+    is_asked: bool,
+    /// Whether it is looked at: also for those that depend on it.
+    is_needed: bool,
+    verification: Option<Verification>,
+}
+
+struct Running {
+    at: SystemTime,
+    since: Instant,
+    limit: Duration,
+}
+
+/// What has come of one step.
+struct Seen {
+    found: Result<Finding, Trouble>,
+    at: SystemTime,
+    took: Duration,
+    by_prerequisite: bool,
+}
+
+impl<'r, 'p> Round<'r, 'p> {
+    pub(super) fn new(
+        survey: &'r Survey<'p>,
+        found: &'r [Found<'p>],
+        tell: &'r (dyn Fn(&Verification) + Sync),
+    ) -> Result<Self, Unready> {
+        let nodes = found.iter().map(|found| Node {
+            found,
+            after: Vec::new(),
+            before: Vec::new(),
+            waits: 0,
+            is_asked: false,
+            is_needed: false,
+            verification: None,
+        });
+        let (ready, running) = (BTreeSet::new(), BTreeMap::new());
+        let (base, nodes) = (survey.base.into(), nodes.collect());
+        let mut round = Self { survey, base, nodes, ready, running, crew: Crew::new(), tell };
+        round.connect();
+        round.choose()?;
+        Ok(round)
+    }
+
+    fn connect(&mut self) {
+        let values = self.survey.values;
+        let ids: BTreeMap<&str, usize> = (self.nodes.iter().enumerate())
+            .filter_map(|(index, node)| Some((resource::id(node.found.step, values)?, index)))
+            .collect();
+        for index in 0..self.nodes.len() {
+            let wanted = resource::depends_on(self.nodes[index].found.step, values);
+            let after: BTreeSet<usize> =
+                wanted.iter().filter_map(|id| ids.get(id).copied()).collect();
+            for &other in &after {
+                self.nodes[other].before.push(index);
+            }
+            self.nodes[index].waits = after.len();
+            self.nodes[index].after = after.into_iter().collect();
+        }
+    }
+
+    /// Finds those that are asked for, and what these depend on.
+    fn choose(&mut self) -> Result<(), Unready> {
+        let survey = self.survey;
+        let mut wanted = Vec::new();
+        if survey.only.is_empty() {
+            wanted.extend(0..self.nodes.len());
+        }
+        for given in survey.only {
+            let is_it = |node: &Node<'_, '_>| {
+                let step = node.found.step;
+                resource::id(step, survey.values) == Some(given) || *step.path == **given
+            };
+            let at = self.nodes.iter().position(is_it).ok_or_else(|| self.unknown(given))?;
+            wanted.push(at);
+        }
+        for &index in &wanted {
+            self.nodes[index].is_asked = true;
+        }
+        while let Some(index) = wanted.pop() {
+            if !std::mem::replace(&mut self.nodes[index].is_needed, true) {
+                wanted.extend(&self.nodes[index].after);
+            }
+        }
+        let is_ready = |node: &Node<'_, '_>| node.is_needed && node.waits == 0;
+        let nodes = self.nodes.iter().enumerate();
+        self.ready = nodes.filter(|(_, it)| is_ready(it)).map(|(index, _)| index).collect();
+        Ok(())
+    }
+
+    fn unknown(&self, given: &str) -> Unready {
+        let plan = self.survey.plan;
+        let names = self.nodes.iter().map(|node| resource::name(plan, node.found.step));
+        let help = match suggest::nearest(given, names) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "without ids every resource of the plan is looked at, and named".to_owned(),
+        };
+        unready(format!("the plan has no resource `{given}`"), help)
+    }
+
+    pub(super) fn run(mut self) -> (Vec<Verification>, Option<Why>) {
+        let jobs = self.survey.jobs.clamp(1, MAX_JOBS);
+        let mut is_new = true;
+        loop {
+            if self.survey.stop.order() != Order::GoOn {
+                self.give_up();
+                break;
+            }
+            while self.running.len() < jobs
+                && let Some(index) = self.ready.pop_first()
+            {
+                self.begin(index);
+            }
+            if self.running.is_empty() {
+                break;
+            }
+            match self.crew.next(self.patience()) {
+                Some(taken) => self.answered(taken.index, taken.found, taken.took),
+                // Who waits for longer than a moment can be interrupted.
+                None if std::mem::take(&mut is_new) => self.survey.stop.attend(),
+                None => {}
+            }
+            self.leave_behind();
+        }
+        let stopped = self.survey.stop.why();
+        if stopped.is_none() {
+            self.untangle();
+        }
+        let told = self.nodes.into_iter().filter(|node| node.is_asked);
+        (told.filter_map(|node| node.verification).collect(), stopped)
+    }
+
+    /// Until somebody has to be left behind, or asked whether to go on.
+    fn patience(&self) -> Duration {
+        let left =
+            self.running.values().map(|it| (it.limit + GRACE).saturating_sub(it.since.elapsed()));
+        left.min().unwrap_or(TICK).min(TICK)
+    }
+
+    fn begin(&mut self, index: usize) {
+        let at = (self.survey.clock)();
+        let known =
+            |found, by_prerequisite| Seen { found, at, took: Duration::ZERO, by_prerequisite };
+        if let Some(trouble) = self.unmet(index) {
+            return self.settle(index, known(Err(trouble), true));
+        }
+        let found = self.nodes[index].found;
+        let is_open = found.step.args.iter().any(|(_, arg)| is_open(arg));
+        let spot = match &found.spot {
+            Ok(spot) if !is_open => spot.clone(),
+            Ok(_) => {
+                let why = "it uses a value that only the run will give";
+                return self.settle(index, known(Ok(Finding::unknown(why)), false));
+            }
+            Err(why) => {
+                return self.settle(index, known(Ok(Finding::unknown(&**why)), false));
+            }
+        };
+        let values = Values::before(self.survey.values);
+        let inputs = match inputs(found.step, found.described.descriptor, values) {
+            Ok(inputs) => inputs,
+            Err(trouble) => return self.settle(index, known(Err(trouble), false)),
+        };
+        let limit = limit(&inputs, self.survey.timeout);
+        let stop = self.survey.stop.limited(limit, GRACE);
+        self.running.insert(index, Running { at, since: Instant::now(), limit });
+        self.crew.give(self.task(index, inputs, spot, stop, limit));
+    }
+
+    fn task(
+        &self,
+        index: usize,
+        inputs: Inputs,
+        spot: super::rehearse::Spot,
+        stop: Stop,
+        limit: Duration,
+    ) -> Task {
+        let verify = self.nodes[index].found.described.resource.verify;
+        let (session, base) = (Arc::clone(self.survey.session), Arc::clone(&self.base));
+        Task { index, verify, inputs, session, base, spot, stop, limit }
+    }
+
+    /// What it depends on and is not satisfied.
+    fn unmet(&self, index: usize) -> Option<Trouble> {
+        let plan = self.survey.plan;
+        let unmet = self.nodes[index].after.iter().filter_map(|&other| {
+            let node = &self.nodes[other];
+            let status = node.verification.as_ref()?.status;
+            let name = resource::name(plan, node.found.step);
+            (status != Status::Satisfied).then(|| format!("{name} ({})", status.name()))
+        });
+        let unmet: Vec<String> = unmet.collect();
+        (!unmet.is_empty()).then(|| prerequisites(&unmet))
+    }
+
+    fn answered(&mut self, index: usize, found: Result<Finding, Trouble>, took: Duration) {
+        // Who was left behind is no longer listened to.
+        let Some(Running { at, .. }) = self.running.remove(&index) else { return };
+        // What it says may be about having been stopped.
+        if found.is_ok() || self.survey.stop.order() == Order::GoOn {
+            self.settle(index, Seen { found, at, took, by_prerequisite: false });
+        }
+    }
+
+    fn leave_behind(&mut self) {
+        let is_late = |it: &Running| it.since.elapsed() >= it.limit + GRACE;
+        let late = self.running.iter().filter(|(_, it)| is_late(it));
+        let late: Vec<(usize, Duration)> = late.map(|(index, it)| (*index, it.limit)).collect();
+        for (index, limit) in late {
+            self.answered(index, Err(out_of_time(limit)), limit);
+        }
+    }
+
+    /// All of it is to stop: what is under way has been told, and has a moment to end.
+    fn give_up(&mut self) {
+        let since = Instant::now();
+        while !self.running.is_empty()
+            && since.elapsed() < GRACE
+            && self.survey.stop.order() != Order::Kill
+        {
+            if let Some(taken) = self.crew.next(TICK) {
+                self.answered(taken.index, taken.found, taken.took);
+            }
+        }
+    }
+
+    /// A plan that was checked has no circle.
+    fn untangle(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            if node.is_asked && node.verification.is_none() {
+                let name = resource::name(self.survey.plan, node.found.step);
+                let found = Err(prerequisites(&[format!("{name} (depends on itself)")]));
+                let at = (self.survey.clock)();
+                self.settle(index, Seen { found, at, took: Duration::ZERO, by_prerequisite: true });
+            }
+        }
+    }
+
+    fn settle(&mut self, index: usize, seen: Seen) {
+        let verification = self.verification(self.nodes[index].found, seen);
+        if self.nodes[index].is_asked {
+            (self.tell)(&verification);
+        }
+        self.nodes[index].verification = Some(verification);
+        for other in std::mem::take(&mut self.nodes[index].before) {
+            let node = &mut self.nodes[other];
+            node.waits -= 1;
+            if node.waits == 0 && node.is_needed {
+                self.ready.insert(other);
+            }
+        }
+    }
+
+    /// The one place where what was found becomes something that may be seen.
+    fn verification(&self, found: &Found<'_>, seen: Seen) -> Verification {
+        let Survey { plan, vault, .. } = self.survey;
+        let Seen { found: look, at, took, by_prerequisite } = seen;
+        let (status, message, details, blocked) = match look {
+            Ok(Finding { status, message, details }) => {
+                (status, vault.scrub(message.expose()), details, None)
+            }
+            Err(Trouble { message, help, .. }) => {
+                let error = vault.scrub(&message);
+                let help = help.iter().map(|line| vault.scrub(line)).collect();
+                let blocked = Blocked { error: error.clone(), help, by_prerequisite };
+                (Status::Blocked, error, None, Some(blocked))
+            }
+        };
+        let digest = self.survey.key.zip(details.as_ref()).map(|(key, details)| {
+            key.placeholder(plan.algorithm, DETAILS, &Data::Text(details.clone()))
+        });
+        Verification {
+            id: resource::name(plan, found.step).to_owned(),
+            path: found.step.path.clone(),
+            key: vault.scrub(&resource::key(plan, found.step, found.described)),
+            status,
+            message,
+            details: details.map(|details| vault.scrub(details.expose())),
+            blocked,
+            digest,
+            took,
+            at,
+        }
+    }
+}
+
+fn prerequisites(unmet: &[String]) -> Trouble {
+    let message = format!("dependencies not satisfied: {}", unmet.join(", "));
+    Trouble::new(TroubleKind::Failed, message, "see to what it depends on first")
+}

@@ -1,0 +1,110 @@
+//! A machine that answers only as long as there is time.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use opal_core::Secret;
+use opal_core::files::Entry;
+use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble, TroubleKind};
+
+use crate::stop::{Order, Stop};
+
+pub(super) struct Watched<'a> {
+    inner: Box<dyn Probe + 'a>,
+    stop: &'a Stop,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(inner: Box<dyn Probe + 'a>, stop: &'a Stop) -> Self {
+        Self { inner, stop }
+    }
+
+    fn go_on(&self) -> Result<(), Trouble> {
+        match self.stop.order() {
+            Order::GoOn => Ok(()),
+            Order::End { .. } | Order::Kill => {
+                let help = "look again";
+                Err(Trouble::new(TroubleKind::TimedOut, "the look was ended", help))
+            }
+        }
+    }
+
+    fn watch(&self, inner: Box<dyn Read>) -> Box<dyn Read> {
+        Box::new(Reading { inner, stop: self.stop.clone() })
+    }
+}
+
+/// What is long, or never ends.
+struct Reading {
+    inner: Box<dyn Read>,
+    stop: Stop,
+}
+
+impl Read for Reading {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.stop.order() != Order::GoOn {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.inner.read(into)
+    }
+}
+
+impl Probe for Watched<'_> {
+    fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
+        self.inner.env(name)
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
+        self.go_on()?;
+        self.inner.open(path).map(|file| self.watch(file))
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
+        self.go_on()?;
+        self.inner.run(run)
+    }
+
+    fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
+        self.go_on()?;
+        self.inner.get(request)
+    }
+
+    fn now(&self) -> SystemTime {
+        self.inner.now()
+    }
+
+    fn host(&self) -> Host {
+        self.inner.host()
+    }
+
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        self.inner.place(path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        self.go_on()?;
+        self.inner.look(path)
+    }
+
+    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+        self.go_on()?;
+        self.inner.read(path).map(|file| self.watch(file))
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        self.go_on()?;
+        self.inner.read_link(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        self.go_on()?;
+        self.inner.list(path)
+    }
+
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+        self.go_on()?;
+        self.inner.ask(ask)
+    }
+}

@@ -1,0 +1,68 @@
+//! What is at a path, as resources look at it: whole paths, links not followed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use opal_core::files::{Entry, EntryKind};
+use opal_core::resolver::{Trouble, TroubleKind};
+
+pub(super) fn look(path: &Path) -> Result<Option<Entry>, Trouble> {
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unseen(path, &error)),
+    };
+    let kind = match found.file_type() {
+        it if it.is_file() => EntryKind::File,
+        it if it.is_dir() => EntryKind::Directory,
+        it if it.is_symlink() => EntryKind::Link,
+        _ => EntryKind::Other,
+    };
+    let mode = found.mode() & 0o7777;
+    let (owner, group, bytes) = (found.uid(), found.gid(), found.len());
+    Ok(Some(Entry { kind, mode, owner, group, bytes }))
+}
+
+pub(super) fn read_link(path: &Path) -> Result<PathBuf, Trouble> {
+    fs::read_link(path).map_err(|error| unseen(path, &error))
+}
+
+pub(super) fn list(path: &Path) -> Result<Vec<OsString>, Trouble> {
+    let entries = fs::read_dir(path).and_then(|entries| {
+        entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()
+    });
+    let mut names = entries.map_err(|error| unseen(path, &error))?;
+    names.sort();
+    Ok(names)
+}
+
+fn unseen(path: &Path, error: &io::Error) -> Trouble {
+    use io::ErrorKind as Kind;
+    let path = path.display();
+    let (kind, message, help) = match error.kind() {
+        Kind::NotFound => (
+            TroubleKind::Missing,
+            format!("`{path}` is not there"),
+            "it went away while it was looked at; look again",
+        ),
+        Kind::NotADirectory => (
+            TroubleKind::Invalid,
+            format!("`{path}` cannot be there: a part of its path is a file"),
+            "correct the path, or make room for the directory",
+        ),
+        Kind::PermissionDenied => (
+            TroubleKind::Denied,
+            format!("`{path}` may not be looked at: permission denied"),
+            "let this user read it, or run as one who may",
+        ),
+        other => (
+            TroubleKind::Failed,
+            format!("`{path}` cannot be looked at: {other}"),
+            "try it by hand, with `ls -ld`",
+        ),
+    };
+    Trouble::new(kind, message, help)
+}

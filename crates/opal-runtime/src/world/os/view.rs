@@ -1,0 +1,123 @@
+//! The machine, seen from one place.
+//!
+//! A view borrows all that it is made of: looking at a thousand resources copies no environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use opal_core::Secret;
+use opal_core::files::Entry;
+use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble, TroubleKind};
+
+use super::{OsWorld, entries, files, http, shells};
+use crate::stop::{Order, Stop};
+
+/// An [`OsWorld`], and from where it is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) world: &'a OsWorld,
+    /// Where relative paths begin.
+    pub(crate) base: &'a Path,
+    /// Where commands run.
+    pub(crate) directory: &'a Path,
+    /// On top of the environment of the world.
+    pub(crate) environment: &'a BTreeMap<String, Secret>,
+    /// Lets commands end as soon as it says so.
+    pub(crate) stop: &'a Stop,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn variable(&self, name: &str) -> Option<&'a OsStr> {
+        let more = self.environment.get(name).map(|value| OsStr::new(value.expose()));
+        let usual = || self.world.surroundings.environment.get(OsStr::new(name));
+        more.or_else(|| usual().map(OsString::as_os_str))
+    }
+
+    /// A directory that a command names, seen from where commands run.
+    pub(super) fn inside(&self, path: &str) -> Result<PathBuf, Trouble> {
+        files::place(self.directory, self.world.surroundings.home.as_deref(), path)
+    }
+}
+
+/// A file that is read no further than somebody wants it: it may be long.
+struct Reading {
+    file: File,
+    stop: Stop,
+}
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.stop.order() {
+            Order::GoOn => self.file.read(buffer),
+            Order::End { .. } | Order::Kill => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+impl Probe for View<'_> {
+    fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
+        let Some(value) = self.variable(name) else { return Ok(None) };
+        let text = value.to_str().ok_or_else(|| {
+            Trouble::new(
+                TroubleKind::NotText,
+                format!("the environment variable `{name}` does not hold UTF-8 text"),
+                format!("look at its bytes with `printenv {name} | od -c`, and set it anew"),
+            )
+        })?;
+        Ok(Some(Secret::new(text)))
+    }
+
+    fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {
+        let file = files::open(&self.place(path)?, path)?;
+        Ok(Box::new(Reading { file, stop: self.stop.clone() }))
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Secret, Trouble> {
+        shells::run(self, run)
+    }
+
+    fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
+        http::get(self, request)
+    }
+
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn host(&self) -> Host {
+        Host {
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        }
+    }
+
+    fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
+        files::place(self.base, self.world.surroundings.home.as_deref(), path)
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
+        entries::look(path)
+    }
+
+    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+        let file = files::open(path, &path.to_string_lossy())?;
+        Ok(Box::new(Reading { file, stop: self.stop.clone() }))
+    }
+
+    fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
+        entries::read_link(path)
+    }
+
+    fn list(&self, path: &Path) -> Result<Vec<OsString>, Trouble> {
+        entries::list(path)
+    }
+
+    fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+        shells::ask(self, ask)
+    }
+}

@@ -1,0 +1,35 @@
+//! A look at all resources of a source before it is run.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use opal_runtime::session::{LoggedSession, Session};
+use opal_runtime::stop::Stop;
+use opal_runtime::vault::Vault;
+use opal_runtime::verify::{Report, Survey, USUAL_JOBS, verify};
+
+use crate::planning::Project;
+use crate::things::THING;
+
+pub(crate) fn survey(source: &str, session: &Arc<LoggedSession>) -> Report {
+    let project = Project::new(source).plugins(&[&THING]);
+    let resolved = project.plan().unwrap();
+    let session: Arc<dyn Session + Send> = session.clone();
+    let survey = Survey {
+        plan: &resolved.plan,
+        values: &resolved.secrets,
+        registry: &project.registry,
+        session: &session,
+        start: Path::new("/p"),
+        base: Path::new("/p"),
+        vault: &Vault::new(),
+        stop: &Stop::new(),
+        jobs: USUAL_JOBS,
+        timeout: None,
+        only: &[],
+        key: None,
+        clock: || SystemTime::UNIX_EPOCH,
+    };
+    verify(&survey, &|_| {}).unwrap()
+}

@@ -1,0 +1,172 @@
+//! Resources that do not go together.
+
+use opal_runtime::plan::Purpose;
+
+use super::{check, found};
+use crate::planning::Project;
+
+fn message(source: &str) -> String {
+    let errors = Project::read(source).plan().expect_err("it can be planned");
+    format!("{} ({})", errors[0].message, errors[0].help.join("; "))
+}
+
+#[test]
+fn one_thing_has_one_description() {
+    check(
+        &[
+            ("@file.directory(\"/a\", mode=\"0750\")\n@file.directory(\"/a\")\n", &["2:1 E0815"]),
+            (
+                "@file.directory(\"/a\", mode=\"0750\")\n@file.directory(\"/a\", mode=\"0750\")\n",
+                &[],
+            ),
+            ("@file.directory(\"a\", mode=\"0750\")\n@file.directory(\"./a/\")\n", &["2:1 E0815"]),
+            ("@file.directory(\"/a\")\n@file.absent(\"/a\")\n", &[]),
+            (
+                "@file.directory(\"/a\", id=\"x\")\n@file.directory(\"/a\", depends_on=[\"x\"])\n",
+                &[],
+            ),
+            // What says the default says the same.
+            ("@pkg.install([\"a\"], update=false)\n@pkg.install([\"a\"], manager=\"auto\")\n", &[]),
+            ("@pkg.install([\"a\"], update=true)\n@pkg.install([\"a\"])\n", &["2:1 E0815"]),
+        ],
+        Purpose::Run,
+    );
+}
+
+#[test]
+fn values_from_the_world_are_compared_and_not_shown() {
+    let same = "//@ env A /srv/canary-dir\n//@ env B 0700\n//@ env C 0750\n\
+                @file.directory(@env.A, mode=@env.B)\n@file.directory(\"/srv/canary-dir\", mode=MODE)\n";
+    assert_eq!(found(&Project::read(&same.replace("MODE", "\"0700\""))), [""; 0]);
+    let other = same.replace("MODE", "@env.C");
+    assert_eq!(found(&Project::read(&other)), ["5:1 E0815"]);
+    let hidden = "//@ env A /srv/canary-dir\n//@ env B 0700\n//@ env C 0750\n\
+                  @file.directory(@env.A, mode=@env.B)\n@file.directory(@env.A, mode=@env.C)\n";
+    let message = message(hidden);
+    assert!(message.contains("they differ in `mode`"), "{message}");
+    assert!(!message.contains("canary") && !message.contains("0700"), "{message}");
+}
+
+#[test]
+fn commands_are_compared_only_where_something_describes_them() {
+    check(
+        &[
+            ("@shell(\"a\", id=\"x\")\n@shell(\"a\", id=\"y\")\n", &[]),
+            ("a\na\n", &[]),
+            ("@shell(\"a\", check=\"b\")\n@shell(\"a\", check=\"b\")\n", &[]),
+            ("@shell(\"a\", check=\"b\")\n@shell(\"a\", check=\"c\")\n", &[]),
+            (
+                "@shell(\"a\", check=\"b\")\n@shell(\"a\", check=\"b\", allow_failure=true)\n",
+                &["2:1 E0815"],
+            ),
+            ("@shell(\"a\", check=\"b\")\n@shell(\"a\", workdir=\"b\", check=\"c\")\n", &[]),
+            (
+                "@shell(\"a\", check=\"b\", workdir=\"x\")\n@shell(\"a\", check=\"c\", workdir=\"y\")\n",
+                &[],
+            ),
+            (
+                "@workdir(\"x\") { @shell(\"a\", check=\"b\") }\n@workdir(\"y\") { @shell(\"a\", check=\"c\") }\n",
+                &[],
+            ),
+        ],
+        Purpose::Run,
+    );
+}
+
+#[test]
+fn ids_are_known_and_unique() {
+    check(
+        &[
+            ("@file.absent(\"/a\", id=\"x\")\n@file.absent(\"/b\", id=\"x\")\n", &["2:1 E0816"]),
+            (
+                "//@ env A x\n@file.absent(\"/a\", id=\"x\")\n@file.absent(\"/b\", id=@env.A)\n",
+                &["3:1 E0816"],
+            ),
+            ("for i in [\"a\", \"b\"] { @file.absent(\"/\" + i, id=i) }\n", &[]),
+            ("let.x = @shell(\"a\")\n@file.absent(\"/a\", id=@let.x)\n", &["2:1 E0601"]),
+            ("let.x = @shell(\"a\")\n@file.absent(\"/a\", depends_on=[@let.x])\n", &["2:1 E0601"]),
+        ],
+        Purpose::Run,
+    );
+    let said = message("@file.absent(\"/a\", id=\"x\")\n@file.absent(\"/b\", id=\"x\")\n");
+    assert!(
+        said.starts_with(
+            "`x` is the id of two resources: `script.file.absent[0]` and `script.file.absent[1]`"
+        ),
+        "{said}"
+    );
+}
+
+#[test]
+fn dependencies_exist_and_come_first() {
+    check(
+        &[
+            ("@file.absent(\"/a\", depends_on=[\"x\"])\n", &["1:1 E0817"]),
+            ("@file.absent(\"/a\", id=\"a\", depends_on=[\"a\"])\n", &["1:1 E0819"]),
+            (
+                "@file.absent(\"/a\", depends_on=[\"b\"])\n@file.absent(\"/b\", id=\"b\")\n",
+                &["1:1 E0818"],
+            ),
+            (
+                "@file.absent(\"/b\", id=\"b\")\n@parallel { @file.absent(\"/a\", depends_on=[\"b\"]) }\n",
+                &[],
+            ),
+            (
+                "@parallel {\n{\n@file.absent(\"/a\", depends_on=[\"b\"])\n@file.absent(\"/b\", id=\"b\")\n}\n}\n",
+                &["3:1 E0818"],
+            ),
+            (
+                "@parallel {\n@file.absent(\"/a\", depends_on=[\"b\"])\n{\n@file.absent(\"/b\", id=\"b\")\n}\n}\n",
+                &[],
+            ),
+        ],
+        Purpose::Run,
+    );
+    let said = message(
+        "@file.absent(\"/a\", id=\"nginx\")\n@file.absent(\"/b\", depends_on=[\"ngnix\"])\n",
+    );
+    assert_eq!(
+        said,
+        "there is no resource with the id `ngnix` to depend on (did you mean `nginx`?)"
+    );
+}
+
+#[test]
+fn circles_are_printed_as_a_whole_and_once() {
+    let circle = |edges: &[(&str, &str)]| -> String {
+        let steps = edges.iter().map(|(id, on)| {
+            format!("@file.absent(\"/{id}\", id=\"{id}\", depends_on=[\"{on}\"])\n")
+        });
+        format!("@parallel {{\n{}}}\n", steps.collect::<String>())
+    };
+    let two = circle(&[("a", "b"), ("b", "a")]);
+    assert_eq!(found(&Project::new(&two)), ["2:1 E0819"]);
+    assert!(message(&two).starts_with("resources depend on each other in a circle: a -> b -> a ("));
+    let three = circle(&[("x", "a"), ("a", "b"), ("b", "c"), ("c", "a")]);
+    assert_eq!(found(&Project::new(&three)).len(), 1);
+    assert!(message(&three).contains(": a -> b -> c -> a ("), "{}", message(&three));
+    let branches = "@parallel {\n\
+                    {\n@file.absent(\"/a\", id=\"a\", depends_on=[\"d\"])\n@file.absent(\"/b\", id=\"b\")\n}\n\
+                    {\n@file.absent(\"/c\", id=\"c\", depends_on=[\"b\"])\n@file.absent(\"/d\", id=\"d\")\n}\n}\n";
+    assert!(message(branches).contains(": a -> c -> a ("), "{}", message(branches));
+}
+
+#[test]
+fn what_a_quick_plan_leaves_open_is_not_judged() {
+    check(
+        &[
+            (
+                "if @shell.output(\"x\") == \"y\" { @file.absent(\"/a\", id=\"a\") } \
+                 else { @file.absent(\"/b\", id=\"a\") }\n",
+                &[],
+            ),
+            (
+                "@file.directory(@shell.output(\"x\"), mode=\"0700\")\n\
+                 @file.directory(@shell.output(\"x\"), mode=\"0750\")\n",
+                &[],
+            ),
+            ("@file.absent(\"/a\", depends_on=[\"x\"])\n", &["1:1 E0817"]),
+        ],
+        Purpose::Quick,
+    );
+}

@@ -1,0 +1,143 @@
+//! Resources of plain data, which write down when they are looked at and when they are made.
+//!
+//! The first part of a thing's name is the group that it belongs to: each test has one of its own.
+
+#![allow(dead_code, reason = "every suite that has this file uses its own part of it")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Descriptor, Param, Presence, Resource};
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::resource::{Finding, Verify};
+use opal_core::types::TypeRef;
+use opal_core::{Data, Type};
+
+const WORD: Param = Param { presence: Presence::Optional, ..Param::BASE };
+const TIME: Param = Param { ty: Type::Duration, ..WORD };
+const WORDS: Param = Param { ty: Type::Array(TypeRef::Static(&Type::String)), ..WORD };
+
+/// `is` says what a look finds, whatever was made; `takes` how long it takes; `apply` how it is made.
+pub(crate) static THING: Descriptor = Descriptor {
+    path: "test.thing",
+    params: &[
+        Param { name: "name", ..Param::BASE },
+        Param { name: "is", ..WORD },
+        Param { name: "takes", ..TIME },
+        Param { name: "apply", ..WORD },
+        Param { name: "size", ..WORD },
+        Param { name: "id", ..WORD },
+        Param { name: "depends_on", ..WORDS },
+        Param { name: "verify_timeout", ..TIME },
+    ],
+    resource: Some(Resource { yaml: "thing", key: &["name"], verify: &Thing }),
+    action: Some(&Thing),
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct Thing;
+
+#[derive(Default)]
+struct Group {
+    log: Vec<String>,
+    made: BTreeSet<String>,
+    busy: usize,
+    most: usize,
+}
+
+static GROUPS: Mutex<BTreeMap<String, Group>> = Mutex::new(BTreeMap::new());
+
+fn group<T>(name: &str, work: impl FnOnce(&mut Group) -> T) -> T {
+    let mut groups: MutexGuard<'_, _> = GROUPS.lock().expect("no test panics in here");
+    let first = name.split('/').next().unwrap_or(name).to_owned();
+    work(groups.entry(first).or_default())
+}
+
+/// What was looked at and made, in order.
+pub(crate) fn log(of: &str) -> Vec<String> {
+    group(of, |group| group.log.clone())
+}
+
+/// How many looks were under way at a time.
+pub(crate) fn most_at_once(of: &str) -> usize {
+    group(of, |group| group.most)
+}
+
+/// It is there from the beginning.
+pub(crate) fn is_there(name: &str) {
+    group(name, |group| group.made.insert(name.to_owned()));
+}
+
+fn text<'i>(inputs: &'i Inputs, name: &str) -> &'i str {
+    inputs.text(name).unwrap_or_default()
+}
+
+fn short(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+impl Verify for Thing {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let name = text(inputs, "name");
+        group(name, |group| {
+            group.log.push(format!("look {}", short(name)));
+            group.busy += 1;
+            group.most = group.most.max(group.busy);
+        });
+        let waited = wait(inputs, probe);
+        let is_made = group(name, |group| {
+            group.busy -= 1;
+            group.made.contains(name)
+        });
+        waited?;
+        Ok(match text(inputs, "is") {
+            "missing" => Finding::missing("not there"),
+            "drifted" => Finding::drifted("different").with_details("-a\n+b\n"),
+            "unknown" => Finding::unknown("nobody can tell"),
+            "blocked" => {
+                let message = format!("`{name}` may not be looked at");
+                return Err(Trouble::new(TroubleKind::Denied, message, "ask for permission"));
+            }
+            "panic" => panic!("a resource with a bug"),
+            _ if is_made => Finding::satisfied("there"),
+            _ => Finding::missing(format!("`{name}` is not there")),
+        })
+    }
+}
+
+fn wait(inputs: &Inputs, probe: &dyn Probe) -> Result<(), Trouble> {
+    let Some(Data::Duration(takes)) = inputs.data("takes") else { return Ok(()) };
+    let takes = Duration::from_nanos(takes.as_nanos().unsigned_abs());
+    let since = Instant::now();
+    while since.elapsed() < takes {
+        std::thread::sleep(Duration::from_millis(2));
+        if text(inputs, "is") == "hanging" {
+            continue;
+        }
+        match probe.look(Path::new("/")) {
+            Err(trouble) if trouble.kind == TroubleKind::TimedOut => return Err(trouble),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+impl Action for Thing {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let name = text(inputs, "name");
+        group(name, |group| group.log.push(format!("make {}", short(name))));
+        match text(inputs, "apply") {
+            "fails" => {
+                let trouble = Trouble::new(TroubleKind::Failed, "it cannot be made", "try later");
+                return Err(stage.fail(3, trouble));
+            }
+            "nothing" => {}
+            _ => drop(group(name, |group| group.made.insert(name.to_owned()))),
+        }
+        Ok(Data::Null)
+    }
+}
