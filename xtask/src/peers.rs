@@ -5,6 +5,7 @@
 
 mod running;
 mod tools;
+mod verify;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -27,12 +28,14 @@ const CASES: [Case; 2] = [
 
 const ROUNDS: usize = 41;
 
-/// Compares planning with `just -n` and running with all of them; says which bars are missed.
+/// Compares planning with `just -n`, running with tools that run tasks, and verifying with dry runs;
+/// says which bars are missed.
 pub(crate) fn compare(root: &Path, bars: bool) -> Result<(), String> {
     let opal = root.join("target/release/opal");
     let tools = tools::Tools::find(root)?;
     let mut missed = planning(root, &opal, &tools)?;
     missed.extend(running::compare(root, &opal, &tools)?);
+    missed.extend(verify::compare(root, &opal, &tools)?);
     if bars && !missed.is_empty() {
         return Err(format!("bars that were missed: {}", missed.join("; ")));
     }

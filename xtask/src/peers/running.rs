@@ -151,7 +151,7 @@ fn opal_line(opal: &Path, folder: &Path) -> Result<Vec<String>, String> {
 }
 
 /// What opal says about its own memory, in kilobytes.
-fn peak(folder: &Path, line: &[String]) -> Result<u64, String> {
+pub(super) fn peak(folder: &Path, line: &[String]) -> Result<u64, String> {
     let mut line = line.to_vec();
     line.push("--telemetry=basic".to_owned());
     let output = command(&line).current_dir(folder).output().map_err(|error| error.to_string())?;

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use super::{command, text};
 use crate::say;
 
-/// Programs that run tasks; what cannot be had here is left out, and said.
+/// Programs that run tasks or describe states; what cannot be had here is left out, and said.
 pub(super) struct Tools {
     pub(super) just: PathBuf,
     task: Option<PathBuf>,
     make: Option<PathBuf>,
     mise: Option<PathBuf>,
+    pub(super) pyinfra: Option<PathBuf>,
+    pub(super) ansible: Option<PathBuf>,
 }
 
 impl Tools {
@@ -22,6 +24,8 @@ impl Tools {
             task: python(root, "task", "go-task-bin")?,
             make: on_path("make").or_else(|| left_out("make", "`apt install make`")),
             mise: node(root, "mise", "@jdxcode/mise")?,
+            pyinfra: python(root, "pyinfra", "pyinfra")?,
+            ansible: python(root, "ansible-playbook", "ansible-core")?,
         })
     }
 

@@ -94,6 +94,8 @@ pub(crate) fn verify(
         mend: &mend(subject),
     };
     view::verify::show(&findings, asked, context)?;
+    context.stages.end("verify");
+    view::trace::telemetry(context, subject.loaded, &resolved.plan, &asked.plan);
     let all_satisfied =
         report.verifications.iter().all(|it| it.status == resource::Status::Satisfied);
     Ok(if all_satisfied { Exit::Done } else { Exit::Differs })

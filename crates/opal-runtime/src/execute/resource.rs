@@ -116,8 +116,9 @@ impl<'p> Walk<'p> {
         let (base, directory, environment) = (self.job.base, &here.directory, &here.environment);
         let place = Place { base, directory, environment, stop: &stop };
         let verify = described.resource.verify;
-        let found = look(self.job.session, &Look { verify, inputs, place, limit });
-        found.or_else(|trouble| {
+        let looked = look(self.job.session, &Look { verify, inputs, place, limit });
+        looked.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
+        looked.found.or_else(|trouble| {
             // What it says may be about having been stopped.
             go_on(&here.stop)?;
             let message = self.job.vault.scrub(&trouble.message);

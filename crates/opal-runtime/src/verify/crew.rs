@@ -11,10 +11,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use opal_core::resolver::{Inputs, Trouble};
-use opal_core::resource::{Finding, Verify};
+use opal_core::resolver::Inputs;
+use opal_core::resource::Verify;
 
-use super::look::{Look, look};
+use super::look::{Look, Looked, look};
 use super::rehearse::Spot;
 use crate::session::{Place, Session};
 use crate::stop::Stop;
@@ -34,7 +34,7 @@ pub(super) struct Task {
 /// What has come of it.
 pub(super) struct Taken {
     pub(super) index: usize,
-    pub(super) found: Result<Finding, Trouble>,
+    pub(super) looked: Looked,
     pub(super) took: Duration,
 }
 
@@ -136,7 +136,7 @@ impl Task {
         let since = Instant::now();
         let Spot { directory, environment } = &spot;
         let place = Place { base: &base, directory, environment, stop: &stop };
-        let found = look(&*session, &Look { verify, inputs: &inputs, place, limit });
-        Taken { index, found, took: since.elapsed() }
+        let looked = look(&*session, &Look { verify, inputs: &inputs, place, limit });
+        Taken { index, looked, took: since.elapsed() }
     }
 }

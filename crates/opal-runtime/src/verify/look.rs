@@ -8,7 +8,7 @@ use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Status, Verify};
 
 use super::USUAL_TIMEOUT;
-use super::watched::Watched;
+use super::watched::{Variable, Watched};
 use crate::session::{Place, Session};
 
 /// What is looked at, and how.
@@ -20,6 +20,14 @@ pub(crate) struct Look<'a> {
     pub(crate) place: Place<'a>,
     /// For the words only.
     pub(crate) limit: Duration,
+}
+
+/// What a look has found, and what it has read for it.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) found: Result<Finding, Trouble>,
+    /// To be hidden before anything of it is shown.
+    pub(crate) read: Vec<Variable>,
 }
 
 /// How long a look with these arguments may take.
@@ -35,18 +43,19 @@ pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Duration {
 
 /// Looks. Every question to the machine is refused once the time is over; only a system call that
 /// never returns holds this up.
-pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Result<Finding, Trouble> {
+pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
     let stop = look.place.stop;
     let probe = Watched::new(session.probe(&look.place), stop);
     let found = catch_unwind(AssertUnwindSafe(|| look.verify.verify(look.inputs, &probe)));
-    match found {
+    let found = match found {
         Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(look.limit)),
         Ok(Ok(Finding { status: Status::Blocked, .. })) => {
             Err(bug("the look says blocked, and not why"))
         }
         Ok(found) => found,
         Err(_) => Err(bug("the look panicked")),
-    }
+    };
+    Looked { found, read: probe.into_read() }
 }
 
 pub(super) fn out_of_time(limit: Duration) -> Trouble {

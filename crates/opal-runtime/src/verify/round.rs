@@ -11,7 +11,7 @@ use opal_core::resource::{self, Blocked, Finding, Status, Verification};
 use opal_core::{Data, suggest};
 
 use super::crew::{Crew, Task};
-use super::look::{limit, out_of_time};
+use super::look::{Looked, limit, out_of_time};
 use super::rehearse::Found;
 use super::{MAX_JOBS, Survey, unready};
 use crate::execute::{Unready, Values, inputs, is_open};
@@ -161,7 +161,7 @@ impl<'r, 'p> Round<'r, 'p> {
                 break;
             }
             match self.crew.next(self.patience()) {
-                Some(taken) => self.answered(taken.index, taken.found, taken.took),
+                Some(taken) => self.answered(taken.index, taken.looked, taken.took),
                 // Who waits for longer than a moment can be interrupted.
                 None if std::mem::take(&mut is_new) => self.survey.stop.attend(),
                 None => {}
@@ -239,7 +239,9 @@ impl<'r, 'p> Round<'r, 'p> {
         (!unmet.is_empty()).then(|| prerequisites(&unmet))
     }
 
-    fn answered(&mut self, index: usize, found: Result<Finding, Trouble>, took: Duration) {
+    fn answered(&mut self, index: usize, looked: Looked, took: Duration) {
+        let Looked { found, read } = looked;
+        read.into_iter().for_each(|variable| variable.hide(self.survey.vault));
         // Who was left behind is no longer listened to.
         let Some(Running { at, .. }) = self.running.remove(&index) else { return };
         // What it says may be about having been stopped.
@@ -253,7 +255,8 @@ impl<'r, 'p> Round<'r, 'p> {
         let late = self.running.iter().filter(|(_, it)| is_late(it));
         let late: Vec<(usize, Duration)> = late.map(|(index, it)| (*index, it.limit)).collect();
         for (index, limit) in late {
-            self.answered(index, Err(out_of_time(limit)), limit);
+            let looked = Looked { found: Err(out_of_time(limit)), read: Vec::new() };
+            self.answered(index, looked, limit);
         }
     }
 
@@ -265,7 +268,7 @@ impl<'r, 'p> Round<'r, 'p> {
             && self.survey.stop.order() != Order::Kill
         {
             if let Some(taken) = self.crew.next(TICK) {
-                self.answered(taken.index, taken.found, taken.took);
+                self.answered(taken.index, taken.looked, taken.took);
             }
         }
     }

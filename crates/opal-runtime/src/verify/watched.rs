@@ -3,22 +3,42 @@
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use opal_core::Secret;
 use opal_core::files::Entry;
 use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble, TroubleKind};
+use opal_core::{Data, Secret};
 
 use crate::stop::{Order, Stop};
+use crate::vault::Vault;
 
 pub(super) struct Watched<'a> {
     inner: Box<dyn Probe + 'a>,
     stop: &'a Stop,
+    read: Mutex<Vec<Variable>>,
+}
+
+/// A variable of the environment that a look has read: what it finds may hold it.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    name: String,
+    value: Secret,
+}
+
+impl Variable {
+    pub(crate) fn hide(self, vault: &Vault) {
+        vault.register(&Data::Text(self.value), &format!("🔒 env.{}", self.name), false);
+    }
 }
 
 impl<'a> Watched<'a> {
     pub(super) fn new(inner: Box<dyn Probe + 'a>, stop: &'a Stop) -> Self {
-        Self { inner, stop }
+        Self { inner, stop, read: Mutex::default() }
+    }
+
+    pub(super) fn into_read(self) -> Vec<Variable> {
+        self.read.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn go_on(&self) -> Result<(), Trouble> {
@@ -53,7 +73,12 @@ impl Read for Reading {
 
 impl Probe for Watched<'_> {
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
-        self.inner.env(name)
+        let found = self.inner.env(name)?;
+        if let Some(value) = found.clone() {
+            let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            read.push(Variable { name: name.to_owned(), value });
+        }
+        Ok(found)
     }
 
     fn open(&self, path: &str) -> Result<Box<dyn Read>, Trouble> {

@@ -55,7 +55,7 @@ fn index(resources: &[Value]) -> String {
          applying](../guide/verify.md) says how. Each is a decorator of the language and a step type \
          of [configurations](../guide/configs.md). `opal explain @file.copy` prints the same as its \
          page.\n\n\
-         | decorator | step type | what it is | told apart by |\n|---|---|---|---|\n",
+         | decorator | step type | what it is | idempotency key |\n|---|---|---|---|\n",
     );
     for resource in resources {
         let (path, file) = (text(resource, "path"), file_name(resource));
@@ -64,8 +64,8 @@ fn index(resources: &[Value]) -> String {
         let _ = writeln!(out, "| [`@{path}`](resources/{file}) | `{kind}` | {summary} | {key} |");
     }
     out.push_str(
-        "\nA plan has each thing once: two steps that are told apart by the same and ask for \
-         different things are refused before anything runs \
+        "\nThe key says which thing a step is about. Two steps of a plan with the same key and other \
+         arguments are refused before anything runs \
          ([E0815](../errors/E0815.md)). How to write another resource is told in [its own \
          page](../guide/resource-authors.md).\n",
     );
@@ -89,8 +89,8 @@ fn page(resource: &Value) -> String {
     let kind = text(&resource["resource"], "type");
     let _ = writeln!(
         out,
-        "\nWhich thing it is about is said by {}: steps that agree in that are about the same one. \
-         In reports it stands behind `{kind}:`.\n\n## Statuses\n\n{statuses}\n",
+        "\nThe idempotency key, which says which thing it is about, is made of {}; reports show it as \
+         `{kind}:…`.\n\n## Statuses\n\n{statuses}\n",
         key(resource)
     );
     out.push_str(

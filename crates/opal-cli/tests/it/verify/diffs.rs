@@ -67,10 +67,17 @@ fn what_is_no_text_is_described_in_words() {
 #[test]
 fn values_are_hidden_in_differences_everywhere() {
     const CANARY: &str = "canary-7f3a9b21";
-    let text = "fun a() {\n    @file.template(source=\"t.j2\", destination=\"out\", \
-                vars={token: @env.TOKEN})\n}\n";
-    let opal = Opal::machine(text).file("t.j2", "token={{ token }}\nport=80\n");
-    let opal = opal.file("out", format!("token={CANARY}\nport=81\n")).env("TOKEN", CANARY);
+    for (argument, name) in [("vars={token: @env.TOKEN}", "token"), ("env=true", "TOKEN")] {
+        hidden(argument, name, CANARY);
+    }
+}
+
+/// A template that gets its token one way or another.
+fn hidden(argument: &str, name: &str, canary: &str) {
+    let text = format!("fun a() {{\n    @file.template(\"t.j2\", \"out\", {argument})\n}}\n");
+    let template = format!("token={{{{ {name} }}}}\nport=80\n");
+    let opal = Opal::machine(&text).file("t.j2", template);
+    let opal = opal.file("out", format!("token={canary}\nport=81\n")).env("TOKEN", canary);
     for words in [
         &["verify", "a", "-v"][..],
         &["verify", "a", "--json"],
@@ -78,18 +85,18 @@ fn values_are_hidden_in_differences_everywhere() {
         &["a", "--verify-first", "-v"],
         &["a", "--events", "-"],
     ] {
-        opal.write("out", format!("token={CANARY}\nport=81\n"));
+        opal.write("out", format!("token={canary}\nport=81\n"));
         let ran = opal.call(words);
-        ran.hides(CANARY);
+        ran.hides(canary);
         assert!(ran.stdout.contains("port=81") || ran.stderr.contains("port=81"), "{ran:#?}");
     }
-    assert_eq!(opal.read("out"), format!("token={CANARY}\nport=80\n"));
+    assert_eq!(opal.read("out"), format!("token={canary}\nport=80\n"));
     let records = crate::tree::tree(&opal.path().join("home"));
     assert!(records.len() > 4, "{records:?}");
-    assert!(!format!("{records:?}").contains(CANARY));
+    assert!(!format!("{records:?}").contains(canary));
     for path in records.keys().filter(|path| path.is_file()) {
         let bytes = std::fs::read(path).unwrap();
-        let found = bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+        let found = bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
         assert!(!found, "{}", path.display());
     }
 }

@@ -28,8 +28,10 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            ## Statuses\n\n\
            - `satisfied`: the check ends with 0.\n\
            - `missing`: it ends with anything else.\n\
-           - `blocked`: it cannot be started: its interpreter or its directory is not there.\n\
-           - `unknown`: there is no check.",
+           - `blocked`: the check cannot be started, because its interpreter or its directory is \
+           not there.\n\
+           - `unknown`: there is no check. A command that has no `id` and no `depends_on` either \
+           only does something, and is not looked at.",
     params: &[
         Param {
             name: "cmd",

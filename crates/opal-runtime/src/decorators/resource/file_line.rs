@@ -38,8 +38,8 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            `backup=true` the file as it was is kept as `FILE.bak`, or `FILE.bak.1` and so on: no \
            backup replaces another.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the file would not change; a line that should be absent is so where the \
-           file itself is.\n\
+           - `satisfied`: the file would not change, or is not there and the line should not be \
+           either.\n\
            - `missing`: the file is not there, and the line should be.\n\
            - `drifted`: the line has to be added, replaced or removed.\n\
            - `blocked`: several lines match and it is not said which is meant, the file or the \

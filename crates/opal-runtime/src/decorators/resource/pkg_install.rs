@@ -87,6 +87,9 @@ impl Action for PkgInstall {
         let (manager, packages) = looked.map_err(|trouble| stage.fail(1, trouble))?;
         decide(&packages).map_err(|trouble| stage.fail(1, trouble))?;
         let wrong: Vec<_> = packages.iter().filter(|it| it.state() != State::Fine).collect();
+        if wrong.is_empty() {
+            return Ok(Data::Null);
+        }
         if let Some(package) = wrong.iter().find(|it| it.wanted.version.is_some())
             && !manager.chooses_versions()
         {
