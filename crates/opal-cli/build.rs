@@ -36,5 +36,23 @@ fn main() -> io::Result<()> {
         // Code is read in by its neighbourhood. A linker that cannot do this passes over it.
         println!("cargo::rustc-link-arg-bins=-Wl,-z,keep-text-section-prefix");
     }
+    if reads_packed_relocations()? {
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
     Ok(())
+}
+
+/// Whether the loader of this machine takes relocations in their short form, which needs a twentieth
+/// of the memory. A binary for older machines is built on one.
+fn reads_packed_relocations() -> io::Result<bool> {
+    if variable("CARGO_CFG_TARGET_ENV")? != "gnu" || variable("TARGET")? != variable("HOST")? {
+        return Ok(false);
+    }
+    #[expect(clippy::disallowed_methods, reason = "a build script may ask the machine")]
+    let answer = std::process::Command::new("getconf").arg("GNU_LIBC_VERSION").output();
+    let answer = answer.map(|it| String::from_utf8_lossy(&it.stdout).into_owned());
+    let version = answer.unwrap_or_default();
+    let version = version.trim().strip_prefix("glibc ").and_then(|it| it.split_once('.'));
+    let number = |text: &str| text.parse::<u32>().unwrap_or_default();
+    Ok(version.is_some_and(|(major, minor)| (number(major), number(minor)) >= (2, 36)))
 }

@@ -81,6 +81,11 @@ impl Ambient {
         std::env::vars_os().filter(|(name, _)| name != IDENTITY).collect()
     }
 
+    /// The program that runs, without links: what it was installed with is beside it.
+    pub(crate) fn program() -> Option<std::path::PathBuf> {
+        std::env::current_exe().ok()?.canonicalize().ok()
+    }
+
     /// A file as the workflow around opal knows it: from the top of its checkout.
     pub(crate) fn in_workspace(&self, path: &Path) -> String {
         let whole = path.canonicalize().ok();

@@ -1,5 +1,6 @@
 //! The built-in commands: one table for parsing, help and completion.
 
+mod modules;
 mod resources;
 mod runs;
 
@@ -11,8 +12,10 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 use crate::options;
 use crate::project::is_config;
 
+pub(crate) use modules::LATER as MODULE_LATER;
+
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 14] = [
+pub(crate) const NAMES: [&str; 15] = [
     "apply",
     "check",
     "completions",
@@ -22,6 +25,7 @@ pub(crate) const NAMES: [&str; 14] = [
     "help",
     "keys",
     "list",
+    "module",
     "plan",
     "run",
     "runs",
@@ -30,7 +34,7 @@ pub(crate) const NAMES: [&str; 14] = [
 ];
 
 /// Commands of later versions: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 3] = ["blueprint", "init", "module"];
+pub(crate) const LATER: [&str; 2] = ["blueprint", "init"];
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -62,6 +66,7 @@ pub(crate) fn opal() -> Command {
             resources::apply(),
             runs::runs(),
             resources::convert(),
+            modules::module(),
             completions(),
             help(),
             self_(),

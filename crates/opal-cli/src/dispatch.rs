@@ -152,6 +152,7 @@ impl Context<'_> {
             "list" => commands::list::run(self, &matches),
             "explain" => commands::explain::run(self, &matches),
             "keys" => commands::keys::run(self, &matches),
+            "module" => commands::module::run(self, &matches),
             "plan" => commands::plan::run(self, &matches),
             "run" => commands::run::run(self, &matches),
             "runs" => commands::runs::run(self, &matches),

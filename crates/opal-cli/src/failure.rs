@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     NotLooked,
     /// Source or plan error.
     Source,
+    /// A value of the plan cannot be had.
+    NoValue,
     NoFile,
     /// Asked for something that this version does not have.
     Unavailable,
@@ -40,7 +42,7 @@ impl Exit {
             Self::Differs => 1,
             Self::Usage => 2,
             Self::NotLooked => 3,
-            Self::Source => 65,
+            Self::Source | Self::NoValue => 65,
             Self::NoFile => 66,
             Self::Unavailable => 69,
             Self::Bug => 70,

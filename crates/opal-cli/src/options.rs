@@ -228,10 +228,16 @@ impl Asked {
 
     /// Whether they make sense where a configuration is not applied, but it is said what would change.
     pub(crate) fn for_preview(&self) -> Result<(), Failure> {
-        match self.plan.plan_only() {
-            Some(option) => Err(Failure::usage(
+        if let Some(option) = self.plan.plan_only() {
+            return Err(Failure::usage(
                 format!("`{option}` belongs to a plan"),
                 "write `opal plan CONFIG.yaml`",
+            ));
+        }
+        match self.run.given(&["--timeout", "--jobs", "--verbose"]) {
+            Some(option) => Err(Failure::usage(
+                format!("`{option}` belongs to a run, and a dry run changes nothing"),
+                "leave it away, or apply the configuration: without `--dry-run`",
             )),
             None => Ok(()),
         }

@@ -10,7 +10,7 @@ use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
-use opal_core::{Diagnostic, Value};
+use opal_core::{Code, Diagnostic, Value};
 use opal_modules::config;
 use opal_runtime::check::{self, Checked};
 use opal_runtime::contracts::OwnKeys;
@@ -147,8 +147,9 @@ impl Subject<'_> {
                 Ok(Err(watched.exit().unwrap_or(Exit::Source)))
             }
             Err(Unplanned::Errors(errors)) => {
+                let exit = unplanned(&errors);
                 self.report(errors, context, options.is_json())?;
-                Ok(Err(Exit::Source))
+                Ok(Err(exit))
             }
         }
     }
@@ -255,10 +256,17 @@ impl Subject<'_> {
             ..Facts::default()
         };
         PlanView::new(plan, plan_hash(plan))
-            .with_costs(&context.registry)
+            .with_registry(&context.registry)
             .with_facts(facts)
             .with_notes(notes)
     }
+}
+
+/// What a plan that could not be made ends with: the source may be fine, and the world not.
+fn unplanned(errors: &[Diagnostic]) -> Exit {
+    let is_value =
+        |error: &Diagnostic| matches!(error.code, Code::ValueMissing | Code::ValueFailed);
+    if errors.iter().all(is_value) { Exit::NoValue } else { Exit::Source }
 }
 
 /// What the machine is called.

@@ -6,6 +6,7 @@ pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod keys;
 pub(crate) mod list;
+pub(crate) mod module;
 pub(crate) mod plan;
 pub(crate) mod run;
 pub(crate) mod runs;

@@ -185,6 +185,17 @@ codes! {
     "E1007" ConfigRepeatedId Error "two steps with one id";
     "E1008" ConfigDependency Error "a dependency that cannot be met";
     "E1009" ConfigCycle Error "steps that depend on each other in a circle";
+
+    // Modules.
+    "E1101" SpecKind Error "a spec of another kind or version";
+    "E1102" SpecReference Error "a reference that is none";
+    "E1103" SpecPlace Error "a spec that is not where its reference says";
+    "E1104" SpecLeak Error "a spec that says what is another's to say";
+    "E1105" SpecHook Error "a hook that is more than a switch";
+    "E1106" SpecCredential Error "a credential that is no identifier";
+    "E1107" SpecProvider Error "a provider without its credentials";
+    "W1108" SpecTime Warning "a reference that tells the time";
+    "E1109" PackContent Error "a pack that cannot travel";
 }
 
 impl Code {

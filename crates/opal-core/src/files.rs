@@ -53,12 +53,30 @@ pub struct Attributes {
     pub group: Option<u32>,
 }
 
+/// What is to become of a file that stands where one is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Its content is.
+    Replaced,
+    /// Nothing was there when it was looked at, and nobody's work is to be lost.
+    Refused,
+}
+
 /// Changes files. Everything here is whole or not done at all, but for a directory that is removed
 /// with all that is in it: where a part of it cannot go, the rest may be gone.
 pub trait Files: Sync {
     /// A file that takes its place when it is kept. A file that was there gives it mode and owner; a
     /// link or anything else that stands at the path is trouble.
-    fn write(&self, path: &Path, attributes: &Attributes) -> Result<Box<dyn Pending>, Trouble>;
+    ///
+    /// Another step that writes the same file waits until this one is kept or dropped, so what is
+    /// read from here on is what is replaced. What another program puts there or changes meanwhile
+    /// is trouble, and stays.
+    fn write(
+        &self,
+        path: &Path,
+        attributes: &Attributes,
+        existing: Existing,
+    ) -> Result<Box<dyn Pending>, Trouble>;
 
     /// Makes a directory, and those above it. One that is there gets the attributes.
     fn make_directory(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble>;

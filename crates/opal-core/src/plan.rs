@@ -231,6 +231,13 @@ impl Step {
         self.args.iter().find(|(known, _)| known == name).map(|(_, arg)| arg)
     }
 
+    /// Whether a quick plan has left open what it uses, or which way it goes.
+    #[must_use]
+    pub fn is_left_open(&self) -> bool {
+        let is_undecided = self.is_construct() && self.arg("undecided").is_some();
+        is_undecided || self.args.iter().any(|(_, arg)| arg.is_left_open())
+    }
+
     /// The note of what decides, repeats or calls, in one line that is cut where it is too long: why
     /// the steps of its block are there.
     #[must_use]
@@ -251,6 +258,21 @@ impl Step {
         match self.arg("command") {
             Some(Arg::Shell(pieces)) if self.decorator == "@shell" => Some(pieces),
             _ => None,
+        }
+    }
+}
+
+impl Arg {
+    fn is_left_open(&self) -> bool {
+        match self {
+            Self::Deferred(_) => true,
+            Self::Text(pieces) | Self::Shell(pieces) => pieces.iter().any(|piece| match piece {
+                Piece::Text(_) => false,
+                Piece::Data { arg, .. } | Piece::Raw(arg) => arg.is_left_open(),
+            }),
+            Self::Array(items) => items.iter().any(Self::is_left_open),
+            Self::Map(fields) => fields.values().any(Self::is_left_open),
+            Self::Const(_) | Self::Value(_) | Self::Handle(_) => false,
         }
     }
 }

@@ -120,8 +120,8 @@ pub trait Probe: Sync {
     /// What is at a whole path, links not followed; none where nothing is.
     fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble>;
 
-    /// A file at a whole path, to be read from its beginning. A link leads to its file.
-    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble>;
+    /// A file at a whole path, to be read from its beginning.
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble>;
 
     /// What a link says.
     fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble>;
@@ -167,8 +167,8 @@ impl<P: Probe + ?Sized> Probe for &P {
         (**self).look(path)
     }
 
-    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
-        (**self).read(path)
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
+        (**self).read(path, links)
     }
 
     fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
@@ -184,6 +184,24 @@ impl<P: Probe + ?Sized> Probe for &P {
     }
 }
 
+/// Which links lead on when a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links<'a> {
+    /// All of them, one at the path itself too.
+    Followed,
+    /// Those on the way to this directory, and none from there on: what was looked at as a file is
+    /// read as one, whoever swaps it for a link meanwhile.
+    FollowedTo(&'a Path),
+}
+
+impl<'a> Links<'a> {
+    /// All but one at the path itself.
+    #[must_use]
+    pub fn followed_above(path: &'a Path) -> Self {
+        Self::FollowedTo(path.parent().unwrap_or(path))
+    }
+}
+
 /// A command that only looks, and what holds for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
@@ -194,6 +212,9 @@ pub struct Ask<'a> {
     pub directory: Option<&'a str>,
     /// On top of the environment of the step.
     pub environment: &'a BTreeMap<String, Secret>,
+    /// Whether only its exit code counts: what it prints beyond [`MAX_VALUE_BYTES`] is dropped then,
+    /// and trouble otherwise.
+    pub drops_excess: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -201,7 +222,13 @@ impl<'a> Ask<'a> {
     #[must_use]
     pub fn program(words: &'a [&'a str]) -> Self {
         static NONE: BTreeMap<String, Secret> = BTreeMap::new();
-        Self { run: Run::Program(words), interpreter: None, directory: None, environment: &NONE }
+        Self {
+            run: Run::Program(words),
+            interpreter: None,
+            directory: None,
+            environment: &NONE,
+            drops_excess: false,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::data::Secret;
+use crate::hash::Digest;
 use crate::placeholder::Placeholder;
 use crate::record::Shown;
 use crate::resolver::{Inputs, Probe, Trouble};
@@ -75,6 +76,9 @@ pub struct Finding {
     pub message: Secret,
     /// A unified diff, or what else is to be said in several lines.
     pub details: Option<Secret>,
+    /// Of what the action would bring about, and of what is there in its place, where the details do
+    /// not say all of it: a contract holds a later look against it.
+    pub content: Option<Digest>,
 }
 
 impl Finding {
@@ -104,8 +108,14 @@ impl Finding {
         self
     }
 
+    #[must_use]
+    pub fn with_content(mut self, content: Digest) -> Self {
+        self.content = Some(content);
+        self
+    }
+
     fn new(status: Status, message: impl Into<String>) -> Self {
-        Self { status, message: Secret::new(message), details: None }
+        Self { status, message: Secret::new(message), details: None, content: None }
     }
 }
 

@@ -20,14 +20,14 @@ mod uses;
 pub mod visible;
 mod words;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::contract::Contract;
 use crate::decorator::Cost;
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{Key, Plan, Step};
 use crate::registry::Registry;
-use crate::resource::Status;
+use crate::resource::{self, Status};
 
 pub use json::Json;
 pub use tree::Tree;
@@ -47,6 +47,8 @@ pub struct PlanView<'a> {
     pub facts: Facts,
     /// Reads that a quick plan leaves open: what came of them has a number in a resolved tree.
     pub expensive: BTreeSet<Key>,
+    /// Which thing a resource is about, by the paths of the steps.
+    keys: BTreeMap<&'a str, String>,
     /// Whole sentences for the reader, without a full stop.
     pub notes: Vec<String>,
 }
@@ -94,20 +96,32 @@ impl<'a> PlanView<'a> {
             plan_hash,
             facts: Facts::default(),
             expensive: BTreeSet::new(),
+            keys: BTreeMap::new(),
             notes: Vec::new(),
         }
     }
 
-    /// With the numbers of a resolved tree on what `registry` calls expensive.
+    /// With what `registry` knows: the numbers of a resolved tree on what it calls expensive, and which
+    /// thing each resource is about.
     #[must_use]
-    pub fn with_costs(mut self, registry: &Registry) -> Self {
+    pub fn with_registry(mut self, registry: &Registry) -> Self {
         let is_expensive = |decorator: &str| {
             let path = decorator.trim_start_matches('@');
             registry.get(path).is_some_and(|found| found.cost == Cost::Expensive)
         };
         let reads = self.plan.reads.iter().filter(|read| is_expensive(&read.decorator));
         self.expensive = reads.map(|read| read.key.clone()).collect();
+        self.add_keys(&self.plan.steps, registry);
         self
+    }
+
+    fn add_keys(&mut self, steps: &'a [Step], registry: &Registry) {
+        for step in steps {
+            if let Some(described) = resource::described(step, registry) {
+                self.keys.insert(&step.path, resource::key(self.plan, step, described));
+            }
+            self.add_keys(&step.block, registry);
+        }
     }
 
     #[must_use]

@@ -19,14 +19,14 @@
 //! and only `command` and `check` are shell text. Everything that is wrong is reported at once.
 
 mod convert;
-mod dependencies;
-mod document;
-mod fields;
+pub(crate) mod dependencies;
+pub(crate) mod document;
+pub(crate) mod fields;
 mod given;
 mod keys;
 mod lower;
-mod report;
-mod scalar;
+pub(crate) mod report;
+pub(crate) mod scalar;
 mod schema;
 mod shell;
 mod steps;
@@ -112,7 +112,9 @@ pub fn read(text: &str, registry: &Registry) -> Result<Config, Vec<Diagnostic>> 
         let error = Diagnostic::new(Code::TooLarge, Span::at(0), "the file is larger than 16 MiB");
         return Err(vec![error.help("move the data into files that the steps name")]);
     }
-    let root = document::read(text).map_err(|error| vec![*error])?;
+    let root = document::read(text).map_err(|error| vec![*error])?.ok_or_else(|| {
+        vec![document::empty(text, "begin with `version: 1` and a list of `steps`")]
+    })?;
     let mut report = Report::new(registry);
     let config = steps::config(&root, &mut report);
     let errors = report.into_errors();

@@ -7,7 +7,7 @@
 //! | statements, blocks, which scope is open | `walk` |
 //! | variables: declared, visible, used | `names` |
 //! | `let`: bound once, before it is read, where the plan does not depend on it | `lets` |
-//! | decorator calls and their arguments, against the registry | `calls`, `arguments` |
+//! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `pattern` |
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
@@ -28,6 +28,7 @@ mod lets;
 mod names;
 mod operators;
 mod parts;
+mod pattern;
 mod reach;
 mod references;
 mod text;
@@ -48,6 +49,7 @@ pub use functions::literal_type;
 pub use reach::Findings;
 
 pub(crate) use operators::conversion;
+pub(crate) use pattern::matches;
 pub(crate) use types::function_form;
 
 /// A source text that has been read, with everything wrong with it.

@@ -12,7 +12,7 @@
 //! | what actions may do | `stage`, commands in `command` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
 //! | branches side by side, each when its turn has come | `parallel`, `turns` |
-//! | what describes a state: looked at, brought about, looked at again | `resource` |
+//! | what describes a state: looked at, brought about, looked at again | `resource`, `alone` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
 //! | what holds where a step stands | `here` |
@@ -27,6 +27,7 @@
 //!
 //! Deliberately not here: planning. A plan is all that is known of a program.
 
+mod alone;
 mod begin;
 mod call;
 mod chain;
@@ -106,7 +107,8 @@ pub struct Job<'a> {
     pub jobs: Option<usize>,
     /// The path of the first step to run; those before it are skipped.
     pub from: Option<&'a str>,
-    /// A look at all resources before the run: what was satisfied then is not looked at again.
+    /// A look at all resources before the run: what was satisfied then is not looked at again, as long
+    /// as nothing has been done.
     pub known: Option<&'a Report>,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
@@ -199,9 +201,12 @@ struct Walk<'p> {
     is_unrecorded: AtomicBool,
     is_cleaning: AtomicBool,
     places: parallel::Places,
+    alone: alone::Alone,
     tally: Mutex<Tally>,
     /// What became of resources, by their ids.
     fates: Mutex<BTreeMap<&'p str, resource::Fate>>,
+    /// Whether a step has done something: what was satisfied before may no longer be.
+    has_acted: AtomicBool,
     /// What was satisfied before the run, by the paths of the steps.
     satisfied: BTreeMap<&'p str, &'p Verification>,
 }
@@ -222,8 +227,10 @@ impl<'p> Walk<'p> {
             is_unrecorded: AtomicBool::new(false),
             is_cleaning: AtomicBool::new(false),
             places: parallel::Places::new(job.jobs),
+            alone: alone::Alone::default(),
             tally: Mutex::default(),
             fates: Mutex::default(),
+            has_acted: AtomicBool::new(false),
             satisfied: job.known.map(satisfied).unwrap_or_default(),
         }
     }

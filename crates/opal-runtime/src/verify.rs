@@ -11,13 +11,16 @@
 //! | which look comes next, and what it has found, safe to show | `round` |
 //! | threads that look, and are left behind where they do not answer | `crew` |
 //! | one look, cut off in time | `look`, `watched` |
+//! | what differs, safe to show | `details` |
 //!
 //! There are no retries, and one error never hides another. What a step depends on is looked at first;
-//! where that is not satisfied, the step is blocked and not looked at.
+//! where that is not satisfied, the step is blocked and not looked at. What a quick plan left open is
+//! unknown.
 //!
 //! Deliberately not here: acting. The executor looks again right before it acts, with the same `look`.
 
 mod crew;
+pub(crate) mod details;
 mod look;
 mod pretend;
 mod rehearse;
@@ -32,7 +35,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Why;
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::plan::{Key, Mode, Plan};
+use opal_core::plan::{Key, Plan};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource::Verification;
 use opal_core::{Code, Data, Registry, Span};
@@ -98,10 +101,6 @@ pub fn verify(
     tell: &(dyn Fn(&Verification) + Sync),
 ) -> Result<Report, Unready> {
     let since = Instant::now();
-    if survey.plan.mode == Mode::Quick {
-        let message = "a quick plan cannot be verified: it leaves values open";
-        return Err(unready(message, "plan again with every value resolved".to_owned()));
-    }
     let found = rehearse::rehearse(survey);
     let round = round::Round::new(survey, &found, tell)?;
     let (verifications, stopped) = round.run();

@@ -145,7 +145,7 @@ impl Project {
         match self.plan() {
             Ok(resolved) => {
                 let view = PlanView::new(&resolved.plan, plan_hash(&resolved.plan));
-                let tree = Tree::default().format(&view.with_costs(&self.registry));
+                let tree = Tree::default().format(&view.with_registry(&self.registry));
                 String::from_utf8(tree).unwrap()
             }
             Err(errors) => errors.iter().map(|error| self.line(error)).collect(),

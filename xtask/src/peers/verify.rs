@@ -118,7 +118,7 @@ fn project(folder: &Path) -> Result<(), String> {
     }
     let opl = format!(
         "fun main() {{\n    for i in 1...{FILES} {{\n        @file.template(\n            \
-         source=\"app.conf.j2\",\n            destination=\"@var.i.conf\",\n            \
+         source=\"app.conf.j2\",\n            destination=\"@var.i().conf\",\n            \
          vars={{title: \"app-@var.i\", address: \"10.0.0.@var.i\", port: i, tls: true}},\n        \
          )\n    }}\n}}\n"
     );

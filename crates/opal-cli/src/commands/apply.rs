@@ -43,7 +43,7 @@ pub(crate) fn config(
     asked: Asked,
 ) -> Result<Exit, Failure> {
     let of_apply = |exit| match exit {
-        Exit::Source | Exit::NoFile => Exit::Usage,
+        Exit::Source | Exit::NoValue | Exit::NoFile => Exit::Usage,
         exit => exit,
     };
     match task::script(context, path, rest, asked, Wish::Run) {

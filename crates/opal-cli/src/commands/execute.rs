@@ -301,6 +301,10 @@ impl End<'_> {
         match &self.outcome.halt {
             None if self.is_drifted() => (Status::Drifted, 0),
             None => (Status::Executed, 0),
+            // 2 says that a configuration is a bad one, whatever its steps end with.
+            Some(Halt::Failed(_)) if self.errand.subject.loaded.is_config() => {
+                (Status::Failed, i32::from(Exit::Differs.code()))
+            }
             Some(Halt::Failed(failure)) => (Status::Failed, failure.code),
             Some(Halt::Stopped(Why::Signal(number))) => (Status::Interrupted, 128 + number),
             // The time of the whole run is over.

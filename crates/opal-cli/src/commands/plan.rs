@@ -112,7 +112,8 @@ pub(crate) fn plan(
     } else if options.dry_run && options.format.is_none() && has_resources(context, &resolved.plan)
     {
         view::print("\n")?;
-        return preview::below(context, subject, &checked, asked);
+        let watched = Watched::begin()?;
+        return preview::below(context, (subject, &resolved), asked, &watched);
     }
     Ok(exit)
 }

@@ -101,6 +101,14 @@ pub(crate) fn script(
             format!("see `opal {} --help`", wish.verb()),
         ));
     }
+    if let (false, Some(word)) = (loaded.text.contains("@args"), rest.first()) {
+        let (file, word) = (&loaded.name, word.display());
+        return Err(Failure::usage(
+            format!("`{file}` reads no arguments, and `{word}` is one"),
+            format!("options of opal stand before the file: `opal {word} {file}`"),
+        )
+        .help("what stands behind the file is for `@args`"));
+    }
     let mut words = Vec::new();
     for word in rest {
         let word = word

@@ -51,7 +51,8 @@ fn target(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> 
 fn of_look(exit: Exit) -> Exit {
     match exit {
         Exit::Source | Exit::NoFile => Exit::Usage,
-        Exit::Unavailable
+        Exit::NoValue
+        | Exit::Unavailable
         | Exit::Write
         | Exit::Refused
         | Exit::NotTrusted
@@ -79,10 +80,8 @@ pub(crate) fn verify(
     };
     let counts = Counts::of(&resolved.plan, &context.registry);
     let vault = vault(&resolved);
-    let limit =
-        asked.run.timeout.map(|limit| Duration::from_nanos(limit.as_nanos().unsigned_abs()));
     let what = (subject, &*resolved);
-    let report = look(context, asked, what, &vault, watched.stop(), limit)?;
+    let report = look(context, asked, what, &vault, watched.stop(), limit(asked))?;
     if let Some(exit) = report.stopped.and(watched.exit()) {
         return Err(interrupted(exit, &report, counts));
     }
@@ -112,6 +111,11 @@ pub(crate) fn plan(
     let options = &asked.plan;
     let mut keys = subject.passing_keys(context, options);
     subject.plan(context, program, options, Purpose::Run, &mut keys, watched)
+}
+
+/// How long every look may take, where somebody says so.
+pub(crate) fn limit(asked: &Asked) -> Option<Duration> {
+    asked.run.timeout.map(|limit| Duration::from_nanos(limit.as_nanos().unsigned_abs()))
 }
 
 /// Looks, with a sign of life where that takes longer than a moment.

@@ -10,7 +10,7 @@ use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::source::Loaded;
 
-fn report(file: &CheckedFile) -> Report<'_> {
+pub(super) fn report(file: &CheckedFile) -> Report<'_> {
     Report { source: Source { name: &file.name, text: &file.text }, diagnostics: &file.diagnostics }
 }
 

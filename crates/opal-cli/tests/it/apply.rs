@@ -49,6 +49,18 @@ fn a_chain_of_commands_without_checks_is_applied_in_one_go() {
 }
 
 #[test]
+fn lines_of_one_file_are_all_there_however_many_steps_run_at_once() {
+    let step = |n: usize| {
+        format!("  - {{id: l{n}, type: line_in_file, file: hosts, line: \"10.0.0.{n} h{n}\"}}\n")
+    };
+    let steps = (0..20).map(step).collect::<String>();
+    let opal = Opal::machine("").file("a.yaml", format!("version: 1\nsteps:\n{steps}"));
+    opal.call(&["apply", "a.yaml", "--jobs", "20"]).code(0);
+    assert_eq!(opal.read("hosts").lines().count(), 20, "{}", opal.read("hosts"));
+    opal.call(&["verify", "a.yaml"]).code(0);
+}
+
+#[test]
 fn what_is_satisfied_is_one_quiet_line_and_is_counted() {
     let opal = five();
     std::fs::create_dir_all(opal.path().join("d0/d1/d2")).unwrap();
@@ -77,6 +89,14 @@ fn a_task_can_be_verified_first_too() {
     ran.code(0).stdout("end\n").says("2 resources: 1 satisfied, 1 missing in ");
     assert!(opal.path().join("x/y").is_dir());
     opal.call(&["--verify-first", "a", "-q"]).code(0).stdout("end\n").stderr("");
+}
+
+#[test]
+fn what_was_satisfied_is_looked_at_again_once_something_was_done() {
+    let opal = Opal::machine("fun a() {\n    echo reset > f\n    @file.line(\"f\", \"x\")\n}\n")
+        .file("f", "x\n");
+    opal.call(&["a", "--verify-first"]).code(0);
+    assert_eq!(opal.read("f"), "reset\nx\n");
 }
 
 #[test]
@@ -134,6 +154,29 @@ fn a_dry_run_of_a_task_has_what_would_change_below_the_plan() {
     ran.code(0).says("Plan Hash: ").says("+  x     create").says("it would run");
     opal.call(&["a", "--dry-run", "--json"]).code(0).hides("would run").json();
     assert!(!opal.path().join("x").exists());
+}
+
+#[test]
+fn a_dry_run_of_a_task_leaves_open_what_is_expensive() {
+    let text = "fun a() {\n    @file.directory(@shell.output(\"touch looked; echo d\"), id=\"d\")\n    \
+                @file.directory(\"x\", id=\"x\")\n}\n";
+    let opal = Opal::machine(text);
+    let ran = opal.call(&["a", "--dry-run"]);
+    ran.code(0).says("?  d     unknown").says("it uses a value that a quick plan leaves open");
+    ran.says("+  x     create").says("1 to create, 1 left open");
+    assert!(!opal.path().join("looked").exists());
+}
+
+#[test]
+fn a_dry_run_of_a_configuration_takes_the_options_of_a_look_alone() {
+    let text = "version: 1\nsteps:\n  - {id: a, type: command, command: x, check: sleep 60}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    for option in ["--yes", "--from=step:1", "--resume", "--events=e", "--quiet", "--no-record"] {
+        let ran = opal.call(&["apply", "a.yaml", "--dry-run", option]);
+        ran.code(2).says("belongs to a run").says(option.split('=').next().unwrap());
+    }
+    let ran = opal.call(&["apply", "a.yaml", "--dry-run", "--timeout", "200ms", "--jobs", "1"]);
+    ran.code(1).says("did not answer within 200ms");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! ` ```opl ` blocks are whole files: nothing is reported for them, or exactly the codes that stand
 //! behind `opl`. With `plan` between the two a block is planned with everything resolved, and the
-//! codes are those of planning; with `run` it is run. ` ```yaml ` blocks are whole configurations, with
-//! the codes that reading them reports. ` ```sh ` blocks run with `opal` on the path. ` ```rust PATH `
+//! codes are those of planning; with `run` it is run. ` ```yaml ` blocks are whole configurations or
+//! specs of modules, with the codes that reading them reports. ` ```sh ` blocks run with `opal` on the path. ` ```rust PATH `
 //! blocks of the guide are parts of the file they name.
 
 mod block;
@@ -53,10 +53,26 @@ fn reported(ran: &Ran) -> Vec<String> {
     codes
 }
 
-/// What is wrong with a configuration.
+/// What is wrong with a configuration, or with a spec of a module, a profile or a blueprint.
 fn config_faults(text: &str) -> Vec<Diagnostic> {
+    if text.starts_with("api_version:") {
+        return spec_faults(text);
+    }
     let read = opal_modules::config::read(text, &opal_runtime::decorators::registry());
     read.err().unwrap_or_default()
+}
+
+fn spec_faults(text: &str) -> Vec<Diagnostic> {
+    use opal_modules::module::{Blueprint, Profile, Spec};
+    if text.contains("\nkind: BlueprintSpec\n") {
+        return Blueprint::read(text).diagnostics;
+    }
+    if text.contains("\nkind: DriverProfile\n") {
+        return Profile::read(text).diagnostics;
+    }
+    let read = Spec::read(text);
+    let unknown = read.found.iter().flat_map(|spec| spec.unknown_hooks(None));
+    read.diagnostics.iter().cloned().chain(unknown).collect()
 }
 
 /// The codes of diagnostics, each once.

@@ -114,21 +114,56 @@ fn a_run_that_undoes_its_own_resource_is_not_refused_for_it() {
 }
 
 #[test]
-fn a_run_that_was_cut_off_leaves_nothing_to_be_held_against() {
+fn what_would_be_written_is_held_too() {
+    let opal = Opal::machine(
+        "fun setup() {\n    @file.template(\"t.j2\", \"out\")\n    \
+         @file.copy(\"tree\", \"copy\", recursive=true)\n}\n",
+    )
+    .file("t.j2", "a=1\n")
+    .file("tree/a", "old\n");
+    opal.call(&["plan", "-o", "c.plan", "setup"]).code(0);
+    opal.write("t.j2", "a=2\n");
+    refused(&opal, "infra_mutated", "setup.file.template[0]");
+    opal.write("t.j2", "a=1\n");
+    opal.write("tree/a", "new\n");
+    refused(&opal, "infra_mutated", "setup.file.copy[0]");
+    opal.write("tree/a", "old\n");
+    run(&opal).code(0);
+}
+
+#[test]
+fn a_contract_holds_in_another_checkout_with_the_same_files() {
+    let opal = project();
+    for checkout in ["one", "two"] {
+        let folder = opal.path().join(checkout);
+        fs::create_dir_all(folder.join("site")).unwrap();
+        fs::write(folder.join("commands.opl"), PROJECT).unwrap();
+        fs::write(folder.join("page.html"), "hello\n").unwrap();
+        fs::write(folder.join("site/page.html"), "old\n").unwrap();
+        fs::write(folder.join("hosts"), "127.0.0.1 localhost\n").unwrap();
+    }
+    let call = |checkout: &str, words: &[&str]| {
+        let mut command = opal.command();
+        command.current_dir(opal.path().join(checkout)).args(words);
+        command.output().unwrap()
+    };
+    let made = call("one", &["plan", "-o", "../c.plan", "setup"]);
+    assert!(made.status.success(), "{made:?}");
+    let ran = call("two", &["run", "--plan", "../c.plan"]);
+    assert!(ran.status.success(), "{ran:?}");
+    assert_eq!(opal.read("two/site/page.html"), "hello\n");
+}
+
+#[test]
+fn a_run_that_was_cut_off_leaves_nothing_to_be_held_against_until_the_next_one() {
     let opal = planned(&[]);
     run(&opal).code(0);
-    let runs = opal.call(&["runs", "list", "--json"]).code(0).json();
-    let folder = runs["runs"][0]["directory"].as_str().map(str::to_owned);
-    let _ = folder;
-    let root = opal.path().join(".opal");
-    let root = if root.exists() { root } else { opal.path() };
-    for entry in walk(&root) {
-        if entry.ends_with("summary.json") {
-            fs::remove_file(entry).unwrap();
-        }
-    }
+    let summaries = walk(&opal.path()).into_iter().filter(|path| path.ends_with("summary.json"));
+    summaries.for_each(|path| fs::remove_file(path).unwrap());
     opal.write("hosts", "other\n");
     run(&opal).code(0).says("cut off");
+    opal.write("hosts", "another\n");
+    refused(&opal, "infra_mutated", "setup.file.line[0]");
 }
 
 fn walk(root: &std::path::Path) -> Vec<std::path::PathBuf> {

@@ -18,6 +18,7 @@ mod infra;
 mod keys;
 mod laws;
 mod list;
+mod module;
 mod plan;
 mod planned_twice;
 mod project;

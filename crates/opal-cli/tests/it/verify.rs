@@ -84,6 +84,9 @@ fn where_it_cannot_look_at_all_it_exits_with_3() {
     let env = [("PLACE", "somewhere-else"), ("OPAL_IDENTITY", "no key at all")];
     opal.call_with(&env, &["verify", "a"]).code(3);
     opal.call_with(&env[..1], &["verify", "a"]).code(1);
+    opal.call(&["verify", "a"]).code(3).says("`PLACE`");
+    let opal = Opal::machine("fun a() {\n    @file.directory(@shell.output(\"exit 1\"))\n}\n");
+    opal.call(&["verify", "a"]).code(3).says("failed with exit code 1");
 }
 
 #[test]

@@ -16,6 +16,9 @@ use crate::value::Value;
 /// Characters of a key that are shown.
 const MAX_KEY: usize = 200;
 
+/// Parameters that name a place among the files.
+const PATHS: [&str; 6] = ["path", "destination", "target", "file", "source", "workdir"];
+
 /// What makes a command a description: nobody could tell or wait for it otherwise.
 const DESCRIBES: [&str; 3] = ["check", "depends_on", "id"];
 
@@ -146,8 +149,7 @@ fn parts(
         });
         let Some(arg) = given else { continue };
         let part = argument(arg, value)?;
-        let is_command = param.is_some_and(|param| param.shell);
-        parts.push((*name, if is_command { part } else { tidy(&part) }));
+        parts.push((*name, if PATHS.contains(name) { tidy(&part) } else { part }));
     }
     Some(parts)
 }

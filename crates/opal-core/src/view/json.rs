@@ -68,7 +68,7 @@ fn document(view: &PlanView<'_>) -> Node {
         "provenance": provenance(&view.facts),
         "public": public.collect::<Map<_, _>>(),
         "reads": plan.reads.iter().map(read).collect::<Vec<_>>(),
-        "steps": plan.steps.iter().map(|one| step::node(plan, one)).collect::<Vec<_>>(),
+        "steps": plan.steps.iter().map(|one| step::node(view, one)).collect::<Vec<_>>(),
         "target": plan.target.name,
         "values": placeholders.collect::<Map<_, _>>(),
     })

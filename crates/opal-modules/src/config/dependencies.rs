@@ -10,19 +10,20 @@ use super::report::Report;
 
 /// What a step is to others. Steps with faults have it too, so that one fault is not reported twice.
 #[derive(Debug)]
-pub(super) struct Draft<'n> {
+pub(crate) struct Draft<'n> {
     id: Option<(&'n str, Span)>,
     depends_on: Vec<(&'n str, Span)>,
-    pub(super) enabled: bool,
+    pub(crate) enabled: bool,
 }
 
 impl<'n> Draft<'n> {
-    pub(super) fn of(fields: &Fields<'n>) -> Self {
+    /// `key` names what it depends on.
+    pub(crate) fn of(fields: &Fields<'n>, key: &str) -> Self {
         let word = |node: &'n Node| match &node.kind {
             NodeKind::Scalar { text, .. } => Some((text.as_str(), node.span)),
             _ => None,
         };
-        let depends_on = match fields.get("depends_on").map(|node| &node.kind) {
+        let depends_on = match fields.get(key).map(|node| &node.kind) {
             Some(NodeKind::List(items)) => items.iter().filter_map(|item| word(item)).collect(),
             _ => Vec::new(),
         };
@@ -30,7 +31,7 @@ impl<'n> Draft<'n> {
     }
 }
 
-pub(super) fn check(drafts: &[Draft<'_>], report: &mut Report<'_>) {
+pub(crate) fn check(drafts: &[Draft<'_>], report: &mut Report<'_>) {
     let mut by_id: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, draft) in drafts.iter().enumerate() {
         let Some((id, span)) = draft.id else { continue };

@@ -15,14 +15,14 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 
 /// What stands at a place of the document.
 #[derive(Debug)]
-pub(super) struct Node {
-    pub(super) kind: NodeKind,
-    pub(super) span: Span,
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    pub(crate) span: Span,
     size: Size,
 }
 
 #[derive(Debug)]
-pub(super) enum NodeKind {
+pub(crate) enum NodeKind {
     Scalar {
         text: String,
         /// Without quotes and not as a block: the text may mean a number, a truth or nothing.
@@ -34,7 +34,7 @@ pub(super) enum NodeKind {
 
 impl Node {
     /// Where a message about the whole of it points: a block can go on for pages.
-    pub(super) fn head(&self) -> Span {
+    pub(crate) fn head(&self) -> Span {
         match &self.kind {
             NodeKind::Map(entries) => entries.first().map_or(self.span, |(key, _)| key.span),
             NodeKind::List(items) => items.first().map_or(self.span, |item| item.head()),
@@ -61,8 +61,8 @@ impl Size {
 
 type Fault = Box<Diagnostic>;
 
-/// Reads the document of a text.
-pub(super) fn read(text: &str) -> Result<Rc<Node>, Fault> {
+/// Reads the document of a text; none where there is nothing in it.
+pub(crate) fn read(text: &str) -> Result<Option<Rc<Node>>, Fault> {
     let limit = MOST_LEVELS;
     let options = granit_parser::options! {
         emit_comments: false,
@@ -76,11 +76,12 @@ pub(super) fn read(text: &str) -> Result<Rc<Node>, Fault> {
         let place = place.byte_range().unwrap_or(end..end);
         builder.event(event, span(text, place))?;
     }
-    builder.root.ok_or_else(|| {
-        fault(Span::at(end as u32), "there is nothing in this file")
-            .help("begin with `version: 1` and a list of `steps`")
-            .into()
-    })
+    Ok(builder.root)
+}
+
+/// The fault of a text without a document; `help` says how such a file begins.
+pub(crate) fn empty(text: &str, help: &str) -> Diagnostic {
+    fault(Span::at(end_of(text) as u32), "there is nothing in this file").help(help)
 }
 
 /// A container whose end has not come yet.
@@ -114,9 +115,7 @@ impl Builder {
                 self.documents += 1;
                 if self.documents > 1 {
                     return Err(fault(span, "a second document begins here")
-                        .help(
-                            "a configuration is one document: put the other into a file of its own",
-                        )
+                        .help("a file is one document: put the other into a file of its own")
                         .into());
                 }
             }
@@ -178,7 +177,7 @@ impl Builder {
         self.total.grow(node.size);
         if self.total.nodes > MOST_NODES || self.total.bytes > MOST_BYTES {
             return Err(fault(node.span, "the file holds too much, with its aliases written out")
-                .help("use fewer aliases, or make several configurations of it")
+                .help("use fewer aliases, or make several files of it")
                 .into());
         }
         self.place(node, anchor);
@@ -204,7 +203,9 @@ fn fault(span: Span, message: &str) -> Diagnostic {
 }
 
 fn too_deep(span: Span) -> Fault {
-    fault(span, "this is nested deeper than 64 levels").help("a step needs three or four").into()
+    fault(span, "this is nested deeper than 64 levels")
+        .help("three or four levels are usual")
+        .into()
 }
 
 fn unreadable(text: &str, error: &ScanError) -> Fault {

@@ -9,23 +9,23 @@ use super::report::Report;
 
 /// A mapping that is read key by key.
 #[derive(Debug)]
-pub(super) struct Fields<'n> {
+pub(crate) struct Fields<'n> {
     /// What it is, for messages: "a `copy` step".
     what: String,
     /// Where a missing key is missed.
-    pub(super) head: Span,
+    pub(crate) head: Span,
     entries: BTreeMap<&'n str, Field<'n>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field<'n> {
-    pub(super) key: Span,
-    pub(super) value: &'n Node,
+pub(crate) struct Field<'n> {
+    pub(crate) key: Span,
+    pub(crate) value: &'n Node,
 }
 
 impl<'n> Fields<'n> {
     /// The keys of `node`; says so where it is no mapping, or has a key twice.
-    pub(super) fn of(node: &'n Node, what: &str, report: &mut Report<'_>) -> Option<Self> {
+    pub(crate) fn of(node: &'n Node, what: &str, report: &mut Report<'_>) -> Option<Self> {
         let NodeKind::Map(pairs) = &node.kind else {
             let message = format!("{what} is a mapping of keys to values");
             report.error(Code::ConfigValue, node.head(), message, "write `key: value`, one a line");
@@ -49,20 +49,25 @@ impl<'n> Fields<'n> {
     }
 
     /// From now on it is known what it is.
-    pub(super) fn rename(&mut self, what: String) {
+    pub(crate) fn rename(&mut self, what: String) {
         self.what = what;
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&'n Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
         self.entries.get(key).map(|field| field.value)
     }
 
-    pub(super) fn take(&mut self, key: &str) -> Option<Field<'n>> {
+    /// The keys that nobody has taken.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'n str> {
+        self.entries.keys().copied()
+    }
+
+    pub(crate) fn take(&mut self, key: &str) -> Option<Field<'n>> {
         self.entries.remove(key)
     }
 
     /// The value of a key that has two names.
-    pub(super) fn take_either(
+    pub(crate) fn take_either(
         &mut self,
         name: &str,
         alias: Option<&str>,
@@ -81,7 +86,7 @@ impl<'n> Fields<'n> {
         }
     }
 
-    pub(super) fn missing(&self, names: &[&str], report: &mut Report<'_>) {
+    pub(crate) fn missing(&self, names: &[&str], report: &mut Report<'_>) {
         if !names.is_empty() {
             let message =
                 format!("{} needs {}", self.what, super::report::listed(names.iter().copied()));
@@ -95,7 +100,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Complains about every key that nobody has taken.
-    pub(super) fn finish<'k>(
+    pub(crate) fn finish<'k>(
         self,
         known: impl Iterator<Item = &'k str> + Clone,
         report: &mut Report<'_>,

@@ -12,26 +12,26 @@ const MOST_ERRORS: usize = 1_000;
 const MOST_SUGGESTIONS: usize = 100;
 
 #[derive(Debug)]
-pub(super) struct Report<'r> {
-    pub(super) registry: &'r Registry,
+pub(crate) struct Report<'r> {
+    pub(crate) registry: &'r Registry,
     errors: Vec<Diagnostic>,
     suggestions: usize,
     patterns: BTreeMap<&'static str, Option<Regex>>,
 }
 
 impl<'r> Report<'r> {
-    pub(super) fn new(registry: &'r Registry) -> Self {
+    pub(crate) fn new(registry: &'r Registry) -> Self {
         Self { registry, errors: Vec::new(), suggestions: 0, patterns: BTreeMap::new() }
     }
 
-    pub(super) fn push(&mut self, error: Diagnostic) {
+    pub(crate) fn push(&mut self, error: Diagnostic) {
         if self.errors.len() < MOST_ERRORS {
             self.errors.push(error);
         }
     }
 
     /// A fault with one way out.
-    pub(super) fn error(
+    pub(crate) fn error(
         &mut self,
         code: Code,
         span: Span,
@@ -42,7 +42,7 @@ impl<'r> Report<'r> {
     }
 
     /// A name that does not exist, with the nearest of those that do.
-    pub(super) fn unknown<'n>(
+    pub(crate) fn unknown<'n>(
         &mut self,
         error: Diagnostic,
         given: &str,
@@ -61,7 +61,7 @@ impl<'r> Report<'r> {
     }
 
     /// Whether all of `text` matches a pattern of a descriptor.
-    pub(super) fn matches(&mut self, pattern: &'static str, text: &str) -> bool {
+    pub(crate) fn matches(&mut self, pattern: &'static str, text: &str) -> bool {
         let compiled = self
             .patterns
             .entry(pattern)
@@ -69,14 +69,14 @@ impl<'r> Report<'r> {
         compiled.as_ref().is_none_or(|regex| regex.is_match(text))
     }
 
-    pub(super) fn into_errors(mut self) -> Vec<Diagnostic> {
+    pub(crate) fn into_errors(mut self) -> Vec<Diagnostic> {
         opal_core::diagnostic::sort(&mut self.errors);
         self.errors
     }
 }
 
 /// `a`, `b` and `c`; of many names only the first.
-pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const MOST: usize = 20;
     let mut names: Vec<String> = names.take(MOST + 1).map(|name| format!("`{name}`")).collect();
     if names.len() > MOST {

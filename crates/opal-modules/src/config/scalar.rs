@@ -2,7 +2,7 @@
 
 /// The meaning of a plain scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     Null,
     Bool(bool),
     Int(i64),
@@ -13,7 +13,7 @@ pub(super) enum Meaning {
     Text,
 }
 
-pub(super) fn meaning(text: &str) -> Meaning {
+pub(crate) fn meaning(text: &str) -> Meaning {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Meaning::Null,
         "true" | "True" | "TRUE" => return Meaning::Bool(true),

@@ -82,7 +82,7 @@ fn steps(node: &Node, report: &mut Report<'_>) -> Vec<Step> {
     let mut steps = Vec::new();
     for item in items {
         let Some(fields) = Fields::of(item, "a step", report) else { continue };
-        let mut draft = Draft::of(&fields);
+        let mut draft = Draft::of(&fields, "depends_on");
         if let Some(step) = step(fields, report) {
             draft.enabled = step.enabled;
             steps.push(step);

@@ -4,7 +4,7 @@ use opal_core::decorator::{Descriptor, Param, Presence, Subject};
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::lets::Site;
-use super::{Checker, listed};
+use super::{Checker, listed, matches};
 use crate::lower;
 use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece};
 
@@ -207,17 +207,11 @@ impl Checker<'_> {
         }
         if let (Some(pattern), ExprKind::Literal(Value::String(text))) =
             (param.pattern, &value.kind)
+            && !matches(pattern, text)
         {
-            let whole = regex::Regex::new(&format!("^(?:{pattern})$"));
-            if whole.is_ok_and(|regex| !regex.is_match(text)) {
-                let message = format!("`{text}` is not of the form that `{}` has", param.name);
-                self.error(
-                    Code::PatternMismatch,
-                    value.span,
-                    message,
-                    format!("it matches `{pattern}`"),
-                );
-            }
+            let message = format!("`{text}` is not of the form that `{}` has", param.name);
+            let help = format!("it matches `{pattern}`");
+            self.error(Code::PatternMismatch, value.span, message, help);
         }
     }
 

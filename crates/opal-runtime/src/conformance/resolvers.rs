@@ -87,11 +87,9 @@ fn reads(descriptor: &Descriptor, asked: &[Asked], found: &mut Findings) {
 fn capability(asked: &Asked) -> Option<Capability> {
     match asked {
         Asked::Env(_) => Some(Capability::Environment),
-        Asked::Open(_)
-        | Asked::Look(_)
-        | Asked::Read(_)
-        | Asked::ReadLink(_)
-        | Asked::List(_) => Some(Capability::FilesRead),
+        Asked::Open(_) | Asked::Look(_) | Asked::Read(_) | Asked::ReadLink(_) | Asked::List(_) => {
+            Some(Capability::FilesRead)
+        }
         Asked::Run(_) | Asked::Ask(_) => Some(Capability::Processes),
         Asked::Get(_) => Some(Capability::Network),
         Asked::Now => Some(Capability::Clock),

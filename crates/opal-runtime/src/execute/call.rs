@@ -149,7 +149,12 @@ impl<'p> Walk<'p> {
         let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
         let result = match self.described(step) {
             Some(described) => self.bring_about(described, action, &inputs, actor)?,
-            None => action.act(&inputs, actor)?,
+            None => {
+                if !begun.is_block {
+                    self.has_acted.store(true, Ordering::SeqCst);
+                }
+                action.act(&inputs, actor)?
+            }
         };
         let Some(binding) = &step.binding else { return Ok(None) };
         let bound = Bound::new(descriptor, result, &binding.name, &binding.access);

@@ -63,13 +63,12 @@ fn check(param: &Param, data: &Data) -> Result<(), Trouble> {
         let help = format!("it goes from {low} to {high}");
         return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }
-    if let (Some(pattern), Data::Text(text)) = (param.pattern, data) {
-        let whole = regex::Regex::new(&format!("^(?:{pattern})$"));
-        if whole.is_ok_and(|regex| !regex.is_match(text.expose())) {
-            let message = format!("what is given is not of the form that `{}` has", param.name);
-            let help = format!("it matches `{pattern}`");
-            return Err(Trouble::new(TroubleKind::Invalid, message, help));
-        }
+    if let (Some(pattern), Data::Text(text)) = (param.pattern, data)
+        && !crate::check::matches(pattern, text.expose())
+    {
+        let message = format!("what is given is not of the form that `{}` has", param.name);
+        let help = format!("it matches `{pattern}`");
+        return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }
     Ok(())
 }

@@ -4,10 +4,11 @@
 //! never returns holds the step up, as it would hold up the action behind it.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Descriptor, Returns};
+use opal_core::action::{Action, Halt, Stage, Why};
+use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::Step;
 use opal_core::record::Kind;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
@@ -22,10 +23,13 @@ use super::screen::lock;
 use super::stage::Actor;
 use super::walk::{failed, go_on};
 use crate::session::Place;
-use crate::verify::{Look, limit, look};
+use crate::verify::{Look, details, limit, look};
 
 /// How long a look that is out of time has to end what it started.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// What a machine has one of, and lets one change at a time.
+const SHARED: [Capability; 2] = [Capability::Packages, Capability::Users];
 
 /// What became of a resource, for those that depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(super) enum Fate {
     /// It is as described, or was brought about, or nobody can tell and its action succeeded.
     Met,
     Failed,
+    /// The time of what stands around it was over.
+    TimedOut,
     /// It did not run, since something that it depends on has failed.
     LeftOut,
 }
@@ -42,6 +48,7 @@ impl Fate {
         match fate {
             Some(Self::Met) => None,
             Some(Self::Failed) => Some("failed"),
+            Some(Self::TimedOut) => Some("timed out"),
             Some(Self::LeftOut) => Some("skipped"),
             None => Some("not run"),
         }
@@ -74,7 +81,8 @@ impl<'p> Walk<'p> {
         if let Some(trouble) = self.unmet(&[step]) {
             return Err(actor.fail(1, trouble));
         }
-        let before = match self.satisfied.get(&*step.path) {
+        let known = self.satisfied.get(&*step.path);
+        let before = match known.filter(|_| !self.has_acted.load(Ordering::SeqCst)) {
             Some(known) => {
                 let (path, message) = (&*step.path, known.message.clone());
                 let status = Status::Satisfied;
@@ -91,8 +99,7 @@ impl<'p> Walk<'p> {
             actor.is_satisfied = true;
             return Ok(nothing(described.descriptor));
         }
-        go_on(&actor.here.stop)?;
-        let result = action.act(inputs, actor)?;
+        let result = self.act_on(described, action, inputs, actor)?;
         let found = self.look(described, inputs, actor.begun, actor.here)?;
         if (before, found.status) == (Status::Unknown, Status::Unknown) {
             return Ok(result);
@@ -102,6 +109,25 @@ impl<'p> Walk<'p> {
             Status::Satisfied => Ok(result),
             status => Err(actor.fail(1, not_reached(status, &found))),
         }
+    }
+
+    fn act_on(
+        &'p self,
+        described: Described,
+        action: &dyn Action,
+        inputs: &Inputs,
+        actor: &mut Actor<'_, 'p>,
+    ) -> Result<Data, Halt> {
+        let stop = actor.here.stop.clone();
+        go_on(&stop)?;
+        let shared = described.descriptor.capabilities.iter().any(|it| SHARED.contains(it));
+        self.has_acted.store(true, Ordering::SeqCst);
+        let _alone = if shared { Some(self.alone.take(&stop)?) } else { None };
+        action.act(inputs, actor).map_err(|halt| match halt {
+            // What it says may be about having been stopped.
+            Halt::Failed(_) => go_on(&stop).err().unwrap_or(halt),
+            halt => halt,
+        })
     }
 
     fn look(
@@ -131,7 +157,7 @@ impl<'p> Walk<'p> {
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {
         let vault = self.job.vault;
         let message = vault.scrub(found.message.expose());
-        let details = found.details.as_ref().map(|details| vault.scrub(details.expose()));
+        let details = found.details.as_ref().map(|it| details::shown(it, vault));
         let (path, status) = (&*step.path, found.status);
         self.tell(Kind::Verified { path, status, message, details }, here)
     }
@@ -204,6 +230,7 @@ pub(super) fn fate(result: &Result<(), Halt>) -> Option<Fate> {
     match result {
         Ok(()) => Some(Fate::Met),
         Err(Halt::Failed(_)) => Some(Fate::Failed),
+        Err(Halt::Stopped(Why::TimedOut)) => Some(Fate::TimedOut),
         Err(Halt::Stopped(_) | Halt::Unrecorded) => None,
     }
 }

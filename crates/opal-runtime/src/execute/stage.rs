@@ -14,8 +14,8 @@ use opal_core::action::{
     Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending, Replace,
     Stage, Why,
 };
-use opal_core::record::{Kind, Stream};
 use opal_core::files::Files;
+use opal_core::record::{Kind, Stream};
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;

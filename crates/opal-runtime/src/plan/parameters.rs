@@ -4,7 +4,7 @@ use opal_core::decorator::Param;
 use opal_core::{Code, Diagnostic, Span, Type};
 
 use super::datum::{Datum, Plain};
-use crate::check::listed;
+use crate::check::{listed, matches};
 
 /// Against the parameter of a decorator.
 pub(crate) fn check(param: &Param, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
@@ -17,14 +17,12 @@ pub(crate) fn check(param: &Param, datum: &Datum, span: Span) -> Result<(), Diag
         return Err(Diagnostic::new(Code::OutOfRange, span, message)
             .help(format!("it goes from {low} to {high}")));
     }
-    if let (Some(pattern), Plain::Text(text)) = (param.pattern, &datum.plain) {
-        let whole = regex::Regex::new(&format!("^(?:{pattern})$"));
-        if whole.is_ok_and(|regex| !regex.is_match(text.expose())) {
-            let message =
-                format!("`{}` is not of the form that `{}` has", datum.symbol(), param.name);
-            return Err(Diagnostic::new(Code::PatternMismatch, span, message)
-                .help(format!("it matches `{pattern}`")));
-        }
+    if let (Some(pattern), Plain::Text(text)) = (param.pattern, &datum.plain)
+        && !matches(pattern, text.expose())
+    {
+        let message = format!("`{}` is not of the form that `{}` has", datum.symbol(), param.name);
+        return Err(Diagnostic::new(Code::PatternMismatch, span, message)
+            .help(format!("it matches `{pattern}`")));
     }
     Ok(())
 }

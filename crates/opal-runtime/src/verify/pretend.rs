@@ -6,7 +6,7 @@ use opal_core::Secret;
 use opal_core::action::{
     Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending, Replace, Stage,
 };
-use opal_core::files::{Attributes, Files};
+use opal_core::files::{Attributes, Existing, Files};
 use opal_core::plan::Step;
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 use std::path::Path;
@@ -106,7 +106,7 @@ fn refused() -> Trouble {
 }
 
 impl Files for Untouched {
-    fn write(&self, _: &Path, _: &Attributes) -> Result<Box<dyn Pending>, Trouble> {
+    fn write(&self, _: &Path, _: &Attributes, _: Existing) -> Result<Box<dyn Pending>, Trouble> {
         Err(refused())
     }
 

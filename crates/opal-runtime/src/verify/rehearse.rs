@@ -2,18 +2,24 @@
 //! without running anything.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::Step;
+use opal_core::resolver::Trouble;
 use opal_core::resource::{Described, described};
 
-use super::Survey;
+use super::look::out_of_time;
 use super::pretend::Pretend;
+use super::{Survey, USUAL_TIMEOUT};
 use crate::execute::{Values, inputs, is_open, moves};
 use crate::script::Movement;
+use crate::stop::Order;
 
 /// A resource of the plan.
 #[derive(Debug)]
@@ -41,10 +47,15 @@ pub(super) struct Here {
 }
 
 const ONLY_THEN: &str = "only looked at when the run gets there";
+const LEFT_OPEN: &str = "it uses a value that a quick plan leaves open";
+const UNDECIDED: &str = "whether it runs depends on a value that a quick plan leaves open";
+
+/// How often it is asked whether all of it is to stop.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Every resource, in the order of the plan.
 pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> Vec<Found<'p>> {
-    let mut rehearsal = Rehearsal { survey: *survey, found: Vec::new() };
+    let mut rehearsal = Rehearsal { survey: *survey, found: Vec::new(), silent: None };
     let spot = Spot { directory: survey.start.into(), environment: Arc::default() };
     rehearsal.block(&survey.plan.steps, Here { spot, adrift: None, lost: None });
     rehearsal.found
@@ -54,6 +65,8 @@ pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> Vec<Found<'p>> {
 pub(super) struct Rehearsal<'p> {
     pub(super) survey: Survey<'p>,
     found: Vec<Found<'p>>,
+    /// A directory has not answered in time: no other one is waited for.
+    silent: Option<Trouble>,
 }
 
 impl<'p> Rehearsal<'p> {
@@ -66,6 +79,7 @@ impl<'p> Rehearsal<'p> {
             "chain" => step.block.iter().for_each(|operand| self.step(operand, here)),
             "try" => self.r#try(step, here),
             name if name.starts_with('@') => self.call(step, here),
+            _ if step.is_left_open() => self.lost(&step.block, here, UNDECIDED.into()),
             _ => self.block(&step.block, here.clone()),
         }
     }
@@ -88,7 +102,11 @@ impl<'p> Rehearsal<'p> {
     fn call(&mut self, step: &'p Step, here: &mut Here) {
         let registry = self.survey.registry;
         if let Some(described) = described(step, registry) {
-            self.found.push(Found { step, described, spot: here.seen_by(described.descriptor) });
+            let spot = match here.seen_by(described.descriptor) {
+                Ok(_) if step.is_left_open() => Err(LEFT_OPEN.into()),
+                spot => spot,
+            };
+            self.found.push(Found { step, described, spot });
         }
         let descriptor = registry.get(step.decorator.trim_start_matches('@'));
         match descriptor {
@@ -99,9 +117,12 @@ impl<'p> Rehearsal<'p> {
 
     /// Lets what stands around a block act, on a stage on which nothing happens.
     fn wrapper(&mut self, step: &'p Step, descriptor: &'static Descriptor, here: &Here) {
-        if step.args.iter().any(|(_, arg)| is_open(arg)) {
-            let name = &step.decorator;
-            let why = format!("`{name}` around it uses a value that only the run will give");
+        let open = match step.args.iter().any(|(_, arg)| is_open(arg)) {
+            true => Some("only the run will give"),
+            false => step.is_left_open().then_some("a quick plan leaves open"),
+        };
+        if let Some(open) = open {
+            let why = format!("`{}` around it uses a value that {open}", step.decorator);
             return self.lost(&step.block, here, why.into());
         }
         let inputs = inputs(step, descriptor, Values::before(self.survey.values));
@@ -132,17 +153,41 @@ impl<'p> Rehearsal<'p> {
     }
 
     /// Goes to a directory as steps name it.
-    pub(super) fn go(&self, here: &mut Here, to: &str) {
+    pub(super) fn go(&mut self, here: &mut Here, to: &str) {
         if here.adrift.is_some() && !to.starts_with(['/', '~']) {
             return;
         }
-        match self.survey.session.directory(&here.spot.directory, to, false) {
+        match self.directory(&here.spot.directory, to) {
             Ok(directory) => {
                 here.spot.directory = directory.into();
                 here.adrift = None;
             }
             Err(trouble) => here.adrift = Some(trouble.message.into()),
         }
+    }
+
+    /// A directory as a thread of its own finds it: it may be on a server that is gone, and is left
+    /// behind then as a look is.
+    fn directory(&mut self, from: &Arc<Path>, to: &str) -> Result<PathBuf, Trouble> {
+        if let Some(trouble) = &self.silent {
+            return Err(trouble.clone());
+        }
+        let Survey { stop, timeout, session, .. } = self.survey;
+        let limit = timeout.unwrap_or(USUAL_TIMEOUT);
+        let (tell, told) = channel();
+        let (session, from, to) = (Arc::clone(session), Arc::clone(from), to.to_owned());
+        // Where the system has no thread to spare, nobody tells.
+        let _ =
+            thread::Builder::new().spawn(move || tell.send(session.directory(&from, &to, false)));
+        let since = Instant::now();
+        while since.elapsed() < limit && stop.order() == Order::GoOn {
+            match told.recv_timeout(TICK) {
+                Ok(found) => return found,
+                Err(RecvTimeoutError::Timeout) => stop.attend(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Err(self.silent.insert(out_of_time(limit)).clone())
     }
 }
 

@@ -1,16 +1,18 @@
 //! One round through the resources of a plan: what is looked at next, and what was found.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Why;
+use opal_core::hash::Digest;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{self, Blocked, Finding, Status, Verification};
-use opal_core::{Data, suggest};
+use opal_core::{Data, Secret, suggest};
 
 use super::crew::{Crew, Task};
+use super::details;
 use super::look::{Looked, limit, out_of_time};
 use super::rehearse::Found;
 use super::{MAX_JOBS, Survey, unready};
@@ -178,8 +180,9 @@ impl<'r, 'p> Round<'r, 'p> {
 
     /// Until somebody has to be left behind, or asked whether to go on.
     fn patience(&self) -> Duration {
-        let left =
-            self.running.values().map(|it| (it.limit + GRACE).saturating_sub(it.since.elapsed()));
+        let now = Instant::now();
+        let left = |it: &Running| (it.limit + GRACE).saturating_sub(now - it.since);
+        let left = self.running.values().map(left);
         left.min().unwrap_or(TICK).min(TICK)
     }
 
@@ -251,7 +254,8 @@ impl<'r, 'p> Round<'r, 'p> {
     }
 
     fn leave_behind(&mut self) {
-        let is_late = |it: &Running| it.since.elapsed() >= it.limit + GRACE;
+        let now = Instant::now();
+        let is_late = |it: &Running| now - it.since >= it.limit + GRACE;
         let late = self.running.iter().filter(|(_, it)| is_late(it));
         let late: Vec<(usize, Duration)> = late.map(|(index, it)| (*index, it.limit)).collect();
         for (index, limit) in late {
@@ -305,8 +309,10 @@ impl<'r, 'p> Round<'r, 'p> {
     fn verification(&self, found: &Found<'_>, seen: Seen) -> Verification {
         let Survey { plan, vault, .. } = self.survey;
         let Seen { found: look, at, took, by_prerequisite } = seen;
+        let mut content = None;
         let (status, message, details, blocked) = match look {
-            Ok(Finding { status, message, details }) => {
+            Ok(Finding { status, message, details, content: of }) => {
+                content = of;
                 (status, vault.scrub(message.expose()), details, None)
             }
             Err(Trouble { message, help, .. }) => {
@@ -316,8 +322,9 @@ impl<'r, 'p> Round<'r, 'p> {
                 (Status::Blocked, error, None, Some(blocked))
             }
         };
-        let digest = self.survey.key.zip(details.as_ref()).map(|(key, details)| {
-            key.placeholder(plan.algorithm, DETAILS, &Data::Text(details.clone()))
+        let digest = self.survey.key.and_then(|key| {
+            let told = told_apart(details.as_ref(), content, self.survey.base)?;
+            Some(key.placeholder(plan.algorithm, DETAILS, &Data::Text(told)))
         });
         Verification {
             id: resource::name(plan, found.step).to_owned(),
@@ -325,11 +332,30 @@ impl<'r, 'p> Round<'r, 'p> {
             key: vault.scrub(&resource::key(plan, found.step, found.described)),
             status,
             message,
-            details: details.map(|details| vault.scrub(details.expose())),
+            details: details.map(|it| details::shown(&it, vault)),
             blocked,
             digest,
             took,
             at,
+        }
+    }
+}
+
+/// What a difference is told from another by: the same in every checkout, so without the names of the
+/// two sides and without the directory of the source.
+fn told_apart(details: Option<&Secret>, content: Option<Digest>, base: &Path) -> Option<Secret> {
+    let is_name =
+        |line: &&str| line.starts_with("--- expected: ") || line.starts_with("+++ actual: ");
+    let base = format!("{}/", base.components().collect::<PathBuf>().display());
+    let details = details.map(|details| {
+        let lines = details.expose().split_inclusive('\n').filter(|line| !is_name(line));
+        lines.collect::<String>().replace(&base, "")
+    });
+    match (details, content) {
+        (None, None) => None,
+        (details, content) => {
+            let content = content.map(|content| content.hex()).unwrap_or_default();
+            Some(Secret::new(details.unwrap_or_default() + &content))
         }
     }
 }

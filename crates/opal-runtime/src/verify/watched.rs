@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use opal_core::files::Entry;
-use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble, TroubleKind};
+use opal_core::resolver::{Answer, Ask, Host, Links, Probe, Request, Run, Trouble, TroubleKind};
 use opal_core::{Data, Secret};
 
 use crate::stop::{Order, Stop};
@@ -113,9 +113,9 @@ impl Probe for Watched<'_> {
         self.inner.look(path)
     }
 
-    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
         self.go_on()?;
-        self.inner.read(path).map(|file| self.watch(file))
+        self.inner.read(path, links).map(|file| self.watch(file))
     }
 
     fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {

@@ -15,7 +15,8 @@ use std::time::{Duration, SystemTime};
 use opal_core::Secret;
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{
-    Answer, Ask, Host, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble, TroubleKind,
+    Answer, Ask, Host, Links, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble,
+    TroubleKind,
 };
 use tree::Content;
 
@@ -315,8 +316,11 @@ impl Probe for MemoryWorld {
         Ok(found.or(unknown))
     }
 
-    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
         self.note(Asked::Read(path.to_owned()));
+        if let Links::FollowedTo(top) = links {
+            self.tree().refuse_links(top, path)?;
+        }
         self.content(path, &path.to_string_lossy())
     }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble};
+use opal_core::resolver::{Answer, Ask, Host, Links, Probe, Request, Run, Trouble};
 
 use shells::Interpreter;
 
@@ -121,8 +121,8 @@ impl Probe for OsWorld {
         self.view().look(path)
     }
 
-    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
-        self.view().read(path)
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
+        self.view().read(path, links)
     }
 
     fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
@@ -134,7 +134,9 @@ impl Probe for OsWorld {
     }
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
-        self.view().ask(ask)
+        // Nothing else ends it: planning has no step whose time it could take.
+        let stop = self.stop.limited(self.limits.command, Duration::ZERO);
+        View { stop: &stop, ..self.view() }.ask(ask)
     }
 }
 

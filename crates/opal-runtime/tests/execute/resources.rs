@@ -7,10 +7,10 @@ use opal_runtime::verify::Report;
 
 use crate::planning::Project;
 use crate::running::{Ran, Running, millis};
-use crate::things::{THING, is_there, log};
+use crate::things::{PACKAGE, THING, USER, is_there, log, most_made_at_once};
 
 fn running<'s>(source: &str, session: &'s LoggedSession) -> Running<'s> {
-    let project = Project::new(source).plugins(&[&THING]);
+    let project = Project::new(source).plugins(&[&THING, &PACKAGE, &USER]);
     Running::on(project, session, std::path::Path::new("/p"))
 }
 
@@ -232,6 +232,71 @@ fn a_stop_reaches_those_that_wait_for_their_turn() {
     });
     assert_eq!(ran.outcome.halt, Some(Halt::Stopped(Why::Signal(15))));
     assert_eq!(session.log()[1..], ["stop `a`: signal 15"]);
+}
+
+/// As soon as `group` has been made for the first time.
+fn interrupted(source: &str, group: &str) -> Ran {
+    let session = LoggedSession::new();
+    let running = running(source, &session);
+    let stop = running.stop.clone();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !log(group).iter().any(|line| line.starts_with("make")) {
+                std::thread::sleep(millis(1));
+            }
+            stop.ask(Why::Signal(2));
+        });
+        running.run()
+    })
+}
+
+#[test]
+fn what_was_stopped_has_not_failed() {
+    let ran = interrupted("@test.thing(\"cut/a\", apply=\"stopped\")\n", "cut");
+    assert_eq!(ran.outcome.halt, Some(Halt::Stopped(Why::Signal(2))));
+    assert_eq!((ran.outcome.steps.failed, ran.outcome.steps.stopped), (0, 1));
+    let ran = run("@timeout(50ms) { @test.thing(\"late/a\", apply=\"stopped\") }\n");
+    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 50ms is over");
+    let session = LoggedSession::new().on("bad", Answer::code(5));
+    let source = "@parallel {\n@test.thing(\"beside/a\", apply=\"stopped\")\nbad\n}\n";
+    let ran = running(source, &session).run();
+    assert_eq!(ran.failure(), "script.parallel[0].shell[0] 5");
+    assert_eq!((ran.outcome.steps.failed, ran.outcome.beside.len()), (1, 0));
+}
+
+#[test]
+fn what_depends_on_something_that_ran_out_of_time_says_so() {
+    let ran = run("@parallel(on_failure=\"wait\") {\n\
+                   @timeout(50ms) { @test.thing(\"over/a\", id=\"a\", apply=\"stopped\") }\n\
+                   @test.thing(\"over/b\", depends_on=[\"a\"])\n}\n");
+    let expected =
+        "skip script.parallel[0].test.thing[0]: dependencies not satisfied: a (timed out)";
+    assert!(ran.seen.iter().any(|line| line == expected), "{:?}", ran.seen);
+}
+
+#[test]
+fn packages_and_users_are_changed_one_at_a_time_and_other_things_side_by_side() {
+    let all = |decorators: [&str; 2], group: &str| {
+        let step = |n: usize| {
+            let decorator = decorators[n % 2];
+            format!("@test.{decorator}(\"{group}/{n}\", apply=\"slowly\")\n")
+        };
+        let steps: String = (0..6).map(step).collect();
+        run(&format!("@parallel {{\n{steps}}}\n")).ok();
+        most_made_at_once(group)
+    };
+    assert_eq!(all(["package", "user"], "system"), 1);
+    assert!(all(["thing", "thing"], "things") > 1);
+}
+
+#[test]
+fn who_waits_to_be_alone_hears_that_it_is_to_stop() {
+    let source = "@parallel {\n@test.package(\"alone/a\", apply=\"stopped\")\n\
+                  @test.user(\"alone/b\", apply=\"stopped\")\n}\n";
+    let ran = interrupted(source, "alone");
+    assert_eq!(ran.outcome.halt, Some(Halt::Stopped(Why::Signal(2))));
+    let made = log("alone").iter().filter(|line| line.starts_with("make")).count();
+    assert_eq!((made, ran.outcome.steps.stopped), (1, 2));
 }
 
 #[test]

@@ -100,7 +100,15 @@ pub(crate) fn plan(target: &str) -> Plan {
 
 pub(crate) fn ending(status: Status, code: i32) -> Ending<'static> {
     let took = Duration::from_millis(1500);
-    Ending { at: at(60), took, status, code, failed: None, beside: Vec::new(), resources: Vec::new() }
+    Ending {
+        at: at(60),
+        took,
+        status,
+        code,
+        failed: None,
+        beside: Vec::new(),
+        resources: Vec::new(),
+    }
 }
 
 pub(crate) fn done() -> Ending<'static> {

@@ -12,9 +12,10 @@ fn whatever_is_there_goes() {
     site.file("kept", "x");
     site.link("link", "kept");
     site.link("dangling", "nowhere");
-    for name in ["file", "empty", "link", "dangling"] {
+    site.link("slashed", "nowhere");
+    for name in ["file", "empty", "link", "dangling", "slashed/"] {
         site.brings_about(&format!("@file.absent(\"{name}\")"), Status::Drifted);
-        assert!(fs::symlink_metadata(site.path(name)).is_err());
+        assert!(fs::symlink_metadata(site.path(name.trim_end_matches('/'))).is_err());
     }
     assert_eq!(site.text("kept"), "x");
     assert_eq!(site.status("@file.absent(\"never/was/there\")"), Status::Satisfied);
@@ -40,6 +41,15 @@ fn links_within_are_removed_and_never_followed() {
     site.link("tree/to-file", &kept);
     site.apply("@file.absent(\"tree\", recursive=true)").ok();
     assert_eq!(site.text("kept/file"), "x");
+}
+
+#[test]
+fn below_a_file_nothing_is() {
+    let site = Site::new();
+    site.file("f", "x");
+    assert_eq!(site.status("@file.absent(\"f/below/it\")"), Status::Satisfied);
+    site.apply("@file.absent(\"f/below/it\")").ok();
+    assert_eq!(site.text("f"), "x");
 }
 
 #[test]

@@ -64,6 +64,35 @@ fn a_replaced_file_keeps_its_owner_and_set_uid_is_not_copied() {
 }
 
 #[test]
+fn a_directory_keeps_the_bits_that_a_copy_says_nothing_about() {
+    let site = Site::new();
+    site.file("s/a", "a");
+    site.set_mode("s", 0o750);
+    site.directory("d");
+    site.set_mode("d", 0o2755);
+    site.brings_about(TREE, Status::Drifted);
+    assert_eq!(site.mode("d"), 0o2750);
+}
+
+#[test]
+fn a_tree_is_copied_by_the_name_of_a_link_too() {
+    let site = Site::new();
+    site.file("real/sub/a", "a");
+    site.link("s", "real");
+    site.brings_about("@file.copy(\"s/\", \"d\", recursive=true)", Status::Missing);
+    assert_eq!(site.text("d/sub/a"), "a");
+}
+
+#[test]
+fn there_is_no_room_for_a_copy_below_a_file() {
+    let site = Site::new();
+    site.file("s", "x");
+    site.file("f", "x");
+    let said = site.blocked("@file.copy(\"s\", \"f/below\")");
+    assert!(said.contains("a part of its path is a file, `"), "{said}");
+}
+
+#[test]
 fn a_tree_is_copied_piece_by_piece() {
     let site = Site::new();
     site.file("s/a", "a");

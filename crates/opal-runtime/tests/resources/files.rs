@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown};
 
-use opal_core::files::Attributes;
+use opal_core::files::{Attributes, Existing};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use crate::support::{Site, is_root};
@@ -16,7 +16,7 @@ fn mode(mode: u32) -> Attributes {
 }
 
 fn write(site: &Site, name: &str, attributes: &Attributes) -> Result<(), Trouble> {
-    let mut pending = site.files().write(&site.path(name), attributes)?;
+    let mut pending = site.files().write(&site.path(name), attributes, Existing::Replaced)?;
     pending.write_all(b"new").unwrap();
     pending.keep()
 }
@@ -41,7 +41,8 @@ fn names(site: &Site) -> Vec<String> {
 fn a_file_is_closed_to_others_until_it_is_there() {
     let site = Site::new();
     site.file("usual", "");
-    let mut pending = site.files().write(&site.path("f"), &mode(0o644)).unwrap();
+    let mut pending =
+        site.files().write(&site.path("f"), &mode(0o644), Existing::Replaced).unwrap();
     pending.write_all(b"secret").unwrap();
     let [temporary] = <[_; 1]>::try_from(
         names(&site).into_iter().filter(|it| it.starts_with(".opal-")).collect::<Vec<_>>(),
@@ -62,7 +63,7 @@ fn what_is_dropped_leaves_no_trace() {
     site.file("f", "old");
     let before = site.text("f");
     for name in ["f", "g"] {
-        let mut pending = site.files().write(&site.path(name), &USUAL).unwrap();
+        let mut pending = site.files().write(&site.path(name), &USUAL, Existing::Replaced).unwrap();
         pending.write_all(b"half").unwrap();
         drop(pending);
     }
@@ -183,15 +184,86 @@ fn a_directory_that_is_held_is_written_to_whatever_takes_its_place() {
     let within = site.files().within(&site.path("d")).unwrap();
     fs::rename(site.path("d"), site.path("moved")).unwrap();
     site.link("d", "victim");
-    let mut pending = within.write(&site.path("d/sub/f"), &USUAL).unwrap();
+    let mut pending = within.write(&site.path("d/sub/f"), &USUAL, Existing::Replaced).unwrap();
     pending.write_all(b"new").unwrap();
     pending.keep().unwrap();
     assert_eq!(site.text("moved/sub/f"), "new");
     site.link("moved/out", "../victim");
     for name in ["d/out/f", "d/sub/../../f", "elsewhere/f", "d"] {
-        assert!(within.write(&site.path(name), &USUAL).is_err(), "{name}");
+        assert!(within.write(&site.path(name), &USUAL, Existing::Replaced).is_err(), "{name}");
     }
     refused(site.files().within(&site.path("d")).map(drop), TroubleKind::Invalid, "link");
     assert_eq!(fs::read_dir(site.path("victim/sub")).unwrap().count(), 0);
     assert_eq!(fs::read_dir(site.path("victim")).unwrap().count(), 1);
+}
+
+#[test]
+fn what_comes_or_changes_while_a_file_is_written_stays() {
+    let site = Site::new();
+    let begun = |existing| {
+        let mut pending = site.files().write(&site.path("f"), &USUAL, existing).unwrap();
+        pending.write_all(b"new").unwrap();
+        pending
+    };
+    for existing in [Existing::Refused, Existing::Replaced] {
+        let pending = begun(existing);
+        site.file("f", "theirs");
+        refused(pending.keep(), TroubleKind::Failed, "/f` cannot be written: something else was");
+        assert_eq!((site.text("f").as_str(), names(&site)), ("theirs", vec!["f".to_owned()]));
+        fs::remove_file(site.path("f")).unwrap();
+    }
+    site.file("f", "old");
+    let taken = site.files().write(&site.path("f"), &USUAL, Existing::Refused);
+    refused(taken, TroubleKind::Failed, "/f` cannot be written: something else was put there");
+
+    for is_swapped in [false, true] {
+        let pending = begun(Existing::Replaced);
+        site.file(if is_swapped { "g" } else { "f" }, "theirs");
+        if is_swapped {
+            fs::rename(site.path("g"), site.path("f")).unwrap();
+        }
+        refused(pending.keep(), TroubleKind::Failed, "/f` was changed by somebody else meanwhile");
+        assert_eq!((site.text("f").as_str(), names(&site)), ("theirs", vec!["f".to_owned()]));
+    }
+    begun(Existing::Replaced).keep().unwrap();
+    assert_eq!(site.text("f"), "new");
+}
+
+#[test]
+fn a_replaced_file_keeps_its_extended_attributes() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let site = Site::new();
+    let path = site.file("f", "old");
+    let set = |name: &str, value: &[u8]| setxattr(&path, name, value, XattrFlags::empty()).is_ok();
+    let get = |name: &str| {
+        let mut value = [0; 64];
+        getxattr(&path, name, &mut value).map(|length| value[..length].to_vec())
+    };
+    // One more reader, as `setfacl -m u:65534:r` has it: version, then tag, rights and id of each.
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, !0), (2, 4, 65534), (4, 4, !0), (16, 4, !0), (32, 0, !0)];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(tag.to_le_bytes().iter().chain(&rights.to_le_bytes()));
+        list.extend(id.to_le_bytes());
+    }
+    // Not every file system has them.
+    let has_user = set("user.note", b"ours");
+    let has_list = set("system.posix_acl_access", &list);
+    write(&site, "f", &USUAL).unwrap();
+    assert_eq!(site.text("f"), "new");
+    assert!(!has_user || get("user.note").unwrap() == b"ours");
+    assert!(!has_list || get("system.posix_acl_access").unwrap() == list);
+    assert!(!has_list || site.mode("f") == 0o640);
+
+    // What the directory hands on to new files is not for one that was there without it.
+    site.directory("d");
+    let inner = site.file("d/f", "old");
+    if setxattr(site.path("d"), "system.posix_acl_default", &list, XattrFlags::empty()).is_ok() {
+        write(&site, "d/f", &USUAL).unwrap();
+        let mut value = [0; 64];
+        assert!(getxattr(&inner, "system.posix_acl_access", &mut value).is_err());
+        write(&site, "d/new", &USUAL).unwrap();
+        assert!(getxattr(site.path("d/new"), "system.posix_acl_access", &mut value).is_ok());
+    }
 }

@@ -130,3 +130,55 @@ fn what_cannot_be_read_or_written_blocks() {
     assert_eq!(found[0].status, Status::Blocked);
     assert!(words(&found[0]).contains("/large` has more than 64 MiB"), "{}", words(&found[0]));
 }
+
+#[test]
+fn lines_that_are_added_side_by_side_are_all_there() {
+    const LINES: usize = 20;
+    let site = Site::new();
+    for (start, more) in [(None, ""), (Some("a\n"), ", backup=true")] {
+        let _ = fs::remove_file(site.path("f"));
+        if let Some(start) = start {
+            site.file("f", start);
+        }
+        let branch = |number| format!("    @file.line(\"f\", \"line {number}\"{more})\n");
+        let branches: String = (0..LINES).map(branch).collect();
+        site.apply(&format!("@parallel(max={LINES}) {{\n{branches}}}")).ok();
+        let text = site.text("f");
+        for number in 0..LINES {
+            assert!(text.lines().any(|it| it == format!("line {number}")), "{number}: {text}");
+        }
+        assert_eq!(text.lines().count(), LINES + start.map_or(0, |_| 1), "{text}");
+    }
+    // Each has kept the file as it was before it, and none has replaced the copy of another.
+    let lines = |name: &str| site.text(name).lines().count();
+    assert_eq!(lines("f.bak"), 1);
+    for number in 1..LINES {
+        assert_eq!(lines(&format!("f.bak.{number}")), number + 1);
+    }
+}
+
+#[test]
+fn backups_of_files_with_one_name_do_not_replace_each_other() {
+    let site = Site::new();
+    let branch = |number| {
+        site.file(&format!("{number}/f"), format!("file {number}\n"));
+        format!("    @file.line(\"{number}/f\", \"x\", backup=true, backup_dir=\"kept\")\n")
+    };
+    let branches: String = (0..10).map(branch).collect();
+    site.apply(&format!("@parallel(max=10) {{\n{branches}}}")).ok();
+    let kept = fs::read_dir(site.path("kept")).unwrap().map(|it| it.unwrap().path());
+    let mut kept: Vec<_> = kept.map(|it| fs::read_to_string(it).unwrap()).collect();
+    kept.sort();
+    assert_eq!(kept, (0..10).map(|it| format!("file {it}\n")).collect::<Vec<_>>());
+}
+
+#[test]
+fn below_a_file_there_is_no_line_and_no_room_for_one() {
+    let site = Site::new();
+    site.file("f", "x\n");
+    let call = "@file.line(\"f/below/it\", \"x\"";
+    assert_eq!(site.status(&format!("{call}, state=\"absent\")")), Status::Satisfied);
+    site.apply(&format!("{call}, state=\"absent\")")).ok();
+    let said = site.blocked(&format!("{call})"));
+    assert!(said.contains("a part of its path is a file, `"), "{said}");
+}

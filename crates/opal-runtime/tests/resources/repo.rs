@@ -212,6 +212,8 @@ fn a_history_that_was_rewritten_is_not_followed() {
 #[test]
 fn a_server_that_does_not_answer_blocks() {
     let site = site();
+    let reason = site.blocked("@git.repo(\"server.git\", \"\")");
+    assert!(reason.contains("`destination` is no path"), "{reason}");
     let reason = site.blocked("@git.repo(\"nowhere.git\", \"copy\")");
     assert!(reason.contains("nowhere.git` does not answer: "), "{reason}");
     let call = "@git.repo(\"https://ann:pw-5150@127.0.0.1:1/x.git\", \"copy\")";

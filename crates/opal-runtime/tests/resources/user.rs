@@ -56,6 +56,8 @@ fn what_is_in_the_way_blocks_and_is_named() {
     assert!(reason.starts_with("the number 0 belongs to the user `root`"), "{reason}");
     let reason = site.blocked("@user.present(\"root\", groups=[\"no-such-group\"])");
     assert!(reason.starts_with("there is no such group: `no-such-group`"), "{reason}");
+    let reason = site.blocked("@user.present(\"no-such-user\", home=\"\")");
+    assert!(reason.contains("`home` is no path"), "{reason}");
     let reason = site.blocked("@user.present(\"root\", groups=[\"--help\"])");
     assert!(reason.contains("`--help` cannot be in `groups`"), "{reason}");
 }

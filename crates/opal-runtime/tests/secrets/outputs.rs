@@ -26,7 +26,7 @@ pub(crate) fn of(project: &Project, other: &Project) -> Outputs {
         }
     };
     let view =
-        PlanView::new(&resolved.plan, plan_hash(&resolved.plan)).with_costs(&project.registry);
+        PlanView::new(&resolved.plan, plan_hash(&resolved.plan)).with_registry(&project.registry);
     let mut found = vec![
         ("debug", format!("{resolved:?}").into_bytes()),
         ("pretty debug", format!("{resolved:#?}").into_bytes()),

@@ -95,7 +95,7 @@ fn a_directory_that_is_named_whole_is_known_again() {
 #[test]
 fn a_key_says_which_thing_it_is_and_shows_no_value() {
     is_there("keys/a");
-    let source = "//@ env PLACE keys/hidden-place\n@test.thing(\"./keys//a/\", id=\"a\")\n\
+    let source = "//@ env PLACE keys/hidden-place\n@test.thing(\"keys/a\", id=\"a\")\n\
                   @test.thing(@env.PLACE, id=\"b\")\n";
     let mut looking = Looking::new(source);
     looking.project.world = std::mem::take(&mut looking.project.world).env("PLACE", "keys/hidden");
@@ -104,4 +104,11 @@ fn a_key_says_which_thing_it_is_and_shows_no_value() {
     let hidden = looked.of("b");
     assert!(hidden.key.text().starts_with("thing:<11:sha256:"), "{}", hidden.key.text());
     assert!(!hidden.message.text().contains("keys/hidden"), "{}", hidden.message.text());
+}
+
+#[test]
+fn in_a_key_only_paths_are_tidied() {
+    let looked = Looking::new("@file.line(\"/etc//apt/./list\", \"deb http://x//y ./\")\n").look();
+    let keys: Vec<_> = looked.report.verifications.iter().map(|it| it.key.text()).collect();
+    assert_eq!(keys, ["line_in_file:/etc/apt/list deb http://x//y ./"]);
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Descriptor, Param, Presence, Resource};
+use opal_core::action::{Action, Halt, Pause, Stage};
+use opal_core::decorator::{Capability, Descriptor, Param, Presence, Resource};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::types::TypeRef;
@@ -21,7 +21,17 @@ const TIME: Param = Param { ty: Type::Duration, ..WORD };
 const WORDS: Param = Param { ty: Type::Array(TypeRef::Static(&Type::String)), ..WORD };
 
 /// `is` says what a look finds, whatever was made; `takes` how long it takes; `apply` how it is made.
-pub(crate) static THING: Descriptor = Descriptor {
+pub(crate) static THING: Descriptor = A_THING;
+
+/// One that belongs to the packages of the machine.
+pub(crate) static PACKAGE: Descriptor =
+    Descriptor { path: "test.package", capabilities: &[Capability::Packages], ..A_THING };
+
+/// One that belongs to its users.
+pub(crate) static USER: Descriptor =
+    Descriptor { path: "test.user", capabilities: &[Capability::Users], ..A_THING };
+
+const A_THING: Descriptor = Descriptor {
     path: "test.thing",
     params: &[
         Param { name: "name", ..Param::BASE },
@@ -47,6 +57,8 @@ struct Group {
     made: BTreeSet<String>,
     busy: usize,
     most: usize,
+    making: usize,
+    most_made: usize,
 }
 
 static GROUPS: Mutex<BTreeMap<String, Group>> = Mutex::new(BTreeMap::new());
@@ -65,6 +77,11 @@ pub(crate) fn log(of: &str) -> Vec<String> {
 /// How many looks were under way at a time.
 pub(crate) fn most_at_once(of: &str) -> usize {
     group(of, |group| group.most)
+}
+
+/// How many were made at a time.
+pub(crate) fn most_made_at_once(of: &str) -> usize {
+    group(of, |group| group.most_made)
 }
 
 /// It is there from the beginning.
@@ -126,6 +143,14 @@ fn wait(inputs: &Inputs, probe: &dyn Probe) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// Longer than any test takes.
+const LONG: Pause = Pause {
+    duration: opal_core::Duration::from_nanos(600_000_000_000),
+    attempt: 1,
+    of: 1,
+    code: 0,
+};
+
 impl Action for Thing {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
         let name = text(inputs, "name");
@@ -134,6 +159,22 @@ impl Action for Thing {
             "fails" => {
                 let trouble = Trouble::new(TroubleKind::Failed, "it cannot be made", "try later");
                 return Err(stage.fail(3, trouble));
+            }
+            "stopped" => {
+                let _ = stage.pause(&LONG);
+                let trouble = Trouble::new(TroubleKind::Failed, "it was cut off", "try later");
+                return Err(stage.fail(3, trouble));
+            }
+            "slowly" => {
+                group(name, |group| {
+                    group.making += 1;
+                    group.most_made = group.most_made.max(group.making);
+                });
+                std::thread::sleep(Duration::from_millis(30));
+                group(name, |group| {
+                    group.making -= 1;
+                    group.made.insert(name.to_owned())
+                });
             }
             "nothing" => {}
             _ => drop(group(name, |group| group.made.insert(name.to_owned()))),

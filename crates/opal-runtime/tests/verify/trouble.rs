@@ -1,11 +1,18 @@
 //! Looks that fail, hang, panic or are interrupted.
 
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use opal_core::action::Why;
+use opal_core::action::{Pending, Replace, Why};
+use opal_core::files::Files;
 use opal_core::placeholder::PlaceholderKey;
+use opal_core::resolver::{Probe, ScriptPart, Trouble};
 use opal_core::resource::Status;
 use opal_runtime::plan::Purpose;
+use opal_runtime::session::{Ended, LoggedSession, Place, Session, Taker, Work};
+use opal_runtime::stop::Stop;
 
 use crate::looking::{Looking, lines};
 use crate::things::log;
@@ -101,11 +108,81 @@ fn an_interruption_ends_it_and_nothing_more_is_looked_at() {
 }
 
 #[test]
-fn a_quick_plan_cannot_be_verified() {
-    let mut looking = Looking::new("@test.thing(\"quick/a\")\n");
+fn of_a_quick_plan_what_is_left_open_is_unknown_and_the_rest_is_looked_at() {
+    let source = "@test.thing(@shell.output(\"x\"), id=\"a\")\n@test.thing(\"quick/b\", id=\"b\")\n\
+                  if @shell.output(\"y\") == \"z\" {\n    @test.thing(\"quick/c\", id=\"c\")\n}\n\
+                  @workdir(@shell.output(\"x\")) {\n    @test.thing(\"quick/d\", id=\"d\")\n}\n\
+                  @test.thing(\"quick/e\", id=\"e\", depends_on=[\"a\"])\n";
+    let mut looking = Looking::new(source);
     looking.project.purpose = Purpose::Quick;
-    let trouble = looking.try_look().err().unwrap().trouble;
-    assert!(trouble.message.contains("quick plan"), "{trouble:?}");
+    assert_eq!(
+        looking.look().lines(),
+        [
+            "a unknown: it uses a value that a quick plan leaves open",
+            "b missing: `quick/b` is not there",
+            "c unknown: whether it runs depends on a value that a quick plan leaves open",
+            "d unknown: `@workdir` around it uses a value that a quick plan leaves open",
+            "e blocked: dependencies not satisfied: a (unknown)",
+        ]
+    );
+    assert_eq!(log("quick"), ["look b"]);
+}
+
+#[test]
+fn a_directory_that_does_not_answer_holds_nobody_up() {
+    let source = "@workdir(\"/mnt/one\") {\n    @shell(\"m\", check=\"c\", id=\"one\")\n}\n\
+                  @workdir(\"/mnt/two\") {\n    @shell(\"m\", check=\"c\", id=\"two\")\n}\n\
+                  @test.thing(\"silent/a\", id=\"a\")\n";
+    let since = Instant::now();
+    let session: Arc<dyn Session + Send> = Arc::new(Silent(LoggedSession::new()));
+    let timeout = Some(Duration::from_millis(100));
+    let looked = Looking { session, timeout, ..Looking::new(source) }.look();
+    let lost = "unknown: the directory it runs in is not known: did not answer within 100ms";
+    assert_eq!(
+        looked.lines(),
+        [
+            format!("one {lost}"),
+            format!("two {lost}"),
+            "a missing: `silent/a` is not there".to_owned(),
+        ]
+    );
+    assert!(since.elapsed() < Duration::from_secs(30));
+}
+
+/// Its directories are on a server that is gone.
+#[derive(Debug)]
+struct Silent(LoggedSession);
+
+impl Session for Silent {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
+        self.0.check(scripts)
+    }
+
+    fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        self.0.run(work, stop, taker)
+    }
+
+    fn directory(&self, _: &Path, _: &str, _: bool) -> Result<PathBuf, Trouble> {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+        self.0.replace(from, replace)
+    }
+
+    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+        self.0.open(from, path)
+    }
+
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
+        self.0.probe(place)
+    }
+
+    fn files(&self) -> &dyn Files {
+        self.0.files()
+    }
 }
 
 #[test]

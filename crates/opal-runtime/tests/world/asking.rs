@@ -30,7 +30,8 @@ fn ask_by(
     environment: &BTreeMap<String, Secret>,
 ) -> Result<Answer, Trouble> {
     let parts = text(script);
-    probe.ask(&Ask { run: Run::Script(&parts), interpreter, directory, environment })
+    let run = Run::Script(&parts);
+    probe.ask(&Ask { run, interpreter, directory, environment, drops_excess: false })
 }
 
 fn told(answer: &Answer) -> (i32, &str, &str) {
@@ -75,7 +76,7 @@ fn interpreter_directory_and_environment_count() {
     assert_eq!(by.code, 0);
     let parts = [text("echo "), vec![ScriptPart::Data(Data::text("$(x); y"), word())]].concat();
     let run = Run::Script(&parts);
-    let ask = Ask { run, interpreter: Some("sh"), directory: None, environment: &more };
+    let ask = Ask { run, interpreter: Some("sh"), environment: &more, ..Ask::program(&[]) };
     assert_eq!(told(&world.ask(&ask).unwrap()), (0, "$(x); y\n", ""));
     let ask = Ask { interpreter: Some("env"), ..ask };
     refused(world.ask(&ask), TroubleKind::Invalid, "would become code");
@@ -90,12 +91,24 @@ fn word() -> opal_core::context::Context {
 fn what_takes_too_long_or_says_too_much_is_ended_with_all_it_started() {
     let at = tempfile::tempdir().unwrap();
     let script = "sh -c 'echo $$ > pid; sleep 600 >/dev/null' & wait";
-    refused(ask(&hasty(at.path()), script), TroubleKind::TimedOut, "did not end within 2s");
+    refused(ask(&hasty(at.path()), script), TroubleKind::TimedOut, "time for it is over");
     let pid = fs::read_to_string(at.path().join("pid")).unwrap();
     gone(pid.trim());
     for stream in ["", " >&2"] {
         let much = ask(&world(at.path()), &format!("yes{stream}"));
         refused(much, TroubleKind::TooLarge, "8 MiB");
+    }
+}
+
+#[test]
+fn where_the_exit_code_counts_what_is_printed_too_much_is_dropped() {
+    let at = tempfile::tempdir().unwrap();
+    for stream in ["", " >&2"] {
+        let parts = text(&format!("yes | head -c 9000000{stream}; exit 4"));
+        let ask = Ask { run: Run::Script(&parts), drops_excess: true, ..Ask::program(&[]) };
+        let answer = world(at.path()).ask(&ask).unwrap();
+        let printed = answer.stdout.expose().len() + answer.stderr.expose().len();
+        assert_eq!((answer.code, printed), (4, 8 << 20));
     }
 }
 

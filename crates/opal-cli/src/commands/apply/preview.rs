@@ -1,6 +1,6 @@
 //! `--dry-run` of what describes a state: what would change, and nothing does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::plan::Step;
 use opal_core::resource::{self, Status, Verification};
@@ -11,7 +11,7 @@ use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::{Program, Subject};
+use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::view;
 use crate::view::verify::Preview;
@@ -25,6 +25,8 @@ pub(crate) enum Effect {
     Correct,
     /// Nobody can tell: it runs.
     Run,
+    /// A quick plan leaves open what it uses.
+    Open,
     /// It is looked at again once what it depends on was applied.
     Later,
     /// It would fail, or what it depends on would.
@@ -32,8 +34,15 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Create, Self::Correct, Self::Run, Self::Skip, Self::Blocked, Self::Later];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Create,
+        Self::Correct,
+        Self::Run,
+        Self::Skip,
+        Self::Blocked,
+        Self::Later,
+        Self::Open,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -41,6 +50,7 @@ impl Effect {
             Self::Create => "create",
             Self::Correct => "correct",
             Self::Run => "run",
+            Self::Open => "unknown",
             Self::Later => "later",
             Self::Blocked => "blocked",
         }
@@ -53,31 +63,32 @@ pub(crate) fn show(
     subject: &Subject<'_>,
     asked: &Asked,
 ) -> Result<Exit, Failure> {
-    match subject.check(context, asked.plan.is_json())? {
-        Ok(program) => below(context, subject, &program, asked),
+    let program = match subject.check(context, asked.plan.is_json())? {
+        Ok(program) => program,
+        Err(exit) => return Ok(exit),
+    };
+    let watched = Watched::begin()?;
+    match verify::plan(context, subject, &program, asked, &watched)? {
+        Ok(resolved) => below(context, (subject, &resolved), asked, &watched),
         Err(exit) => Ok(exit),
     }
 }
 
-/// The same of a program that was checked, below the plan of it or alone.
+/// The same of a plan, below it or alone. What a quick one left open is not looked at.
 pub(crate) fn below(
     context: &Context<'_>,
-    subject: &Subject<'_>,
-    program: &Program,
+    (subject, resolved): (&Subject<'_>, &Resolved),
     asked: &Asked,
+    watched: &Watched,
 ) -> Result<Exit, Failure> {
-    let watched = Watched::begin()?;
-    let resolved = match verify::plan(context, subject, program, asked, &watched)? {
-        Ok(resolved) => resolved,
-        Err(exit) => return Ok(exit),
-    };
     let counts = Counts::of(&resolved.plan, &context.registry);
-    let vault = verify::vault(&resolved);
-    let report = verify::look(context, asked, (subject, &resolved), &vault, watched.stop(), None)?;
+    let vault = verify::vault(resolved);
+    let (what, limit) = ((subject, resolved), verify::limit(asked));
+    let report = verify::look(context, asked, what, &vault, watched.stop(), limit)?;
     if let Some(exit) = report.stopped.and(watched.exit()) {
         return Err(verify::interrupted(exit, &report, counts));
     }
-    let effects = effects(&resolved, &report);
+    let effects = effects(resolved, &report);
     let preview = Preview {
         file: &subject.loaded.name,
         report: &report,
@@ -91,6 +102,12 @@ pub(crate) fn below(
 
 /// In the order of the report.
 fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
+    let mut left_open = BTreeSet::new();
+    leave_open(&resolved.plan.steps, false, &mut left_open);
+    let effect = |it: &Verification| match it.status {
+        Status::Unknown if left_open.contains(&*it.path) => Effect::Open,
+        _ => effect(it),
+    };
     let mut effects: Vec<Effect> = report.verifications.iter().map(effect).collect();
     let dependents = dependents(resolved, report);
     let is_blocked = |index: &usize| effects[*index] == Effect::Blocked;
@@ -104,6 +121,17 @@ fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
         }
     }
     effects
+}
+
+/// The paths of what a quick plan left open, and of all that stands in it.
+fn leave_open<'p>(steps: &'p [Step], around: bool, found: &mut BTreeSet<&'p str>) {
+    for step in steps {
+        let is_open = around || step.is_left_open();
+        if is_open {
+            found.insert(&step.path);
+        }
+        leave_open(&step.block, is_open, found);
+    }
 }
 
 fn effect(found: &Verification) -> Effect {

@@ -84,7 +84,7 @@ impl<'a> Recording<'a> {
         };
         let writer = root
             .map(|root| {
-                let view = PlanView::new(plan, header.plan_hash);
+                let view = PlanView::new(plan, header.plan_hash).with_registry(&context.registry);
                 Writer::create(&root, header, &view, asked.run.sync)
             })
             .transpose()

@@ -28,7 +28,7 @@ pub(super) fn show(
     notes: Vec<String>,
 ) -> Result<Exit, Failure> {
     let plan = PlanView::new(contract.plan(), contract.plan_hash())
-        .with_costs(&context.registry)
+        .with_registry(&context.registry)
         .with_facts(view::plan::facts(contract))
         .with_notes(notes);
     view::plan::show(&plan, format, context)

@@ -97,6 +97,7 @@ fn symbol(effect: Effect) -> &'static str {
         Effect::Create => "+",
         Effect::Correct => "~",
         Effect::Run => "▸",
+        Effect::Open => "?",
         Effect::Later => "…",
         Effect::Blocked => "✗",
     }
@@ -108,6 +109,7 @@ fn words(effect: Effect) -> &'static str {
         Effect::Create => "to create",
         Effect::Correct => "to correct",
         Effect::Run => "to run",
+        Effect::Open => "left open",
         Effect::Later => "later, once others were applied",
         Effect::Blocked => "blocked",
     }
@@ -118,7 +120,7 @@ fn code(effect: Effect) -> &'static str {
         Effect::Skip => "2",
         Effect::Create => "32",
         Effect::Correct => "33",
-        Effect::Run | Effect::Later => "36",
+        Effect::Run | Effect::Open | Effect::Later => "36",
         Effect::Blocked => "31",
     }
 }

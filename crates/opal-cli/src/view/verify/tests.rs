@@ -128,3 +128,11 @@ fn the_document_has_what_the_schema_says() {
     assert_eq!(document["results"][3]["error"], "/etc/shadow may not be read");
     assert!(document["results"][0].get("details").is_none());
 }
+
+#[test]
+fn the_end_of_a_line_is_kept_for_patch_and_shown_to_people() {
+    assert_eq!(difference::whole("-a\r\n+a\n", false), "-a\r\n+a\n");
+    assert_eq!(difference::whole("-a\rb\n", false), "-a\u{240d}b\n");
+    let coloured = difference::whole("-a\r\n+a\n", true);
+    assert!(coloured.contains("-a\u{240d}"), "{coloured:?}");
+}

@@ -99,3 +99,15 @@ fn a_full_disk_leaves_what_was_there() {
     assert_eq!(names, ["f"], "{ran:#?}");
     assert_eq!(content, "before\n");
 }
+
+#[test]
+fn whatever_a_step_ends_with_the_apply_ends_with_1() {
+    let text = "version: 1\nsettings: {continue_on_error: true}\nsteps:\n\
+                \x20 - {id: a, type: command, command: exit 2}\n\
+                \x20 - {id: b, type: directory, path: made}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    opal.call(&["apply", "a.yaml"]).code(1).says("a step failed with exit code 2");
+    let summary = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
+    assert_eq!((&summary["code"], &summary["failed"]["code"]), (&1.into(), &2.into()));
+    assert!(opal.path().join("made").exists());
+}

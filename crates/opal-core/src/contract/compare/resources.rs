@@ -19,9 +19,9 @@ pub enum Earlier {
 
 impl Verdict {
     /// Holds what is seen `now` against what `contract` has seen. `earlier` gives what its earlier
-    /// runs left behind, and is asked only where something differs.
+    /// runs left behind, the newest first, and is asked only where something differs.
     ///
-    /// False where something differs and cannot be judged, since an earlier run was cut off.
+    /// False where something differs and cannot be judged, since the last run was cut off.
     pub fn hold_resources(
         &mut self,
         contract: &Contract,
@@ -41,7 +41,8 @@ impl Verdict {
             return true;
         }
         let earlier = earlier();
-        if earlier.contains(&Earlier::Unseen) {
+        // What came after a run that was cut off has seen what that left.
+        if earlier.first() == Some(&Earlier::Unseen) {
             return false;
         }
         found.retain(|(_, now)| {
@@ -68,7 +69,7 @@ fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
     let (was, is) = (then.status.name(), now.status.name());
     let path = &now.path;
     let words = match was == is {
-        true => format!("what `{path}` describes is {is} as before, and differs in another way"),
+        true => format!("what `{path}` describes is {is} as before, and not in the same way"),
         false => {
             format!("what `{path}` describes was {was} when the contract was made, and is {is}")
         }

@@ -4,11 +4,12 @@ use serde_json::{Map, Value as Node, json};
 
 use super::argument;
 use crate::plan::{Binding, Plan, Redirect, RedirectTarget, Step};
-use crate::view::Uses;
 use crate::view::words::{access_text, is_undecided};
+use crate::view::{PlanView, Uses};
 
 /// What is empty is left out.
-pub(super) fn node(plan: &Plan, step: &Step) -> Node {
+pub(super) fn node(view: &PlanView<'_>, step: &Step) -> Node {
+    let plan = view.plan;
     let mut node = Map::new();
     let mut add = |name: &str, part: Option<Node>| {
         if let Some(part) = part {
@@ -25,12 +26,13 @@ pub(super) fn node(plan: &Plan, step: &Step) -> Node {
     add("decorator", Some(step.decorator.as_ref().into()));
     add("path", Some(step.path.as_ref().into()));
     add("args", some(args(plan, step)).map(Node::Object));
-    add("block", list(step.block.iter().map(|inner| self::node(plan, inner))));
-    add("redirects", list(step.redirects.iter().map(|one| redirect(plan, one))));
+    add("block", list(step.block.iter().map(|inner| self::node(view, inner))));
+    add("redirects", list(step.redirects.iter().map(|one| redirect(view, one))));
     add("values", list(uses.values.into_iter().map(Node::from)));
     add("deferred", list(deferred.into_iter().map(Node::from)));
     add("let", step.binding.as_deref().map(binding));
     add("note", step.note.as_deref().map(Node::from));
+    add("resource", view.keys.get(&*step.path).map(|key| key.as_str().into()));
     add("schema", step.schema.map(|schema| schema.hex().into()));
     add("undecided", is_undecided(step).then_some(true.into()));
     node.into()
@@ -64,10 +66,10 @@ fn binding(binding: &Binding) -> Node {
     node
 }
 
-fn redirect(plan: &Plan, redirect: &Redirect) -> Node {
+fn redirect(view: &PlanView<'_>, redirect: &Redirect) -> Node {
     let (name, target) = match &redirect.target {
-        RedirectTarget::Step(target) => ("step", node(plan, target)),
-        RedirectTarget::Shell(pieces) => ("text", argument::shell_text(plan, pieces).into()),
+        RedirectTarget::Step(target) => ("step", node(view, target)),
+        RedirectTarget::Shell(pieces) => ("text", argument::shell_text(view.plan, pieces).into()),
     };
     json!({"operator": &*redirect.operator, name: target})
 }

@@ -130,6 +130,7 @@ impl Verify for Shell {
             interpreter: inputs.text("shell"),
             directory: inputs.text("workdir"),
             environment: &environment(inputs),
+            drops_excess: true,
         })?;
         Ok(match answer.code {
             0 => Finding::satisfied("the check succeeds"),

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use opal_core::files::{Attributes, Entry, EntryKind, Files};
-use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use opal_core::action::Pending;
+use opal_core::files::{Attributes, Entry, EntryKind, Existing, Files};
+use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 use zeroize::Zeroizing;
 
 use super::paths;
@@ -15,7 +16,7 @@ pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// What a resource may replace: a file, or nothing.
 pub(super) fn replaceable(probe: &dyn Probe, path: &Path) -> Result<Option<Entry>, Trouble> {
-    let Some(entry) = probe.look(path)? else { return Ok(None) };
+    let Some(entry) = paths::look(path, probe)? else { return Ok(None) };
     match entry.kind {
         EntryKind::File => Ok(Some(entry)),
         EntryKind::Link => Err(paths::is_link(path, probe)),
@@ -28,8 +29,12 @@ pub(super) fn replaceable(probe: &dyn Probe, path: &Path) -> Result<Option<Entry
 }
 
 /// All that a file holds; trouble where that is more than [`MAX_BYTES`].
-pub(super) fn read(probe: &dyn Probe, path: &Path) -> Result<Zeroizing<Vec<u8>>, Trouble> {
-    let bytes = wiped::read(&mut *probe.read(path)?, MAX_BYTES + 1).map_err(|error| {
+pub(super) fn read(
+    probe: &dyn Probe,
+    path: &Path,
+    links: Links<'_>,
+) -> Result<Zeroizing<Vec<u8>>, Trouble> {
+    let bytes = wiped::read(&mut *probe.read(path, links)?, MAX_BYTES + 1).map_err(|error| {
         let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
         Trouble::new(TroubleKind::Failed, message, "try it by hand, with `cat`")
     })?;
@@ -44,10 +49,18 @@ pub(super) fn read(probe: &dyn Probe, path: &Path) -> Result<Zeroizing<Vec<u8>>,
 pub(super) fn write(
     files: &dyn Files,
     path: &Path,
-    attributes: &Attributes,
+    (attributes, existing): (&Attributes, Existing),
     bytes: &[u8],
 ) -> Result<(), Trouble> {
-    let mut pending = files.write(path, attributes)?;
+    keep(files.write(path, attributes, existing)?, path, bytes)
+}
+
+/// Keeps what was begun at a path, with these bytes.
+pub(super) fn keep(
+    mut pending: Box<dyn Pending>,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(), Trouble> {
     pending.write_all(bytes).map_err(|error| {
         let message = format!("`{}` cannot be written: {}", path.display(), error.kind());
         Trouble::new(TroubleKind::Failed, message, "see whether the disk is full")

@@ -9,16 +9,20 @@ use std::path::{Path, PathBuf};
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::EntryKind;
-use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Status, Verify};
 use opal_core::{Data, Type};
 
 use super::{diff, paths};
 use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT, YES};
-use trees::{Difference, Facts, How, below};
+use trees::{Difference, Facts, How, Piece, below, links};
 
 /// Bytes of a file that is shown line by line.
 const MAX_SHOWN_BYTES: u64 = 1 << 20;
+
+/// Bytes that a contract is held against: a look is no second copy.
+const MAX_HASHED_BYTES: u64 = 64 << 20;
 
 /// Differences that are listed, and that are named in one line.
 const MAX_LISTED: usize = 1_000;
@@ -128,6 +132,10 @@ impl Verify for FileCopy {
         let wanted = Wanted::new(inputs, probe)?;
         let facts = look(&wanted, probe)?;
         let finding = decide(&wanted, &facts)?;
+        if finding.status == Status::Satisfied {
+            return Ok(finding);
+        }
+        let finding = finding.with_content(contents(&wanted, &facts, probe)?);
         if finding.status != Status::Drifted {
             return Ok(finding);
         }
@@ -137,7 +145,7 @@ impl Verify for FileCopy {
 }
 
 fn look(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
-    let there = probe.look(&wanted.destination)?;
+    let there = paths::look(&wanted.destination, probe)?;
     if there.is_some_and(|it| it.kind == EntryKind::Link) {
         return Err(paths::is_link(&wanted.destination, probe));
     }
@@ -178,6 +186,32 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     Ok(Finding::drifted(message))
 }
 
+/// What would be copied, and what is there instead: by content up to a limit, beyond it by length.
+fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest, Trouble> {
+    let mut left = MAX_HASHED_BYTES;
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let mut add = |root: &Path, path: &Path| -> Result<(), Trouble> {
+        let path = &below(root, path);
+        let mut bytes = Vec::new();
+        let read = probe.read(path, links(root, path))?.take(left).read_to_end(&mut bytes);
+        read.map_err(|error| trees::unread(path, &error))?;
+        left -= bytes.len() as u64;
+        parts.push(Algorithm::Sha256.digest(&[&bytes]).0.to_vec());
+        Ok(())
+    };
+    for difference in &facts.differences {
+        if let How::Missing(Piece::File { .. }) | How::Content { .. } = difference.how {
+            add(&facts.source, &difference.path)?;
+        }
+        if let How::Content { .. } = difference.how {
+            add(&wanted.destination, &difference.path)?;
+        }
+    }
+    parts.extend(facts.differences.iter().map(|it| format!("{it:?}").into_bytes()));
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    Ok(Algorithm::Sha256.digest(&parts))
+}
+
 /// Of a single file, where it is not too large to be shown line by line.
 fn diff_of(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Option<String>, Trouble> {
     let [Difference { how: How::Content { expected, actual, .. }, .. }] = &facts.differences[..]
@@ -189,7 +223,10 @@ fn diff_of(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Option<S
     }
     let read = |path: &Path| {
         let mut bytes = Vec::new();
-        let read = probe.read(path)?.take(MAX_SHOWN_BYTES).read_to_end(&mut bytes);
+        let read = probe
+            .read(path, Links::followed_above(path))?
+            .take(MAX_SHOWN_BYTES)
+            .read_to_end(&mut bytes);
         read.map(|_| bytes).map_err(|error| trees::unread(path, &error))
     };
     let (source, destination) = (read(&facts.source)?, read(&wanted.destination)?);

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
-use opal_core::files::{Attributes, Entry, Files};
-use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::files::{Attributes, Entry, Existing, Files};
+use opal_core::hash::Algorithm;
+use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
@@ -183,8 +184,14 @@ impl<'i> Wanted<'i> {
 }
 
 fn found(wanted: &Wanted<'_>, probe: &dyn Probe) -> Result<Option<Found>, Trouble> {
-    let Some(entry) = content::replaceable(probe, &wanted.path)? else { return Ok(None) };
-    Ok(Some(Found { entry, content: content::read(probe, &wanted.path)? }))
+    let path = &wanted.path;
+    // Nothing has to fit in there for a line that should not be.
+    if !wanted.line.is_present && probe.look(path)?.is_none() {
+        return Ok(None);
+    }
+    let Some(entry) = content::replaceable(probe, path)? else { return Ok(None) };
+    let content = content::read(probe, path, Links::followed_above(path))?;
+    Ok(Some(Found { entry, content }))
 }
 
 fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble> {
@@ -193,7 +200,10 @@ fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble
     let message = words::told(&path, change.as_ref(), wanted.line.is_present);
     Ok(match (change, found) {
         (None, _) => Finding::satisfied(message),
-        (Some(_), None) => Finding::missing(format!("there is no `{path}`")),
+        (Some(change), None) => {
+            let content = Algorithm::Sha256.digest(&[&change.content]);
+            Finding::missing(format!("there is no `{path}`")).with_content(content)
+        }
         (Some(change), Some(found)) => {
             let shown = |bytes| wanted.line.encoding.shown(bytes);
             let (expected, actual) = (shown(&change.content), shown(&found.content));
@@ -205,12 +215,14 @@ fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble
 
 fn apply(inputs: &Inputs, probe: &dyn Probe, files: &dyn Files) -> Result<(), Trouble> {
     let wanted = Wanted::new(inputs, probe)?;
+    // Begun before the file is read: another step may have a line for the same file.
+    let pending = files.write(&wanted.path, &Attributes::default(), Existing::Replaced)?;
     let found = found(&wanted, probe)?;
     let Some(change) = wanted.edit(found.as_ref())? else { return Ok(()) };
     if let (true, Some(found)) = (wanted.backup, &found) {
         backup::keep(&wanted, found, probe, files)?;
     }
-    content::write(files, &wanted.path, &Attributes::default(), &change.content)
+    content::keep(pending, &wanted.path, &change.content)
 }
 
 #[cfg(test)]

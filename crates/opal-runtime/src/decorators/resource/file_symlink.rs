@@ -88,7 +88,7 @@ enum Facts {
 
 impl Facts {
     fn read(target: &Path, probe: &dyn Probe) -> Result<Self, Trouble> {
-        Ok(match probe.look(target)?.map(|entry| entry.kind) {
+        Ok(match paths::look(target, probe)?.map(|entry| entry.kind) {
             None => Self::Nothing,
             Some(EntryKind::Link) => Self::Link(probe.read_link(target)?),
             Some(kind) => Self::Else(kind),

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
-use opal_core::files::{Attributes, Files};
-use opal_core::resolver::{Inputs, Probe, Trouble};
+use opal_core::files::{Attributes, Existing, Files};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::resolver::{Inputs, Links, Probe, Trouble};
 use opal_core::resource::{Finding, Verify};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
@@ -147,7 +148,10 @@ fn render(
     probe: &dyn Probe,
     source: &Path,
 ) -> Result<Zeroizing<Vec<u8>>, Trouble> {
-    let bytes = content::read(probe, source).map_err(|trouble| words::unread(source, trouble))?;
+    let mut read = content::read(probe, source, Links::Followed)
+        .map_err(|trouble| words::unread(source, trouble))?;
+    // The engine keeps templates, so there is no use in wiping this copy, which takes its time.
+    let bytes = std::mem::take(&mut *read);
     let template = std::str::from_utf8(&bytes).map_err(|error| words::no_text(source, &error))?;
     let faulty = |fault| words::faulty(source, fault, inputs);
     let template = Template::new(template, inputs.is_true("allow_missing")).map_err(faulty)?;
@@ -170,13 +174,17 @@ fn render(
 fn found(wanted: &Wanted, probe: &dyn Probe) -> Result<Option<Found>, Trouble> {
     let path = &wanted.destination;
     let Some(entry) = content::replaceable(probe, path)? else { return Ok(None) };
-    let content = if entry.bytes > MAX_BYTES { None } else { Some(content::read(probe, path)?) };
+    let read = || content::read(probe, path, Links::followed_above(path));
+    let content = (entry.bytes <= MAX_BYTES).then(read).transpose()?;
     Ok(Some(Found { mode: entry.mode, bytes: entry.bytes, content }))
 }
 
 fn decide(wanted: &Wanted, found: Option<&Found>) -> Finding {
     let path = wanted.destination.display();
-    let Some(found) = found else { return Finding::missing(format!("there is no `{path}`")) };
+    let Some(found) = found else {
+        let content = Algorithm::Sha256.digest(&[&wanted.content]);
+        return Finding::missing(format!("there is no `{path}`")).with_content(content);
+    };
     let mode = wanted.mode.filter(|mode| *mode != found.mode);
     let mode = mode.map(|mode| format!("mode {:04o}, expected {mode:04o}", found.mode));
     match (found.has_content_of(wanted), mode) {
@@ -185,10 +193,19 @@ fn decide(wanted: &Wanted, found: Option<&Found>) -> Finding {
             Finding::drifted(format!("`{path}` differs: {mode}")).with_details(mode + "\n")
         }
         (false, None) => Finding::drifted(format!("`{path}` differs: content"))
-            .with_details(difference(wanted, found)),
+            .with_details(difference(wanted, found))
+            .with_content(contents(wanted, found)),
         (false, Some(mode)) => Finding::drifted(format!("`{path}` differs: content, {mode}"))
-            .with_details(format!("{mode}\n{}", difference(wanted, found))),
+            .with_details(format!("{mode}\n{}", difference(wanted, found)))
+            .with_content(contents(wanted, found)),
     }
+}
+
+/// A difference may be cut, or only described.
+fn contents(wanted: &Wanted, found: &Found) -> Digest {
+    let there = found.content.as_deref().map_or(&[][..], Vec::as_slice);
+    let length = (wanted.content.len() as u64).to_le_bytes();
+    Algorithm::Sha256.digest(&[&length, &wanted.content, there])
 }
 
 fn difference(wanted: &Wanted, found: &Found) -> String {
@@ -207,12 +224,14 @@ fn difference(wanted: &Wanted, found: &Found) -> String {
 fn apply(inputs: &Inputs, probe: &dyn Probe, files: &dyn Files) -> Result<(), Trouble> {
     let wanted = wanted(inputs, probe)?;
     let attributes = Attributes { mode: wanted.mode, ..Attributes::default() };
-    match found(&wanted, probe)? {
+    let found = found(&wanted, probe)?;
+    let existing = if found.is_some() { Existing::Replaced } else { Existing::Refused };
+    match found {
         Some(found) if found.has_content_of(&wanted) => match wanted.mode {
             Some(mode) if mode != found.mode => files.set(&wanted.destination, &attributes),
             _ => Ok(()),
         },
-        _ => content::write(files, &wanted.destination, &attributes, &wanted.content),
+        _ => content::write(files, &wanted.destination, (&attributes, existing), &wanted.content),
     }
 }
 

@@ -7,13 +7,14 @@ use std::path::PathBuf;
 
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::hash::Algorithm;
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::{Data, Type};
 
 use self::place::{Place, Repository, Tip};
 use super::properties::{Property, compared, differing};
-use super::ways;
+use super::{paths, ways};
 use crate::decorators::common::{DEPENDS_ON, ID, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -109,7 +110,7 @@ struct Wanted {
 
 fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trouble> {
     let url = url::whole(inputs.text("url").unwrap_or_default(), probe)?;
-    let path = probe.place(inputs.text("destination").unwrap_or_default())?;
+    let path = paths::path(inputs, "destination", probe)?;
     let depth = match inputs.data("depth") {
         Some(Data::Int(depth)) => Some(*depth),
         _ => None,
@@ -127,7 +128,10 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trou
 fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
     let path = wanted.path.display();
     let repository = match place {
-        Place::Nothing => return Finding::missing(format!("`{path}` is not there")),
+        Place::Nothing => {
+            let content = Algorithm::Sha256.digest(&[tip.branch.as_bytes(), tip.commit.as_bytes()]);
+            return Finding::missing(format!("`{path}` is not there")).with_content(content);
+        }
         Place::EmptyDirectory => {
             return Finding::drifted(format!("`{path}` is empty, and no repository"));
         }

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use opal_core::resolver::{Ask, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Ask, Links, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
 
 pub(super) fn user(name: &str, probe: &dyn Probe) -> Result<u32, Trouble> {
     number(name, "user", "passwd", probe)
@@ -32,7 +32,7 @@ fn number(name: &str, what: &str, database: &str, probe: &dyn Probe) -> Result<u
 
 /// None as well where the file cannot be read.
 fn in_file(name: &str, database: &str, probe: &dyn Probe) -> Option<u32> {
-    let file = probe.read(&Path::new("/etc").join(database)).ok()?;
+    let file = probe.read(&Path::new("/etc").join(database), Links::Followed).ok()?;
     let mut text = Vec::new();
     file.take(MAX_VALUE_BYTES).read_to_end(&mut text).ok()?;
     line_of(name, &String::from_utf8_lossy(&text))

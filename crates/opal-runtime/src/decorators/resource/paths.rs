@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use opal_core::files::{Attributes, Entry};
+use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 
 use super::owners;
@@ -19,6 +19,32 @@ pub(super) fn path(inputs: &Inputs, name: &str, probe: &dyn Probe) -> Result<Pat
         ));
     }
     probe.place(text)
+}
+
+/// What is at a path where something is to be made: trouble where that cannot be.
+pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Option<Entry>, Trouble> {
+    let found = probe.look(path)?;
+    if found.is_some() {
+        return Ok(found);
+    }
+    for above in path.ancestors().skip(1) {
+        match probe.look(above)?.map(|it| it.kind) {
+            None => {}
+            Some(EntryKind::Directory | EntryKind::Link) => break,
+            Some(EntryKind::File | EntryKind::Other) => {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!(
+                        "`{}` cannot be there: a part of its path is a file, `{}`",
+                        path.display(),
+                        above.display()
+                    ),
+                    "correct the path, or make room for the directory",
+                ));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Permission bits; the descriptor's pattern has seen to the digits.

@@ -64,7 +64,7 @@ impl Program {
     pub(super) fn ask(self, probe: &dyn Probe) -> Result<Answer, Trouble> {
         let Self { name, parts, environment } = self.set(&[("LC_ALL", "C")]);
         let run = Run::Script(&parts);
-        let ask = Ask { run, interpreter: None, directory: None, environment: &environment };
+        let ask = Ask { run, environment: &environment, ..Ask::program(&[]) };
         let answer = probe.ask(&ask)?;
         if answer.code == NO_PROGRAM { Err(absent(name)) } else { Ok(answer) }
     }

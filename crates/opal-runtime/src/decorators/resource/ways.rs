@@ -14,7 +14,8 @@ use opal_core::resolver::{Ask, Probe, Trouble, TroubleKind};
 /// As many as the system follows.
 const MAX_LINKS: usize = 40;
 
-/// For everybody to write to, and only for owners to rename in.
+/// For everybody to write to, and only for owners to rename in. A group is trusted: a user's own
+/// directories are usually open to a group that has no other member.
 const OPEN: u32 = 0o002;
 const STICKY: u32 = 0o1000;
 

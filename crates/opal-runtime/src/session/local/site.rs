@@ -6,21 +6,24 @@
 //! | what | where |
 //! |---|---|
 //! | the walk, and which links it follows | `way` |
-//! | writing a file | `write` |
+//! | writing a file, one step after the other | `write`, `turn` |
+//! | what a replaced file hands on besides mode and owner | `extended` |
 //! | directories, links, modes and owners | `change` |
 //! | removing | `remove` |
 //! | what is said when it fails | `refusal` |
 
 mod change;
+mod extended;
 mod refusal;
 mod remove;
+mod turn;
 mod way;
 mod write;
 
 use std::path::Path;
 
 use opal_core::action::Pending;
-use opal_core::files::{Attributes, Files};
+use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::Trouble;
 
 use super::Setup;
@@ -50,8 +53,13 @@ pub(super) struct LocalFiles(Beginning);
 pub(super) static FILES: LocalFiles = LocalFiles(Beginning::Root);
 
 impl Files for LocalFiles {
-    fn write(&self, path: &Path, attributes: &Attributes) -> Result<Box<dyn Pending>, Trouble> {
-        write::begin(&self.0, path, attributes)
+    fn write(
+        &self,
+        path: &Path,
+        attributes: &Attributes,
+        existing: Existing,
+    ) -> Result<Box<dyn Pending>, Trouble> {
+        write::begin(&self.0, path, attributes, existing)
     }
 
     fn make_directory(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {

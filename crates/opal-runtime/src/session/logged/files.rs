@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use opal_core::action::Pending;
-use opal_core::files::{Attributes, Files};
+use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::Trouble;
 
 use super::{LoggedSession, State, lock};
@@ -13,8 +13,16 @@ use crate::world::Tree;
 
 /// Each change is noted, and made to the world that resources look at.
 impl Files for LoggedSession {
-    fn write(&self, path: &Path, attributes: &Attributes) -> Result<Box<dyn Pending>, Trouble> {
+    fn write(
+        &self,
+        path: &Path,
+        attributes: &Attributes,
+        existing: Existing,
+    ) -> Result<Box<dyn Pending>, Trouble> {
         self.note(format!("write {}{}", path.display(), said(attributes)));
+        if existing == Existing::Refused {
+            self.world.tree().refuse_anything(path)?;
+        }
         let tree = Some((self.world.share_tree(), *attributes));
         let path = path.to_string_lossy().into_owned();
         let state = Arc::clone(&self.state);
@@ -55,8 +63,13 @@ impl Files for LoggedSession {
 struct Below<'f>(&'f LoggedSession);
 
 impl Files for Below<'_> {
-    fn write(&self, path: &Path, attributes: &Attributes) -> Result<Box<dyn Pending>, Trouble> {
-        self.0.write(path, attributes)
+    fn write(
+        &self,
+        path: &Path,
+        attributes: &Attributes,
+        existing: Existing,
+    ) -> Result<Box<dyn Pending>, Trouble> {
+        self.0.write(path, attributes, existing)
     }
 
     fn make_directory(&self, path: &Path, attributes: &Attributes) -> Result<(), Trouble> {

@@ -75,6 +75,16 @@ impl Tree {
         }
     }
 
+    /// Fails where a link stands below a directory, at the path or on the way to it.
+    pub(crate) fn refuse_links(&self, top: &Path, path: &Path) -> Result<(), Trouble> {
+        for part in path.ancestors().take_while(|part| *part != top) {
+            if self.look(part)?.is_some_and(|it| it.kind == EntryKind::Link) {
+                return Err(wrong(part, "is a symbolic link"));
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn read_link(&self, path: &Path) -> Result<PathBuf, Trouble> {
         let path = self.followed(path, false)?;
         match self.0.get(&path).map(|node| &node.content) {
@@ -112,6 +122,13 @@ impl Tree {
             None => self.put(path, Content::File(bytes)),
         }
         Ok(())
+    }
+
+    pub(crate) fn refuse_anything(&self, path: &Path) -> Result<(), Trouble> {
+        match self.look(path)? {
+            None => Ok(()),
+            Some(_) => Err(wrong(path, "was put there by somebody else meanwhile")),
+        }
     }
 
     pub(crate) fn make_directory(&mut self, path: &Path) -> Result<(), Trouble> {
@@ -280,6 +297,12 @@ mod tests {
         assert_eq!(tree.list(Path::new("/link")).unwrap(), ["c"]);
         assert_eq!(tree.list(Path::new("/a")).unwrap(), ["b", "b-c"]);
         assert!(tree.read(Path::new("/round")).is_err());
+        for (top, path, is_free) in
+            [("/", "/link/c", false), ("/link", "/link/c", true), ("/", "/a/b/c", true)]
+        {
+            let refused = tree.refuse_links(Path::new(top), Path::new(path));
+            assert_eq!(refused.is_ok(), is_free, "{path} below {top}");
+        }
         assert!(tree.look(Path::new("/x")).unwrap().is_none());
     }
 

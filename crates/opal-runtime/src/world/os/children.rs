@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -46,6 +46,15 @@ pub(super) struct Work<'a> {
     pub(super) environment: &'a BTreeMap<String, Secret>,
 }
 
+/// How a command is listened to.
+struct Listening {
+    stderr: Stdio,
+    /// A time of its own, besides that of who looks.
+    limit: Option<Duration>,
+    /// Whether what is too much is dropped, rather than trouble.
+    drops_excess: bool,
+}
+
 /// A stream of the command, by its place in [`Seen::printed`].
 #[derive(Clone, Copy)]
 enum Source {
@@ -61,12 +70,19 @@ enum Event {
 /// Runs it to its end; what it wrote to standard output.
 pub(super) fn output(view: &View<'_>, work: Work<'_>) -> Result<Secret, Trouble> {
     let name = work.name;
-    text(&finished(view, work, Stdio::null())?, name)
+    let limit = Some(view.world.limits.command);
+    let listening = Listening { stderr: Stdio::null(), limit, drops_excess: false };
+    text(&finished(view, work, listening)?, name)
 }
 
-/// Runs it to its end, whatever that is.
-pub(super) fn answer(view: &View<'_>, work: Work<'_>) -> Result<Answer, Trouble> {
-    let Finished { status, printed: [stdout, stderr] } = finished(view, work, Stdio::piped())?;
+/// Runs it to its end, whatever that is. It has the time of who asks.
+pub(super) fn answer(
+    view: &View<'_>,
+    work: Work<'_>,
+    drops_excess: bool,
+) -> Result<Answer, Trouble> {
+    let listening = Listening { stderr: Stdio::piped(), limit: None, drops_excess };
+    let Finished { status, printed: [stdout, stderr] } = finished(view, work, listening)?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let text = |bytes: Zeroizing<Vec<u8>>| match String::from_utf8_lossy(&bytes) {
         Cow::Borrowed(text) => Secret::new(text),
@@ -75,7 +91,8 @@ pub(super) fn answer(view: &View<'_>, work: Work<'_>) -> Result<Answer, Trouble>
     Ok(Answer { code, stdout: text(stdout), stderr: text(stderr) })
 }
 
-fn finished(view: &View<'_>, work: Work<'_>, stderr: Stdio) -> Result<Finished, Trouble> {
+fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Finished, Trouble> {
+    let Listening { stderr, limit, drops_excess } = listening;
     let mut command = command(view, &work);
     let mut child = command.stderr(stderr).spawn().map_err(|error| start_trouble(&work, &error))?;
     if let (Some(feed), Some(stdin)) = (work.feed, child.stdin.take()) {
@@ -91,7 +108,7 @@ fn finished(view: &View<'_>, work: Work<'_>, stderr: Stdio) -> Result<Finished, 
         pipes.extend(rustix::fs::fstat(&fd).ok().map(|it| it.st_ino));
         seen.open += 1;
         let reader = sender.clone();
-        thread::spawn(move || read(from, fd, &reader));
+        thread::spawn(move || read(from, fd, drops_excess, &reader));
     }
     thread::spawn(move || {
         if let Ok(status) = child.wait() {
@@ -100,7 +117,7 @@ fn finished(view: &View<'_>, work: Work<'_>, stderr: Stdio) -> Result<Finished, 
         }
     });
     view.stop.attend();
-    let result = seen.wait(&events, (view.stop, view.world.limits.command), work.name);
+    let result = seen.wait(&events, (view.stop, limit), work.name);
     if result.is_err() {
         let alive = seen.status.is_none().then_some(pid);
         descendants::end(alive, &pipes);
@@ -135,9 +152,14 @@ fn write(mut stdin: ChildStdin, feed: &str) {
     let _ = stdin.write_all(feed.as_bytes());
 }
 
-/// Reads up to the limit, and one byte more to know that it was exceeded.
-fn read(from: Source, fd: OwnedFd, events: &Sender<Event>) {
-    let bytes = wiped::read(&mut File::from(fd), MAX_VALUE_BYTES + 1);
+/// Reads up to the limit, and then to the end for nobody, or one byte more to know that it was
+/// exceeded.
+fn read(from: Source, fd: OwnedFd, drops_excess: bool, events: &Sender<Event>) {
+    let mut file = File::from(fd);
+    let mut bytes = wiped::read(&mut file, MAX_VALUE_BYTES + u64::from(!drops_excess));
+    if drops_excess && let Err(error) = io::copy(&mut file, &mut io::sink()) {
+        bytes = Err(error);
+    }
     let _ = events.send(Event::Output(from, bytes.ok()));
 }
 
@@ -161,10 +183,10 @@ impl Seen {
     fn wait(
         &mut self,
         events: &Receiver<Event>,
-        (stop, limit): (&Stop, Duration),
+        (stop, limit): (&Stop, Option<Duration>),
         name: &str,
     ) -> Result<ExitStatus, Trouble> {
-        let deadline = Instant::now() + limit;
+        let deadline = limit.map(|limit| (Instant::now() + limit, limit));
         loop {
             if let (Some(status), 0) = (self.status, self.open) {
                 return Ok(status);
@@ -172,8 +194,8 @@ impl Seen {
             if stop.order() != Order::GoOn {
                 return Err(stopped(name, stop.why()));
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match events.recv_timeout(left.min(HEARING)) {
+            let left = deadline.map(|(end, _)| end.saturating_duration_since(Instant::now()));
+            match events.recv_timeout(left.unwrap_or(HEARING).min(HEARING)) {
                 Ok(Event::Exit(status)) => self.status = Some(status),
                 Ok(Event::Output(_, Some(bytes))) if bytes.len() as u64 > MAX_VALUE_BYTES => {
                     return Err(too_large(name));
@@ -185,8 +207,11 @@ impl Seen {
                 Ok(Event::Output(_, None)) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(lost(name));
                 }
-                Err(RecvTimeoutError::Timeout) if left > HEARING => {}
-                Err(RecvTimeoutError::Timeout) => return Err(self.too_late(name, limit)),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some((_, limit)) = deadline.filter(|(end, _)| *end <= Instant::now()) {
+                        return Err(self.too_late(name, limit));
+                    }
+                }
             }
         }
     }

@@ -10,9 +10,11 @@ use opal_core::files::{Entry, EntryKind};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 pub(super) fn look(path: &Path) -> Result<Option<Entry>, Trouble> {
+    use io::ErrorKind::{NotADirectory, NotFound};
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // Below a file nothing can be.
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
         Err(error) => return Err(unseen(path, &error)),
     };
     let kind = match found.file_type() {

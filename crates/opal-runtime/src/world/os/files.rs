@@ -1,24 +1,54 @@
 //! Files, by the paths that sources write.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Trouble, TroubleKind};
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+
+/// Between two looks another process may have put a pipe there.
+const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+
+/// A directory that may be entered and not listed will do, where the system can say so.
+#[cfg(target_os = "linux")]
+const ONLY_THERE: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const ONLY_THERE: OFlags = OFlags::RDONLY;
 
 /// Opens a regular file, with the name that messages have for it. Anything else could block for
 /// ever, never end, or do something when it is opened: a pipe, `/dev/zero`, a watchdog device.
 pub(super) fn open(place: &Path, path: &str) -> Result<File, Trouble> {
     let failed = |error: io::Error| trouble(path, &error);
-    regular(path, &fs::metadata(place).map_err(failed)?)?;
-    // Between the two looks another process may have put a pipe there.
-    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(place);
+    regular(path, fs::metadata(place).map_err(failed)?.mode())?;
+    let file = OpenOptions::new().read(true).custom_flags(GENTLY.bits().cast_signed()).open(place);
     let file = file.map_err(failed)?;
-    regular(path, &file.metadata().map_err(failed)?)?;
+    regular(path, file.metadata().map_err(failed)?.mode())?;
     Ok(file)
+}
+
+/// The same, and follows no link from `top` on, which is a directory above the place.
+pub(super) fn open_below(top: &Path, place: &Path, path: &str) -> Result<File, Trouble> {
+    let failed = |error: rustix::io::Errno| trouble(path, &error.into());
+    let rest = place.strip_prefix(top).unwrap_or(place);
+    let (Some(above), Some(name)) = (rest.parent(), rest.components().next_back()) else {
+        return Err(trouble(path, &io::ErrorKind::IsADirectory.into()));
+    };
+    let directory = OFlags::DIRECTORY | OFlags::CLOEXEC | ONLY_THERE;
+    let mut at: OwnedFd = rustix::fs::openat(CWD, top, directory, Mode::empty()).map_err(failed)?;
+    for part in above.components() {
+        let flags = directory | OFlags::NOFOLLOW;
+        at = rustix::fs::openat(&at, part.as_os_str(), flags, Mode::empty()).map_err(failed)?;
+    }
+    let name = name.as_os_str();
+    let found = rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+    regular(path, found.st_mode)?;
+    let flags = GENTLY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&at, name, flags, Mode::empty()).map_err(failed)?;
+    regular(path, rustix::fs::fstat(&file).map_err(failed)?.st_mode)?;
+    Ok(file.into())
 }
 
 /// A path as it is written, whole.
@@ -38,16 +68,14 @@ pub(super) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<Path
     Ok(home.join(rest.trim_start_matches('/')))
 }
 
-fn regular(path: &str, metadata: &Metadata) -> Result<(), Trouble> {
-    let kind = metadata.file_type();
-    if kind.is_file() {
-        return Ok(());
-    }
-    let what = match () {
-        () if kind.is_dir() => "a directory",
-        () if kind.is_fifo() => "a named pipe",
-        () if kind.is_socket() => "a socket",
-        () => "a device",
+fn regular(path: &str, mode: u32) -> Result<(), Trouble> {
+    let what = match FileType::from_raw_mode(mode) {
+        FileType::RegularFile => return Ok(()),
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        _ => "a device",
     };
     Err(Trouble::new(
         TroubleKind::Invalid,
@@ -81,4 +109,43 @@ fn trouble(path: &str, error: &io::Error) -> Trouble {
         ),
     };
     Trouble::new(kind, message, help)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_to_the_top_and_not_from_there_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("real/sub")).unwrap();
+        fs::write(at("real/sub/f"), "content").unwrap();
+        for (to, name) in [("real", "top"), ("sub", "real/way"), ("f", "real/sub/link")] {
+            symlink(to, at(name)).unwrap();
+        }
+        for (name, words) in [
+            ("top/sub/f", ""),
+            ("top/sub/../sub/f", ""),
+            ("top/sub/link", "is a symbolic link and not a file"),
+            ("top/way/f", "there is no file"),
+            ("top/sub", "is a directory and not a file"),
+            ("top/none", "there is no file"),
+            ("top", "cannot be opened"),
+        ] {
+            match open_below(&at("top"), &at(name), name) {
+                Ok(mut file) => {
+                    let mut content = String::new();
+                    file.read_to_string(&mut content).unwrap();
+                    assert_eq!((content.as_str(), words), ("content", ""), "{name}");
+                }
+                Err(trouble) => {
+                    assert!(!words.is_empty() && trouble.message.contains(words), "{trouble:?}");
+                }
+            }
+        }
+    }
 }

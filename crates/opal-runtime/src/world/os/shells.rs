@@ -50,10 +50,11 @@ pub(super) fn ask(view: &View<'_>, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         ));
     }
     let around = Around { directory: &directory, environment: ask.environment };
+    let answer = |view: &View<'_>, work: Work<'_>| children::answer(view, work, ask.drops_excess);
     match (&ask.run, ask.interpreter) {
-        (Run::Script(parts), Some(name)) => interpreted(view, &around, name, parts),
-        (Run::Script(parts), None) => script(view, &around, parts, children::answer),
-        (Run::Program(words), _) => program(view, &around, words, children::answer),
+        (Run::Script(parts), Some(name)) => interpreted(view, &around, name, parts, answer),
+        (Run::Script(parts), None) => script(view, &around, parts, answer),
+        (Run::Program(words), _) => program(view, &around, words, answer),
     }
 }
 
@@ -89,6 +90,7 @@ fn interpreted(
     around: &Around<'_>,
     name: &str,
     parts: &[ScriptPart],
+    end: impl FnOnce(&View<'_>, Work<'_>) -> Result<Answer, Trouble>,
 ) -> Result<Answer, Trouble> {
     let program = find(view, around, name).ok_or_else(|| absent(name))?;
     let language = Language::of(name);
@@ -107,7 +109,7 @@ fn interpreted(
         directory: around.directory,
         environment: around.environment,
     };
-    children::answer(view, work)
+    end(view, work)
 }
 
 fn program<T>(

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::resolver::{Answer, Ask, Host, Probe, Request, Run, Trouble, TroubleKind};
+use opal_core::resolver::{Answer, Ask, Host, Links, Probe, Request, Run, Trouble, TroubleKind};
 
 use super::{OsWorld, entries, files, http, shells};
 use crate::stop::{Order, Stop};
@@ -97,15 +97,21 @@ impl Probe for View<'_> {
     }
 
     fn place(&self, path: &str) -> Result<PathBuf, Trouble> {
-        files::place(self.base, self.world.surroundings.home.as_deref(), path)
+        let home = self.world.surroundings.home.as_deref();
+        // With a slash at its end a link would be what it leads to.
+        files::place(self.base, home, path).map(|place| place.components().collect())
     }
 
     fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
         entries::look(path)
     }
 
-    fn read(&self, path: &Path) -> Result<Box<dyn Read>, Trouble> {
-        let file = files::open(path, &path.to_string_lossy())?;
+    fn read(&self, path: &Path, links: Links<'_>) -> Result<Box<dyn Read>, Trouble> {
+        let name = path.to_string_lossy();
+        let file = match links {
+            Links::Followed => files::open(path, &name)?,
+            Links::FollowedTo(top) => files::open_below(top, path, &name)?,
+        };
         Ok(Box::new(Reading { file, stop: self.stop.clone() }))
     }
 
@@ -119,5 +125,29 @@ impl Probe for View<'_> {
 
     fn ask(&self, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         shells::ask(self, ask)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use opal_core::resolver::ScriptPart;
+
+    use super::*;
+    use crate::world::{Limits, Surroundings};
+
+    #[test]
+    fn what_is_asked_has_the_time_of_who_asks_and_what_is_read_that_of_the_world() {
+        let limits = Limits { command: Duration::from_millis(50), ..Limits::default() };
+        let world = OsWorld::with_limits(Surroundings::default(), limits);
+        let (root, environment, stop) = (Path::new("/"), BTreeMap::new(), Stop::new());
+        let (base, directory, environment, stop) = (root, root, &environment, &stop);
+        let view = View { world: &world, base, directory, environment, stop };
+        let parts = [ScriptPart::Text("sleep 0.3; exit 3".to_owned())];
+        let run = Run::Script(&parts);
+        let answer = view.ask(&Ask { run, ..Ask::program(&[]) });
+        assert_eq!(answer.unwrap().code, 3);
+        assert_eq!(view.run(&run).unwrap_err().kind, TroubleKind::TimedOut);
     }
 }

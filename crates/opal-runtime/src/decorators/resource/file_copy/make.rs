@@ -4,11 +4,11 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use opal_core::action::Pending;
-use opal_core::files::{Attributes, EntryKind, Files};
+use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 
 use super::Wanted;
-use super::trees::{Difference, Facts, How, Piece, below, unread};
+use super::trees::{Difference, Facts, How, Piece, below, links, unread};
 
 /// What a directory needs while it is filled.
 const FILLING: u32 = 0o700;
@@ -48,8 +48,13 @@ impl Copy<'_> {
         match &difference.how {
             How::Missing(Piece::File { mode }) | How::Content { mode, .. } => {
                 let from = below(&self.facts.source, &difference.path);
-                let source = self.probe.read(&from)?;
-                copy((&from, source), (&to, files.write(&to, &self.with(*mode))?))
+                let source = self.probe.read(&from, links(&self.facts.source, &from))?;
+                let existing = match difference.how {
+                    How::Missing(_) => Existing::Refused,
+                    _ => Existing::Replaced,
+                };
+                let pending = files.write(&to, &self.with(*mode), existing)?;
+                copy((&from, source), (&to, pending))
             }
             How::Missing(Piece::Directory { mode }) => {
                 files.make_directory(&to, &self.with(mode | FILLING))

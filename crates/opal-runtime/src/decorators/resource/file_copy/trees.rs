@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::files::{Entry, EntryKind};
-use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 
 use super::Wanted;
 
@@ -188,9 +188,15 @@ impl Walk<'_> {
                 let (expected, actual) = (self.probe.read_link(&from)?, self.probe.read_link(&to)?);
                 (expected != actual).then_some(How::Link { expected, actual })
             }
-            EntryKind::File if source.bytes != there.bytes || !is_same(&from, &to, self.probe)? => {
+            EntryKind::File if source.bytes != there.bytes || !self.is_same(&from, &to)? => {
                 let mode = source.mode & MODE;
                 Some(How::Content { expected: source.bytes, actual: there.bytes, mode })
+            }
+            EntryKind::Directory => {
+                // Who gets what is made in it, and who may rename there, is the destination's own.
+                let (expected, actual) = (source.mode & MODE | there.mode & !MODE, there.mode);
+                let differs = self.wanted.preserve_mode && expected != actual;
+                differs.then_some(How::Mode { expected, actual })
             }
             _ => {
                 let (expected, actual) = (source.mode & MODE, there.mode & MODE);
@@ -202,6 +208,20 @@ impl Walk<'_> {
             self.note(path, how);
         }
         Ok(())
+    }
+
+    fn is_same(&self, from: &Path, to: &Path) -> Result<bool, Trouble> {
+        let mut ours = Chunks::open(from, &self.source, self.probe)?;
+        let mut theirs = Chunks::open(to, &self.wanted.destination, self.probe)?;
+        loop {
+            let (ours, theirs) = (ours.next()?, theirs.next()?);
+            if ours != theirs {
+                return Ok(false);
+            }
+            if ours.is_empty() {
+                return Ok(true);
+            }
+        }
     }
 
     fn note(&mut self, path: &Path, how: How) {
@@ -221,23 +241,14 @@ impl Walk<'_> {
     }
 }
 
+/// A tree may be named by a link; those within it lead nowhere.
+pub(super) fn links<'r>(root: &'r Path, path: &Path) -> Links<'r> {
+    if path == root { Links::followed_above(root) } else { Links::FollowedTo(root) }
+}
+
 /// `Path::join` would put a slash behind a file.
 pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() { root.to_owned() } else { root.join(path) }
-}
-
-fn is_same(from: &Path, to: &Path, probe: &dyn Probe) -> Result<bool, Trouble> {
-    let mut ours = Chunks::open(from, probe)?;
-    let mut theirs = Chunks::open(to, probe)?;
-    loop {
-        let (ours, theirs) = (ours.next()?, theirs.next()?);
-        if ours != theirs {
-            return Ok(false);
-        }
-        if ours.is_empty() {
-            return Ok(true);
-        }
-    }
 }
 
 /// A file in pieces of the same size, whatever a read gives.
@@ -248,8 +259,10 @@ struct Chunks<'p> {
 }
 
 impl<'p> Chunks<'p> {
-    fn open(path: &'p Path, probe: &dyn Probe) -> Result<Self, Trouble> {
-        Ok(Self { path, file: probe.read(path)?, buffer: vec![0; 64 * 1024] })
+    /// A file of the tree at `root`.
+    fn open(path: &'p Path, root: &Path, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let file = probe.read(path, links(root, path))?;
+        Ok(Self { path, file, buffer: vec![0; 64 * 1024] })
     }
 
     fn next(&mut self) -> Result<&[u8], Trouble> {

@@ -1,9 +1,9 @@
 //! A copy of the file as it was before a change, with its mode and owner.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use opal_core::files::{Attributes, Files};
+use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 
 use super::{Found, Wanted};
@@ -25,30 +25,35 @@ pub(super) fn keep(
         }
         None => wanted.path.parent().unwrap_or(&wanted.path),
     };
-    let path = free(directory, &wanted.path, probe)?;
     let entry = &found.entry;
     let attributes =
         Attributes { mode: Some(entry.mode), owner: Some(entry.owner), group: Some(entry.group) };
-    content::write(files, &path, &attributes, &found.content)
-}
-
-/// The first name that nothing has yet.
-fn free(directory: &Path, of: &Path, probe: &dyn Probe) -> Result<PathBuf, Trouble> {
-    let mut name = OsString::from(of.file_name().unwrap_or_default());
-    name.push(".bak");
+    let new = (&attributes, Existing::Refused);
+    let is_taken = |path: &Path| probe.look(path).map(|found| found.is_some());
     for number in 0..MAX_BACKUPS {
-        let mut name = name.clone();
-        if number > 0 {
-            name.push(format!(".{number}"));
+        let path = directory.join(name(&wanted.path, number));
+        if is_taken(&path)? {
+            continue;
         }
-        let path = directory.join(name);
-        if probe.look(&path)?.is_none() {
-            return Ok(path);
+        match content::write(files, &path, new, &found.content) {
+            // A backup of another file with the same name came first.
+            Err(_) if is_taken(&path)? => {}
+            written => return written,
         }
     }
+    let (directory, of) = (directory.display(), wanted.path.display());
     Err(Trouble::new(
         TroubleKind::Failed,
-        format!("`{}` holds {MAX_BACKUPS} backups of `{}`", directory.display(), of.display()),
+        format!("`{directory}` holds {MAX_BACKUPS} backups of `{of}`"),
         "move some of them away",
     ))
+}
+
+fn name(of: &Path, number: usize) -> OsString {
+    let mut name = OsString::from(of.file_name().unwrap_or_default());
+    name.push(".bak");
+    if number > 0 {
+        name.push(format!(".{number}"));
+    }
+    name
 }

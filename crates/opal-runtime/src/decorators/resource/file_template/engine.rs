@@ -14,6 +14,7 @@ use opal_core::Data;
 use zeroize::Zeroizing;
 
 use super::go;
+use crate::world::wiped;
 
 /// Steps of the engine, about a second of them.
 const FUEL: u64 = 10_000_000;
@@ -98,7 +99,7 @@ impl Template {
         values: impl Iterator<Item = (&'d str, &'d Data)>,
     ) -> Result<Zeroizing<Vec<u8>>, Fault> {
         let values = Value::from_pairs(values.map(|(name, data)| (name, value(data))));
-        let mut output = Bounded(Zeroizing::new(Vec::with_capacity(2 * self.source.len())));
+        let mut output = Bounded(Zeroizing::new(Vec::with_capacity(self.source.len())));
         self.environment
             .get_template(NAME)
             .and_then(|template| template.render_captured_to(values, &mut output).map(drop))
@@ -190,6 +191,7 @@ impl Write for Bounded {
         if self.0.len() + bytes.len() > MAX_OUTPUT {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        wiped::reserve(&mut self.0, bytes.len());
         self.0.extend_from_slice(bytes);
         Ok(bytes.len())
     }

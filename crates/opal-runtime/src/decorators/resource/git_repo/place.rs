@@ -7,6 +7,7 @@ use opal_core::resolver::{Answer, Probe, Trouble, TroubleKind};
 
 use super::git::{git, git_in};
 use super::url;
+use crate::decorators::resource::paths;
 use crate::decorators::resource::programs::reason;
 
 /// What is at the destination.
@@ -36,7 +37,7 @@ pub(super) struct Tip {
 }
 
 pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Place, Trouble> {
-    let Some(entry) = probe.look(path)? else { return Ok(Place::Nothing) };
+    let Some(entry) = paths::look(path, probe)? else { return Ok(Place::Nothing) };
     // Nor a link to a repository: whoever made it would decide what is changed.
     if entry.kind != EntryKind::Directory {
         return Ok(Place::Other(entry.kind.name()));

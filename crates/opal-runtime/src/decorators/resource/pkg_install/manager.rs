@@ -180,8 +180,10 @@ impl Manager {
         });
         let program = match self {
             Self::Apt => {
-                // Without the first option an unknown name with a dot is a regular expression.
+                // Without the first option an unknown name with a dot is a regular expression; with
+                // the second it waits for others who install something.
                 let options = "--quiet --yes -o APT::Cmd::Pattern-Only=true \
+                               -o DPkg::Lock::Timeout=20 \
                                -o Dpkg::Options::=--force-confdef \
                                -o Dpkg::Options::=--force-confold";
                 let program = Program::new("apt-get", options)

@@ -4,9 +4,10 @@ use std::io::Read as _;
 use std::path::Path;
 
 use opal_core::Data;
-use opal_core::resolver::{Inputs, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Links, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
 use opal_core::resource::Finding;
 
+use crate::decorators::resource::paths;
 use crate::decorators::resource::programs::{Program, named, reason};
 use crate::decorators::resource::properties::{Property, compared, differing};
 
@@ -55,7 +56,7 @@ pub(super) fn wanted(inputs: &Inputs, probe: &dyn Probe) -> Result<Wanted, Troub
     let path = |name: &str| match inputs.text(name) {
         None => Ok(None),
         Some(path) => {
-            let whole = probe.place(path)?;
+            let whole = paths::path(inputs, name, probe)?;
             let whole =
                 whole.to_str().filter(|it| !it.contains(|c: char| c == ':' || c.is_control()));
             whole.map(|whole| Some(whole.to_owned())).ok_or_else(|| unfit(name, path))
@@ -137,7 +138,7 @@ fn entries(probe: &dyn Probe, of: Database, key: &str) -> Result<Vec<String>, Tr
         }
         Err(trouble) if trouble.kind == TroubleKind::Missing => {
             let mut text = String::new();
-            let file = probe.read(Path::new(path))?;
+            let file = probe.read(Path::new(path), Links::Followed)?;
             file.take(MAX_VALUE_BYTES).read_to_string(&mut text).map_err(|error| {
                 let message = format!("`{path}` cannot be read: {}", error.kind());
                 Trouble::new(TroubleKind::Failed, message, format!("try it with `cat {path}`"))

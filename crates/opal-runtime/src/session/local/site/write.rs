@@ -8,12 +8,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use opal_core::action::Pending;
-use opal_core::files::{Attributes, Entry, EntryKind};
+use opal_core::files::{Attributes, EntryKind, Existing};
 use opal_core::resolver::{Trouble, TroubleKind};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 
+use super::extended;
 use super::refusal::in_the_way;
+use super::turn::Turn;
 use super::way::{Beginning, Gaps, Way, entry};
 
 /// Names that were taken, until it is said.
@@ -23,9 +25,15 @@ pub(super) fn begin(
     from: &Beginning,
     path: &Path,
     attributes: &Attributes,
+    existing: Existing,
 ) -> Result<Box<dyn Pending>, Trouble> {
     let way = Way::to(from, path, "written", Gaps::Refuse)?;
-    let found = replaceable(&way)?;
+    let turn = Turn::wait(&way).map_err(|error| way.refused(error))?;
+    let replaced = replaceable(&way)?;
+    if replaced.is_some() && existing == Existing::Refused {
+        return Err(way.refused(Errno::EXIST));
+    }
+    let found = replaced.as_ref().map(entry);
     let mode = match (attributes.mode, found) {
         (Some(mode), _) => mode,
         (None, Some(found)) => found.mode,
@@ -34,13 +42,23 @@ pub(super) fn begin(
     let owner = attributes.owner.or(found.map(|it| it.owner));
     let group = attributes.group.or(found.map(|it| it.group));
     let (name, file) = temporary(&way, 0o600).map_err(|error| way.refused(error))?;
-    Ok(Box::new(Writing { way, temporary: Some(name), file, mode, owner, group }))
+    Ok(Box::new(Writing {
+        way,
+        temporary: Some(name),
+        file,
+        mode,
+        owner,
+        group,
+        replaced,
+        _turn: turn,
+    }))
 }
 
 /// The file that is there; none where the path is free.
-fn replaceable(way: &Way) -> Result<Option<Entry>, Trouble> {
-    let Some(found) = way.look()?.as_ref().map(entry) else { return Ok(None) };
-    let help = match found.kind {
+fn replaceable(way: &Way) -> Result<Option<Stat>, Trouble> {
+    let Some(found) = way.look()? else { return Ok(None) };
+    let kind = entry(&found).kind;
+    let help = match kind {
         EntryKind::File => return Ok(Some(found)),
         EntryKind::Link => match way.link() {
             Some(to) => format!("name the file it leads to: `{}`", to.display()),
@@ -49,7 +67,7 @@ fn replaceable(way: &Way) -> Result<Option<Entry>, Trouble> {
         EntryKind::Directory => "name a file in it".to_owned(),
         EntryKind::Other => "name a file".to_owned(),
     };
-    Err(in_the_way("written", &way.path, found.kind, help))
+    Err(in_the_way("written", &way.path, kind, help))
 }
 
 /// What a new file gets there, found with one that never holds anything: nobody can have opened
@@ -92,6 +110,10 @@ struct Writing {
     mode: u32,
     owner: Option<u32>,
     group: Option<u32>,
+    /// The file in whose place this one comes.
+    replaced: Option<Stat>,
+    /// Last, to be dropped when all is done.
+    _turn: Turn,
 }
 
 impl Write for Writing {
@@ -108,14 +130,13 @@ impl Pending for Writing {
     fn keep(mut self: Box<Self>) -> Result<(), Trouble> {
         self.own()?;
         let failed = |error| self.way.refused(error);
+        if self.replaced.is_some() {
+            extended::carry_over(&self.way, &self.file).map_err(failed)?;
+        }
         // Giving a file away takes its set-uid bit: the mode comes last.
         rustix::fs::fchmod(&self.file, Mode::from_raw_mode(self.mode)).map_err(failed)?;
         rustix::fs::fsync(&self.file).map_err(failed)?;
-        replaceable(&self.way)?;
-        if let Some(temporary) = &self.temporary {
-            let Way { parent, name, .. } = &self.way;
-            rustix::fs::renameat(parent, temporary, parent, name).map_err(failed)?;
-        }
+        self.take_place()?;
         self.temporary = None;
         self.way.sync();
         Ok(())
@@ -123,6 +144,20 @@ impl Pending for Writing {
 }
 
 impl Writing {
+    fn take_place(&self) -> Result<(), Trouble> {
+        let there = replaceable(&self.way)?;
+        let Some(temporary) = &self.temporary else { return Ok(()) };
+        let Way { parent, name, .. } = &self.way;
+        let moved = match (&self.replaced, &there) {
+            (None, _) => add(&self.way, temporary),
+            (Some(before), Some(now)) if is_untouched(before, now) => {
+                rustix::fs::renameat(parent, temporary, parent, name)
+            }
+            _ => return Err(changed(&self.way.path)),
+        };
+        moved.map_err(|error| self.way.refused(error))
+    }
+
     /// A file that cannot keep its owner is not written: it would become another's.
     fn own(&self) -> Result<(), Trouble> {
         let failed = |error| self.way.refused(error);
@@ -146,6 +181,35 @@ impl Drop for Writing {
             let _ = rustix::fs::unlinkat(&self.way.parent, temporary, AtFlags::empty());
         }
     }
+}
+
+/// Gives a file its name where nothing has it.
+fn add(way: &Way, temporary: &OsString) -> Result<(), Errno> {
+    let Way { parent, name, .. } = way;
+    match rustix::fs::renameat_with(parent, temporary, parent, name, RenameFlags::NOREPLACE) {
+        // The file system cannot do it in one call.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            rustix::fs::linkat(parent, temporary, parent, name, AtFlags::empty())?;
+            rustix::fs::unlinkat(parent, temporary, AtFlags::empty())
+        }
+        moved => moved,
+    }
+}
+
+fn is_untouched(before: &Stat, now: &Stat) -> bool {
+    let marks = |it: &Stat| {
+        let (written, changed) = ((it.st_mtime, it.st_mtime_nsec), (it.st_ctime, it.st_ctime_nsec));
+        (it.st_dev, it.st_ino, it.st_size, written, changed)
+    };
+    marks(before) == marks(now)
+}
+
+fn changed(path: &Path) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("`{}` was changed by somebody else meanwhile", path.display()),
+        "see who else writes there, and run again",
+    )
 }
 
 pub(super) fn not_given_away(path: &Path) -> Trouble {

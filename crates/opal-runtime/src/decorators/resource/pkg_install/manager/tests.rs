@@ -101,7 +101,7 @@ fn each_manager_is_told_in_its_own_way() {
     for (manager, command) in [
         (
             Manager::Apt,
-            "apt-get --quiet --yes -o APT::Cmd::Pattern-Only=true \
+            "apt-get --quiet --yes -o APT::Cmd::Pattern-Only=true -o DPkg::Lock::Timeout=20 \
              -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
              --allow-downgrades install -- nginx vim=9.0",
         ),

@@ -1,0 +1,200 @@
+//! What `opal module` shows. Of inputs only the names: a value may be a secret.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use opal_core::{Diagnostic, Severity};
+use opal_modules::module::Spec;
+use serde_json::{Value, json};
+
+use super::check::{document, report};
+use super::diagnostics::{self, visible};
+use super::{counted, print, print_json, say};
+use crate::commands::check::CheckedFile;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+/// How much a lint has seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    pub(crate) modules: usize,
+    pub(crate) profiles: usize,
+    pub(crate) blueprints: usize,
+    pub(crate) packs: usize,
+}
+
+/// What is wrong with a file, or to be said of it.
+pub(crate) fn faults(file: &CheckedFile, context: &Context<'_>, json: bool) -> Result<(), Failure> {
+    if json {
+        print_json(&document(std::slice::from_ref(file)))?;
+        return Ok(());
+    }
+    let mut out = String::new();
+    diagnostics::human(
+        &report(file),
+        context.ambient.stderr_colour(context.typed.colour),
+        &mut out,
+    );
+    if let Some(first) = file.diagnostics.iter().find(|one| one.is_error()) {
+        let _ = writeln!(out, "more on a code: `opal explain {}`", first.code.as_str());
+    }
+    say(&out);
+    Ok(())
+}
+
+pub(crate) fn list(
+    listed: &[(String, Option<Spec>)],
+    context: &Context<'_>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    if json {
+        let modules = listed.iter().map(|(folder, spec)| match spec {
+            Some(spec) => json!({
+                "module_ref": spec.module_ref.as_str(),
+                "title": spec.title,
+                "driver": spec.execution.driver.as_str(),
+                "valid": true,
+            }),
+            None => json!({"module_ref": folder, "title": null, "driver": null, "valid": false}),
+        });
+        return print_json(&json!({"version": 1, "modules": modules.collect::<Vec<_>>()}));
+    }
+    if listed.is_empty() {
+        return print("There are no modules here: a module is a directory with a `spec.yml`.\n");
+    }
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let width = listed.iter().map(|(folder, _)| folder.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (folder, spec) in listed {
+        let words = match spec {
+            Some(spec) => spec.title.clone().unwrap_or_default(),
+            None => "has faults; see `opal module lint`".to_owned(),
+        };
+        let line = format!("{bold}{:width$}{reset}  {dim}{}", visible(folder), visible(&words));
+        let _ = writeln!(out, "{}{reset}", line.trim_end());
+    }
+    print(&out)
+}
+
+pub(crate) fn show(spec: &Spec, json: bool) -> Result<Exit, Failure> {
+    if json {
+        return print_json(&module(spec));
+    }
+    let mut out = format!("{}\n", spec.module_ref);
+    for words in [&spec.title, &spec.description].into_iter().flatten() {
+        for line in words.lines() {
+            let _ = writeln!(out, "{}", format!("  {}", visible(line)).trim_end());
+        }
+    }
+    let execution = &spec.execution;
+    let mut row = |name: &str, words: String| {
+        let words = if words.is_empty() { "none".to_owned() } else { words };
+        let _ = writeln!(out, "{name:<13} {}", visible(&words));
+    };
+    row("driver", execution.driver.to_string());
+    row("profile", execution.profile.to_string());
+    row("pack", execution.pack.to_string());
+    row("credentials", spec.credentials.join(", "));
+    row("inputs", joined(spec.defaults.keys()));
+    row("presets", joined(spec.presets.keys()));
+    let dependencies = spec.dependencies.iter().map(|dependency| {
+        let may = if dependency.required { "" } else { " (optional)" };
+        format!("{}{may}", dependency.module_ref)
+    });
+    row("dependencies", dependencies.collect::<Vec<_>>().join(", "));
+    row("outputs", spec.publish.join(", "));
+    print(&out)
+}
+
+fn joined<'k>(keys: impl Iterator<Item = &'k String>) -> String {
+    keys.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn module(spec: &Spec) -> Value {
+    let execution = &spec.execution;
+    let dependencies = spec.dependencies.iter().map(|dependency| {
+        json!({
+            "module_ref": dependency.module_ref.as_str(),
+            "required": dependency.required,
+            "imports": dependency.imports,
+        })
+    });
+    json!({
+        "version": 1,
+        "module_ref": spec.module_ref.as_str(),
+        "module_id": spec.module_ref.id(),
+        "title": spec.title,
+        "description": spec.description,
+        "driver": execution.driver.as_str(),
+        "profile": execution.profile.as_str(),
+        "pack": execution.pack.as_str(),
+        "hooks": execution.hooks.iter().map(|hook| &hook.name).collect::<Vec<_>>(),
+        "credentials": spec.credentials,
+        "inputs": spec.defaults.keys().collect::<Vec<_>>(),
+        "presets": spec.presets.keys().collect::<Vec<_>>(),
+        "dependencies": dependencies.collect::<Vec<_>>(),
+        "outputs": spec.publish,
+    })
+}
+
+pub(crate) fn valid(
+    spec: &Spec,
+    stack: &Path,
+    inputs: &[&str],
+    json: bool,
+) -> Result<Exit, Failure> {
+    if json {
+        let mut document = module(spec);
+        document["valid"] = true.into();
+        document["stack"] = stack.display().to_string().into();
+        document["inputs"] = json!(inputs);
+        return print_json(&document);
+    }
+    let inputs = counted(inputs.len(), "input");
+    print(&format!("{} is valid: spec, profile, pack and {inputs}\n", spec.module_ref))
+}
+
+pub(crate) fn lint(
+    files: &[CheckedFile],
+    counts: &Counts,
+    context: &Context<'_>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    if json {
+        let mut document = document(files);
+        document["summary"]["modules"] = counts.modules.into();
+        document["summary"]["profiles"] = counts.profiles.into();
+        document["summary"]["blueprints"] = counts.blueprints.into();
+        document["summary"]["packs"] = counts.packs.into();
+        return print_json(&document);
+    }
+    let mut out = String::new();
+    for file in files {
+        let colour = context.ambient.stdout_colour(context.typed.colour);
+        diagnostics::human(&report(file), colour, &mut out);
+    }
+    let seen = [
+        counted(counts.modules, "module"),
+        counted(counts.profiles, "profile"),
+        counted(counts.blueprints, "blueprint"),
+        counted(counts.packs, "pack"),
+    ];
+    let count = |severity| files.iter().map(|file| file.count(severity)).sum::<usize>();
+    let found: Vec<String> = [(Severity::Error, "error"), (Severity::Warning, "warning")]
+        .into_iter()
+        .filter(|(severity, _)| count(*severity) > 0)
+        .map(|(severity, what)| counted(count(severity), what))
+        .collect();
+    let verdict =
+        if found.is_empty() { "nothing to complain about".to_owned() } else { found.join(", ") };
+    let _ = writeln!(out, "{}: {verdict}", seen.join(", "));
+    let first = files
+        .iter()
+        .flat_map(|file| &file.diagnostics)
+        .min_by_key(|one: &&Diagnostic| one.severity());
+    if let Some(first) = first {
+        let _ = writeln!(out, "more on a code: `opal explain {}`", first.code.as_str());
+    }
+    print(&out)
+}

@@ -1,0 +1,31 @@
+//! Modules: what is wanted, kept apart from who does it, by which rules, and with which files.
+//!
+//! | what | where |
+//! |---|---|
+//! | names of modules, packs, drivers, profiles | `reference` |
+//! | where their files are | `place` |
+//! | the specs: a module, the profile of a driver, a blueprint | `spec`, `profile`, `blueprint`; keys in `document`, open parts in `value` |
+//! | inputs: precedence, placeholders, schema | [`inputs`] |
+//! | a tree of specs and packs, looked through | [`lint`] |
+//! | one module with all it needs | [`load`] |
+//!
+//! Everything here only reads files. Variables of the environment are handed in; drivers and runs are
+//! not here.
+
+mod blueprint;
+mod document;
+pub mod inputs;
+pub mod lint;
+pub mod load;
+mod place;
+mod profile;
+mod reference;
+mod spec;
+mod value;
+
+pub use blueprint::{Blueprint, Step};
+pub use document::Checked;
+pub use place::{Hints, NotFound, Places};
+pub use profile::{Policy, Profile, Template};
+pub use reference::{ModuleRef, Name, NoReference};
+pub use spec::{Dependency, Execution, Hook, Spec};

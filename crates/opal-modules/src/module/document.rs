@@ -1,0 +1,284 @@
+//! What specs of every kind have in common: one YAML document, its kind, keys with simple values.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use opal_core::text::MAX_SOURCE_BYTES;
+use opal_core::{Code, Diagnostic, Registry, Span, suggest};
+
+use super::reference::{Name, NoReference, shorten};
+use crate::config::document::{self, Node, NodeKind};
+use crate::config::fields::Fields;
+use crate::config::report::{Report, listed};
+use crate::config::scalar::{Meaning, meaning};
+
+const VERSION: &str = "hybridops/v1";
+
+/// What was read, and all that was noticed on the way. With an error among it, there is nothing.
+#[derive(Clone, Debug)]
+pub struct Checked<T> {
+    pub found: Option<T>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a spec of a kind; `read` gets the keys below `api_version` and `kind`.
+pub(super) fn checked<T>(
+    text: &str,
+    kind: &'static str,
+    read: impl FnOnce(&mut Fields<'_>, &mut Report<'_>) -> Option<T>,
+) -> Checked<T> {
+    let checked = plain(text, |root, report| {
+        let mut fields = Fields::of(root, &format!("a `{kind}`"), report)?;
+        head(&mut fields, kind, report);
+        read(&mut fields, report)
+    });
+    if checked.found.is_none() && checked.diagnostics.is_empty() {
+        let help = format!("begin with `api_version: {VERSION}` and `kind: {kind}`");
+        return Checked { found: None, diagnostics: vec![document::empty(text, &help)] };
+    }
+    checked
+}
+
+/// Reads the document of a text; neither found nor faulty is one that is not there.
+pub(super) fn plain<T>(
+    text: &str,
+    read: impl FnOnce(&Node, &mut Report<'_>) -> Option<T>,
+) -> Checked<T> {
+    let refused = |diagnostic| Checked { found: None, diagnostics: vec![diagnostic] };
+    if text.len() > MAX_SOURCE_BYTES {
+        let error = Diagnostic::new(Code::TooLarge, Span::at(0), "the file is larger than 16 MiB");
+        return refused(error.help("move the data into the pack"));
+    }
+    let root = match document::read(text) {
+        Ok(Some(root)) => root,
+        Ok(None) => return Checked { found: None, diagnostics: Vec::new() },
+        Err(error) => return refused(*error),
+    };
+    let registry = Registry::new(&[]).expect("no path is claimed twice where there is none");
+    let mut report = Report::new(&registry);
+    let found = read(&root, &mut report);
+    let diagnostics = report.into_errors();
+    let is_whole = !diagnostics.iter().any(Diagnostic::is_error);
+    Checked { found: found.filter(|_| is_whole), diagnostics }
+}
+
+fn head(fields: &mut Fields<'_>, kind: &str, report: &mut Report<'_>) {
+    for (key, expected) in [("api_version", VERSION), ("kind", kind)] {
+        let Some(given) = needed_text(fields, key, report) else { continue };
+        if given.text != expected {
+            let message =
+                format!("`{key}` is `{}`, and `{expected}` is wanted", shorten(given.text));
+            let error = Diagnostic::new(Code::SpecKind, given.span, message);
+            report.push(error.help(format!("write `{key}: {expected}`")));
+        }
+    }
+}
+
+/// A text and its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text<'n> {
+    pub(super) text: &'n str,
+    pub(super) span: Span,
+}
+
+/// The text of a node; anything else is reported.
+pub(super) fn text<'n>(node: &'n Node, key: &str, report: &mut Report<'_>) -> Option<Text<'n>> {
+    if let NodeKind::Scalar { text, plain } = &node.kind {
+        let is_text = !plain || meaning(text) == Meaning::Text;
+        if is_text && !text.is_empty() {
+            return Some(Text { text, span: node.span });
+        }
+    }
+    let help = format!("write `{key}: \"…\"`");
+    report.error(Code::ConfigValue, node.head(), format!("`{key}` is a text"), help);
+    None
+}
+
+/// The text of a key that must be there.
+pub(super) fn needed_text<'n>(
+    fields: &mut Fields<'n>,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Option<Text<'n>> {
+    let node = needed(fields, key, report)?;
+    text(node, key, report)
+}
+
+/// The value of a key that must be there. A key that nobody knows may be a slip of it.
+pub(super) fn needed<'n>(
+    fields: &mut Fields<'n>,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Option<&'n Node> {
+    if let Some(field) = fields.take(key) {
+        return Some(field.value);
+    }
+    match suggest::nearest(key, fields.keys().filter(|other| !KNOWN.contains(other))) {
+        Some(near) => {
+            let message = format!("`{key}` is missing, and there is `{near}`");
+            let span = fields.head;
+            report.error(
+                Code::ConfigMissingKey,
+                span,
+                message,
+                format!("write `{key}` for `{near}`"),
+            );
+        }
+        None => fields.missing(&[key], report),
+    }
+    None
+}
+
+/// Keys that are no slip of another.
+const KNOWN: [&str; 12] = [
+    "api_version",
+    "constraints",
+    "dependencies",
+    "driver",
+    "execution",
+    "inputs",
+    "kind",
+    "metadata",
+    "outputs",
+    "policy",
+    "probes",
+    "profile",
+];
+
+/// A key that must be there and have keys of its own.
+pub(super) fn needed_map<'n>(
+    fields: &mut Fields<'n>,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Option<Fields<'n>> {
+    let node = needed(fields, key, report)?;
+    Fields::of(node, &format!("`{key}`"), report)
+}
+
+/// A key that may be there and have keys of its own.
+pub(super) fn optional_map<'n>(
+    fields: &mut Fields<'n>,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Option<Fields<'n>> {
+    let node = fields.take(key)?.value;
+    if is_nothing(node) { None } else { Fields::of(node, &format!("`{key}`"), report) }
+}
+
+/// The elements of a list that may be there.
+pub(super) fn optional_list<'n>(
+    fields: &mut Fields<'n>,
+    key: &str,
+    report: &mut Report<'_>,
+) -> Vec<&'n Node> {
+    match fields.take(key) {
+        Some(field) if !is_nothing(field.value) => list(field.value, key, report),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn list<'n>(node: &'n Node, key: &str, report: &mut Report<'_>) -> Vec<&'n Node> {
+    if let NodeKind::List(items) = &node.kind {
+        return items.iter().map(|item| &**item).collect();
+    }
+    let message = format!("`{key}` is a list");
+    report.error(
+        Code::ConfigValue,
+        node.head(),
+        message,
+        format!("write `{key}: [a, b]`, or `[]`"),
+    );
+    Vec::new()
+}
+
+/// A switch that may be there.
+pub(super) fn switch(
+    fields: &mut Fields<'_>,
+    key: &str,
+    default: bool,
+    report: &mut Report<'_>,
+) -> bool {
+    let Some(field) = fields.take(key) else { return default };
+    if let NodeKind::Scalar { text, plain: true } = &field.value.kind
+        && let Meaning::Bool(value) = meaning(text)
+    {
+        return value;
+    }
+    let message = format!("`{key}` is `true` or `false`");
+    report.error(Code::ConfigValue, field.value.head(), message, format!("write `{key}: true`"));
+    default
+}
+
+/// Words for people; where there are none, nothing is missed.
+pub(super) fn caption(fields: &mut Fields<'_>, key: &str) -> Option<String> {
+    match &fields.take(key)?.value.kind {
+        NodeKind::Scalar { text, .. } if !text.is_empty() => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn is_nothing(node: &Node) -> bool {
+    matches!(&node.kind, NodeKind::Scalar { text, plain: true } if meaning(text) == Meaning::Null)
+}
+
+/// A name that must be there.
+pub(super) fn needed_name(
+    fields: &mut Fields<'_>,
+    key: &str,
+    what: &str,
+    report: &mut Report<'_>,
+) -> Option<(Name, Span)> {
+    let given = needed_text(fields, key, report)?;
+    let name = referred(Name::parse(given.text, what), given.span, report)?;
+    Some((name, given.span))
+}
+
+/// What was read as a reference; why it is none is reported.
+pub(super) fn referred<T>(
+    read: Result<T, NoReference>,
+    span: Span,
+    report: &mut Report<'_>,
+) -> Option<T> {
+    read.map_err(|no| report.error(Code::SpecReference, span, no.message, no.help)).ok()
+}
+
+/// Refuses every key that is left: this part belongs to the reader's side alone.
+pub(super) fn closed(
+    fields: &mut Fields<'_>,
+    what: &str,
+    known: &[&str],
+    help: &str,
+    report: &mut Report<'_>,
+) {
+    let others: Vec<&str> = fields.keys().collect();
+    for key in others {
+        let Some(field) = fields.take(key) else { continue };
+        let message = format!("{what} has no key `{}`", shorten(key));
+        let near = suggest::nearest(key, known.iter().copied());
+        let error = Diagnostic::new(Code::SpecLeak, field.key, message)
+            .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+            .help(format!("known are {}; {help}", listed(known.iter().copied())));
+        report.push(error);
+    }
+}
+
+/// Warns where a reference tells the time.
+pub(super) fn timeless(time: Option<&str>, span: Span, report: &mut Report<'_>) {
+    let Some(word) = time else { return };
+    let message = format!("the reference names a time: `{word}`");
+    let warning = Diagnostic::new(Code::SpecTime, span, message);
+    report
+        .push(warning.help("leave it out: a reference stays when the year or the cohort is over"));
+}
+
+/// The bytes of a regular file, never more than `most` and one.
+pub(super) fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    // A pipe would wait for somebody to write.
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

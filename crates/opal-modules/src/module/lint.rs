@@ -1,0 +1,192 @@
+//! A tree of modules, profiles, blueprints and packs, looked through.
+//!
+//! Links are never followed out of the tree, files are read up to a limit, and the tree has a limit
+//! too. What is found is reported by file, in the order of their paths.
+
+mod circles;
+mod hcl;
+mod pack;
+mod walk;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use opal_core::text::MAX_SOURCE_BYTES;
+use opal_core::{Code, Diagnostic, Span};
+use opal_syntax::source;
+
+use super::document::{Checked, bytes};
+use super::inputs::Schema;
+use super::{Blueprint, Profile, Spec};
+use walk::{Entry, Walk};
+
+/// A file, and what was noticed in it.
+#[derive(Clone, Debug)]
+pub struct Linted {
+    pub path: PathBuf,
+    /// Empty for what is no text.
+    pub text: String,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a tree holds.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Every file that was read as a spec, and every other with something to report.
+    pub files: Vec<Linted>,
+    pub modules: usize,
+    pub profiles: usize,
+    pub blueprints: usize,
+    pub packs: usize,
+}
+
+/// Looks through everything below a directory.
+pub fn lint(root: &Path) -> io::Result<Findings> {
+    let mut lint = Lint::default();
+    for entry in Walk::of(root)? {
+        lint.entry(&entry?);
+    }
+    Ok(lint.finish())
+}
+
+#[derive(Debug, Default)]
+struct Lint {
+    findings: Findings,
+    /// The specs without faults, and which file they are of.
+    specs: Vec<(usize, Spec)>,
+    profiles: BTreeMap<(String, String), Profile>,
+}
+
+impl Lint {
+    fn entry(&mut self, entry: &Entry) {
+        let name = entry.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if let Some(fault) = &entry.fault {
+            return self.push(entry, String::new(), vec![fault.clone()]);
+        }
+        match name {
+            "stack" if entry.is_folder => self.findings.packs += 1,
+            _ if entry.is_folder => {}
+            "spec.yml" if !entry.in_pack => self.spec(entry),
+            "blueprint.yml" if !entry.in_pack => self.blueprint(entry),
+            "inputs.schema.json" if !entry.in_pack => self.schema(entry),
+            _ if !entry.in_pack && name.ends_with(".profile.yml") => self.profile(entry),
+            _ if entry.in_pack && pack::is_read(name) => self.pack_file(entry, name),
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, entry: &Entry, text: String, diagnostics: Vec<Diagnostic>) {
+        self.findings.files.push(Linted { path: entry.path.clone(), text, diagnostics });
+    }
+
+    /// The text of a file; what cannot be read is reported.
+    fn text(&mut self, entry: &Entry, most: usize) -> Option<String> {
+        let refused = match bytes(&entry.path, most) {
+            Ok(found) if found.len() > most => {
+                let message = format!("the file is larger than {} MiB", most >> 20);
+                let error = Diagnostic::new(Code::TooLarge, Span::at(0), message);
+                (String::new(), error.help("move the data into a file of its own"))
+            }
+            Ok(found) => match source::decode(found) {
+                Ok(text) => return Some(text),
+                Err(no_text) => (no_text.shown, no_text.diagnostic),
+            },
+            Err(error) => {
+                let message = format!("the file cannot be read: {error}");
+                let error = Diagnostic::new(Code::PackContent, Span::at(0), message);
+                (String::new(), error.help("check who may read it, and that it is a plain file"))
+            }
+        };
+        self.push(entry, refused.0, vec![refused.1]);
+        None
+    }
+
+    fn spec(&mut self, entry: &Entry) {
+        self.findings.modules += 1;
+        let Some(text) = self.text(entry, MAX_SOURCE_BYTES) else { return };
+        let Checked { found, mut diagnostics } = Spec::read(&text);
+        if let Some(spec) = found {
+            let reference = spec.module_ref.path();
+            diagnostics.extend(misplaced(entry, &reference, "module_ref", spec.span));
+            self.specs.push((self.findings.files.len(), spec));
+        }
+        self.push(entry, text, diagnostics);
+    }
+
+    fn blueprint(&mut self, entry: &Entry) {
+        self.findings.blueprints += 1;
+        let Some(text) = self.text(entry, MAX_SOURCE_BYTES) else { return };
+        let Checked { found, mut diagnostics } = Blueprint::read(&text);
+        if let Some(blueprint) = found {
+            let reference = blueprint.blueprint_ref.path();
+            diagnostics.extend(misplaced(entry, &reference, "blueprint_ref", blueprint.span));
+        }
+        self.push(entry, text, diagnostics);
+    }
+
+    fn profile(&mut self, entry: &Entry) {
+        self.findings.profiles += 1;
+        let Some(text) = self.text(entry, MAX_SOURCE_BYTES) else { return };
+        let Checked { found, mut diagnostics } = Profile::read(&text);
+        if let Some(profile) = found {
+            let file = format!("{}.profile.yml", profile.profile_ref);
+            let place = profile.driver.path().join("profiles").join(&file);
+            if !entry.real.ends_with(&place) {
+                let message = format!(
+                    "this is the profile `{}` of `{}`, and not where that belongs",
+                    profile.profile_ref, profile.driver
+                );
+                let error = Diagnostic::new(Code::SpecPlace, Span::at(0), message);
+                diagnostics.push(error.help(format!("move it to `…/{}`", place.display())));
+            }
+            let key = (profile.driver.to_string(), profile.profile_ref.to_string());
+            self.profiles.insert(key, profile);
+        }
+        self.push(entry, text, diagnostics);
+    }
+
+    fn schema(&mut self, entry: &Entry) {
+        let Some(text) = self.text(entry, pack::MOST_BYTES) else { return };
+        if let Err(reason) = Schema::read(&text) {
+            let error = Diagnostic::new(Code::ConfigValue, Span::at(0), reason);
+            let error = error.help("it is held against the inputs as JSON Schema, draft 2020-12");
+            self.push(entry, text, vec![error]);
+        }
+    }
+
+    fn pack_file(&mut self, entry: &Entry, name: &str) {
+        let Some(text) = self.text(entry, pack::MOST_BYTES) else { return };
+        let diagnostics = pack::check(name, &text);
+        if !diagnostics.is_empty() {
+            self.push(entry, text, diagnostics);
+        }
+    }
+
+    /// What only the whole tree can tell: owners of hooks, and circles.
+    fn finish(mut self) -> Findings {
+        let files = &mut self.findings.files;
+        for (file, spec) in &self.specs {
+            let key = (spec.execution.driver.to_string(), spec.execution.profile.to_string());
+            files[*file].diagnostics.extend(spec.unknown_hooks(self.profiles.get(&key)));
+        }
+        for (file, circle) in circles::find(&self.specs) {
+            files[file].diagnostics.push(circle);
+        }
+        for file in files.iter_mut() {
+            opal_core::diagnostic::sort(&mut file.diagnostics);
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        self.findings
+    }
+}
+
+/// A spec whose directory is not called after its reference.
+fn misplaced(entry: &Entry, reference: &Path, key: &str, span: Span) -> Option<Diagnostic> {
+    let folder = entry.real.parent().unwrap_or(Path::new(""));
+    (!folder.ends_with(reference)).then(|| {
+        let message = format!("`{key}` is not the directory that this file is in");
+        let mend = format!("move the file to `…/{}/`, or correct `{key}`", reference.display());
+        Diagnostic::new(Code::SpecPlace, span, message).help(mend)
+    })
+}

@@ -1,0 +1,156 @@
+//! Where things are: the roots of modules, packs and profiles.
+//!
+//! What was typed comes first, then the environment, then the release that opal was installed with.
+//! A repository is never looked for: a tree that was unpacked from an archive works the same.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::reference::{ModuleRef, Name};
+
+/// What decides where things are, as the command line and the environment have it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints<'a> {
+    /// `--module-root`.
+    pub module_root: Option<&'a Path>,
+    /// `$HYOPS_MODULES_ROOT`.
+    pub modules_variable: Option<&'a OsStr>,
+    /// `$HYOPS_PACKS_ROOT`.
+    pub packs_variable: Option<&'a OsStr>,
+    /// The program that runs.
+    pub program: Option<&'a Path>,
+}
+
+/// Something is not where it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFound {
+    pub message: String,
+    pub help: String,
+}
+
+impl NotFound {
+    fn new(message: String, help: impl Into<String>) -> Self {
+        Self { message, help: help.into() }
+    }
+}
+
+/// The directories that a command works with.
+#[derive(Clone, Debug)]
+pub struct Places {
+    pub modules: PathBuf,
+    packs: Result<PathBuf, NotFound>,
+    /// Where `drivers/` may be.
+    releases: Vec<PathBuf>,
+}
+
+impl Places {
+    /// Finds the modules root; that of packs may be missing until somebody needs it.
+    pub fn find(hints: &Hints<'_>) -> Result<Self, NotFound> {
+        let release = hints.program.and_then(release);
+        let modules = modules(hints, release.as_deref())?;
+        // `packs/` and `drivers/` stand beside `modules/`, in a release and wherever one is unpacked.
+        let beside =
+            modules.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf));
+        let releases: Vec<PathBuf> = beside.into_iter().chain(release).collect();
+        let packs = packs(hints.packs_variable, &releases);
+        Ok(Self { modules, packs, releases })
+    }
+
+    /// The directory of a module.
+    #[must_use]
+    pub fn module(&self, module: &ModuleRef) -> PathBuf {
+        self.modules.join(module.path())
+    }
+
+    /// The stack of a pack: `<packs root>/<driver>/<pack>/stack`.
+    pub fn stack(&self, driver: &Name, pack: &Name) -> Result<PathBuf, NotFound> {
+        let root = self.packs.as_ref().map_err(NotFound::clone)?;
+        let stack = root.join(driver.path()).join(pack.path()).join("stack");
+        if !stack.is_dir() {
+            let message = format!("there is no pack `{pack}` of the driver `{driver}`");
+            return Err(NotFound::new(
+                message,
+                format!("its files belong into `{}`", stack.display()),
+            ));
+        }
+        if !is_below(&stack, root) {
+            let message = format!("the pack `{pack}` is a link that leads out of the packs root");
+            return Err(NotFound::new(message, "copy its files into the packs root"));
+        }
+        Ok(stack)
+    }
+
+    /// The file of a profile: `drivers/<driver>/profiles/<profile>.profile.yml` of the release.
+    pub fn profile(&self, driver: &Name, profile: &Name) -> Result<PathBuf, NotFound> {
+        let file = format!("{profile}.profile.yml");
+        let below = Path::new("drivers").join(driver.path()).join("profiles").join(&file);
+        let candidates = self
+            .releases
+            .iter()
+            .flat_map(|release| [release.join(&below), release.join("hyops").join(&below)]);
+        candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+            NotFound::new(
+                format!("the driver `{driver}` has no profile `{profile}`"),
+                format!("it is looked for as `{}`, beside `modules/`", below.display()),
+            )
+        })
+    }
+}
+
+/// Where opal is installed: `<release>/opal`, or `<release>/bin/opal`.
+fn release(program: &Path) -> Option<PathBuf> {
+    let folder = program.parent()?;
+    let is_bin = folder.file_name().is_some_and(|name| name == "bin");
+    Some(if is_bin { folder.parent()? } else { folder }.to_path_buf())
+}
+
+fn modules(hints: &Hints<'_>, release: Option<&Path>) -> Result<PathBuf, NotFound> {
+    let typed = hints.module_root.map(|path| (path.to_path_buf(), "--module-root"));
+    let named =
+        typed.or_else(|| Some((PathBuf::from(hints.modules_variable?), "$HYOPS_MODULES_ROOT")));
+    if let Some((path, from)) = named {
+        return if path.is_dir() {
+            Ok(path)
+        } else {
+            let message =
+                format!("there is no directory `{}`, which `{from}` names", path.display());
+            Err(NotFound::new(message, "name the directory that holds the modules"))
+        };
+    }
+    release.map(|release| release.join("modules")).filter(|path| path.is_dir()).ok_or_else(|| {
+        NotFound::new(
+            "there are no modules beside the installed opal".to_owned(),
+            "name their directory with `--module-root DIR` or the variable `HYOPS_MODULES_ROOT`",
+        )
+    })
+}
+
+fn packs(variable: Option<&OsStr>, releases: &[PathBuf]) -> Result<PathBuf, NotFound> {
+    if let Some(named) = variable.map(Path::new) {
+        let inside = named.join("packs");
+        let found = [inside.as_path(), named].into_iter().find(|path| path.is_dir());
+        return found.map(Path::to_path_buf).ok_or_else(|| {
+            let message = format!(
+                "there is no directory `{}`, which `$HYOPS_PACKS_ROOT` names",
+                named.display()
+            );
+            NotFound::new(message, "name the directory that holds the packs, or unset the variable")
+        });
+    }
+    releases.iter().map(|release| release.join("packs")).find(|path| path.is_dir()).ok_or_else(
+        || {
+            NotFound::new(
+                "there are no packs beside the modules".to_owned(),
+                "name their directory with the variable `HYOPS_PACKS_ROOT`",
+            )
+        },
+    )
+}
+
+/// Whether a path stays below a directory when all links are followed.
+pub(super) fn is_below(path: &Path, root: &Path) -> bool {
+    match (path.canonicalize(), root.canonicalize()) {
+        (Ok(path), Ok(root)) => path.starts_with(root),
+        _ => false,
+    }
+}

@@ -1,0 +1,101 @@
+//! `execution`: which driver, which profile, which pack, and the switches of their hooks.
+
+use opal_core::{Code, Diagnostic, Span};
+use serde_json::{Map, Value};
+
+use super::super::document::{closed, needed_map, needed_name, optional_map};
+use super::super::profile::Profile;
+use super::super::reference::shorten;
+use super::super::value;
+use super::{Execution, Hook};
+use crate::config::fields::{Field, Fields};
+use crate::config::report::Report;
+
+const KEYS: [&str; 4] = ["driver", "hooks", "pack_ref", "profile"];
+
+/// The hooks that the built-in drivers have.
+const DRIVER_HOOKS: [&str; 1] = ["export_infra"];
+
+/// Settings that would be an implementation, whatever their value.
+const COMMANDS: [&str; 9] =
+    ["args", "argv", "bin", "cmd", "command", "exec", "path", "run", "script"];
+
+/// Where it leads, and where the pack is named.
+pub(super) fn read(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<(Execution, Span)> {
+    let driver = needed_name(&mut fields, "driver", "driver", report);
+    let profile = needed_name(&mut fields, "profile", "profile", report);
+    let pack = needed_map(&mut fields, "pack_ref", report).and_then(|mut pack_ref| {
+        let pack = needed_name(&mut pack_ref, "id", "pack", report);
+        let help = "how the pack is run is said by the driver and its profile";
+        closed(&mut pack_ref, "`pack_ref`", &["id"], help, report);
+        pack
+    });
+    let mut hooks = Vec::new();
+    if let Some(mut found) = optional_map(&mut fields, "hooks", report) {
+        let names: Vec<&str> = found.keys().collect();
+        for name in names {
+            let Some(field) = found.take(name) else { continue };
+            hooks.extend(hook(name, field, report));
+        }
+    }
+    let help = "a module says what it wants, and how is for the driver, the profile and the pack";
+    closed(&mut fields, "`execution`", &KEYS, help, report);
+    let ((driver, _), (profile, _), (pack, span)) = (driver?, profile?, pack?);
+    Some((Execution { driver, profile, pack, hooks }, span))
+}
+
+/// A hook that is set: by a switch, or by a flat map.
+fn hook(name: &str, field: Field<'_>, report: &mut Report<'_>) -> Option<Hook> {
+    let settings = match value::value(field.value, report)? {
+        Value::Bool(enabled) => Some(Map::from_iter([("enabled".to_owned(), enabled.into())])),
+        Value::Object(settings) => Some(settings),
+        _ => None,
+    };
+    let shown = shorten(name);
+    let Some(settings) = settings else {
+        let message = format!("the hook `{shown}` is a switch or a map of settings");
+        report.push(refused(field, message));
+        return None;
+    };
+    if let Some((key, _)) = settings.iter().find(|(key, value)| !is_setting(key, value)) {
+        let key = shorten(key);
+        let message = format!("`{key}` of the hook `{shown}` is no setting but an implementation");
+        report.push(refused(field, message));
+        return None;
+    }
+    Some(Hook { name: name.to_owned(), span: field.key, settings })
+}
+
+fn refused(field: Field<'_>, message: String) -> Diagnostic {
+    Diagnostic::new(Code::SpecHook, field.value.head(), message).help(
+        "write `true`, `false`, or settings like `strict: false`: what a hook runs is said by the profile",
+    )
+}
+
+/// A truth, a number, or a single word that can be no path and no command.
+fn is_setting(key: &str, value: &Value) -> bool {
+    let is_word = |text: &str| {
+        !text.starts_with(['.', '-'])
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-:@".contains(c))
+    };
+    !COMMANDS.contains(&key)
+        && match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => true,
+            Value::String(text) => is_word(text),
+            Value::Array(_) | Value::Object(_) => false,
+        }
+}
+
+pub(super) fn unknown_hooks(hooks: &[Hook], profile: Option<&Profile>) -> Vec<Diagnostic> {
+    let own = profile.into_iter().flat_map(|profile| profile.hooks.iter().map(String::as_str));
+    let known: Vec<&str> = DRIVER_HOOKS.into_iter().chain(own).collect();
+    let unknown = hooks.iter().filter(|hook| !known.contains(&hook.name.as_str()));
+    let diagnostic = |hook: &Hook| {
+        let message = format!("no driver and no profile has a hook `{}`", shorten(&hook.name));
+        let near = opal_core::suggest::nearest(&hook.name, known.iter().copied());
+        Diagnostic::new(Code::SpecHook, hook.span, message)
+            .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+            .help("a hook is described under `hooks` of the profile, and switched on here")
+    };
+    unknown.map(diagnostic).collect()
+}
