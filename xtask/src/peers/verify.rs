@@ -102,7 +102,7 @@ fn project(folder: &Path) -> Result<(), String> {
     for section in 1..=SECTIONS {
         let _ = write!(
             template,
-            "\n[server-{section}]\naddress = {{{{ address }}}}\nport = {{{{ port }}}}\n\
+            "\n[server-{section}]\naddress = {{{{ address }}}}\nlisten = {{{{ listen }}}}\n\
              {{% if tls %}}tls = on\n{{% endif %}}# words of section {section} that do not change, \
              as there are in many a file\n"
         );
@@ -113,28 +113,28 @@ fn project(folder: &Path) -> Result<(), String> {
             yaml,
             "  - id: file-{index}\n    type: template\n    source: app.conf.j2\n    \
              destination: {index}.conf\n    vars:\n      title: app-{index}\n      \
-             address: 10.0.0.{index}\n      port: {index}\n      tls: true\n"
+             address: 10.0.0.{index}\n      listen: {index}\n      tls: true\n"
         );
     }
     let opl = format!(
         "fun main() {{\n    for i in 1...{FILES} {{\n        @file.template(\n            \
          source=\"app.conf.j2\",\n            destination=\"@var.i().conf\",\n            \
-         vars={{title: \"app-@var.i\", address: \"10.0.0.@var.i\", port: i, tls: true}},\n        \
+         vars={{title: \"app-@var.i\", address: \"10.0.0.@var.i\", listen: i, tls: true}},\n        \
          )\n    }}\n}}\n"
     );
     let pyinfra = format!(
         "from pathlib import Path\n\nfrom pyinfra.operations import files\n\n\
          for i in range(1, {}):\n    files.template(\n        src=\"app.conf.j2\",\n        \
          dest=str(Path.cwd() / f\"{{i}}.conf\"),\n        title=f\"app-{{i}}\",\n        \
-         address=f\"10.0.0.{{i}}\",\n        port=i,\n        tls=True,\n    )\n",
+         address=f\"10.0.0.{{i}}\",\n        listen=i,\n        tls=True,\n    )\n",
         FILES + 1
     );
     let ansible = format!(
         "- hosts: localhost\n  gather_facts: false\n  tasks:\n    - ansible.builtin.template:\n        \
          src: app.conf.j2\n        dest: \"{{{{ playbook_dir }}}}/{{{{ item }}}}.conf\"\n        \
          trim_blocks: false\n      vars:\n        title: \"app-{{{{ item }}}}\"\n        \
-         address: \"10.0.0.{{{{ item }}}}\"\n        port: \"{{{{ item }}}}\"\n        tls: true\n      \
-         loop: \"{{{{ range(1, {}) }}}}\"\n",
+         address: \"10.0.0.{{{{ item }}}}\"\n        listen: \"{{{{ item }}}}\"\n        tls: true\n      \
+         loop: \"{{{{ range(1, {}) | list }}}}\"\n",
         FILES + 1
     );
     let files: [(&str, &str); 5] = [
