@@ -113,8 +113,6 @@ pub enum OutputOf {
     Shown,
     /// It is kept for [`Completed`], neither shown nor recorded.
     Captured,
-    /// It is thrown away: of a command that only looks.
-    Dropped,
 }
 
 /// A command that has ended.

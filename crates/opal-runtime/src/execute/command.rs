@@ -5,7 +5,7 @@ use opal_core::action::{Command, Completed, Halt, OutputOf, Stage};
 use opal_core::resolver::{MAX_VALUE_BYTES, ScriptPart, Trouble, TroubleKind};
 use zeroize::Zeroizing;
 
-use super::here::{Here, In};
+use super::here::Here;
 use super::lets::without_line_ends;
 use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
@@ -21,11 +21,6 @@ impl<'p> Actor<'_, 'p> {
         let result = match command.output {
             OutputOf::Shown => self.shown(command, &here),
             OutputOf::Captured => self.captured(command, &here),
-            OutputOf::Dropped => {
-                let here = Here { stdin: In::Nothing, ..here.clone() };
-                let outputs = [Output::Taken, Output::Taken];
-                self.give(command, &here, outputs, &mut Drop).map(only)
-            }
         };
         self.timed(result, &command.under, &here.stop)
     }
@@ -95,11 +90,9 @@ impl<'p> Actor<'_, 'p> {
         [stdout, stderr]: [Output; 2],
         taker: &mut dyn Taker,
     ) -> Result<i32, Halt> {
-        let is_own = command.output != OutputOf::Dropped;
-        let script = if is_own && !self.appended.is_empty() {
-            &redirected(command.script, self.appended)
-        } else {
-            command.script
+        let script = match self.appended.is_empty() {
+            true => command.script,
+            false => &redirected(command.script, self.appended),
         };
         let work = Work {
             script,
@@ -113,18 +106,16 @@ impl<'p> Actor<'_, 'p> {
         };
         let ended = self.walk.job.session.run(work, &here.stop, taker);
         if !matches!(&ended, Ok(ended) if ended.code == 0) {
-            if let (Ok(ended), true) = (&ended, is_own) {
+            if let Ok(ended) = &ended {
                 self.code = Some(ended.code);
             }
             // Whatever it ended with: it was told to.
             go_on(&here.stop)?;
         }
         let ended = ended.map_err(|trouble| self.fail(not_run(&trouble), trouble))?;
-        if is_own {
-            self.code = Some(ended.code);
-            let moved = ended.directory.filter(|_| command.under.directory.is_none());
-            self.moved = moved.map(|directory| (directory, ended.previous));
-        }
+        self.code = Some(ended.code);
+        let moved = ended.directory.filter(|_| command.under.directory.is_none());
+        self.moved = moved.map(|directory| (directory, ended.previous));
         Ok(ended.code)
     }
 }
