@@ -1,25 +1,33 @@
 //! What the commands run. Each command line is printed before it runs, so that it can be repeated
 //! by hand.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::say;
 
 const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 
+/// The Ansible that the tests of its driver are written for.
+const ANSIBLE: &str = "2.19.14";
+
 pub(crate) fn test(root: &Path) -> Result<(), String> {
     provide(root, "valgrind");
     provide(root, "age");
+    let ansible = ansible(root);
     run(root, &["cargo", "fmt", "--all", "--check"])?;
     run(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    run(root, &["cargo", "test", "--workspace"])?;
+    run_beside(root, ansible.as_deref(), &["cargo", "test", "--workspace"])?;
     if root.join(FUZZ_MANIFEST).exists() {
         run(root, &["cargo", "check", "--manifest-path", FUZZ_MANIFEST])?;
     }
     say("everything holds");
     Ok(())
 }
+
+/// Peers that take a second for each file get all of them.
+const FULL: &str = "--full";
 
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     for (package, bench) in [
@@ -29,10 +37,11 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
         ("opal-runtime", "scrub"),
     ] {
         let line = ["cargo", "bench", "-p", package, "--bench", bench, "--"];
-        run(root, &[&line, arguments].concat())?;
+        let own = arguments.iter().copied().filter(|word| *word != FULL);
+        run(root, &line.into_iter().chain(own).collect::<Vec<_>>())?;
     }
     run(root, &["cargo", "build", "--release", "-p", "opal-cli"])?;
-    crate::peers::compare(root, arguments.contains(&"--bars"))
+    crate::peers::compare(root, arguments.contains(&"--bars"), arguments.contains(&FULL))
 }
 
 /// The tests that count instructions need valgrind, and those that open envelopes with another
@@ -42,30 +51,82 @@ fn provide(root: &Path, program: &str) {
     if answers(&[program, "--version"]).is_some() {
         return;
     }
+    if let Err(message) = install(root, program) {
+        say(&format!("{program} is missing: {message}"));
+    }
+}
+
+fn install(root: &Path, package: &str) -> Result<(), String> {
     let can_install = answers(&["apt-get", "--version"]).is_some()
         && answers(&["id", "-u"]).is_some_and(|user| user.trim() == "0");
-    let missing = format!("{program} is missing");
     if !can_install {
-        say(&format!("{missing} and cannot be installed here (that takes apt-get and root)"));
-        return;
+        return Err("it cannot be installed here (that takes apt-get and root)".to_owned());
     }
-    let installed = run(root, &["apt-get", "update"])
-        .and_then(|()| run(root, &["apt-get", "install", "--yes", program]));
-    if let Err(message) = installed {
-        say(&format!("{missing}: {message}"));
+    run(root, &["apt-get", "update"])?;
+    run(root, &["apt-get", "install", "--yes", package])
+}
+
+/// A directory with Ansible's programs, from an environment of our own that stays for the next time.
+/// Without it the tests of its driver take what is on the path, or are skipped as above.
+fn ansible(root: &Path) -> Option<PathBuf> {
+    let folder = format!("target/tools/ansible-core-{ANSIBLE}");
+    let found = linked(root, &folder);
+    if found.is_some() {
+        return found;
     }
+    let environment = ["python3", "-m", "venv", &folder];
+    // Debian has this part of Python in a package of its own.
+    let made = run(root, &environment)
+        .or_else(|_| install(root, "python3-venv").and_then(|()| run(root, &environment)));
+    let (pip, package) = (format!("{folder}/bin/pip"), format!("ansible-core=={ANSIBLE}"));
+    let packages = [&pip, "install", "--quiet", "--disable-pip-version-check", &package];
+    if let Err(message) = made.and_then(|()| run(root, &packages)) {
+        let takes = "that takes PyPI, and Python from 3.11 on";
+        say(&format!("{package} cannot be had ({takes}): {message}"));
+    }
+    linked(root, &folder)
+}
+
+/// Links to its programs, where they answer: Python, which is beside them, stays the one of the system.
+fn linked(root: &Path, folder: &str) -> Option<PathBuf> {
+    let programs = root.join(folder).join("programs");
+    std::fs::create_dir_all(&programs).ok()?;
+    for name in ["ansible-playbook", "ansible-vault"] {
+        let program = root.join(folder).join("bin").join(name);
+        answers(&[program.to_str()?, "--version"])?;
+        let _ = std::fs::remove_file(programs.join(name));
+        std::os::unix::fs::symlink(program, programs.join(name)).ok()?;
+    }
+    Some(programs)
 }
 
 /// Runs one command with the terminal's own streams.
 fn run(root: &Path, line: &[&str]) -> Result<(), String> {
-    let shown = line.join(" ");
+    run_beside(root, None, line)
+}
+
+/// The same, with a directory before all others on the path.
+fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Result<(), String> {
+    let mut command = command(&[usual_signals(), line].concat());
+    let mut shown = line.join(" ");
+    if let Some(first) = first {
+        command.env("PATH", before_others(first)?);
+        shown = format!("PATH={}:$PATH {shown}", first.display());
+    }
     say(&format!("$ {shown}"));
-    let status = command(&[usual_signals(), line].concat()).current_dir(root).status();
+    let status = command.current_dir(root).status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed ({status}); mend what it names and try again")),
         Err(error) => Err(format!("`{shown}` did not start ({error}); is `{}` there?", line[0])),
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "xtask hands its own environment on")]
+fn before_others(first: &Path) -> Result<OsString, String> {
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let all = std::iter::once(first.to_owned()).chain(std::env::split_paths(&others));
+    std::env::join_paths(all).map_err(|error| format!("the path cannot be set: {error}"))
 }
 
 /// What gives signals their usual meaning: started in the background of a script, a process has some

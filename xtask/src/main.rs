@@ -3,12 +3,14 @@
 //! | what | where |
 //! |---|---|
 //! | what the commands run | [`chores`] |
+//! | the order of code in the binary | [`layout`] |
 //! | opal beside its peers | [`peers`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
 
 mod chores;
+mod layout;
 mod peers;
 mod tidy;
 
@@ -24,7 +26,9 @@ Usage: cargo xtask <command>
 Commands:
   test           everything that must hold: format, lints, tests, fuzz targets
   tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
-  bench [args]   the benchmarks, and opal beside its peers; `--bars` fails where a bar is missed
+  bench [args]   the benchmarks, and opal beside its peers; `--bars` fails where a bar is missed,
+                 `--full` lets Ansible look at all 1,000 files, which takes a quarter of an hour
+  layout         lists the functions of short runs anew, for the linker; needs gdb
   help           this text
 
 `test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.
@@ -43,8 +47,11 @@ fn main() -> ExitCode {
         }
         ["test"] => report(chores::test(&root)),
         ["tidy"] => report(tidy_up(&root)),
+        ["layout"] => report(layout::write(&root)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
-        ["test" | "tidy", extra, ..] => misunderstood(&format!("unexpected argument `{extra}`")),
+        ["test" | "tidy" | "layout", extra, ..] => {
+            misunderstood(&format!("unexpected argument `{extra}`"))
+        }
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),
     }
 }

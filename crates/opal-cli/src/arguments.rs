@@ -27,6 +27,11 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
+    /// Of the second binary, whose commands are all those of `opal module`.
+    pub(crate) fn hyops(words: &[OsString]) -> Self {
+        Self { word: Some("module".to_owned()), rest: words.to_vec(), ..Self::default() }
+    }
+
     /// Whether JSON is asked for, of opal or of a built-in command; a task's arguments are its own.
     pub(crate) fn wants_json(&self) -> bool {
         let is_own = |word| builtins::NAMES.contains(&word) || is_config(Path::new(word));

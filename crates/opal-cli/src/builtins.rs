@@ -1,6 +1,8 @@
 //! The built-in commands: one table for parsing, help and completion.
 
-mod modules;
+mod blueprints;
+mod keys;
+pub(crate) mod modules;
 mod resources;
 mod runs;
 
@@ -12,11 +14,10 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 use crate::options;
 use crate::project::is_config;
 
-pub(crate) use modules::LATER as MODULE_LATER;
-
 /// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 15] = [
+pub(crate) const NAMES: [&str; 16] = [
     "apply",
+    "blueprint",
     "check",
     "completions",
     "convert",
@@ -32,9 +33,6 @@ pub(crate) const NAMES: [&str; 15] = [
     "self",
     "verify",
 ];
-
-/// Commands of later versions: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 2] = ["blueprint", "init"];
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -59,7 +57,7 @@ pub(crate) fn opal() -> Command {
             fmt(),
             list(),
             explain(),
-            keys(),
+            keys::keys(),
             plan(),
             resources::verify(),
             run(),
@@ -67,6 +65,7 @@ pub(crate) fn opal() -> Command {
             runs::runs(),
             resources::convert(),
             modules::module(),
+            blueprints::blueprint(),
             completions(),
             help(),
             self_(),
@@ -79,6 +78,23 @@ pub(crate) fn opal() -> Command {
              opal verify server.yaml  is everything as described?\n  \
              opal fmt --check         is everything formatted?\n\n\
              A task wins over a built-in command of its name; `opal self NAME` reaches the built-in.",
+        )
+}
+
+/// The command line of `hyops`.
+pub(crate) fn hyops() -> Command {
+    Command::new("hyops")
+        .bin_name("hyops")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Run modules: intent, engine, policy and files kept apart")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(modules::commands("hyops"))
+        .subcommand(blueprints::blueprint())
+        .after_help(
+            "The same as `opal module` and `opal blueprint`.\n\n\
+             Examples:\n  hyops init local\n  hyops apply --module core/network --inputs prod.yml\n  \
+             hyops blueprint apply demo/site@v1",
         )
 }
 
@@ -173,44 +189,6 @@ fn explain() -> Command {
             json(),
         ])
         .after_help("Examples:\n  opal explain E0401\n  opal explain @retry")
-}
-
-fn keys() -> Command {
-    Command::new("keys")
-        .about("Make and show keys: the runner key of this machine, and keys to sign with")
-        .subcommand_required(true)
-        .subcommands([
-            Command::new("generate")
-                .about("Make a key; the private half stays under the runtime root")
-                .args([
-                    Arg::new("name").value_name("NAME").help("Its name; else signing, or runner"),
-                    flag("sign", "A key to sign contracts with, which is the default"),
-                    flag("seal", "A key that contracts can be sealed to").conflicts_with("sign"),
-                    root(),
-                    json(),
-                ])
-                .after_help(
-                    "Examples:\n  opal keys generate release\n  opal keys generate ci --seal",
-                ),
-            Command::new("list")
-                .about("List the keys under the runtime root")
-                .args([root(), json()])
-                .after_help("Example:\n  opal keys list"),
-            Command::new("show")
-                .about("Print the public half of a key")
-                .args([
-                    Arg::new("name").value_name("NAME").help("A key; else the runner's in use"),
-                    Arg::new("identity")
-                        .long("identity")
-                        .value_name("FILE|cmd:PROGRAM")
-                        .conflicts_with("name")
-                        .help("A runner key for this once; else $OPAL_IDENTITY or the machine's"),
-                    root(),
-                    json(),
-                ])
-                .after_help("Examples:\n  opal keys show runner\n  opal keys show release"),
-        ])
-        .after_help("Examples:\n  opal keys generate release\n  opal keys show runner")
 }
 
 fn plan() -> Command {

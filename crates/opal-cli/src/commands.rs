@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod apply;
+pub(crate) mod blueprint;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;

@@ -10,6 +10,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_core::decorator::Descriptor;
 use opal_core::{Registry, suggest};
 use opal_runtime::root::Root;
 
@@ -32,10 +33,22 @@ pub(crate) struct Context<'a> {
     environment: OnceCell<BTreeMap<OsString, OsString>>,
 }
 
+/// `hyops`: the commands for modules and blueprints at the top.
+pub(crate) fn hyops(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
+    let context = Context::new(typed, ambient);
+    let matches = match builtins::hyops().no_binary_name(true).try_get_matches_from(&typed.rest) {
+        Ok(matches) => matches,
+        Err(error) => return view::clap(&error, &context, typed.wants_json()),
+    };
+    match matches.subcommand() {
+        Some(("blueprint", matches)) => commands::blueprint::run(&context, matches),
+        Some((verb, matches)) => commands::module::word(&context, verb, matches),
+        None => Err(Failure::usage("`hyops` needs a command", "see `hyops --help`")),
+    }
+}
+
 pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
-    let registry = opal_runtime::decorators::registry();
-    let (stages, environment) = (Stages::begin(), OnceCell::new());
-    let context = Context { typed, ambient, registry, stages, environment };
+    let context = Context::new(typed, ambient);
     if typed.version {
         return view::print(concat!("opal ", env!("CARGO_PKG_VERSION"), "\n"));
     }
@@ -45,6 +58,27 @@ pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
     match &typed.word {
         None => commands::list::bare(&context),
         Some(word) => context.word(word),
+    }
+}
+
+impl<'a> Context<'a> {
+    fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
+        let registry = opal_runtime::decorators::registry();
+        let (stages, environment) = (Stages::begin(), OnceCell::new());
+        Self { typed, ambient, registry, stages, environment }
+    }
+
+    /// The same, with more decorators: those of one run.
+    pub(crate) fn with(&self, more: &[&'static Descriptor]) -> Context<'a> {
+        let all: Vec<&'static Descriptor> =
+            self.registry.iter().chain(more.iter().copied()).collect();
+        Context {
+            typed: self.typed,
+            ambient: self.ambient,
+            registry: Registry::new(&all).expect("no built-in path begins with `module.`"),
+            stages: Stages::begin(),
+            environment: self.environment.clone(),
+        }
     }
 }
 
@@ -87,9 +121,18 @@ impl Context<'_> {
     /// The same, for what cannot do without.
     pub(crate) fn needed_root(&self, behind: Option<&PathBuf>) -> Result<Root, Failure> {
         self.root(behind).ok_or_else(|| {
+            let why = match &self.ambient.home {
+                None => "`HOME` is not set".to_owned(),
+                Some(home) => match home.metadata() {
+                    Ok(_) => format!("`{}`, as `HOME` says, is no directory", home.display()),
+                    Err(error) => {
+                        format!("`{}`, as `HOME` says, cannot be reached: {error}", home.display())
+                    }
+                },
+            };
             Failure::new(
                 Exit::Configuration,
-                "there is no home directory to keep keys and records in: `HOME` is not set",
+                format!("there is no home directory to keep keys and records in: {why}"),
                 "name a directory with `--root DIR` or the variable `OPAL_ROOT`",
             )
         })
@@ -152,6 +195,7 @@ impl Context<'_> {
             "list" => commands::list::run(self, &matches),
             "explain" => commands::explain::run(self, &matches),
             "keys" => commands::keys::run(self, &matches),
+            "blueprint" => commands::blueprint::run(self, &matches),
             "module" => commands::module::run(self, &matches),
             "plan" => commands::plan::run(self, &matches),
             "run" => commands::run::run(self, &matches),
@@ -166,13 +210,6 @@ impl Context<'_> {
     }
 
     fn unknown(&self, word: &str, tasks: Option<&[Task]>) -> Failure {
-        if builtins::LATER.contains(&word) {
-            return Failure::new(
-                Exit::Unavailable,
-                format!("`opal {word}` is not part of this version"),
-                "see `opal --help` for what there is",
-            );
-        }
         let names = tasks.unwrap_or_default().iter().map(|task| task.name.as_str());
         let near = suggest::nearest(word, names.chain(builtins::NAMES));
         let mut failure = Failure::usage(

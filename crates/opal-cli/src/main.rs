@@ -42,6 +42,9 @@ use arguments::Typed;
 /// Only opal itself starts opal like this.
 const LEADER: &str = "__leader";
 
+/// The first word where it is called by the name of `hyops`.
+const HYOPS: &str = "__hyops";
+
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     if words.next().is_some_and(|word| word == LEADER) {
@@ -57,6 +60,10 @@ fn main() -> ExitCode {
 
 fn opal() -> ExitCode {
     let ambient = ambient::Ambient::read();
+    if let Some((_, words)) = ambient.arguments.split_first().filter(|(word, _)| *word == HYOPS) {
+        let typed = Typed::hyops(words);
+        return view::finish(dispatch::hyops(&typed, &ambient), &ambient, &typed);
+    }
     if ambient.completes {
         return view::finish(commands::completions::complete(), &ambient, &Typed::default());
     }

@@ -7,6 +7,7 @@
 //! | what was asked of a plan | [`PlanOptions`] |
 //! | what was asked of a run | [`RunOptions`], in [`run`] |
 
+mod modules;
 mod run;
 mod table;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use opal_core::Duration;
 use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
+pub(crate) use modules::{blueprint_args, module_args, wants_json};
 pub(crate) use run::{Resume, RunOptions};
 use table::{LOOKS, Of, ROWS, Row};
 

@@ -12,6 +12,7 @@ use opal_core::resolver::Probe;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Code, Diagnostic, Value};
 use opal_modules::config;
+use opal_modules::module::run as module;
 use opal_runtime::check::{self, Checked};
 use opal_runtime::contracts::OwnKeys;
 use opal_runtime::keys::{IdentitySource, KeyError, Runner};
@@ -43,14 +44,15 @@ pub(crate) struct Subject<'s> {
 #[derive(Debug)]
 pub(crate) enum Program {
     Language(Checked),
-    Config(Unit),
+    /// Of a configuration, or of a run of a module.
+    Lowered(Unit),
 }
 
 impl Program {
     fn unit(&self) -> &Unit {
         match self {
             Self::Language(checked) => checked.unit(),
-            Self::Config(unit) => unit,
+            Self::Lowered(unit) => unit,
         }
     }
 }
@@ -79,7 +81,8 @@ impl Subject<'_> {
         let loaded = self.loaded;
         let parse = match &loaded.form {
             Form::Language(parse) => parse,
-            Form::Config(Ok(config)) => return Ok(Program::Config(config::lower(config))),
+            Form::Config(Ok(config)) => return Ok(Program::Lowered(config::lower(config))),
+            Form::Module(run) => return Ok(Program::Lowered(module::lower(&run.prepared))),
             Form::Config(Err(errors)) => return Err(errors.clone()),
         };
         let mut checked = check::check_parsed(parse, &loaded.text, &context.registry);
@@ -114,7 +117,7 @@ impl Subject<'_> {
             purpose,
         };
         let mut resolved = plan(&request, world, keys)?;
-        if self.loaded.is_config() {
+        if self.loaded.parse().is_none() {
             // Its unit was planned without the text beside it.
             resolved.plan.source_hash = source_hash(algorithm, &self.loaded.text);
         }

@@ -1,9 +1,11 @@
 //! A source that has been read and parsed, once for everything that is done with it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use opal_core::{Diagnostic, Registry};
 use opal_modules::config::{self, Config};
+use opal_modules::module::run::decorators::Run;
 use opal_runtime::{Words, lower};
 use opal_syntax::Parse;
 use opal_syntax::source::NoText;
@@ -27,6 +29,8 @@ pub(crate) enum Form {
     Language(Parse),
     /// A declarative configuration, or all that is wrong with it.
     Config(Result<Box<Config>, Vec<Diagnostic>>),
+    /// The spec of a module, with everything for a run of it.
+    Module(Arc<Run>),
 }
 
 /// Why a source could not be loaded.
@@ -55,11 +59,17 @@ impl Loaded {
         Ok(Self { path: path.to_owned(), name: source.name, text, form })
     }
 
-    /// None for a configuration.
+    /// A module that is to be run.
+    pub(crate) fn module(run: Arc<Run>) -> Self {
+        let (path, text) = run.prepared.source.clone();
+        Self { name: path.display().to_string(), path, text, form: Form::Module(run) }
+    }
+
+    /// Only of what is written in the language.
     pub(crate) fn parse(&self) -> Option<&Parse> {
         match &self.form {
             Form::Language(parse) => Some(parse),
-            Form::Config(_) => None,
+            Form::Config(_) | Form::Module(_) => None,
         }
     }
 
@@ -96,7 +106,7 @@ impl Loaded {
         let errors = match &self.form {
             Form::Language(parse) => parse.errors.as_slice(),
             Form::Config(Err(errors)) => errors,
-            Form::Config(Ok(_)) => &[],
+            Form::Config(Ok(_)) | Form::Module(_) => &[],
         };
         errors.iter().filter(|error| error.is_error()).count()
     }

@@ -1,9 +1,11 @@
 //! What commands show: a human view and a machine view each. Nothing else prints.
 
+pub(crate) mod blueprint;
 pub(crate) mod check;
 pub(crate) mod diagnostics;
 pub(crate) mod explain;
 pub(crate) mod fmt;
+pub(crate) mod init;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod module;

@@ -196,6 +196,8 @@ codes! {
     "E1107" SpecProvider Error "a provider without its credentials";
     "W1108" SpecTime Warning "a reference that tells the time";
     "E1109" PackContent Error "a pack that cannot travel";
+    "E1110" SpecSecret Error "a secret in a spec";
+    "W1111" SpecUnused Warning "a key that has no effect";
 }
 
 impl Code {

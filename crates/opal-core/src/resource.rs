@@ -24,7 +24,7 @@ use crate::placeholder::Placeholder;
 use crate::record::Shown;
 use crate::resolver::{Inputs, Probe, Trouble};
 
-pub use identity::{Described, depends_on, described, id, key, name, thing};
+pub use identity::{Described, depends_on, described, id, is_placed, key, name, placed, thing};
 
 /// Looks at a state of the world and changes nothing.
 pub trait Verify: Sync + fmt::Debug {

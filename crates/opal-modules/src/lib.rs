@@ -3,11 +3,11 @@
 //! | what | where |
 //! |---|---|
 //! | declarative configurations in YAML: reading, lowering, converting, their JSON Schema | [`config`] |
-//! | modules: specs, profiles, blueprints, packs, inputs | [`module`] |
+//! | modules: specs, profiles, blueprints, packs, inputs, drivers, evidence, state | [`module`] |
 //!
-//! A configuration ends in the planner's input, a [`opal_runtime::unit::Unit`]: one planner, one
-//! executor, one scrubber and one record serve all front ends. Modules are read and checked, not run
-//! yet. Deliberately not here: the environment, planning and running; only [`module`] reads files.
+//! A configuration and a run of a module end in the planner's input, a [`opal_runtime::unit::Unit`]: one
+//! planner, one executor, one scrubber and one record serve all front ends. Deliberately not here: the
+//! environment, planning and running; only [`module`] reads files, and what it writes is below its root.
 
 pub mod config;
 pub mod module;

@@ -8,18 +8,23 @@
 //! | inputs: precedence, placeholders, schema | [`inputs`] |
 //! | a tree of specs and packs, looked through | [`lint`] |
 //! | one module with all it needs | [`load`] |
+//! | a run: drivers, its plan, its outputs | [`run`] |
+//! | what is kept of runs, and credentials: the runtime root | [`keep`] |
 //!
-//! Everything here only reads files. Variables of the environment are handed in; drivers and runs are
-//! not here.
+//! Reading a tree of modules changes nothing; [`keep`] writes below the runtime root. Variables of the
+//! environment are handed in.
 
 mod blueprint;
 mod document;
 pub mod inputs;
+pub mod keep;
 pub mod lint;
 pub mod load;
 mod place;
 mod profile;
+mod programs;
 mod reference;
+pub mod run;
 mod spec;
 mod value;
 

@@ -58,7 +58,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use opal_core::action::{Failure, Halt};
+use opal_core::action::{Failure, Halt, Why};
 use opal_core::plan::{Key, Plan};
 use opal_core::record::Shown;
 use opal_core::resolver::Trouble;
@@ -127,6 +127,8 @@ pub struct Outcome {
     pub beside: Vec<FailedStep>,
     /// How many more of those there were.
     pub more: usize,
+    /// The names of the steps that were at work when the time of the run was over.
+    pub late: Vec<Box<str>>,
     /// Whether `finally` blocks ran because the run was told to stop.
     pub cleaned_up: bool,
 }
@@ -172,6 +174,8 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         (Halt::Stopped(_), Some(why)) => Halt::Stopped(why),
         (halt, _) => halt,
     });
+    let is_late = matches!(halt, Some(Halt::Stopped(Why::TimedOut)));
+    let late = if is_late { walk.late("") } else { Vec::new() };
     let tally = lock(&walk.tally);
     let step = |failure: &Failure| {
         let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
@@ -188,6 +192,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         beside: beside.iter().filter_map(step).collect(),
         more: failure.map_or(0, |failure| failure.more),
         halt,
+        late,
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
     }
 }
@@ -216,6 +221,8 @@ struct Tally {
     counts: Counts,
     /// By path: the last failure of each step.
     failed: BTreeMap<Box<str>, FailedStep>,
+    /// By path: the names of steps that ran out of time, until whose time it was says so.
+    late: BTreeMap<Box<str>, Box<str>>,
 }
 
 impl<'p> Walk<'p> {

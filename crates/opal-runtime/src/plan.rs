@@ -138,7 +138,7 @@ pub fn plan(
         Err(expand::Stop) => return Err(planner.into_errors().into()),
     };
     let resolved = settle::settle(planner, steps, keys)?;
-    let errors = resources::check(&resolved, request.registry);
+    let errors = resources::check(&resolved, request.registry, probe);
     if errors.is_empty() { Ok(resolved) } else { Err(errors.into()) }
 }
 

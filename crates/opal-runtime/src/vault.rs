@@ -11,6 +11,7 @@
 //! | many values at once | `net` |
 //! | what to hide in a stretch of output | `search`, `look` |
 //! | a stream of stretches | `scrubber` |
+//! | what looks like a secret, though nobody registered it | `patterns` |
 //!
 //! Not promised: a value that is printed reversed, encrypted, compressed, cut, escaped twice, or
 //! spelled in a way that is not listed; one whose first letters an escape sequence swallows; a
@@ -23,6 +24,7 @@ mod forms;
 mod keep;
 mod look;
 mod net;
+mod patterns;
 mod scrubber;
 mod search;
 mod spell;
@@ -47,6 +49,12 @@ use search::Layer;
 /// A whole text is scrubbed in pieces of this size, which bounds what is copied at once.
 const PIECE: usize = 64 << 10;
 
+/// Whether `text` has a part that a vault with patterns hides though nobody has registered it.
+#[must_use]
+pub fn looks_secret(text: &str) -> bool {
+    Vault::with_patterns().scrub(text).bytes() != text.as_bytes()
+}
+
 /// The values of a run. Values may be added while streams are scrubbed.
 ///
 /// They are put in order when a stream first needs them. That costs time for each value, so a new
@@ -58,6 +66,7 @@ pub struct Vault {
     values: Mutex<Values>,
     /// Counts registrations, so that a stream need not lock to know that there are none.
     generation: AtomicU64,
+    has_patterns: bool,
 }
 
 #[derive(Default)]
@@ -71,6 +80,13 @@ impl Vault {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Hides, besides its values, what looks like a secret: for the output of programs that may
+    /// print some that opal has never seen. `<redacted>` takes its place.
+    #[must_use]
+    pub fn with_patterns() -> Self {
+        Self { has_patterns: true, ..Self::default() }
     }
 
     /// Hides `value` from now on: `label` takes its place. A declared secret is hidden from four

@@ -85,7 +85,7 @@ pub struct Survey<'a> {
 }
 
 /// What was found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// In the order of the plan. Where it was stopped, of those that were looked at.
     pub verifications: Vec<Verification>,

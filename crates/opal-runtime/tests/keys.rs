@@ -1,6 +1,9 @@
 //! Keys on a real file system, and the formats against the programs that define them.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+#[path = "support/needs.rs"]
+mod needs;
+
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::io::Write;
@@ -53,18 +56,6 @@ fn envelope() -> Envelope {
 #[expect(clippy::disallowed_methods, reason = "the programs that define the formats")]
 fn program(name: &str) -> Command {
     Command::new(name)
-}
-
-/// Whether a program is there. In CI it has to be.
-#[expect(clippy::disallowed_methods, reason = "CI says that it is CI in a variable")]
-#[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-fn has(name: &str) -> bool {
-    let found = program(name).arg("--help").output().is_ok();
-    assert!(found || std::env::var_os("CI").is_none(), "{name} is missing in CI");
-    if !found {
-        println!("skipped: {name} is missing (`cargo xtask test` installs it where it can)");
-    }
-    found
 }
 
 #[test]
@@ -147,8 +138,7 @@ fn a_directory_that_others_may_write_into_is_refused() {
 
 #[test]
 fn a_key_of_another_user_is_refused() {
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can give files away");
+    if !needs::root() {
         return;
     }
     let (_folder, root) = root();
@@ -386,7 +376,7 @@ fn recipients_come_one_by_one_or_from_a_file() {
 
 #[test]
 fn age_itself_opens_an_envelope_with_the_runner_key_and_opal_opens_what_age_seals() {
-    if !has("age") {
+    if !needs::program("age") {
         return;
     }
     let (folder, root) = root();
@@ -409,7 +399,7 @@ fn age_itself_opens_an_envelope_with_the_runner_key_and_opal_opens_what_age_seal
 
 #[test]
 fn a_sealed_text_that_is_no_envelope_is_wrong_content() {
-    if !has("age") {
+    if !needs::program("age") {
         return;
     }
     let (folder, root) = root();
@@ -470,7 +460,7 @@ fn what_is_no_public_key_is_refused() {
 
 #[test]
 fn openssl_reads_a_signing_key_and_opal_reads_one_of_openssl() {
-    if !has("openssl") {
+    if !needs::program("openssl") {
         return;
     }
     let (folder, root) = root();

@@ -10,6 +10,8 @@ mod crash;
 mod lines;
 #[path = "record/looks.rs"]
 mod looks;
+#[path = "support/needs.rs"]
+mod needs;
 #[path = "record/output.rs"]
 mod output;
 #[path = "record/retention.rs"]

@@ -18,6 +18,8 @@ mod directory;
 mod files;
 #[path = "resources/line.rs"]
 mod line;
+#[path = "support/needs.rs"]
+mod needs;
 #[path = "resources/package.rs"]
 mod package;
 #[path = "resources/races.rs"]

@@ -1,67 +1,145 @@
-//! `opal module`.
+//! `opal module`, and what it shares with `opal blueprint` and `hyops`.
 
-use clap::{Arg, Command, ValueHint};
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::json;
-
-/// What the next versions do with a module: said to be missing, never mistaken for a typing error.
-pub(crate) const LATER: [&str; 6] = ["apply", "deploy", "destroy", "plan", "preflight", "verify"];
+use crate::options;
 
 pub(super) fn module() -> Command {
     Command::new("module")
-        .about("Look at modules: what they want, and whether everything for it is there")
+        .about("Look at modules and run them: intent, engine, policy and files kept apart")
         .subcommand_required(true)
         .allow_external_subcommands(true)
-        .subcommands([list(), show(), validate(), lint()])
+        .subcommands(commands("opal module"))
         .after_help(
             "Modules are found below `--module-root`, $HYOPS_MODULES_ROOT, or `modules/` beside the \
-             installed opal; packs below $HYOPS_PACKS_ROOT, or in `packs/` beside the modules.\n\n\
-             Exit: 0 all is well, 65 something is wrong, 66 it is not there, 78 a root is not there.\n\n\
-             Examples:\n  opal module list\n  opal module show core/network\n  \
-             opal module validate core.network --inputs prod.yml\n  opal module lint modules packs",
+             installed opal; packs below $HYOPS_PACKS_ROOT, or in `packs/` beside the modules. What is \
+             kept of runs is below `--root`, $HYOPS_RUNTIME_ROOT, or ~/.hybridops.\n\n\
+             Exit: 0 all is well, 1 verify has found a difference, 3 it could not look, 65 something is \
+             wrong, 66 it is not there, 69 the run cannot begin, 74 something cannot be written, 76 a \
+             contract does not hold, 78 a root is not there, 130 interrupted; else what the tool ended \
+             with.\n\n\
+             Examples:\n  opal module list\n  opal module apply core/network --dry-run\n  \
+             opal module apply core/network --inputs prod.yml\n  opal module destroy core.network",
         )
 }
 
-fn list() -> Command {
+/// All commands for modules, as `program` is called.
+pub(crate) fn commands(program: &str) -> Vec<Command> {
+    let run = |name, about: &'static str, examples: &str| {
+        let examples = examples.replace("{}", program);
+        work(name).about(about).after_help(format!("Examples:\n{examples}"))
+    };
+    vec![
+        run(
+            "apply",
+            "Bring about what a module wants",
+            "  {} apply core/network\n  {} apply core/network --inputs prod.yml --with-deps\n  \
+             {} apply core/network --dry-run -o network.plan    a contract for `opal run --plan`",
+        )
+        .arg(with_deps()),
+        run(
+            "deploy",
+            "The same as apply, by the name that pipelines know",
+            "  {} deploy core/network --with-deps",
+        )
+        .arg(with_deps()),
+        run(
+            "plan",
+            "Let the tools of a module say what they would change",
+            "  {} plan core/network\n  {} plan core/network --dry-run    opal's own plan: what would run",
+        ),
+        validate(program),
+        run(
+            "verify",
+            "Let the tools of a module look whether everything is as it wants; exit 1 where not",
+            "  {} verify core/network",
+        ),
+        run("destroy", "Take down what a module has brought about", "  {} destroy core/network"),
+        preflight(program),
+        init(program),
+        list(program),
+        show(program),
+        lint(program),
+    ]
+}
+
+/// A command that runs the tools of a module.
+fn work(name: &'static str) -> Command {
+    Command::new(name)
+        .args(reference())
+        .args([inputs(), module_root(), runtime_root(), out_dir(), instance(), skip_preflight()])
+        .args(options::module_args())
+}
+
+fn preflight(program: &str) -> Command {
+    Command::new("preflight")
+        .about("Look whether a run could begin: tools, credentials, disk, pack")
+        .args(reference())
+        .args([inputs(), module_root(), runtime_root(), instance(), json()])
+        .after_help(format!(
+            "Exit: 0 it could, 69 it could not.\n\nExample:\n  {program} preflight core/network"
+        ))
+}
+
+fn init(program: &str) -> Command {
+    Command::new("init")
+        .about("Make a target ready: settings, tools, credentials; `status` shows all of them")
+        .args([
+            Arg::new("target")
+                .required(true)
+                .value_name("TARGET|status")
+                .help("What to make ready"),
+            runtime_root(),
+            out_dir(),
+            json(),
+        ])
+        .after_help(format!(
+            "The first time a file of settings is written, to be filled in.\n\n\
+             Exit: 0 ready, 78 something is missing.\n\n\
+             Examples:\n  {program} init local\n  {program} init hetzner\n  {program} init status"
+        ))
+}
+
+fn list(program: &str) -> Command {
     Command::new("list")
         .about("List the modules there are")
         .args([module_root(), json()])
-        .after_help(
-            "Examples:\n  opal module list\n  opal module list --json | jq -r '.modules[].module_ref'",
-        )
+        .after_help(format!(
+            "Examples:\n  {program} list\n  {program} list --json | jq -r '.modules[].module_ref'"
+        ))
 }
 
-fn show() -> Command {
+fn show(program: &str) -> Command {
     Command::new("show")
         .about("Show what a module wants: inputs, credentials, dependencies, outputs")
-        .args([reference(), module_root(), json()])
-        .after_help(
-            "Examples:\n  opal module show core/network\n  opal module show core.network --json",
-        )
+        .args(reference())
+        .args([module_root(), json()])
+        .after_help(format!(
+            "Examples:\n  {program} show core/network\n  {program} show core.network --json"
+        ))
 }
 
-fn validate() -> Command {
-    Command::new("validate")
+fn validate(program: &str) -> Command {
+    work("validate")
         .about("Check a module, its profile, its pack and its inputs, without running anything")
-        .args([
-            reference(),
-            Arg::new("inputs")
-                .long("inputs")
-                .value_name("FILE")
-                .value_parser(clap::value_parser!(std::path::PathBuf))
-                .value_hint(ValueHint::FilePath)
-                .help("Inputs in YAML; $HYOPS_INPUT_<key> and $HYOPS_INPUTS_JSON win over them"),
-            module_root(),
-            json(),
-        ])
-        .after_help(
-            "Examples:\n  opal module validate core/network\n  \
-             opal module validate core/network --inputs prod.yml\n  \
-             HYOPS_INPUT_network__mtu=9000 opal module validate core/network",
+        .arg(
+            Arg::new("tools")
+                .long("tools")
+                .action(ArgAction::SetTrue)
+                .help("Also let its tools check their files, which is a run"),
         )
+        .after_help(format!(
+            "Examples:\n  {program} validate core/network\n  \
+             {program} validate core/network --inputs prod.yml\n  \
+             HYOPS_INPUT_network__mtu=9000 {program} validate core/network\n  \
+             {program} validate core/network --tools"
+        ))
 }
 
-fn lint() -> Command {
+fn lint(program: &str) -> Command {
     Command::new("lint")
         .about("Look through directories of modules, profiles, blueprints and packs")
         .args([
@@ -69,28 +147,75 @@ fn lint() -> Command {
                 .required(true)
                 .num_args(1..)
                 .value_name("DIR")
-                .value_parser(clap::value_parser!(std::path::PathBuf))
+                .value_parser(clap::value_parser!(PathBuf))
                 .value_hint(ValueHint::DirPath)
                 .help("What to look through"),
             json(),
         ])
-        .after_help(
-            "Examples:\n  opal module lint modules\n  opal module lint modules packs --json",
-        )
+        .after_help(format!(
+            "Examples:\n  {program} lint modules\n  {program} lint modules packs --json"
+        ))
 }
 
-fn reference() -> Arg {
-    Arg::new("module")
-        .required(true)
-        .value_name("REF")
-        .help("A module: core/network, or core.network")
+fn reference() -> [Arg; 2] {
+    [
+        Arg::new("module")
+            .required_unless_present("module-option")
+            .value_name("REF")
+            .help("A module: core/network, or core.network"),
+        Arg::new("module-option")
+            .long("module")
+            .value_name("REF")
+            .conflicts_with("module")
+            .help("The same, as an option"),
+    ]
 }
 
-fn module_root() -> Arg {
-    Arg::new("module-root")
-        .long("module-root")
-        .value_name("DIR")
-        .value_parser(clap::value_parser!(std::path::PathBuf))
+fn path(id: &'static str, long: &'static str, value: &'static str) -> Arg {
+    Arg::new(id).long(long).value_name(value).value_parser(clap::value_parser!(PathBuf))
+}
+
+fn inputs() -> Arg {
+    path("inputs", "inputs", "FILE")
+        .value_hint(ValueHint::FilePath)
+        .help("Inputs in YAML; $HYOPS_INPUT_<key> and $HYOPS_INPUTS_JSON win over them")
+}
+
+pub(super) fn module_root() -> Arg {
+    path("module-root", "module-root", "DIR")
         .value_hint(ValueHint::DirPath)
         .help("The directory of the modules")
+}
+
+pub(super) fn runtime_root() -> Arg {
+    path("runtime-root", "root", "DIR")
+        .value_hint(ValueHint::DirPath)
+        .help("Where evidence, state and credentials are; else $HYOPS_RUNTIME_ROOT or ~/.hybridops")
+}
+
+pub(super) fn out_dir() -> Arg {
+    path("out-dir", "out-dir", "DIR")
+        .value_hint(ValueHint::DirPath)
+        .help("Where evidence goes, instead of `logs/` below the root")
+}
+
+fn instance() -> Arg {
+    Arg::new("state-instance")
+        .long("state-instance")
+        .value_name("NAME")
+        .help("One of several of the same module, with a state of its own")
+}
+
+pub(super) fn skip_preflight() -> Arg {
+    Arg::new("skip-preflight")
+        .long("skip-preflight")
+        .value_name("REASON")
+        .help("Do not look whether the run can begin; the reason is kept with it")
+}
+
+fn with_deps() -> Arg {
+    Arg::new("with-deps")
+        .long("with-deps")
+        .action(ArgAction::SetTrue)
+        .help("Apply what it builds on first, where that is not there")
 }

@@ -35,19 +35,24 @@ pub(crate) fn given(matches: &ArgMatches) -> Result<&Path, Failure> {
     ))
 }
 
-/// Runs a configuration. Whatever is wrong with it ends with 2.
+/// Runs a configuration.
 pub(crate) fn config(
     context: &Context<'_>,
     path: &Path,
     rest: &[OsString],
     asked: Asked,
 ) -> Result<Exit, Failure> {
-    let of_apply = |exit| match exit {
+    of_config(task::script(context, path, rest, asked, Wish::Run))
+}
+
+/// 2 for whatever is wrong with a configuration.
+pub(crate) fn of_config(ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
+    let of_config = |exit| match exit {
         Exit::Source | Exit::NoValue | Exit::NoFile => Exit::Usage,
         exit => exit,
     };
-    match task::script(context, path, rest, asked, Wish::Run) {
-        Ok(exit) => Ok(of_apply(exit)),
-        Err(failure) => Err(Failure { exit: of_apply(failure.exit), ..failure }),
+    match ended {
+        Ok(exit) => Ok(of_config(exit)),
+        Err(failure) => Err(Failure { exit: of_config(failure.exit), ..failure }),
     }
 }

@@ -12,6 +12,10 @@ use crate::source::{Form, Loaded, NotLoaded};
 use crate::view;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    apply::of_config(convert(context, matches))
+}
+
+fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let path = apply::given(matches)?;
     let loaded = Loaded::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {
@@ -20,7 +24,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
             view::check::unconverted(&loaded, errors.clone(), context)?;
             return Ok(Exit::Source);
         }
-        Form::Language(_) => loaded.text,
+        Form::Language(_) | Form::Module(_) => loaded.text,
     };
     match matches.get_one::<PathBuf>("output").filter(|path| *path != Path::new("-")) {
         Some(output) => write(path, output, &text, matches.get_flag("force")),

@@ -1,6 +1,8 @@
 //! From a plan to an exit code: questions, the session, the record, the run, the last words.
 
 pub(crate) mod again;
+mod end;
+pub(crate) mod keeper;
 mod questions;
 pub(crate) mod recording;
 mod start;
@@ -11,16 +13,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use opal_core::action::{Halt, Why};
+use opal_core::action::Halt;
 use opal_core::contract::Seen;
 use opal_core::hash::Digest;
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::plan::{Piece, Plan, Step};
+use opal_core::plan::{Piece, Step};
 use opal_core::record::Status;
-use opal_runtime::execute::{self, FailedStep, Job, Outcome};
+use opal_runtime::execute::{self, Job};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
-use opal_runtime::record::{self, Contract, Drifted, Ending, Silent};
+use opal_runtime::record::{Contract, Drifted, Ending, Silent};
 use opal_runtime::script::Shell;
 use opal_runtime::session::{LocalSession, Setup, Terminal};
 use opal_runtime::stop::{Stop, USUAL_GRACE};
@@ -34,7 +36,9 @@ use crate::options::Asked;
 use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::view;
-use crate::view::run::{Failed, Live, Look, Report, summary_json};
+use crate::view::run::{Live, Look};
+use end::End;
+use keeper::{Keeper, Unmoved};
 use recording::Recording;
 
 /// How long the look after a contract's run may take.
@@ -51,6 +55,8 @@ pub(crate) struct Errand<'e> {
     pub(crate) claim: Option<Digest>,
     /// The words that take it up again, where that can be.
     pub(crate) again: Option<String>,
+    /// Who keeps it besides the record.
+    pub(crate) keeper: Option<&'e dyn Keeper>,
 }
 
 /// The contract that a plan is run under.
@@ -63,6 +69,20 @@ pub(crate) struct Held {
     pub(crate) key: PlaceholderKey,
 }
 
+impl Errand<'_> {
+    /// The last that may stand in the way.
+    fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+        self.claim.map_or(Ok(()), |contract| claim(context, asked, &contract))?;
+        self.keeper.map_or(Ok(()), Keeper::set_off)
+    }
+
+    /// Nothing runs, and whoever was told that something would hears why.
+    fn abandoned(&self, failure: Failure) -> Failure {
+        self.keeper.inspect(|keeper| keeper.abandon(&failure.message));
+        failure
+    }
+}
+
 /// Runs it to its end.
 pub(crate) fn execute(
     context: &Context<'_>,
@@ -70,10 +90,14 @@ pub(crate) fn execute(
     errand: &Errand<'_>,
 ) -> Result<Exit, Failure> {
     let Resolved { plan, secrets, declared, .. } = errand.resolved;
-    let vault = Vault::new();
-    execute::register(&vault, plan, secrets, declared);
-    let live = Live::new(Look::of(context, asked), errand.watched.stop())?
+    let own = Vault::new();
+    let vault = errand.keeper.map_or(&own, Keeper::vault);
+    execute::register(vault, plan, secrets, declared);
+    let counts_branches = !errand.subject.loaded.is_config();
+    let look = Look { counts_branches, ..Look::of(context, asked) };
+    let live = Live::new(look, errand.watched.stop())?
         .looking_at(verify::described(plan, &context.registry));
+    let unmoved = Unmoved(&live);
     let start = errand.subject.start()?;
     let base = errand.subject.base()?;
     let session = session(context, asked, errand, start.clone())?;
@@ -86,9 +110,9 @@ pub(crate) fn execute(
         session: &*session,
         start: &start,
         base: &base,
-        vault: &vault,
+        vault,
         recorder: &Silent,
-        audience: &live,
+        audience: if errand.keeper.is_some() { &unmoved } else { &live },
         stop: &stop,
         jobs: asked.run.jobs.map(Into::into),
         from: from.as_deref(),
@@ -100,30 +124,32 @@ pub(crate) fn execute(
         .and_then(|()| execute::questions(&job).map_err(|unready| vec![unready]));
     let questions = match questions {
         Ok(questions) => questions,
-        Err(unready) => return unready::tell(context, asked, errand.subject, unready, &vault),
+        Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
     if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
         view::plan::note("there is no bash here: a pipe fails only where its last command does");
     }
     let what = (errand.subject, errand.resolved);
-    let known = match first::look(context, asked, what, &vault, (&stop, errand.watched))? {
+    let known = match first::look(context, asked, what, vault, (&stop, errand.watched))? {
         Ok(known) => known,
         Err(exit) => return Ok(exit),
     };
-    if let Some(exit) = questions::ask(&questions, &vault, asked.run.yes, errand.watched)? {
+    if let Some(exit) = questions::ask(&questions, vault, asked.run.yes, errand.watched)? {
         return Ok(exit);
     }
+    let told = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
     let held = errand.contract.as_ref().map(|held| (held.named.clone(), held.drift.clone()));
     let (contract, drift) = held.unzip();
     let source = &errand.subject.loaded.path;
     let header =
         recording::header(context, (source, &start), plan, contract, drift.unwrap_or_default());
-    let recording = Recording::begin(context, asked, header, plan)?;
+    let recording = Recording::begin(context, asked, header, plan, told)
+        .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
-    if let Some(Err(failure)) = errand.claim.map(|contract| claim(context, asked, &contract)) {
+    if let Err(failure) = errand.set_off(context, asked) {
         recording.finish(&refused(&failure))?;
-        return Err(failure);
+        return Err(errand.abandoned(failure));
     }
     let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
@@ -131,7 +157,7 @@ pub(crate) fn execute(
     }
     let resources = left(context, asked, errand);
     let end = End { errand, outcome: &outcome, took: began.elapsed(), resources };
-    end.tell(context, asked, &live, recording, &vault)
+    end.tell(context, asked, &live, recording, vault)
 }
 
 /// What ends the run: a signal, or its own time.
@@ -228,122 +254,4 @@ fn refused(failure: &Failure) -> Ending<'static> {
         beside: Vec::new(),
         resources: Vec::new(),
     }
-}
-
-/// How a run ended, and what there is to say about it.
-struct End<'e> {
-    errand: &'e Errand<'e>,
-    outcome: &'e Outcome,
-    took: Duration,
-    /// What a contract's run has left of its resources.
-    resources: Vec<Seen>,
-}
-
-impl End<'_> {
-    /// The last words, to the record and to people. Gives the exit code.
-    fn tell(
-        &self,
-        context: &Context<'_>,
-        asked: &Asked,
-        live: &Live,
-        recording: Recording<'_>,
-        vault: &Vault,
-    ) -> Result<Exit, Failure> {
-        let (status, code) = self.status();
-        let outcome = self.outcome;
-        let ending = Ending {
-            at: SystemTime::now(),
-            took: self.took,
-            status,
-            code,
-            failed: outcome.failed.as_ref().map(|step| recorded(step, vault)),
-            beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
-            resources: self.resources.clone(),
-        };
-        let id = recording.id().map(ToString::to_string);
-        let folder = recording.folder().map(PathBuf::from);
-        let kept = recording.finish(&ending);
-        let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
-        let resolved = self.errand.resolved;
-        let is_open =
-            is_open && folder.as_deref().is_some_and(|it| start::can_be_taken_up(it, resolved));
-        let resume = self.errand.again.as_deref().filter(|_| is_open);
-        let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
-        let told = |failed| self.failed(failed, &file, vault);
-        let report = Report {
-            status,
-            code,
-            took: self.took,
-            steps: outcome.steps,
-            failed: outcome.failed.as_ref().map(told),
-            beside: outcome.beside.iter().map(told).collect(),
-            more: outcome.more,
-            resume,
-            record: folder.as_deref(),
-        };
-        live.finish(&report);
-        if asked.plan.is_json() {
-            let source = &self.errand.subject.loaded.path;
-            let target = recording::target(source, &self.errand.resolved.plan);
-            view::print_json(&summary_json(id.as_deref(), target, &report))?;
-        }
-        context.stages.end("run");
-        let loaded = self.errand.subject.loaded;
-        view::trace::telemetry(context, loaded, &self.errand.resolved.plan, &asked.plan);
-        kept?;
-        match live.trouble() {
-            Some(failure) => Err(failure),
-            None => Ok(Exit::Step(u8::try_from(code).unwrap_or(1))),
-        }
-    }
-
-    fn status(&self) -> (Status, i32) {
-        match &self.outcome.halt {
-            None if self.is_drifted() => (Status::Drifted, 0),
-            None => (Status::Executed, 0),
-            // 2 says that a configuration is a bad one, whatever its steps end with.
-            Some(Halt::Failed(_)) if self.errand.subject.loaded.is_config() => {
-                (Status::Failed, i32::from(Exit::Differs.code()))
-            }
-            Some(Halt::Failed(failure)) => (Status::Failed, failure.code),
-            Some(Halt::Stopped(Why::Signal(number))) => (Status::Interrupted, 128 + number),
-            // The time of the whole run is over.
-            Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => (Status::Failed, 124),
-            Some(Halt::Unrecorded) => (Status::Failed, i32::from(Exit::Write.code())),
-        }
-    }
-
-    fn is_drifted(&self) -> bool {
-        self.errand.contract.as_ref().is_some_and(|held| !held.drift.is_empty())
-    }
-
-    fn failed<'f>(&'f self, failed: &'f FailedStep, file: &'f str, vault: &Vault) -> Failed<'f> {
-        let step = find(&self.errand.resolved.plan, &failed.path);
-        let decorator = step.map_or("", |step| &*step.decorator);
-        let place = step.and_then(|step| Some((file, self.line(step)?)));
-        Failed::of(failed, decorator, place, vault)
-    }
-
-    /// The line of a step, from 1.
-    fn line(&self, step: &Step) -> Option<u32> {
-        let text = &self.errand.subject.loaded.text;
-        let before = text.get(..step.span.range().start)?;
-        u32::try_from(before.matches('\n').count() + 1).ok()
-    }
-}
-
-fn recorded<'f>(step: &'f FailedStep, vault: &Vault) -> record::Failed<'f> {
-    let message = step.trouble.as_ref().map(|trouble| vault.scrub(&trouble.message).into_owned());
-    record::Failed { path: &step.path, code: step.code, message }
-}
-
-fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Step> {
-    let mut open: Vec<&Step> = plan.steps.iter().collect();
-    while let Some(step) = open.pop() {
-        if &*step.path == path {
-            return Some(step);
-        }
-        open.extend(&step.block);
-    }
-    None
 }

@@ -1,44 +1,78 @@
-//! `opal module`: looking at modules. Nothing here runs one.
+//! `opal module`: looking at modules, and running them.
+
+pub(crate) mod around;
+mod init;
+mod keeper;
+mod masked;
+mod order;
+mod preflight;
+pub(crate) mod run;
 
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::{Diagnostic, Severity, suggest};
-use opal_modules::module::inputs::{self, Given};
+use opal_modules::module::inputs::{self, Given, InvalidInputs};
 use opal_modules::module::lint::{self, Findings};
 use opal_modules::module::load::{self, Read};
+use opal_modules::module::run::Command;
 use opal_modules::module::{Hints, ModuleRef, NotFound, Places, Spec};
 use serde_json::{Map, Value};
 
 use crate::ambient::Ambient;
-use crate::builtins::MODULE_LATER;
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::options::wants_json;
 use crate::project;
 use crate::view::module as view;
 
-const VERBS: [&str; 4] = ["lint", "list", "show", "validate"];
+pub(crate) use keeper::Keeping;
+
+const VERBS: [&str; 11] = [
+    "apply",
+    "deploy",
+    "destroy",
+    "init",
+    "lint",
+    "list",
+    "plan",
+    "preflight",
+    "show",
+    "validate",
+    "verify",
+];
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     match matches.subcommand() {
-        Some(("list", matches)) => list(context, matches),
-        Some(("show", matches)) => show(context, matches),
-        Some(("validate", matches)) => validate(context, matches),
-        Some(("lint", matches)) => lint(context, matches),
-        Some((verb, _)) if MODULE_LATER.contains(&verb) => Err(Failure::new(
-            Exit::Unavailable,
-            format!("`opal module {verb}` is not part of this version"),
-            "modules can be listed, shown, linted and validated; see `opal module --help`",
-        )),
-        Some((verb, _)) => {
-            let near = suggest::nearest(verb, VERBS.into_iter().chain(MODULE_LATER));
-            let help = near.map_or("see `opal module --help`".to_owned(), |near| {
-                format!("did you mean `opal module {near}`?")
-            });
-            Err(Failure::usage(format!("`opal module` has no command `{verb}`"), help))
-        }
+        Some((verb, matches)) => word(context, verb, matches),
         None => Err(Failure::usage("`opal module` needs a command", "see `opal module --help`")),
+    }
+}
+
+/// A command by its name, as `opal module` and `hyops` have it.
+pub(crate) fn word(
+    context: &Context<'_>,
+    verb: &str,
+    matches: &ArgMatches,
+) -> Result<Exit, Failure> {
+    match verb {
+        "list" => list(context, matches),
+        "show" => show(context, matches),
+        "validate" if !matches.get_flag("tools") => validate(context, matches),
+        "lint" => lint(context, matches),
+        "init" => init::run(context, matches),
+        "preflight" => preflight::run(context, matches),
+        _ => match Command::named(verb) {
+            Some(command) => run::run(context, matches, command),
+            None => {
+                let near = suggest::nearest(verb, VERBS);
+                let help = near.map_or("see `opal module --help`".to_owned(), |near| {
+                    format!("did you mean `opal module {near}`?")
+                });
+                Err(Failure::usage(format!("`opal module` has no command `{verb}`"), help))
+            }
+        },
     }
 }
 
@@ -58,30 +92,45 @@ impl Surroundings {
         let (modules, packs) = (take("HYOPS_MODULES_ROOT"), take("HYOPS_PACKS_ROOT"));
         Self { modules, packs, program: Ambient::program() }
     }
+
+    fn hints<'s>(&'s self, module_root: Option<&'s Path>) -> Hints<'s> {
+        Hints {
+            module_root,
+            modules_variable: self.modules.as_deref(),
+            packs_variable: self.packs.as_deref(),
+            program: self.program.as_deref(),
+        }
+    }
 }
 
 fn places(matches: &ArgMatches) -> Result<Places, Failure> {
     let around = Surroundings::read();
-    let hints = Hints {
-        module_root: matches.get_one::<PathBuf>("module-root").map(PathBuf::as_path),
-        modules_variable: around.modules.as_deref(),
-        packs_variable: around.packs.as_deref(),
-        program: around.program.as_deref(),
-    };
+    let module_root = matches.get_one::<PathBuf>("module-root").map(PathBuf::as_path);
+    let hints = around.hints(module_root);
     Places::find(&hints).map_err(|missing| not_found(missing, Exit::Configuration))
 }
 
-fn not_found(missing: NotFound, exit: Exit) -> Failure {
+pub(crate) fn not_found(missing: NotFound, exit: Exit) -> Failure {
     Failure::new(exit, missing.message, missing.help)
 }
 
 fn reference(matches: &ArgMatches) -> Result<ModuleRef, Failure> {
-    let text = matches.get_one::<String>("module").map_or("", String::as_str);
+    let named = |id| matches.try_get_one::<String>(id).ok().flatten();
+    let text = named("module").or_else(|| named("module-option")).map_or("", String::as_str);
     ModuleRef::parse(text).map_err(|no| Failure::usage(no.message, no.help))
 }
 
+fn invalid(invalid: &InvalidInputs) -> Failure {
+    let help = "say it with `--inputs FILE`, `HYOPS_INPUT_<key>` or `HYOPS_INPUTS_JSON`";
+    Failure::new(Exit::Source, invalid.to_string(), help)
+}
+
 /// A spec without faults; else what is wrong with it has been shown.
-fn whole<T>(read: Read<T>, context: &Context<'_>, json: bool) -> Result<Option<T>, Failure> {
+pub(crate) fn whole<T>(
+    read: Read<T>,
+    context: &Context<'_>,
+    json: bool,
+) -> Result<Option<T>, Failure> {
     let name = read.path.display().to_string();
     let file = checked(name, read.text, read.checked.diagnostics);
     if file.diagnostics.is_empty() {
@@ -110,12 +159,12 @@ fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
             (folder.display().to_string(), spec)
         })
         .collect();
-    view::list(&listed, context, matches.get_flag("json"))
+    view::list(&listed, context, wants_json(matches))
 }
 
 fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (places, module) = (places(matches)?, reference(matches)?);
-    let json = matches.get_flag("json");
+    let json = wants_json(matches);
     let read = load::spec(&places, &module).map_err(|it| not_found(it, Exit::NoFile))?;
     match whole(read, context, json)? {
         Some(spec) => view::show(&spec, json),
@@ -124,41 +173,60 @@ fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn validate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (places, module) = (places(matches)?, reference(matches)?);
-    let json = matches.get_flag("json");
+    let (places, module, json) = (places(matches)?, reference(matches)?, wants_json(matches));
+    let Some((spec, stack)) = complete(context, &places, &module, json)? else {
+        return Ok(Exit::Source);
+    };
+    let schema = load::schema(&places, &module).map_err(|it| not_found(it, Exit::Source))?;
+    let Some(given) = given(context, matches)? else { return Ok(Exit::Source) };
+    let inputs = inputs::outlook(&spec, &given, schema.as_ref()).map_err(|it| invalid(&it))?;
+    view::valid(&spec, &stack, &inputs, json)
+}
+
+/// A module with everything that it names: its spec, and where its pack is. None where the faults of a
+/// file have been shown.
+pub(crate) fn complete(
+    context: &Context<'_>,
+    places: &Places,
+    module: &ModuleRef,
+    json: bool,
+) -> Result<Option<(Spec, PathBuf)>, Failure> {
     let missing = |it| not_found(it, Exit::Source);
-    let read = load::spec(&places, &module).map_err(|it| not_found(it, Exit::NoFile))?;
+    let read = load::spec(places, module).map_err(|it| not_found(it, Exit::NoFile))?;
     let source = (read.path.display().to_string(), read.text.clone());
-    let Some(spec) = whole(read, context, json)? else { return Ok(Exit::Source) };
-    let profile = load::profile(&places, &spec).map_err(missing)?;
-    let Some(profile) = whole(profile, context, json)? else { return Ok(Exit::Source) };
+    let Some(spec) = whole(read, context, json)? else { return Ok(None) };
+    let profile = load::profile(places, &spec).map_err(missing)?;
+    let Some(profile) = whole(profile, context, json)? else { return Ok(None) };
     let unknown = spec.unknown_hooks(Some(&profile));
     if !unknown.is_empty() {
         view::faults(&checked(source.0, source.1, unknown), context, json)?;
-        return Ok(Exit::Source);
+        return Ok(None);
     }
     let stack = places.stack(&spec.execution.driver, &spec.execution.pack).map_err(missing)?;
     for dependency in spec.dependencies.iter().filter(|dependency| dependency.required) {
-        load::spec(&places, &dependency.module_ref).map_err(missing)?;
+        load::spec(places, &dependency.module_ref).map_err(missing)?;
     }
-    let schema = load::schema(&places, &module).map_err(missing)?;
-    let Some(given) = given(context, matches)? else { return Ok(Exit::Source) };
-    let inputs = inputs::resolve(&spec, &given, schema.as_ref()).map_err(|invalid| {
-        let help = "say it with `--inputs FILE`, `HYOPS_INPUT_<key>` or `HYOPS_INPUTS_JSON`";
-        Failure::new(Exit::Source, invalid.to_string(), help)
-    })?;
-    let keys: Vec<&str> = inputs.keys().map(String::as_str).collect();
-    view::valid(&spec, &stack, &keys, json)
+    Ok(Some((spec, stack)))
 }
 
 /// What is said besides the spec; none where the file of inputs has faults, which have been shown.
 fn given(context: &Context<'_>, matches: &ArgMatches) -> Result<Option<Given>, Failure> {
+    let path = matches.get_one::<PathBuf>("inputs").map(PathBuf::as_path);
+    given_with(context, path, wants_json(matches))
+}
+
+/// The same, with this file.
+pub(crate) fn given_with(
+    context: &Context<'_>,
+    path: Option<&Path>,
+    json: bool,
+) -> Result<Option<Given>, Failure> {
     let mut given = Given::default();
-    if let Some(path) = matches.get_one::<PathBuf>("inputs") {
+    if let Some(path) = path {
         match file_of_inputs(path)? {
             Ok(file) => given.file = file,
             Err(faults) => {
-                view::faults(&faults, context, matches.get_flag("json"))?;
+                view::faults(&faults, context, json)?;
                 return Ok(None);
             }
         }
@@ -183,14 +251,19 @@ fn given(context: &Context<'_>, matches: &ArgMatches) -> Result<Option<Given>, F
 }
 
 fn file_of_inputs(path: &Path) -> Result<Result<Map<String, Value>, CheckedFile>, Failure> {
-    let source = project::read(path)?;
+    let source = project::read(path).map_err(|failure| Failure {
+        help: vec!["`--inputs` names a file in YAML".to_owned()],
+        ..failure
+    })?;
     let text = match source.text {
         Ok(text) => text,
         Err(no_text) => {
-            return Ok(Err(checked(source.name, no_text.shown, vec![no_text.diagnostic])));
+            let shown = masked::masked(&no_text.shown);
+            return Ok(Err(checked(source.name, shown, vec![no_text.diagnostic])));
         }
     };
-    Ok(inputs::read_file(&text).map_err(|faults| checked(source.name, text, faults)))
+    let shown = |faults| checked(source.name, masked::masked(&text), faults);
+    Ok(inputs::read_file(&text).map_err(shown))
 }
 
 fn lint(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -215,7 +288,7 @@ fn lint(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
         .into_iter()
         .map(|file| checked(file.path.display().to_string(), file.text, file.diagnostics))
         .collect();
-    view::lint(&files, &counts, context, matches.get_flag("json"))?;
+    view::lint(&files, &counts, context, wants_json(matches))?;
     let has_errors = files.iter().any(|file| file.count(Severity::Error) > 0);
     Ok(if has_errors { Exit::Source } else { Exit::Done })
 }

@@ -6,7 +6,6 @@ mod show;
 pub(crate) mod trust;
 mod verify;
 
-use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
@@ -53,16 +52,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         Some(("verify", matches)) => return verify::run(context, matches),
         _ => {}
     }
-    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
-    let rest: Vec<OsString> = matches
-        .get_many::<String>("arguments")
-        .map(|all| all.map(OsString::from).collect())
-        .unwrap_or_default();
-    let Some(target) = matches.get_one::<String>("target") else {
-        return Err(Failure::usage("`opal plan` needs a task", "see `opal plan --help`"));
-    };
-    let file = context.file(matches);
-    task::resolve_target(context, target, file, &rest, asked, task::Wish::Plan)
+    task::typed(context, matches, task::Wish::Plan)
 }
 
 /// Shows the plan of `subject`, or writes its contract.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
+use clap::ArgMatches;
 use opal_core::Value;
 use opal_modules::config::Config;
 use opal_runtime::plan::Purpose;
@@ -171,6 +172,7 @@ fn carry_out(
         contract: None,
         claim: None,
         again: Some(execute::again::direct(context, asked, subject)),
+        keeper: None,
     };
     execute::execute(context, asked, &errand)
 }
@@ -180,8 +182,29 @@ pub(crate) fn help(task: &Task, context: &Context<'_>, wish: Wish) -> Result<Exi
     view::help(&command.render_long_help(), context)
 }
 
+/// The target that was typed behind a command, with its arguments.
+pub(crate) fn typed(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    wish: Wish,
+) -> Result<Exit, Failure> {
+    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    let rest: Vec<OsString> = matches
+        .get_many::<String>("arguments")
+        .map(|all| all.map(OsString::from).collect())
+        .unwrap_or_default();
+    match matches.get_one::<String>("target") {
+        Some(target) => resolve_target(context, target, context.file(matches), &rest, asked, wish),
+        None => {
+            let verb = wish.verb();
+            let help = format!("see `opal {verb} --help`");
+            Err(Failure::usage(format!("`opal {verb}` needs a target"), help))
+        }
+    }
+}
+
 /// A function or a file, by its name.
-pub(crate) fn resolve_target(
+fn resolve_target(
     context: &Context<'_>,
     target: &str,
     file: Option<&PathBuf>,

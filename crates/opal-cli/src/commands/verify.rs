@@ -2,7 +2,6 @@
 //! nothing is kept: no record, and no key is made.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::time::Duration;
 
@@ -28,23 +27,10 @@ use crate::view::verify::{Findings, Progress};
 use crate::{project, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    match target(context, matches) {
+    match task::typed(context, matches, task::Wish::Verify) {
         Ok(exit) => Ok(of_look(exit)),
         Err(failure) => Err(Failure { exit: of_look(failure.exit), ..failure }),
     }
-}
-
-fn target(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
-    let rest: Vec<OsString> = matches
-        .get_many::<String>("arguments")
-        .map(|all| all.map(OsString::from).collect())
-        .unwrap_or_default();
-    let Some(target) = matches.get_one::<String>("target") else {
-        return Err(Failure::usage("`opal verify` needs a target", "see `opal verify --help`"));
-    };
-    let file = context.file(matches);
-    task::resolve_target(context, target, file, &rest, asked, task::Wish::Verify)
 }
 
 /// 2 for whatever is wrong with what was given, 3 where it could not be done.
@@ -192,9 +178,19 @@ pub(crate) fn described(plan: &Plan, registry: &Registry) -> BTreeSet<Box<str>> 
 }
 
 /// What is typed to bring about what was not found.
-pub(crate) fn mend(subject: &Subject<'_>) -> String {
+fn mend(subject: &Subject<'_>) -> String {
+    let verb = if subject.loaded.is_config() { "apply " } else { "" };
+    format!("opal {verb}{}", target(subject))
+}
+
+/// What is typed to see all that differs.
+pub(crate) fn again(subject: &Subject<'_>) -> String {
+    format!("opal verify {} -v", target(subject))
+}
+
+fn target(subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
-    let mut words = vec!["opal".to_owned()];
+    let mut words = Vec::new();
     let task = subject.function.as_deref().and_then(|name| loaded.task(name));
     match task {
         Some(task) => {
@@ -204,7 +200,6 @@ pub(crate) fn mend(subject: &Subject<'_>) -> String {
             words.extend(tasks::words(&task, &subject.arguments));
         }
         None => {
-            words.extend(loaded.is_config().then(|| "apply".to_owned()));
             words.push(quoted(&loaded.name));
             if let Some(Value::Array(items)) = subject.arguments.get("args") {
                 words.extend(items.iter().map(tasks::word));

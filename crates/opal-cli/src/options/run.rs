@@ -103,6 +103,16 @@ impl RunOptions {
         asked.next().map(|(_, name)| name)
     }
 
+    /// An option that begins in the middle of a plan, or looks at the resources of one.
+    pub(crate) fn of_a_source(&self) -> Option<&'static str> {
+        let asked = [
+            (self.from.is_some(), "--from"),
+            (self.resume.is_some(), "--resume"),
+            (self.verify_first, "--verify-first"),
+        ];
+        asked.into_iter().find_map(|(asked, name)| asked.then_some(name))
+    }
+
     pub(crate) fn events_to_stdout(&self) -> bool {
         self.events.as_deref() == Some(Path::new("-"))
     }

@@ -4,13 +4,19 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use opal_core::{Diagnostic, Severity};
-use opal_modules::module::Spec;
+use opal_modules::module::inputs::Outlook;
+use opal_modules::module::run::decorators::Run;
+use opal_modules::module::run::finish::{self, End};
+use opal_modules::module::run::preflight::Check;
+use opal_modules::module::run::{Command, Prepared};
+use opal_modules::module::{ModuleRef, Spec};
 use serde_json::{Value, json};
 
 use super::check::{document, report};
 use super::diagnostics::{self, visible};
 use super::{counted, print, print_json, say};
 use crate::commands::check::CheckedFile;
+use crate::commands::execute::keeper::Last;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
@@ -141,18 +147,23 @@ fn module(spec: &Spec) -> Value {
 pub(crate) fn valid(
     spec: &Spec,
     stack: &Path,
-    inputs: &[&str],
+    inputs: &Outlook,
     json: bool,
 ) -> Result<Exit, Failure> {
     if json {
         let mut document = module(spec);
         document["valid"] = true.into();
         document["stack"] = stack.display().to_string().into();
-        document["inputs"] = json!(inputs);
+        document["inputs"] = json!(inputs.keys);
+        document["open"] = json!(inputs.open);
         return print_json(&document);
     }
-    let inputs = counted(inputs.len(), "input");
-    print(&format!("{} is valid: spec, profile, pack and {inputs}\n", spec.module_ref))
+    let keys = counted(inputs.keys.len(), "input");
+    let mut out = format!("{} is valid: spec, profile, pack and {keys}\n", spec.module_ref);
+    if !inputs.open.is_empty() {
+        let _ = writeln!(out, "still to be filled in: {}", visible(&inputs.open.join(", ")));
+    }
+    print(&out)
 }
 
 pub(crate) fn lint(
@@ -196,5 +207,109 @@ pub(crate) fn lint(
     if let Some(first) = first {
         let _ = writeln!(out, "more on a code: `opal explain {}`", first.code.as_str());
     }
+    print(&out)
+}
+
+/// The last word on a run.
+pub(crate) fn last(last: &Last, json: bool) -> Result<Exit, Failure> {
+    match &last.json {
+        Some(document) if json => return print_json(document),
+        _ if json => {}
+        _ => say(&last.text),
+    }
+    Ok(Exit::Done)
+}
+
+/// What is about to happen, and where it can be read up.
+pub(crate) fn begun(run: &Run, evidence: &Path) {
+    let Prepared { spec, command, instance, warnings, .. } = &run.prepared;
+    let mut out = String::new();
+    for warning in warnings {
+        let _ = writeln!(out, "warning: {}", visible(warning));
+    }
+    let instance = instance.as_ref().map(|it| format!(" ({})", it.as_str())).unwrap_or_default();
+    let _ = writeln!(out, "{command} {}{instance}  {}", spec.module_ref, run.id);
+    let _ = writeln!(out, "evidence: {}", evidence.display());
+    say(&out);
+}
+
+/// What a run has come to, in words.
+pub(crate) fn ended(run: &Run, result: &finish::Result, evidence: &Path, colour: bool) -> String {
+    let Prepared { spec, command, warnings: known, .. } = &run.prepared;
+    let mut out = String::new();
+    for warning in result.warnings.iter().filter(|warning| !known.contains(warning)) {
+        let _ = writeln!(out, "warning: {}", visible(warning));
+    }
+    let (state, paint) = match result.end {
+        End::Ok => ("ok", "\x1b[32m"),
+        End::Differs => ("not as wanted", "\x1b[33m"),
+        End::Failed => ("failed", "\x1b[31m"),
+        End::Cancelled => ("cancelled", "\x1b[31m"),
+    };
+    let state = if colour { format!("{paint}{state}\x1b[0m") } else { state.to_owned() };
+    let _ = write!(out, "{command} {}: {state}", spec.module_ref);
+    if let Some(error) = &result.error {
+        let _ = write!(out, ": {}", visible(error));
+    }
+    out.push('\n');
+    for (name, value) in &result.outputs {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let _ = writeln!(out, "  {} = {}", visible(name), visible(&text));
+    }
+    if result.end != End::Ok {
+        let _ = writeln!(out, "evidence: {}", evidence.display());
+    }
+    out
+}
+
+/// A run with those before it, as one document. Nothing where nothing has run.
+pub(crate) fn with_deps(
+    (module, command): (&ModuleRef, Command),
+    mut runs: Vec<Value>,
+    exit: Exit,
+) -> Result<Exit, Failure> {
+    if runs.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let mut document = match runs.pop_if(|run| run["module_ref"] == module.as_str()) {
+        Some(own) => own,
+        None => json!({
+            "version": 1,
+            "module_ref": module.as_str(),
+            "command": command.name(),
+            "status": End::Failed.name(),
+            "exit_code": exit.code(),
+            "error": "something that it builds on has failed",
+        }),
+    };
+    document["dependencies"] = runs.into();
+    print_json(&document)
+}
+
+/// What becomes of something that a module builds on.
+pub(crate) fn dependency(module: &ModuleRef, status: &str) {
+    say(&format!("dependency={module} status={status}\n"));
+}
+
+pub(crate) fn preflight(module: &ModuleRef, checks: &[Check], json: bool) -> Result<Exit, Failure> {
+    let ok = checks.iter().all(|check| check.fault.is_none());
+    if json {
+        let checks: Vec<Value> = checks.iter().map(Check::json).collect();
+        let module = module.as_str();
+        return print_json(
+            &json!({"version": 1, "module_ref": module, "ok": ok, "checks": checks}),
+        );
+    }
+    let mut out = String::new();
+    for check in checks {
+        match &check.fault {
+            None => drop(writeln!(out, "ok       {}", check.name)),
+            Some((message, help)) => {
+                let _ = writeln!(out, "missing  {}  {message}", check.name);
+                let _ = writeln!(out, "         {help}");
+            }
+        }
+    }
+    let _ = writeln!(out, "{module} {}", if ok { "can be run" } else { "cannot be run" });
     print(&out)
 }

@@ -8,7 +8,7 @@ mod program;
 
 use std::path::Path;
 
-use opal_core::contract::{Contract, Drift, Verdict};
+use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
 use opal_runtime::keys::PublicKey;
@@ -176,6 +176,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) names: [&'a str; 2],
     /// The command that makes a new contract: `opal plan deploy -o prod.plan`.
     pub(crate) mend: Option<&'a str>,
+    /// The command that shows how resources differ: `opal verify deploy -v`.
+    pub(crate) look: Option<&'a str>,
 }
 
 /// Every difference with what stands behind it, for people.
@@ -238,7 +240,11 @@ pub(crate) fn refused(comparison: &Comparison<'_>, exit: Exit) -> Failure {
         Some(mend) => format!("where the change is meant, make a new contract: `{mend}`"),
         None => "where the change is meant, make a new contract with `opal plan`".to_owned(),
     };
-    let failure = Failure::new(exit, message, help);
+    let mut failure = Failure::new(exit, message, help);
+    let is_resource = |one: &Difference| one.change == Change::Resource;
+    if let Some(look) = comparison.look.filter(|_| verdict.differences.iter().any(is_resource)) {
+        failure = failure.help(format!("to see how resources differ now, run `{look}`"));
+    }
     if verdict.may_be_forced() {
         return failure.help("`--force` runs the steps of the contract with the values of now");
     }

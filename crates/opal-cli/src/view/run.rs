@@ -10,11 +10,12 @@
 //! | the last lines of a step, for when it fails | `tail` |
 //! | the last words: failures, counts, times | `report` |
 //! | groups and annotations in a workflow | `github` |
-//! | the same as one JSON document | `summary` |
+//! | the same as one JSON document | `summary`, the steps of a configuration in `ends` |
 //! | how things are said | `words` |
 //!
 //! Deliberately not here: what happens, and in which order it is told; that is the executor's.
 
+mod ends;
 mod github;
 mod ink;
 mod report;
@@ -32,10 +33,13 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use opal_core::Registry;
+use opal_core::plan::Plan;
 use opal_core::record::{Event, Shown, Stream};
 use opal_runtime::session::Closed;
 use opal_runtime::stop::Stop;
 use opal_runtime::witness::{Audience, Progress};
+use serde_json::Value;
 
 use crate::dispatch::Context;
 use crate::failure::Failure;
@@ -60,6 +64,8 @@ pub(crate) struct Look {
     pub(crate) stderr_is_terminal: bool,
     /// In a workflow of GitHub.
     pub(crate) github: bool,
+    /// Whether it is told how many branches have ended, where that cannot be drawn.
+    pub(crate) counts_branches: bool,
 }
 
 /// How much opal says itself. What steps print is theirs, and always shown.
@@ -88,6 +94,7 @@ impl Look {
             stdout_is_terminal: ambient.stdout_is_terminal,
             stderr_is_terminal: ambient.stderr_is_terminal && !ambient.is_dumb,
             github: ambient.github,
+            counts_branches: true,
         }
     }
 }
@@ -136,6 +143,11 @@ impl Live {
     fn on(look: Look, screen: Screen) -> Self {
         let state = State::new(look, screen);
         Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }))
+    }
+
+    /// What became of each step that describes a state, as JSON.
+    pub(crate) fn steps_json(&self, plan: &Plan, registry: &Registry) -> Value {
+        self.0.lock().ends.json(plan, registry)
     }
 
     /// The last words.

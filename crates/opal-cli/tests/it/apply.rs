@@ -1,6 +1,7 @@
 //! `opal apply`, `--verify-first` and `--dry-run`.
 
 mod failing;
+mod steps;
 
 use crate::support::{Opal, assert_schema};
 use crate::tree::tree;

@@ -45,11 +45,11 @@ fn a_file_that_is_there_stays_unless_it_is_said() {
 fn what_is_no_configuration_is_told() {
     let opal = Opal::machine("").file("a.yaml", "version: 1\nsteps:\n  - {id: a}\n");
     opal.call(&["convert", "a.yaml"])
-        .code(65)
+        .code(2)
         .says("a.yaml:3:")
         .says("nothing was converted")
         .stdout("");
     opal.call(&["convert", "commands.opl"]).code(2).says(".yaml or .yml");
-    opal.call(&["convert", "gone.yaml"]).code(66);
+    opal.call(&["convert", "gone.yaml"]).code(2).says("there is no file `gone.yaml`");
     opal.call(&["fmt", "a.yaml"]).code(2).says("opal convert a.yaml");
 }

@@ -114,8 +114,3 @@ fn unknown_words_and_options_are_usage_errors_with_a_suggestion() {
     Opal::project(project).args(["--color", "loud"]).run().code(2).says("auto, always and never");
     Opal::new().args(["frobnicate"]).run().code(2).says("no `commands.opl`");
 }
-
-#[test]
-fn commands_of_later_versions_are_said_to_be_missing() {
-    Opal::new().args(["blueprint", "plan"]).run().code(69).says("not part of this version");
-}

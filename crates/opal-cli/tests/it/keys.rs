@@ -109,7 +109,11 @@ fn the_root_is_the_option_then_the_variable_then_home() {
     opal.run().code(0);
     assert!(opal.path().join("before/credentials/d.key").exists());
     let (_, homeless) = keys(Opal::new(), &["list"]);
-    homeless.code(78).says("HOME").says("--root DIR");
+    homeless.code(78).says("`HOME` is not set").says("--root DIR");
+    let (_, gone) = keys(Opal::new().env("HOME", "/nowhere/at/all"), &["list"]);
+    gone.code(78).says("`/nowhere/at/all`, as `HOME` says, cannot be reached: No such file");
+    let (_, file) = keys(Opal::new().env("HOME", "/dev/null"), &["list"]);
+    file.code(78).says("`/dev/null`, as `HOME` says, is no directory");
 }
 
 #[test]

@@ -19,12 +19,15 @@ mod keys;
 mod laws;
 mod list;
 mod module;
+#[path = "../../../opal-runtime/tests/support/needs.rs"]
+mod needs;
 mod plan;
 mod planned_twice;
 mod project;
 mod run;
 mod run_view;
 mod runs;
+mod runs_of_modules;
 mod secrets;
 mod support;
 mod tree;

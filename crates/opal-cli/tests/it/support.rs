@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
+use crate::needs;
+
 /// A project in a directory of its own, and one call of the binary in it.
 pub(crate) struct Opal {
     folder: TempDir,
@@ -101,6 +103,22 @@ impl Opal {
             return Ran::from(child.wait_with_output().unwrap());
         }
         Ran::from(command.output().unwrap())
+    }
+
+    /// One more call in the same place, as somebody who owns nothing; none where the tests may not
+    /// become somebody else.
+    #[expect(clippy::disallowed_methods, reason = "another user is only to be had by a program")]
+    pub(crate) fn as_nobody(&self, args: &[&str]) -> Option<Ran> {
+        let words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+        let mut tried = Command::new(words[0]);
+        let tried = tried.args(&words[1..]).arg("test").arg("-x").arg(binary()).status();
+        let can = tried.is_ok_and(|status| status.success());
+        if !needs::has("another user who may start the binary", can) {
+            return None;
+        }
+        let mut command: Vec<&OsStr> = words.iter().map(AsRef::as_ref).collect();
+        command.push(binary().as_os_str());
+        Some(Ran::from(self.started_by(&command).args(args).output().unwrap()))
     }
 
     /// One more call in the same place.

@@ -5,19 +5,21 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::{Component, PathBuf};
 
 use crate::data::Data;
 use crate::decorator::{Descriptor, Resource};
 use crate::placeholder::scalar_text;
 use crate::plan::{Arg, Key, Piece, Plan, Step};
 use crate::registry::Registry;
+use crate::resolver::Probe;
 use crate::value::Value;
 
 /// Characters of a key that are shown.
 const MAX_KEY: usize = 200;
 
-/// Parameters that name a place among the files.
-const PATHS: [&str; 6] = ["path", "destination", "target", "file", "source", "workdir"];
+/// Parameters that name a place among the files, seen from beside the file that names them.
+const PLACED: [&str; 6] = ["path", "destination", "target", "file", "source", "backup_dir"];
 
 /// What makes a command a description: nobody could tell or wait for it otherwise.
 const DESCRIBES: [&str; 3] = ["check", "depends_on", "id"];
@@ -107,10 +109,11 @@ pub fn key(plan: &Plan, step: &Step, described: Described) -> String {
         },
         _ => "…".to_owned(),
     };
-    let parts = parts(step, described, &|arg| match arg {
+    let value = |arg: &Arg| match arg {
         Arg::Value(key) => Some(value(key).unwrap_or_else(|| "…".to_owned())),
         arg => Some(open(arg)),
-    });
+    };
+    let parts = parts(step, described, &value, &tidy);
     let parts = parts.unwrap_or_default().into_iter().map(|(_, part)| part);
     let thing = parts.collect::<Vec<_>>().join(" ");
     let one_line = thing.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -121,25 +124,53 @@ pub fn key(plan: &Plan, step: &Step, described: Described) -> String {
     format!("{}:{cut}", described.resource.yaml)
 }
 
-/// The same by its values, to be compared and never shown; none where it is not known yet.
+/// The same by its values, with paths that are whole, to be compared and never shown; none where it is
+/// not known yet.
 #[must_use]
 pub fn thing(
     step: &Step,
     described: Described,
     values: &BTreeMap<Key, Data>,
+    probe: &dyn Probe,
 ) -> Option<Vec<(&'static str, String)>> {
-    parts(step, described, &|arg| match arg {
+    let value = |arg: &Arg| match arg {
         Arg::Value(key) => values.get(key).map(written),
         _ => None,
-    })
+    };
+    parts(step, described, &value, &|path| placed(path, probe))
+}
+
+/// Whether the parameter of this name is a path that begins beside the file that names it.
+#[must_use]
+pub fn is_placed(name: &str) -> bool {
+    PLACED.contains(&name)
+}
+
+/// The one form of all ways to write a path, as the text says it: no link is followed. Where a home
+/// would be needed and there is none, what is written.
+#[must_use]
+pub fn placed(path: &str, probe: &dyn Probe) -> String {
+    let Ok(whole) = probe.place(path) else { return tidy(path) };
+    let mut plain = PathBuf::new();
+    for part in whole.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    plain.to_string_lossy().into_owned()
 }
 
 /// The arguments that say which thing it is, by their names. `value` writes what the plan does not
-/// hold itself.
+/// hold itself, `path` gives a path the form that is asked for.
 fn parts(
     step: &Step,
     described: Described,
     value: &dyn Fn(&Arg) -> Option<String>,
+    path: &dyn Fn(&str) -> String,
 ) -> Option<Vec<(&'static str, String)>> {
     let mut parts = Vec::new();
     for name in described.resource.key {
@@ -149,7 +180,12 @@ fn parts(
         });
         let Some(arg) = given else { continue };
         let part = argument(arg, value)?;
-        parts.push((*name, if PATHS.contains(name) { tidy(&part) } else { part }));
+        parts.push(match *name {
+            name if is_placed(name) => (name, path(&part)),
+            // Seen from where the step stands.
+            name @ "workdir" => (name, tidy(&part)),
+            name => (name, part),
+        });
     }
     Some(parts)
 }

@@ -57,6 +57,10 @@ impl<'n> Fields<'n> {
         self.entries.get(key).map(|field| field.value)
     }
 
+    pub(crate) fn get_field(&self, key: &str) -> Option<Field<'n>> {
+        self.entries.get(key).copied()
+    }
+
     /// The keys that nobody has taken.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'n str> {
         self.entries.keys().copied()

@@ -2,6 +2,7 @@
 //! validations. Reading and the JSON Schema use the same tables.
 
 use opal_core::decorator::{Param, Presence};
+use opal_core::resource;
 use opal_core::{Type, Value};
 
 const NO: Presence = Presence::Default(Value::Bool(false));
@@ -152,3 +153,8 @@ pub(super) static VALIDATIONS: [Form; 3] = [
         ],
     },
 ];
+
+/// Whether nothing is something to say: a path or a list of packages that is empty describes nothing.
+pub(super) fn may_be_empty(param: &Param) -> bool {
+    !resource::is_placed(param.name) && param.name != "packages"
+}

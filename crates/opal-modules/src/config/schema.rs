@@ -125,6 +125,10 @@ fn property(param: &Param) -> Json {
         }),
         (ty, _) => of_type(ty),
     };
+    if !keys::may_be_empty(param) {
+        let least = if matches!(param.ty, Type::Array(_)) { "minItems" } else { "minLength" };
+        schema[least] = json!(1);
+    }
     if let Some((low, high)) = param.range {
         schema["minimum"] = json!(low);
         schema["maximum"] = json!(high);

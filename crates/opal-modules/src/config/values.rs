@@ -277,7 +277,14 @@ fn check(param: &Param, name: &str, value: &Value, span: Span, report: &mut Repo
         report.error(Code::ConfigValue, span, message, format!("it matches `{pattern}`"));
         return false;
     }
-    true
+    let help = match value {
+        _ if keys::may_be_empty(param) => return true,
+        Value::String(text) if text.is_empty() => "name a file or a directory",
+        Value::Array(items) if items.is_empty() => "name at least one, or remove the step",
+        _ => return true,
+    };
+    report.error(Code::ConfigValue, span, format!("`{name}` is empty"), help);
+    false
 }
 
 fn wrong(name: &str, wanted: &str, help: &str, node: &Node, report: &mut Report<'_>) {

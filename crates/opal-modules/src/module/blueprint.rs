@@ -5,14 +5,28 @@ use serde_json::{Map, Value};
 
 use super::document::{
     self, Checked, caption, checked, needed, needed_name, needed_text, optional_map, referred,
-    switch,
+    switch, unused,
 };
+use super::keep::Instance;
 use super::reference::{ModuleRef, Name, shorten};
+use super::run::Command;
 use super::value::mapping;
 use crate::config::dependencies::{self, Draft};
 use crate::config::document::Node;
 use crate::config::fields::Fields;
 use crate::config::report::Report;
+
+/// Keys of a step that are for people and other tools.
+const OF_OTHERS: [&str; 8] = [
+    "contracts",
+    "destroy_gate",
+    "destroy_subsumed_by",
+    "execution_profile",
+    "phase",
+    "presentation",
+    "retain_on_destroy",
+    "verify_state_on_skip",
+];
 
 /// A blueprint without faults.
 #[derive(Clone, Debug)]
@@ -21,6 +35,8 @@ pub struct Blueprint {
     /// Where the reference stands.
     pub span: Span,
     pub title: Option<String>,
+    /// Whether a step that fails is the last; else those that do not require it go on.
+    pub fail_fast: bool,
     /// In the order of the file.
     pub steps: Vec<Step>,
 }
@@ -29,11 +45,15 @@ pub struct Blueprint {
 pub struct Step {
     pub id: String,
     pub module_ref: ModuleRef,
+    /// What is done with it.
+    pub action: Command,
     /// The ids of the steps that come before it.
     pub requires: Vec<String>,
     pub skip_if_state_ok: bool,
     pub with_deps: bool,
-    pub state_instance: Option<String>,
+    pub state_instance: Option<Instance>,
+    /// Whether the blueprint does without it: its failure is none of the whole.
+    pub optional: bool,
     /// Without a look at placeholders: they are for whoever uses the blueprint to fill in.
     pub inputs: Map<String, Value>,
 }
@@ -52,6 +72,8 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
     }
     let title = optional_map(fields, "metadata", report)
         .and_then(|mut metadata| caption(&mut metadata, "title"));
+    let fail_fast = optional_map(fields, "policy", report)
+        .is_none_or(|mut policy| switch(&mut policy, "fail_fast", true, report));
     let node = needed(fields, "steps", report)?;
     let items = document::list(node, "steps", report);
     let mut drafts = Vec::new();
@@ -72,13 +94,17 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
     }
     dependencies::check(&drafts, report);
     let (blueprint_ref, span) = named?;
-    Some(Blueprint { blueprint_ref, span, title, steps })
+    Some(Blueprint { blueprint_ref, span, title, fail_fast, steps })
 }
 
 fn step(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
     let id = needed_text(fields, "id", report).and_then(|given| word(given, "id", report));
     let module = needed_text(fields, "module_ref", report)
         .and_then(|given| referred(ModuleRef::parse(given.text), given.span, report));
+    let action = fields
+        .take("action")
+        .and_then(|field| document::text(field.value, "action", report))
+        .map(|given| action(given, report));
     let requires = document::optional_list(fields, "requires", report)
         .into_iter()
         .filter_map(|node: &Node| Some(document::text(node, "requires", report)?.text.to_owned()))
@@ -88,17 +114,48 @@ fn step(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
     let state_instance = fields
         .take("state_instance")
         .and_then(|field| document::text(field.value, "state_instance", report))
-        .and_then(|given| word(given, "state_instance", report));
+        .and_then(|given| referred(Instance::parse(given.text), given.span, report));
+    let optional = switch(fields, "optional", false, report);
     let inputs = fields.take("inputs").map(|field| mapping(field.value, "`inputs`", report));
+    astray(fields, report);
     Some(Step {
         id: id?,
         module_ref: module?,
+        action: action.unwrap_or(Some(Command::Apply))?,
         requires,
         skip_if_state_ok,
         with_deps,
         state_instance,
+        optional,
         inputs: inputs.unwrap_or_else(|| Some(Map::new()))?,
     })
+}
+
+/// Warns about what is left of a step and was meant to count: an input beside `inputs` reaches nobody.
+fn astray(fields: &mut Fields<'_>, report: &mut Report<'_>) {
+    let others: Vec<&str> = fields.keys().filter(|key| !OF_OTHERS.contains(key)).collect();
+    for key in others {
+        let Some(field) = fields.take(key) else { continue };
+        let why = match key {
+            "inputs_file" => "write what is in it below `inputs`",
+            _ => "an input of the module belongs below `inputs`",
+        };
+        unused(&shorten(key), field.key, why, report);
+    }
+}
+
+/// What a step may do with its module: taking down is no step on the way to anything.
+fn action(given: document::Text<'_>, report: &mut Report<'_>) -> Option<Command> {
+    let known = Command::ALL.into_iter().filter(|command| *command != Command::Destroy);
+    let known: Vec<Command> = known.collect();
+    let found = Command::named(given.text).filter(|command| known.contains(command));
+    if found.is_none() {
+        let names: Vec<&str> = known.iter().map(|command| command.name()).collect();
+        let message = format!("`{}` is nothing that a step can do", shorten(given.text));
+        let help = format!("write one of `{}`", names.join("`, `"));
+        report.error(Code::ConfigValue, given.span, message, help);
+    }
+    found
 }
 
 /// A name that becomes the name of a file.

@@ -272,6 +272,26 @@ pub(super) fn timeless(time: Option<&str>, span: Span, report: &mut Report<'_>) 
         .push(warning.help("leave it out: a reference stays when the year or the cohort is over"));
 }
 
+/// Warns about a key that nobody acts on.
+pub(super) fn unused(name: &str, span: Span, why: &str, report: &mut Report<'_>) {
+    let warning = Diagnostic::new(Code::SpecUnused, span, format!("`{name}` has no effect: {why}"));
+    report.push(warning.help("take it out, or do not count on it"));
+}
+
+/// The text of a file as it may be shown: without what was refused because it is a secret, or may be
+/// one. Places stay where they are.
+pub(super) fn shown(text: String, diagnostics: &[Diagnostic]) -> String {
+    let hidden = |one: &&Diagnostic| matches!(one.code, Code::SpecCredential | Code::SpecSecret);
+    let mut bytes = text.into_bytes();
+    for one in diagnostics.iter().filter(hidden) {
+        let span = one.primary.span.start as usize..one.primary.span.end as usize;
+        for byte in bytes.get_mut(span).into_iter().flatten().filter(|byte| **byte != b'\n') {
+            *byte = b'*';
+        }
+    }
+    String::from_utf8(bytes).expect("whole characters were replaced by others")
+}
+
 /// The bytes of a regular file, never more than `most` and one.
 pub(super) fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     // A pipe would wait for somebody to write.
@@ -281,4 +301,21 @@ pub(super) fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_a_secret_is_not_shown_and_everything_else_stays_in_place() {
+        let text = "a: ä\ntoken: canary-ü-1\nb: 2\n";
+        let start = text.find("canary").unwrap() as u32;
+        let span = Span::new(start, text.find("\nb").unwrap() as u32);
+        let refused = Diagnostic::new(Code::SpecSecret, span, "`token` holds a secret");
+        let other = Diagnostic::new(Code::SpecKind, Span::new(0, 1), "a");
+        let shown = shown(text.to_owned(), &[refused, other]);
+        assert_eq!(shown, "a: ä\ntoken: ***********\nb: 2\n");
+        assert_eq!(shown.len(), text.len());
+    }
 }

@@ -6,10 +6,14 @@
 //! and never a value.
 
 mod schema;
+mod validators;
+
+use std::collections::BTreeSet;
 
 use opal_core::Diagnostic;
 use serde_json::{Map, Value};
 
+use super::keep::{is_count_key, is_secret_key};
 use super::reference::{ModuleRef, shorten};
 use super::spec::Spec;
 use super::{document, value};
@@ -22,7 +26,9 @@ pub const VARIABLE: &str = "HYOPS_INPUT_";
 pub const JSON_VARIABLE: &str = "HYOPS_INPUTS_JSON";
 
 const PRESET: &str = "preset_ref";
-const PLACEHOLDERS: [&str; 4] = ["CHANGE_ME", "CHANGEME", "REPLACE_ME", "REPLACEME"];
+/// In any case, and not as a part of a longer word.
+const PLACEHOLDERS: [&str; 6] =
+    ["CHANGE_ME", "CHANGE-ME", "CHANGEME", "REPLACE_ME", "REPLACE-ME", "REPLACEME"];
 /// As deep as a document can be.
 const MOST_LEVELS: usize = 64;
 
@@ -37,6 +43,54 @@ pub struct Given {
     pub variables: Vec<(String, String)>,
     /// The value of [`JSON_VARIABLE`].
     pub json: Option<String>,
+}
+
+impl Given {
+    /// Whether nobody has said anything.
+    fn is_nothing(&self) -> bool {
+        self.imports.is_empty()
+            && self.file.is_empty()
+            && self.variables.is_empty()
+            && self.json.is_none()
+    }
+
+    /// What of it is for a module that was not named itself: variables are for all modules of a command,
+    /// and such a one takes those that it has an input for.
+    #[must_use]
+    pub fn fitting(mut self, spec: &Spec) -> Self {
+        let has = |key: &str| spec.defaults.keys().any(|known| known.eq_ignore_ascii_case(key));
+        self.variables.retain(|(path, _)| path.split("__").next().is_some_and(has));
+        self.json = self.json.map(|text| match serde_json::from_str(&text) {
+            Ok(Value::Object(mut map)) => {
+                map.retain(|key, _| has(key));
+                Value::Object(map).to_string()
+            }
+            _ => text,
+        });
+        self
+    }
+
+    /// Inputs that were given and that the module does not have: probably slips.
+    #[must_use]
+    pub fn unknown(&self, spec: &Spec) -> Vec<String> {
+        let json = self.json.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let json: Map<String, Value> = json.unwrap_or_default();
+        let variables = self.variables.iter().filter_map(|(path, _)| path.split("__").next());
+        let keys = self.file.keys().chain(json.keys()).map(String::as_str).chain(variables);
+        let presets = spec.presets.values().flat_map(Map::keys);
+        let known: Vec<&str> = spec.defaults.keys().chain(presets).map(String::as_str).collect();
+        let is_known = |key: &str| {
+            key.eq_ignore_ascii_case(PRESET)
+                || known.iter().any(|one| one.eq_ignore_ascii_case(key))
+        };
+        let unknown: BTreeSet<&str> = keys.filter(|key| !is_known(key)).collect();
+        let told = unknown.into_iter().map(|key| {
+            let near = opal_core::suggest::nearest(key, known.iter().copied());
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            format!("the module has no input `{}`{near}", shorten(key))
+        });
+        told.collect()
+    }
 }
 
 /// Any of it may be a secret.
@@ -83,19 +137,69 @@ pub fn resolve(
     given: &Given,
     schema: Option<&Schema>,
 ) -> Result<Map<String, Value>, InvalidInputs> {
-    let inputs = merged(spec, given).and_then(|inputs| {
+    let inputs = merged(spec, given, schema).and_then(|inputs| {
         if let Some((path, word)) = placeholder(&inputs) {
             return Err(format!("`{path}` still holds the placeholder `{word}`"));
         }
-        match schema.and_then(|schema| schema.fault(&inputs)) {
-            Some(reason) => Err(reason),
-            None => Ok(inputs),
+        if let Some(reason) = schema.and_then(|schema| schema.fault(&inputs)) {
+            return Err(reason);
         }
+        validators::check(&spec.module_ref, &inputs).map(|()| inputs)
     });
     inputs.map_err(|reason| InvalidInputs { module_ref: spec.module_ref.clone(), reason })
 }
 
-fn merged(spec: &Spec, given: &Given) -> Result<Map<String, Value>, String> {
+/// Which inputs a module has, and which of them somebody must still say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    pub keys: Vec<String>,
+    /// The places that a run would refuse as they are: placeholders, and what the schema misses. A dot
+    /// is all of them together.
+    pub open: Vec<String>,
+}
+
+/// The inputs of a module that is looked at and not run. Where somebody has said something, nothing may
+/// be missing. Where nobody has, it is no fault that something is still to be said; a default of the
+/// wrong type is one.
+pub fn outlook(
+    spec: &Spec,
+    given: &Given,
+    schema: Option<&Schema>,
+) -> Result<Outlook, InvalidInputs> {
+    let keys = |inputs: Map<String, Value>| inputs.into_iter().map(|(key, _)| key).collect();
+    if !given.is_nothing() {
+        let inputs = resolve(spec, given, schema)?;
+        return Ok(Outlook { keys: keys(inputs), open: Vec::new() });
+    }
+    let read = merged(spec, given, schema).and_then(|inputs| {
+        let mut open: BTreeSet<String> =
+            placeholders(&inputs).into_iter().map(|(path, _)| path).collect();
+        if let Some(schema) = schema {
+            open.extend(schema.open(&inputs)?);
+        }
+        Ok(Outlook { keys: keys(inputs), open: open.into_iter().collect() })
+    });
+    read.map_err(|reason| InvalidInputs { module_ref: spec.module_ref.clone(), reason })
+}
+
+/// Refuses inputs that can never do, while what is imported is not known yet.
+pub fn foreseen(spec: &Spec, given: &Given) -> Result<(), InvalidInputs> {
+    let imported = || spec.dependencies.iter().flat_map(|it| it.imports.values());
+    let comes = |path: &str| imported().any(|import| path.starts_with(import.as_str()));
+    let found = merged(spec, given, None).and_then(|inputs| {
+        match placeholders(&inputs).into_iter().find(|(path, _)| !comes(path)) {
+            Some((path, word)) => Err(format!("`{path}` still holds the placeholder `{word}`")),
+            None => Ok(()),
+        }
+    });
+    found.map_err(|reason| InvalidInputs { module_ref: spec.module_ref.clone(), reason })
+}
+
+fn merged(
+    spec: &Spec,
+    given: &Given,
+    schema: Option<&Schema>,
+) -> Result<Map<String, Value>, String> {
     let strong = |inputs: Map<String, Value>| -> Result<Map<String, Value>, String> {
         let mut inputs = inputs;
         for (path, value) in &given.imports {
@@ -107,7 +211,7 @@ fn merged(spec: &Spec, given: &Given) -> Result<Map<String, Value>, String> {
         variables.sort();
         for (path, text) in variables {
             let keys: Vec<&str> = path.split("__").collect();
-            let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
+            let value = decoded(text, wants_text(&inputs, &keys, schema));
             set(&mut inputs, &keys, value, Match::AnyCase)
                 .map_err(|reason| format!("`{VARIABLE}{}`: {reason}", shorten(&path)))?;
         }
@@ -132,6 +236,37 @@ fn merged(spec: &Spec, given: &Given) -> Result<Map<String, Value>, String> {
     let mut weak = spec.defaults.clone();
     merge(&mut weak, preset.clone());
     strong(weak)
+}
+
+/// What a variable says: JSON where it is that, and else a text. Where a text is wanted, `1e3` is one.
+fn decoded(text: String, wants_text: bool) -> Value {
+    match serde_json::from_str(&text) {
+        Ok(value @ Value::String(_)) => value,
+        Ok(value) if !wants_text => value,
+        _ => Value::String(text),
+    }
+}
+
+/// Whether the input at a path is a text: by the schema, by what it has been so far, by its key.
+fn wants_text(inputs: &Map<String, Value>, keys: &[&str], schema: Option<&Schema>) -> bool {
+    if let Some(says) = schema.and_then(|schema| schema.wants_text(keys)) {
+        return says;
+    }
+    let Some((first, others)) = keys.split_first() else { return false };
+    let so_far = others.iter().try_fold(alike(inputs, first), |value, key| {
+        value.and_then(Value::as_object).map(|map| alike(map, key))
+    });
+    match so_far.flatten() {
+        Some(Value::String(_)) => true,
+        Some(Value::Null) | None => {
+            keys.last().is_some_and(|key| is_secret_key(key) && !is_count_key(key))
+        }
+        Some(_) => false,
+    }
+}
+
+fn alike<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
+    map.get(&meant(map, key, Match::AnyCase).ok()?)
 }
 
 /// Puts `over` onto `inputs`: maps key by key, everything else as a whole.
@@ -197,25 +332,64 @@ fn meant(map: &Map<String, Value>, key: &str, how: Match) -> Result<String, Stri
 }
 
 /// The first text that was left for somebody to fill in: its path, and the word.
-fn placeholder(inputs: &Map<String, Value>) -> Option<(String, &'static str)> {
-    inputs.iter().find_map(|(key, value)| held(&shorten(key), value))
+pub(super) fn placeholder(inputs: &Map<String, Value>) -> Option<(String, &'static str)> {
+    placeholders(inputs).into_iter().next()
 }
 
-fn held(path: &str, value: &Value) -> Option<(String, &'static str)> {
+pub(super) fn is_placeholder(text: &str) -> bool {
+    marked(text).is_some()
+}
+
+fn placeholders(inputs: &Map<String, Value>) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    for (key, value) in inputs {
+        held(&shorten(key), value, &mut found);
+    }
+    found
+}
+
+fn held(path: &str, value: &Value, found: &mut Vec<(String, &'static str)>) {
     match value {
-        Value::String(text) => {
-            let word = PLACEHOLDERS.into_iter().find(|word| text.contains(word))?;
-            Some((path.to_owned(), word))
-        }
+        Value::String(text) => found.extend(marked(text).map(|word| (path.to_owned(), word))),
         Value::Array(items) => {
-            let mut items = items.iter().enumerate();
-            items.find_map(|(index, item)| held(&format!("{path}[{index}]"), item))
+            for (index, item) in items.iter().enumerate() {
+                held(&format!("{path}[{index}]"), item, found);
+            }
         }
         Value::Object(map) => {
-            map.iter().find_map(|(key, value)| held(&format!("{path}.{}", shorten(key)), value))
+            for (key, value) in map {
+                held(&format!("{path}.{}", shorten(key)), value, found);
+            }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// A JSON pointer as people write it: `vms[0].zone`.
+pub(super) fn place(pointer: &str) -> String {
+    let mut place = String::new();
+    for part in pointer.split('/').skip(1) {
+        if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
+            place.push_str(&format!("[{part}]"));
+        } else {
+            place.push_str(if place.is_empty() { "" } else { "." });
+            place.push_str(&part.replace("~1", "/").replace("~0", "~"));
+        }
+    }
+    shorten(&place)
+}
+
+/// The placeholder that a text holds.
+fn marked(text: &str) -> Option<&'static str> {
+    let text = text.to_ascii_uppercase();
+    let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphabetic());
+    let stands_alone = |word: &&str| {
+        text.match_indices(*word).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + word.len()..]);
+            is_edge(before.chars().next_back()) && is_edge(after.chars().next())
+        })
+    };
+    PLACEHOLDERS.into_iter().find(stands_alone)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! too. What is found is reported by file, in the order of their paths.
 
 mod circles;
-mod hcl;
-mod pack;
+pub(super) mod hcl;
+pub(super) mod pack;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
 use opal_syntax::source;
 
-use super::document::{Checked, bytes};
+use super::document::{Checked, bytes, shown};
 use super::inputs::Schema;
 use super::{Blueprint, Profile, Spec};
 use walk::{Entry, Walk};
@@ -25,7 +25,7 @@ use walk::{Entry, Walk};
 #[derive(Clone, Debug)]
 pub struct Linted {
     pub path: PathBuf,
-    /// Empty for what is no text.
+    /// As it may be shown; empty for what is no text.
     pub text: String,
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -77,6 +77,7 @@ impl Lint {
     }
 
     fn push(&mut self, entry: &Entry, text: String, diagnostics: Vec<Diagnostic>) {
+        let text = shown(text, &diagnostics);
         self.findings.files.push(Linted { path: entry.path.clone(), text, diagnostics });
     }
 

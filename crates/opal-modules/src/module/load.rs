@@ -7,15 +7,16 @@ use opal_core::Diagnostic;
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_syntax::source;
 
-use super::document::{Checked, bytes};
+use super::document::{Checked, bytes, shown};
 use super::inputs::Schema;
 use super::place::is_below;
-use super::{ModuleRef, NotFound, Places, Profile, Spec};
+use super::{Blueprint, ModuleRef, NotFound, Places, Profile, Spec};
 
 /// A file that was read, with all that is wrong in it where nothing was found.
 #[derive(Clone, Debug)]
 pub struct Read<T> {
     pub path: PathBuf,
+    /// As it may be shown.
     pub text: String,
     pub checked: Checked<T>,
 }
@@ -68,6 +69,17 @@ pub fn profile(places: &Places, spec: &Spec) -> Result<Read<Profile>, NotFound> 
     }
 }
 
+/// Reads a blueprint. Warnings come with it.
+pub fn blueprint(path: &std::path::Path) -> Result<Read<Blueprint>, NotFound> {
+    if !path.is_file() {
+        return Err(NotFound {
+            message: format!("there is no blueprint `{}`", path.display()),
+            help: "check the name".to_owned(),
+        });
+    }
+    read(path.to_path_buf(), Blueprint::read)
+}
+
 /// The schema beside the spec of a module, where there is one.
 pub fn schema(places: &Places, module: &ModuleRef) -> Result<Option<Schema>, NotFound> {
     let path = places.module(module).join("inputs.schema.json");
@@ -84,7 +96,7 @@ pub fn schema(places: &Places, module: &ModuleRef) -> Result<Option<Schema>, Not
 fn read<T>(path: PathBuf, read: impl FnOnce(&str) -> Checked<T>) -> Result<Read<T>, NotFound> {
     let text = text(&path).map_err(|error| unreadable(&path, &error))?;
     let checked = read(&text);
-    Ok(Read { path, text, checked })
+    Ok(Read { path, text: shown(text, &checked.diagnostics), checked })
 }
 
 fn text(path: &std::path::Path) -> io::Result<String> {

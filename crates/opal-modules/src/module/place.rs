@@ -62,9 +62,14 @@ impl Places {
         self.modules.join(module.path())
     }
 
+    /// The packs root, if there is one.
+    pub fn packs(&self) -> Result<&Path, NotFound> {
+        self.packs.as_deref().map_err(NotFound::clone)
+    }
+
     /// The stack of a pack: `<packs root>/<driver>/<pack>/stack`.
     pub fn stack(&self, driver: &Name, pack: &Name) -> Result<PathBuf, NotFound> {
-        let root = self.packs.as_ref().map_err(NotFound::clone)?;
+        let root = self.packs()?;
         let stack = root.join(driver.path()).join(pack.path()).join("stack");
         if !stack.is_dir() {
             let message = format!("there is no pack `{pack}` of the driver `{driver}`");

@@ -4,6 +4,7 @@
 //! other tools.
 
 mod execution;
+pub(super) mod secret;
 
 use std::collections::BTreeMap;
 
@@ -132,12 +133,14 @@ type Inputs = (Map<String, Value>, BTreeMap<String, Map<String, Value>>);
 
 fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs> {
     let defaults = needed(&mut inputs, "defaults", report);
+    defaults.inspect(|node| secret::refuse(node, secret::named, report));
     let defaults = defaults.and_then(|node| mapping(node, "`defaults`", report));
     let mut presets = BTreeMap::new();
     if let Some(mut found) = optional_map(&mut inputs, "presets", report) {
         let names: Vec<&str> = found.keys().collect();
         for name in names {
             let Some(field) = found.take(name) else { continue };
+            secret::refuse(field.value, secret::named, report);
             let what = format!("the preset `{}`", shorten(name));
             presets.extend(mapping(field.value, &what, report).map(|map| (name.to_owned(), map)));
         }

@@ -93,6 +93,11 @@ fn plain(node: &Node, text: &str, report: &mut Report<'_>) -> Option<Value> {
 /// A number that is written in an unusual way. With a zero before it, it is octal to some readers of
 /// YAML and decimal to others; as text it stays what was written, as in `mode: 0755`.
 fn odd(text: &str) -> Option<Value> {
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            return i64::from_str_radix(digits, radix).ok().map(Value::from);
+        }
+    }
     let digits = text.trim_start_matches(['-', '+']);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number && digits.len() > 1 && digits.starts_with('0') {

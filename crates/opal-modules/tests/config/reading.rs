@@ -242,6 +242,18 @@ fn a_dependency_may_stand_further_down_and_must_be_enabled() {
 }
 
 #[test]
+fn a_path_and_a_list_of_packages_are_not_empty() {
+    for (form, found) in [
+        ("type: directory\npath: ''", "5:11 E1005 `path` is empty"),
+        ("type: copy\nsource: ''\ndestination: d", "5:13 E1005 `source` is empty"),
+        ("type: package\npackages: []", "5:15 E1005 `packages` is empty"),
+    ] {
+        assert_eq!(faults(&step(form)), [found]);
+    }
+    assert_eq!(faults(&step("type: directory\npath: d\ndepends_on: []")), [""; 0]);
+}
+
+#[test]
 fn a_regex_is_read_as_one() {
     let config = read(&step("type: line_in_file\nfile: f\nline: l\nmatch: '^a\"b\\s'"));
     assert_eq!(argument(&config, "match"), &Given::Regex(r#"^a\"b\s"#.into()));

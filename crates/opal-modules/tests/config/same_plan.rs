@@ -216,13 +216,14 @@ proptest! {
         let seen = |c: &char| !c.is_control() && !matches!(c, '\u{2028}' | '\u{202e}' | '\u{feff}');
         let line: String = data.chars().filter(seen).collect();
         let line = if line.is_empty() { "x" } else { &line };
+        let source = if data.is_empty() { "x" } else { &data };
         same(&format!(
             "version: 1\nname: {title}\nsteps:\n  - id: a\n    name: {title}\n    type: template\n    \
-             source: {data}\n    destination: d\n    vars: {{{key}: {data}}}\n  - id: b\n    \
+             source: {source}\n    destination: d\n    vars: {{{key}: {data}}}\n  - id: b\n    \
              type: command\n    command: {command}\n    env: {{X: {data}}}\nvalidations:\n  \
              - {{type: path_contains, file: {line}, text: {line}}}\n",
             title = quoted(&title), data = quoted(&data), command = quoted(command), key = quoted(&key),
-            line = quoted(line),
+            line = quoted(line), source = quoted(source),
         ));
     }
 

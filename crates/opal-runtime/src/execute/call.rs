@@ -9,6 +9,7 @@ use opal_core::action::{Failure, Halt, Why};
 use opal_core::decorator::{Block, Descriptor};
 use opal_core::plan::Step;
 use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
+use opal_core::resource;
 use opal_core::view::running_text;
 
 use super::here::{Here, Out};
@@ -208,11 +209,26 @@ impl<'p> Walk<'p> {
                 End::Stopped => &mut counts.stopped,
             } += 1;
         }
+        if end == End::TimedOut && !begun.is_block {
+            let name = resource::name(self.job.plan, begun.step);
+            tally.late.insert(begun.step.path.clone(), name.into());
+        }
         if let Err(Halt::Failed(failure)) = result
             && failure.path == begun.step.path
         {
             tally.failed.insert(failure.path.clone(), begun.failure(failure));
         }
+    }
+}
+
+impl Walk<'_> {
+    /// The names of the steps that ran out of time inside of `around`, or anywhere; each is told once.
+    pub(super) fn late(&self, around: &str) -> Vec<Box<str>> {
+        let is_inside = |path: &str| {
+            around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let late = &mut lock(&self.tally).late;
+        late.extract_if(.., |path, _| is_inside(path)).map(|(_, name)| name).collect()
     }
 }
 

@@ -78,6 +78,8 @@ impl<'p> Walk<'p> {
         actor: &mut Actor<'_, 'p>,
     ) -> Result<Data, Halt> {
         let step = actor.begun.step;
+        // Who looks at files and writes them waits for nobody, and is to be interrupted all the same.
+        actor.here.stop.attend();
         if let Some(trouble) = self.unmet(&[step]) {
             return Err(actor.fail(1, trouble));
         }

@@ -102,7 +102,8 @@ impl<'h, 'p> Actor<'h, 'p> {
     ) -> Result<T, Halt> {
         match (result, under.limit) {
             (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
-                let message = format!("its time of {} is over", limit.duration);
+                let late = self.walk.late(&self.begun.step.path);
+                let message = format!("its time of {} is over{}", limit.duration, blamed(&late));
                 let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
                 Err(self.fail(TIMED_OUT, trouble))
             }
@@ -273,4 +274,16 @@ fn with_nul(environment: &BTreeMap<String, Secret>) -> Option<&str> {
 /// Negative lengths do not get here: the parameters' types see to that.
 fn length(duration: opal_core::Duration) -> Duration {
     Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
+}
+
+/// `: `a` took too long`; nothing where it is the step itself.
+fn blamed(late: &[Box<str>]) -> String {
+    const MOST: usize = 3;
+    let names: Vec<String> = late.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let names = names.join(", ");
+    match late.len() {
+        0 => String::new(),
+        1..=MOST => format!(": {names} took too long"),
+        count => format!(": {names} and {} more took too long", count - MOST),
+    }
 }

@@ -1,29 +1,33 @@
-//! Whether the resources of a plan go together: what they are called, what they depend on, and that no
-//! two describe one thing in two ways.
+//! Whether the resources of a plan go together: what they are called and what they depend on; that no
+//! two describe one thing in two ways is in `things.rs`.
 //!
 //! Values from the world are compared by what they are, and never printed. What a quick plan has left
 //! open is not judged.
 
 mod order;
+mod things;
 
 use std::collections::BTreeMap;
 
-use opal_core::placeholder::bytes;
 use opal_core::plan::{Arg, Key, Piece, Step};
+use opal_core::resolver::Probe;
 use opal_core::resource::{self, Described};
-use opal_core::{Code, Data, Diagnostic, Registry, Secret, Value, suggest};
-use zeroize::Zeroizing;
+use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 
 use super::Resolved;
 use order::Place;
 
 /// Everything that is wrong, in the order of the places.
-pub(super) fn check(resolved: &Resolved, registry: &Registry) -> Vec<Diagnostic> {
+pub(super) fn check(
+    resolved: &Resolved,
+    registry: &Registry,
+    probe: &dyn Probe,
+) -> Vec<Diagnostic> {
     let nodes = order::nodes(&resolved.plan.steps, registry);
     if nodes.is_empty() {
         return Vec::new();
     }
-    let mut checker = Checker { resolved, nodes, errors: Vec::new() };
+    let mut checker = Checker { resolved, probe, nodes, errors: Vec::new() };
     checker.names();
     checker.dependencies();
     checker.things();
@@ -40,11 +44,9 @@ struct Node<'p> {
     place: Place,
 }
 
-/// Which thing a resource is about, by value.
-type Thing = Vec<(&'static str, String)>;
-
 struct Checker<'p> {
     resolved: &'p Resolved,
+    probe: &'p dyn Probe,
     nodes: Vec<Node<'p>>,
     errors: Vec<Diagnostic>,
 }
@@ -174,93 +176,6 @@ impl<'p> Checker<'p> {
             Some(Arg::Value(key)) => format!("`{key}`"),
             _ => "it names".to_owned(),
         }
-    }
-
-    /// One thing has one description.
-    fn things(&mut self) {
-        let mut known: BTreeMap<(&str, Thing), usize> = BTreeMap::new();
-        for index in 0..self.nodes.len() {
-            let node = &self.nodes[index];
-            let Some(thing) = self.thing(node) else { continue };
-            let first = *known.entry((node.described.resource.yaml, thing)).or_insert(index);
-            let other = &self.nodes[first];
-            if first == index || node.place.is_open || other.place.is_open {
-                continue;
-            }
-            let Some(argument) = self.differ(other, node) else { continue };
-            let key = resource::key(&self.resolved.plan, node.step, node.described);
-            let message = format!(
-                "`{}` and `{}` describe `{key}` in two ways: they differ in `{argument}`",
-                other.step.path, node.step.path
-            );
-            let error = Diagnostic::new(Code::ResourceConflict, node.step.span, message)
-                .also(other.step.span, "the other description")
-                .help("say it once; what both must have belongs into one of them");
-            self.errors.push(error);
-        }
-    }
-
-    /// Which thing it is, by value; none where that is not known, or nothing is described. A command
-    /// is another one in another place.
-    fn thing(&self, node: &Node<'_>) -> Option<Thing> {
-        let mut thing = resource::thing(node.step, node.described, self.values())?;
-        if node.step.command().is_some() {
-            node.step.arg("check")?;
-            thing.push(("", node.place.around.to_string()));
-        }
-        Some(thing)
-    }
-
-    /// The first argument in which two descriptions differ, as far as they are known.
-    fn differ(&self, a: &Node<'_>, b: &Node<'_>) -> Option<&'static str> {
-        const OF_ITS_OWN: [&str; 3] = ["id", "depends_on", "verify_timeout"];
-        let params = a.described.descriptor.params.iter();
-        let mut params = params.filter(|param| !OF_ITS_OWN.contains(&param.name));
-        let given = |node: &Node<'_>, param: &opal_core::decorator::Param| {
-            let arg = node.step.arg(param.name);
-            let arg = arg.or_else(|| param.alias.and_then(|alias| node.step.arg(alias)));
-            match (arg, &param.presence) {
-                (Some(arg), _) => known(arg, self.values()),
-                (None, opal_core::decorator::Presence::Default(value)) => Some(value.into()),
-                (None, _) => Some(Data::Null),
-            }
-        };
-        let differs = |param: &&opal_core::decorator::Param| {
-            // Which thing it is has been compared, in its tidy form.
-            !a.described.resource.key.contains(&param.name)
-                && given(a, param)
-                    .zip(given(b, param))
-                    .is_some_and(|(a, b)| canonical(a) != canonical(b))
-        };
-        params.find(differs).map(|param| param.name)
-    }
-}
-
-/// Bytes that are the same for the same value.
-fn canonical(data: Data) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(bytes(&Data::Array(vec![data])))
-}
-
-/// The value of an argument; none where it is open.
-fn known(arg: &Arg, values: &BTreeMap<Key, Data>) -> Option<Data> {
-    match arg {
-        Arg::Const(value) => Some(value.into()),
-        Arg::Value(key) => values.get(key).cloned(),
-        Arg::Array(items) => {
-            items.iter().map(|item| known(item, values)).collect::<Option<_>>().map(Data::Array)
-        }
-        Arg::Map(fields) => {
-            let fields = fields.iter().map(|(name, arg)| Some((name.clone(), known(arg, values)?)));
-            fields.collect::<Option<_>>().map(Data::Map)
-        }
-        Arg::Text(pieces) | Arg::Shell(pieces) => {
-            let pieces = pieces.iter().map(|piece| match piece {
-                Piece::Text(text) => Some(Data::Text(Secret::new(&**text))),
-                Piece::Data { arg, .. } | Piece::Raw(arg) => known(arg, values),
-            });
-            pieces.collect::<Option<_>>().map(Data::Array)
-        }
-        Arg::Deferred(_) | Arg::Handle(_) => None,
     }
 }
 

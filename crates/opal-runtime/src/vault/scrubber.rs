@@ -1,5 +1,6 @@
 //! A stream on its way to be seen.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use opal_core::record::Shown;
 use zeroize::Zeroizing;
 
 use super::Vault;
+use super::patterns::Patterns;
 use super::search::{Findings, Layer, Region, Stretch, Trail, search};
 
 /// So many characters of what may be a value are never shown.
@@ -27,6 +29,8 @@ pub struct Scrubber<'v> {
     /// How many characters of a value may be held.
     waiting: usize,
     carry: Carry,
+    /// The second stage: it sees only what the values have left.
+    patterns: Option<Patterns>,
 }
 
 /// What is known of the stream before the held bytes.
@@ -42,53 +46,76 @@ struct Carry {
 impl<'v> Scrubber<'v> {
     pub(super) fn new(vault: &'v Vault) -> Self {
         let (layers, held, carry) = Default::default();
-        Self { vault, layers, generation: 0, held, shown: 0, waiting: 0, carry }
+        let patterns = vault.has_patterns.then(Patterns::default);
+        Self { vault, layers, generation: 0, held, shown: 0, waiting: 0, carry, patterns }
     }
 
-    /// What can be shown now; what may be the beginning of a value is held back.
+    /// What can be shown now; what may be the beginning of a value is held back, and with
+    /// patterns a line whose end has not come.
     pub fn push<'b>(&'b mut self, bytes: &'b [u8]) -> Shown<'b> {
+        let now = self.push_values(bytes);
+        match &mut self.patterns {
+            Some(patterns) => Shown::vouch(patterns.push(&now)),
+            None => Shown::vouch(now),
+        }
+    }
+
+    fn push_values<'b>(&mut self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
         self.refresh();
         if bytes.is_empty() {
-            return Shown::vouch(bytes);
+            return Cow::Borrowed(bytes);
         }
         if !self.held.is_empty() {
             let mut joined = std::mem::take(&mut self.held);
             joined.extend_from_slice(bytes);
-            return Shown::vouch(self.pass(&joined, false));
+            return Cow::Owned(self.pass(&joined, false));
         }
         if self.layers.is_empty() {
             self.carry = Carry { before: bytes.last().copied(), ..Carry::default() };
-            return Shown::vouch(bytes);
+            return Cow::Borrowed(bytes);
         }
         let findings = self.find(bytes, false);
         if findings.regions.is_empty() && self.carry.open.is_none() {
             let now = &bytes[..findings.hold];
             self.keep(bytes, findings, None);
-            return Shown::vouch(now);
+            return Cow::Borrowed(now);
         }
-        Shown::vouch(self.settle(bytes, findings))
+        Cow::Owned(self.settle(bytes, findings))
     }
 
     /// The stream rests, perhaps at a prompt: shows what is held back where it is too short to
     /// tell anything. Of a value that goes on later the rest is hidden all the same.
     pub fn idle(&mut self) -> Shown<'_> {
+        let mut now = self.idle_values();
+        if let Some(patterns) = &mut self.patterns {
+            now = patterns.push(&now);
+            now.extend(patterns.idle());
+        }
+        Shown::vouch(now)
+    }
+
+    fn idle_values(&mut self) -> Vec<u8> {
         self.refresh();
         if self.held.len() == self.shown || self.waiting >= TELLING {
-            return Shown::vouch(&[][..]);
+            return Vec::new();
         }
         let findings = self.find(&self.held, false);
         let merged = self.merged(findings.regions);
         let now = self.render(&self.held, &merged, self.held.len());
         self.shown = self.held.len();
-        Shown::vouch(now)
+        now
     }
 
     /// The end of the stream.
     pub fn finish(&mut self) -> Shown<'_> {
         self.refresh();
         let held = std::mem::take(&mut self.held);
-        let now = self.pass(&held, true);
+        let mut now = self.pass(&held, true);
         self.carry = Carry::default();
+        if let Some(patterns) = &mut self.patterns {
+            now = patterns.push(&now);
+            now.extend(patterns.finish());
+        }
         Shown::vouch(now)
     }
 
@@ -179,6 +206,7 @@ impl<'v> Scrubber<'v> {
 /// Counts only.
 impl std::fmt::Debug for Scrubber<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Scrubber").field("held", &self.held.len()).finish_non_exhaustive()
+        let held = self.held.len() + self.patterns.as_ref().map_or(0, Patterns::held);
+        f.debug_struct("Scrubber").field("held", &held).finish_non_exhaustive()
     }
 }

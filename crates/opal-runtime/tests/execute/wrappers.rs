@@ -62,10 +62,11 @@ fn attempts_start_where_they_stand() {
 fn a_block_that_takes_too_long_is_stopped_and_fails_with_124() {
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
     let ran = Running::new("@timeout(200ms) {\n    a\n    b\n}\nc\n", &session).run();
-    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 200ms is over");
+    let said = "its time of 200ms is over: `script.timeout[0].shell[0]` took too long";
+    assert_eq!(ran.failure(), format!("script.timeout[0] 124: {said}"));
     assert_eq!(session.log(), ["run `a` in /p", "stop `a`: out of time"]);
     assert_eq!(ran.record[2], "timed_out script.timeout[0].shell[0] 143");
-    assert_eq!(ran.record[3], "timed_out script.timeout[0] 124: its time of 200ms is over");
+    assert_eq!(ran.record[3], format!("timed_out script.timeout[0] 124: {said}"));
 }
 
 #[test]

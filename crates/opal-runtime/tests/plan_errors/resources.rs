@@ -20,7 +20,6 @@ fn one_thing_has_one_description() {
                 &[],
             ),
             ("@file.directory(\"a\", mode=\"0750\")\n@file.directory(\"./a/\")\n", &["2:1 E0815"]),
-            ("@file.directory(\"/a\")\n@file.absent(\"/a\")\n", &[]),
             (
                 "@file.directory(\"/a\", id=\"x\")\n@file.directory(\"/a\", depends_on=[\"x\"])\n",
                 &[],
@@ -31,6 +30,107 @@ fn one_thing_has_one_description() {
         ],
         Purpose::Run,
     );
+}
+
+#[test]
+fn paths_are_compared_whole() {
+    check(
+        &[
+            ("@file.directory(\"x\", mode=\"0750\")\n@file.directory(\"/p/x\")\n", &["2:1 E0815"]),
+            (
+                "@file.directory(\"a/../x\", mode=\"0750\")\n@file.directory(\"x\")\n",
+                &["2:1 E0815"],
+            ),
+            (
+                "@file.directory(\"~/x\", mode=\"0750\")\n@file.directory(\"/home/op/x\")\n",
+                &["2:1 E0815"],
+            ),
+            ("@file.directory(\"~/x\", mode=\"0750\")\n@file.directory(\"./x\")\n", &[]),
+            ("@file.copy(\"a\", \"/d\")\n@file.copy(\"./a\", \"/d\")\n", &[]),
+            ("@file.copy(\"/p/a\", \"d\")\n@file.copy(\"a\", \"./d\")\n", &[]),
+            ("@file.copy(\"/a\", \"/d\")\n@file.copy(\"a\", \"/d\")\n", &["2:1 E0815"]),
+            (
+                "//@ env D conf\n@file.copy(\"conf/a\", \"/d\")\n@file.copy(\"@env.D/a\", \"/d\")\n",
+                &[],
+            ),
+            // What is beside another, below it or in it is another thing.
+            ("@file.directory(\"x\", mode=\"0750\")\n@file.directory(\"x/y\")\n", &[]),
+            ("@file.line(\"x\", \"a\")\n@file.line(\"./x\", \"b\")\n", &[]),
+            ("@file.template(\"t\", \"x\")\n@file.line(\"./x\", \"b\")\n", &[]),
+        ],
+        Purpose::Run,
+    );
+}
+
+#[test]
+fn something_and_nothing_at_one_path_are_opposites_side_by_side() {
+    let beside =
+        |one: &str, other: &str| format!("@parallel {{\n    @file.{one}\n    {other}\n}}\n");
+    let opposites = [
+        ("absent(\"x\")", "@file.directory(\"./x/\")"),
+        ("directory(\"/p/x\")", "@file.absent(\"x\")"),
+        ("copy(\"a\", \"x\")", "@file.absent(\"x\")"),
+        ("template(\"a\", \"x\")", "@file.absent(\"x\")"),
+        ("symlink(\"a\", \"x\")", "@file.absent(\"x\")"),
+        ("line(\"x\", \"a\")", "@file.absent(\"x\")"),
+        ("absent(\"x\")", "@git.repo(\"https://a.example\", \"x\")"),
+    ];
+    for (one, other) in opposites {
+        assert_eq!(found(&Project::read(&beside(one, other))), ["3:5 E0815"], "{one} {other}");
+    }
+    let fine = [
+        ("line(\"x\", \"a\", state=\"absent\")", "@file.absent(\"x\")"),
+        ("copy(\"x\", \"y\")", "@file.absent(\"x\")"),
+        ("symlink(\"x\", \"y\")", "@file.absent(\"x\")"),
+        ("directory(\"x\")", "@file.absent(\"x/y\")"),
+        ("absent(\"x\")", "@file.absent(\"./x\")"),
+    ];
+    for (one, other) in fine {
+        assert_eq!(found(&Project::read(&beside(one, other))), [""; 0], "{one} {other}");
+    }
+    assert_eq!(
+        message(&beside("absent(\"x\")", "@file.directory(\"./x\")")),
+        "`script.parallel[0].file.absent[0]` and `script.parallel[0].file.directory[0]` describe one \
+         path in two ways: `absent:x` and `directory:x` (say it once; what both must have belongs into \
+         one of them)"
+    );
+}
+
+#[test]
+fn starting_afresh_and_cleaning_up_are_no_contradiction() {
+    check(
+        &[
+            ("@file.absent(\"x\")\n@file.directory(\"x\")\n", &[]),
+            ("try { @file.copy(\"a\", \"x\") } finally { @file.absent(\"x\") }\n", &[]),
+            (
+                "@parallel {\n    @timeout(5s) {\n        @file.absent(\"x\")\n        \
+                 @file.directory(\"x\")\n    }\n}\n",
+                &[],
+            ),
+        ],
+        Purpose::Run,
+    );
+}
+
+#[test]
+fn a_package_has_one_version() {
+    check(
+        &[
+            ("@pkg.install([\"a=1\", \"b\"])\n@pkg.install([\"c\", \"a=2\"])\n", &["2:1 E0815"]),
+            ("@pkg.install([\"a=1\", \"b\"])\n@pkg.install([\"c\", \"a=1\"])\n", &[]),
+            // A name alone takes any version.
+            ("@pkg.install([\"a=1\", \"b\"])\n@pkg.install([\"a\"])\n", &[]),
+            (
+                "@pkg.install([\"a=1\"], manager=\"apt\")\n@pkg.install([\"a=2\"], manager=\"brew\")\n",
+                &[],
+            ),
+        ],
+        Purpose::Run,
+    );
+    let said = message("@pkg.install([\"nginx=1\"])\n@pkg.install([\"vim\", \"nginx=2\"])\n");
+    assert!(said.contains("describe the package `nginx` in two ways"), "{said}");
+    let hidden = "//@ env P canary=2\n@pkg.install([\"canary=1\"])\n@pkg.install([@env.P])\n";
+    assert!(!message(hidden).contains("canary"), "{}", message(hidden));
 }
 
 #[test]

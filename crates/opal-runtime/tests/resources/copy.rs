@@ -3,7 +3,8 @@ use std::os::unix::fs::{MetadataExt, chown};
 
 use opal_core::resource::Status;
 
-use crate::support::{Site, details, is_root};
+use crate::needs;
+use crate::support::{Site, details};
 
 const COPY: &str = "@file.copy(\"s\", \"d\", overwrite=true)";
 const TREE: &str = "@file.copy(\"s\", \"d\", recursive=true, overwrite=true)";
@@ -50,7 +51,7 @@ fn what_differs_is_somebodys_work() {
 
 #[test]
 fn a_replaced_file_keeps_its_owner_and_set_uid_is_not_copied() {
-    if !is_root() {
+    if !needs::root() {
         return;
     }
     let site = Site::new();

@@ -2,7 +2,8 @@ use std::os::unix::fs::{MetadataExt, chown};
 
 use opal_core::resource::Status;
 
-use crate::support::{Site, details, is_root};
+use crate::needs;
+use crate::support::{Site, details};
 
 #[test]
 fn a_directory_is_made_with_those_above_it() {
@@ -32,7 +33,7 @@ fn permissions_are_corrected_for_the_directory_alone() {
 fn owners_are_names_or_numbers() {
     let site = Site::new();
     let nobody = "@file.directory(\"d\", owner=\"nobody\", group=\"12345\", mode=\"0700\")";
-    if is_root() {
+    if needs::root() {
         site.brings_about(nobody, Status::Missing);
         let found = site.found("d");
         assert_eq!((found.uid(), found.gid(), site.mode("d")), (65534, 12345, 0o700));

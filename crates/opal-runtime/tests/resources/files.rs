@@ -7,7 +7,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown};
 use opal_core::files::{Attributes, Existing};
 use opal_core::resolver::{Trouble, TroubleKind};
 
-use crate::support::{Site, is_root};
+use crate::needs;
+use crate::support::Site;
 
 const USUAL: Attributes = Attributes { mode: None, owner: None, group: None };
 
@@ -74,7 +75,7 @@ fn what_is_dropped_leaves_no_trace() {
 fn a_replaced_file_keeps_mode_and_owner() {
     let site = Site::new();
     site.file("f", "old");
-    if is_root() {
+    if needs::root() {
         chown(site.path("f"), Some(65534), Some(12345)).unwrap();
     }
     site.set_mode("f", 0o4751);
@@ -113,7 +114,7 @@ fn links_without_an_end_are_refused() {
 
 #[test]
 fn a_link_of_another_user_on_the_way_is_not_followed() {
-    if !is_root() {
+    if !needs::root() {
         return;
     }
     let site = Site::new();
@@ -137,7 +138,7 @@ fn a_link_of_another_user_on_the_way_is_not_followed() {
 
 #[test]
 fn a_second_name_of_a_file_elsewhere_gets_no_mode_from_where_others_write() {
-    if !is_root() {
+    if !needs::root() {
         return;
     }
     let site = Site::new();
@@ -169,7 +170,7 @@ fn a_closed_file_gets_its_mode_too() {
     assert_eq!(site.mode("f"), 0o640);
     let set_uid = fs::Permissions::from_mode(0o4755);
     fs::set_permissions(site.path("f"), set_uid).unwrap();
-    if is_root() {
+    if needs::root() {
         let owner = Attributes { owner: Some(65534), ..USUAL };
         site.files().set(&site.path("f"), &owner).unwrap();
         assert_eq!((site.found("f").uid(), site.mode("f")), (65534, 0o4755));

@@ -3,7 +3,8 @@ use std::os::unix::fs::{MetadataExt, chown};
 
 use opal_core::resource::Status;
 
-use crate::support::{Site, details, is_root, words};
+use crate::needs;
+use crate::support::{Site, details, words};
 
 fn line(more: &str) -> String {
     format!("@file.line(\"f\", \"Port 22\"{more})")
@@ -68,7 +69,7 @@ fn mode_and_owner_are_kept_in_the_file_and_its_backup() {
     let site = Site::new();
     site.file("f", "a\n");
     site.set_mode("f", 0o604);
-    if is_root() {
+    if needs::root() {
         chown(site.path("f"), Some(1), Some(2)).unwrap();
     }
     let before = site.found("f");

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use opal_core::resource::Status;
 
+use crate::needs;
 use crate::support::Site;
 
 /// apt has one lock for the whole machine.
@@ -13,13 +14,8 @@ static APT: Mutex<()> = Mutex::new(());
 /// Small, needed by nothing, and never asked for by anybody.
 const TINY: &str = "hello-traditional";
 
-#[expect(clippy::print_stdout, reason = "who runs the tests should know what was left out")]
 fn has_apt() -> bool {
-    let is_there = Path::new("/usr/bin/apt-get").exists();
-    if !is_there {
-        println!("skipped: this machine has no apt");
-    }
-    is_there
+    needs::has("apt", Path::new("/usr/bin/apt-get").exists())
 }
 
 #[test]
@@ -89,8 +85,7 @@ fn a_name_never_becomes_an_option() {
 
 #[test]
 fn a_name_that_apt_does_not_know_fails_and_is_no_pattern() {
-    if !has_apt() || !rustix::process::geteuid().is_root() {
-        println!("skipped: for root with apt");
+    if !has_apt() || !needs::root() {
         return;
     }
     let _alone = APT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,16 +102,15 @@ fn a_name_that_apt_does_not_know_fails_and_is_no_pattern() {
 /// Installs a tiny package, and leaves the machine as it was.
 #[test]
 fn a_package_is_installed_and_a_lock_of_another_process_is_told() {
-    if !has_apt() || !rustix::process::geteuid().is_root() {
-        println!("skipped: for root with apt");
+    if !has_apt() || !needs::root() {
         return;
     }
     let _alone = APT.lock().unwrap_or_else(PoisonError::into_inner);
     let site = Site::new();
     let call = format!("@pkg.install([\"{TINY}\"])");
     let can = format!("apt-get --quiet --yes --download-only install {TINY}");
-    if site.status(&call) != Status::Missing || site.apply(&can).outcome.halt.is_some() {
-        println!("skipped: `{TINY}` is there, or cannot be fetched");
+    assert_eq!(site.status(&call), Status::Missing, "`{TINY}` is in the way: remove it first");
+    if !needs::has("a mirror of packages", site.apply(&can).outcome.halt.is_none()) {
         return;
     }
     {

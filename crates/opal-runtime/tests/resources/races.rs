@@ -10,7 +10,8 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crate::support::{Site, is_root, tree};
+use crate::needs;
+use crate::support::{Site, tree};
 
 /// Every resource that writes, with `SPOT` for what is attacked.
 const WRITERS: &[(&str, &str)] = &[
@@ -114,7 +115,7 @@ fn swap(spot: &Path, victim: &Path, turn: usize) {
 
 #[test]
 fn a_directory_on_the_way_that_another_user_swaps_for_a_link_leads_no_write_astray() {
-    if !is_root() {
+    if !needs::root() {
         return;
     }
     for (name, call) in WRITERS.iter().chain(PROGRAMS) {

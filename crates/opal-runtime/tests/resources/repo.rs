@@ -5,6 +5,7 @@ use std::os::unix::fs::chown;
 
 use opal_core::resource::Status;
 
+use crate::needs;
 use crate::support::Site;
 
 const CALL: &str = "@git.repo(\"server.git\", \"copy\")";
@@ -268,8 +269,7 @@ fn hooks_and_programs_of_a_repository_do_not_run() {
 #[test]
 fn a_repository_of_somebody_else_blocks_and_says_so() {
     let site = site();
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can give files away");
+    if !needs::root() {
         return;
     }
     site.apply(CALL).ok();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use opal_core::resource::Status;
 
+use crate::needs;
 use crate::support::Site;
 
 /// A systemctl that keeps its units in files: `units/NAME` holds what `show` prints.
@@ -20,6 +21,10 @@ enable) change 's/^UnitFileState=.*/UnitFileState=enabled/';;
 disable) change 's/^UnitFileState=.*/UnitFileState=disabled/';;
 esac
 "#;
+
+fn has_systemd() -> bool {
+    Path::new("/run/systemd/system").exists()
+}
 
 fn site(active: &str, file: &str) -> Site {
     let site = Site::new();
@@ -106,8 +111,7 @@ fn a_name_never_becomes_an_option_or_a_pattern() {
 #[test]
 fn where_systemd_does_not_run_the_step_is_blocked() {
     let site = Site::new();
-    if Path::new("/run/systemd/system").exists() {
-        println!("skipped: systemd runs here");
+    if !needs::has("a machine without systemd", !has_systemd()) {
         return;
     }
     let reason = site.blocked("@service.running(\"web\")");
@@ -124,8 +128,7 @@ fn where_systemd_does_not_run_the_step_is_blocked() {
 
 #[test]
 fn the_real_systemd_answers_where_it_runs() {
-    if !Path::new("/run/systemd/system").exists() {
-        println!("skipped: systemd does not run here");
+    if !needs::has("systemd", has_systemd()) {
         return;
     }
     let site = Site::new();

@@ -192,8 +192,3 @@ pub(crate) fn words(found: &Verification) -> String {
 pub(crate) fn details(found: &Verification) -> String {
     found.details.as_ref().map_or_else(String::new, |it| it.text().into_owned())
 }
-
-/// Whether this runs as root: only then is anybody else around.
-pub(crate) fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}

@@ -2,7 +2,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
 use opal_core::resource::Status;
 
-use crate::support::{Site, details, is_root, words};
+use crate::needs;
+use crate::support::{Site, details, words};
 
 const CALL: &str = "@file.template(\"app.j2\", \"app.conf\", vars={port: 8080, name: \"web\"})";
 
@@ -51,7 +52,7 @@ fn the_mode_counts_where_it_is_given_and_is_kept_where_not() {
 
 #[test]
 fn the_owner_is_kept() {
-    if !is_root() {
+    if !needs::root() {
         return;
     }
     let site = Site::new();

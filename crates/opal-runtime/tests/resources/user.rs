@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opal_core::resource::Status;
 
+use crate::needs;
 use crate::support::Site;
 
 /// The databases have one lock for the whole machine.
@@ -18,11 +19,9 @@ struct Throwaway<'s> {
 }
 
 impl<'s> Throwaway<'s> {
-    #[expect(clippy::print_stdout, reason = "who runs the tests should know what was left out")]
     fn new(site: &'s Site, name: &str) -> Option<Self> {
-        let can = rustix::process::geteuid().is_root() && Path::new("/usr/sbin/useradd").exists();
-        if !can {
-            println!("skipped: for root with useradd");
+        let has_useradd = Path::new("/usr/sbin/useradd").exists();
+        if !needs::root() || !needs::has("`useradd`", has_useradd) {
             return None;
         }
         let _alone = ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::SystemTime;
 
+use opal_core::Value;
 use opal_core::contract::plan_hash;
 use opal_core::plan::{Plan, Target};
 use opal_core::record::{Event, Shown, Stream};
@@ -22,15 +23,24 @@ use crate::{planning, view};
 pub(super) struct Recording<'a> {
     writer: Option<Writer<'a>>,
     lines: Option<Lines<Box<dyn Write + Send>>>,
+    /// Who keeps it in another form.
+    told: Option<&'a dyn Recorder>,
     debug: Option<Debugged>,
 }
 
-/// What a record calls the target of a plan: the function, or the file name of the script, so that
-/// scripts do not share their records.
+/// The argument of a plan that says which module it is of.
+pub(crate) const MODULE: &str = "module";
+
+/// What a record calls the target of a plan: the function, the module, or the file name of the script,
+/// so that scripts do not share their records.
 pub(crate) fn target<'a>(source: &'a Path, plan: &'a Plan) -> &'a str {
     let name = plan.target.name.as_str();
     let file = source.file_name().and_then(std::ffi::OsStr::to_str);
-    file.filter(|_| name == Target::SCRIPT).unwrap_or(name)
+    let module = match plan.target.arguments.get(MODULE) {
+        Some(Value::String(module)) => Some(&**module),
+        _ => None,
+    };
+    module.or(file).filter(|_| name == Target::SCRIPT).unwrap_or(name)
 }
 
 /// A directory as records name it.
@@ -71,9 +81,10 @@ impl<'a> Recording<'a> {
         asked: &Asked,
         header: Header<'a>,
         plan: &Plan,
+        told: Option<&'a dyn Recorder>,
     ) -> Result<Self, Failure> {
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
-        let told = lines.is_some().then(|| header.clone());
+        let announced = lines.is_some().then(|| header.clone());
         let root = match asked.run.no_record {
             true => None,
             false => {
@@ -93,11 +104,11 @@ impl<'a> Recording<'a> {
                     .help("nothing was run")
             })?;
         // Only now: what was told to have started is told to have ended.
-        if let (Some(lines), Some(header)) = (&lines, &told) {
+        if let (Some(lines), Some(header)) = (&lines, &announced) {
             // What cannot be told is noticed at the first step.
             let _ = lines.start(header);
         }
-        Ok(Self { writer, lines, debug: asked.plan.debug })
+        Ok(Self { writer, lines, told, debug: asked.plan.debug })
     }
 
     pub(super) fn folder(&self) -> Option<&Path> {
@@ -160,13 +171,15 @@ impl Recorder for Recording<'_> {
         }
         let kept = self.writer.as_ref().map_or(Ok(()), |writer| writer.event(event));
         let told = self.lines.as_ref().map_or(Ok(()), |lines| lines.event(event));
-        kept.and(told)
+        let also = self.told.map_or(Ok(()), |other| other.event(event));
+        kept.and(told).and(also)
     }
 
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
         let kept = self.writer.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
         let told = self.lines.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
-        kept.and(told)
+        let also = self.told.map_or(Ok(()), |other| other.output(number, stream, bytes));
+        kept.and(told).and(also)
     }
 
     fn idle(&self, number: u64) -> Result<(), Unrecorded> {

@@ -56,7 +56,7 @@ pub(super) fn can_be_taken_up(folder: &Path, resolved: &Resolved) -> bool {
 /// `step:N`, or a path as it stands.
 fn named(plan: &Plan, from: &str) -> Result<String, Failure> {
     let Some(number) = from.strip_prefix("step:") else {
-        return super::find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
+        return super::end::find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
             Failure::usage(
                 format!("the plan has no step `{from}`"),
                 "`opal TASK --dry-run --json` has the path of each step; `step:N` counts them",

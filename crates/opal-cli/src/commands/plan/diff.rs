@@ -7,7 +7,7 @@ use opal_core::contract;
 use opal_runtime::plan::Keys;
 
 use super::contract::{look, open, read_file};
-use crate::commands::run;
+use crate::commands::{run, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -35,6 +35,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         verdict: &verdict,
         names: ["first", "second"],
         mend: None,
+        look: None,
     };
     view::plan::compared(&comparison, options.is_json(), context)
 }
@@ -47,14 +48,18 @@ fn against_today(
 ) -> Result<Exit, Failure> {
     let bytes = read_file(path)?;
     let mut opened = open(context, options, path, &bytes)?;
-    let source = run::source_of(context, &opened.contract, context.file(matches))?;
+    let file = context.file(matches);
+    let Some(today) = run::Today::read(context, &opened.contract, file, options.is_json())? else {
+        return Ok(Exit::Source);
+    };
+    let (context, source) = (today.context(context), today.loaded());
     let watched = Watched::begin()?;
-    let fresh = match run::replan(context, options, &source, &mut opened, &watched)? {
+    let fresh = match run::replan(context, options, source, &mut opened, &watched)? {
         Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
     };
     let key = opened.keys.placeholder_key().map_err(Failure::key)?;
-    let (held, subject) = ((&opened, &key), run::subject(&source, &fresh.plan));
+    let (held, subject) = ((&opened, &key), run::subject(source, &fresh.plan));
     let compared = run::resources::compare(context, options, held, (&subject, &fresh), &watched)?;
     let verdict = match compared {
         Ok(verdict) => verdict,
@@ -66,6 +71,7 @@ fn against_today(
         verdict: &verdict,
         names: ["contract", "now"],
         mend: None,
+        look: Some(&verify::again(&subject)),
     };
     view::plan::compared(&comparison, options.is_json(), context)
 }

@@ -1,6 +1,6 @@
 //! The resources of a contract: what is seen of them before its first step, and after its last.
 
-use opal_core::contract::{self, Earlier, Seen, Verdict};
+use opal_core::contract::{self, Change, Earlier, Seen, Verdict};
 use opal_core::placeholder::PlaceholderKey;
 use opal_runtime::contracts::Opened;
 use opal_runtime::execute;
@@ -8,6 +8,7 @@ use opal_runtime::plan::Resolved;
 use opal_runtime::record::reader;
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
+use opal_runtime::verify::Report;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -25,15 +26,26 @@ pub(crate) fn see(
     key: &PlaceholderKey,
     stop: &Stop,
 ) -> Result<Option<Vec<Seen>>, Failure> {
+    let report = look(context, options, (subject, resolved), key, stop)?;
+    Ok(report.map(|report| survey::seen(&report)))
+}
+
+fn look(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    (subject, resolved): (&Subject<'_>, &Resolved),
+    key: &PlaceholderKey,
+    stop: &Stop,
+) -> Result<Option<Report>, Failure> {
     if !survey::has_resources(context, &resolved.plan) {
-        return Ok(Some(Vec::new()));
+        return Ok(Some(Report::default()));
     }
     let vault = Vault::new();
     execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
     let (jobs, timeout, only) = (None, None, &[][..]);
     let look = Look { subject, resolved, vault: &vault, stop, jobs, timeout, only, key: Some(key) };
     let report = look.take(context, options, &|_| {})?;
-    Ok(report.stopped.is_none().then(|| survey::seen(&report)))
+    Ok(Some(report).filter(|report| report.stopped.is_none()))
 }
 
 /// Whether the plan of today is the contract's, and the resources are as they were.
@@ -47,12 +59,26 @@ pub(crate) fn compare(
     let mut verdict = contract::compare(&opened.contract, &fresh.1.plan);
     // Where it is another plan, its steps say nothing about those of the contract.
     if verdict.may_be_forced() {
-        match see(context, options, fresh, key, watched.stop())? {
-            Some(now) => judge(context, options, &mut verdict, opened, &now),
+        match look(context, options, fresh, key, watched.stop())? {
+            Some(now) => {
+                judge(context, options, &mut verdict, opened, &survey::seen(&now));
+                explain(&mut verdict, &now);
+            }
             None => return Ok(Err(watched.exit().unwrap_or(Exit::Source))),
         }
     }
     Ok(Ok(verdict))
+}
+
+/// Says of each resource that differs what was found.
+fn explain(verdict: &mut Verdict, now: &Report) {
+    let resources = verdict.differences.iter_mut().filter(|it| it.change == Change::Resource);
+    for difference in resources {
+        let found = now.verifications.iter().find(|it| Some(&it.path) == difference.path.as_ref());
+        if let Some(found) = found {
+            difference.words.push_str(&format!(": {}", found.message.text()));
+        }
+    }
 }
 
 /// Holds it against what the contract has seen, and what its earlier runs have left.

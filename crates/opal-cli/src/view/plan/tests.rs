@@ -65,6 +65,7 @@ fn compared<T>(before: Plan, after: &Plan, look: impl FnOnce(&Comparison<'_>) ->
         verdict: &verdict,
         names: ["contract", "now"],
         mend: Some("opal plan deploy -o prod.plan"),
+        look: Some("opal verify deploy -v"),
     })
 }
 

@@ -19,7 +19,7 @@ pub(super) fn error(failed: &Failed<'_>) -> String {
         line.push_str(&format!(",line={number},"));
     }
     line.push_str("title=");
-    workflow_escape(failed.path, &[':', ','], &mut line);
+    workflow_escape(failed.name(), &[':', ','], &mut line);
     line.push_str("::");
     workflow_escape(&headline(failed), &[], &mut line);
     line

@@ -27,6 +27,8 @@ pub(crate) struct Report<'a> {
     /// Steps of other branches that failed as well, and how many more there were.
     pub(crate) beside: Vec<Failed<'a>>,
     pub(crate) more: usize,
+    /// The steps that were at work when the time of the run was over.
+    pub(crate) late: &'a [Box<str>],
     /// What to type to go on: `opal deploy prod --resume`.
     pub(crate) resume: Option<&'a str>,
     pub(crate) record: Option<&'a Path>,
@@ -37,6 +39,8 @@ pub(crate) struct Report<'a> {
 pub(crate) struct Failed<'a> {
     /// Of its start; none where it never started.
     pub(crate) number: Option<u64>,
+    /// Its own, or that of the only step in it, where that may be shown.
+    pub(crate) id: Option<&'a str>,
     pub(crate) path: &'a str,
     pub(crate) decorator: &'a str,
     pub(crate) code: i32,
@@ -52,6 +56,7 @@ pub(crate) struct Failed<'a> {
 impl<'a> Failed<'a> {
     pub(crate) fn of(
         step: &'a FailedStep,
+        id: Option<&'a str>,
         decorator: &'a str,
         place: Option<(&'a str, u32)>,
         vault: &Vault,
@@ -60,6 +65,7 @@ impl<'a> Failed<'a> {
         let shown = |text: &String| vault.scrub(text).text().into_owned();
         Self {
             number: step.number,
+            id,
             path: &step.path,
             decorator,
             code: step.code,
@@ -69,10 +75,18 @@ impl<'a> Failed<'a> {
             place,
         }
     }
+
+    /// By what people call it.
+    pub(super) fn name(&self) -> &'a str {
+        self.id.unwrap_or(self.path)
+    }
 }
 
 /// What a run ends with that took too long.
 const TIME_IS_OVER: i32 = 124;
+
+/// Steps that are named of those that took too long.
+const MAX_LATE: usize = 3;
 
 /// Of the command of a step that failed beside another.
 const MAX_BESIDE_COLUMNS: usize = 60;
@@ -94,8 +108,12 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         let gap = if text.starts_with('\n') { "" } else { " " };
         lines.push(format!("  {}:{gap}{text}", ink.label(label)));
     };
+    report.late.iter().take(MAX_LATE).for_each(|name| row("took too long", name));
     if let Some(failed) = &report.failed {
-        row("step", failed.path);
+        match failed.id {
+            Some(id) => row("step", &format!("{id} ({})", failed.path)),
+            None => row("step", failed.path),
+        }
         row("command", &shortened(&failed.text));
         if failed.message.is_some() {
             row("exit code", &failed.code.to_string());
@@ -132,7 +150,7 @@ fn beside(failed: &Failed<'_>) -> String {
     let text = visible::line(failed.text.trim());
     let text = words::cut(&text, MAX_BESIDE_COLUMNS);
     let why = failed.message.clone().unwrap_or_else(|| words::ending(failed.code));
-    format!("{}: {text}: {}", failed.path, visible::line(&why))
+    format!("{}: {text}: {}", failed.name(), visible::line(&why))
 }
 
 fn shortened(text: &str) -> String {

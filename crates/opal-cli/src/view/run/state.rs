@@ -12,6 +12,7 @@ use opal_core::view::visible;
 use opal_runtime::session::Closed;
 use opal_runtime::witness::Progress;
 
+use super::ends::Ends;
 use super::ink::Ink;
 use super::report::{self, Report};
 use super::screen::Screen;
@@ -30,6 +31,7 @@ pub(super) struct State {
     pub(super) resources: BTreeSet<Box<str>>,
     /// By path: those that have started.
     unsaid: BTreeMap<Box<str>, Unsaid>,
+    pub(super) ends: Ends,
     /// The last lines of the last steps that failed.
     failed: VecDeque<(u64, Tail)>,
     /// The step that has printed last: what it printed is still in sight.
@@ -83,6 +85,7 @@ impl State {
             running: BTreeMap::new(),
             resources: BTreeSet::new(),
             unsaid: BTreeMap::new(),
+            ends: Ends::default(),
             failed: VecDeque::new(),
             in_sight: None,
             held: None,
@@ -143,6 +146,9 @@ impl State {
             Kind::Started(started) => self.started(started),
             Kind::Finished(finished) => self.finished(finished),
             Kind::Skipped { path, decorator, why } => {
+                if self.resources.contains(*path) {
+                    self.ends.skipped(path, why.as_ref());
+                }
                 let why = why.as_ref().map(|why| format!(": {}", visible::line(&why.text())));
                 let line = |ink: Ink| {
                     let (label, decorator) = (ink.label("skipped"), visible::line(decorator));
@@ -194,7 +200,8 @@ impl State {
 
     pub(super) fn progress(&mut self, progress: &Progress<'_>) {
         let news = self.waits.progress(progress);
-        if let Some(news) = news.filter(|_| !self.screen.is_terminal()) {
+        let is_told = self.look.counts_branches && !self.screen.is_terminal();
+        if let Some(news) = news.filter(|_| is_told) {
             self.usual(|_| visible::line(&news));
         }
     }
@@ -235,6 +242,9 @@ impl State {
     }
 
     fn finished(&mut self, step: &Finished<'_>) {
+        if self.resources.contains(step.path) {
+            self.ends.finished(step);
+        }
         self.waits.finished(step.path);
         self.say_unsaid(step.path);
         if let Some(running) = self.running.remove(&step.number) {

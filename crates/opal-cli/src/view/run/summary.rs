@@ -4,10 +4,17 @@ use serde_json::{Value, json};
 
 use super::{Failed, Report};
 
-pub(crate) fn summary_json(id: Option<&str>, target: &str, report: &Report<'_>) -> Value {
-    let steps = report.steps;
+/// `steps` are those of a configuration.
+pub(crate) fn summary_json(
+    id: Option<&str>,
+    target: &str,
+    report: &Report<'_>,
+    steps: Option<Value>,
+) -> Value {
+    let counts = report.steps;
     let told = |failed: &Failed<'_>| {
         json!({
+            "id": failed.id,
             "path": failed.path,
             "decorator": failed.decorator,
             "code": failed.code,
@@ -15,22 +22,26 @@ pub(crate) fn summary_json(id: Option<&str>, target: &str, report: &Report<'_>) 
             "message": failed.message,
         })
     };
-    json!({
+    let mut summary = json!({
         "version": 1,
         "id": id,
         "status": report.status.name(),
         "code": report.code,
         "target": target,
         "counts": {
-            "done": steps.done,
-            "satisfied": steps.satisfied,
-            "failed": steps.failed,
-            "stopped": steps.stopped,
-            "skipped": steps.skipped,
+            "done": counts.done,
+            "satisfied": counts.satisfied,
+            "failed": counts.failed,
+            "stopped": counts.stopped,
+            "skipped": counts.skipped,
         },
         "failed": report.failed.as_ref().map(told),
         "also_failed": report.beside.iter().map(told).collect::<Vec<_>>(),
         "took_ms": report.took.as_micros() as f64 / 1000.0,
         "record": report.record.map(|path| path.display().to_string()),
-    })
+    });
+    if let Some(steps) = steps {
+        summary["steps"] = steps;
+    }
+    summary
 }

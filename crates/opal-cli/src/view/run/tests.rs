@@ -47,6 +47,7 @@ const PLAIN: Look = Look {
     stdout_is_terminal: false,
     stderr_is_terminal: false,
     github: false,
+    counts_branches: true,
 };
 const VERBOSE: Look = Look { talk: Talk::Verbose, ..PLAIN };
 const QUIET: Look = Look { talk: Talk::Quiet, ..PLAIN };
@@ -136,6 +137,7 @@ impl Play {
             failed,
             beside: Vec::new(),
             more: 0,
+            late: &[],
             record: Some(Path::new("/r/run-1")),
         });
         self.paper.take()
@@ -145,6 +147,7 @@ impl Play {
 fn failed(number: u64, path: &str, code: i32) -> Failed<'_> {
     Failed {
         number: Some(number),
+        id: None,
         path,
         decorator: "@shell",
         code,
@@ -474,10 +477,11 @@ fn the_summary_holds_what_a_program_asks_for() {
         failed: Some(failed(2, "a.shell[1]", 7)),
         beside: Vec::new(),
         more: 0,
+        late: &[],
         resume: None,
         record: None,
     };
-    let summary = summary_json(Some("run-1"), "a", &report);
+    let summary = summary_json(Some("run-1"), "a", &report, None);
     assert_eq!(summary["status"], "failed");
     assert_eq!(summary["code"], 7);
     assert_eq!(summary["counts"]["skipped"], 2);

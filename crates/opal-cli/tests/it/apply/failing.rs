@@ -1,7 +1,11 @@
 //! Applies that cannot come to their end.
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::needs;
 use crate::run::interrupted::{eventually, is_alive, signal, unique};
-use crate::support::{Opal, Ran};
+use crate::support::{Opal, Ran, binary};
 
 #[test]
 fn two_resources_with_one_key_are_an_error_that_names_both() {
@@ -75,7 +79,11 @@ fn a_signal_ends_an_apply_and_a_second_one_goes_on() {
     opal.call(&["apply", "a.yaml"]).code(0).says("done: 0 steps, 2 already satisfied");
 }
 
-/// A small disk; none where these tests may not mount one.
+fn names(directory: &Path) -> Vec<OsString> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    entries.map(|entry| entry.unwrap().file_name()).collect()
+}
+
 #[expect(clippy::disallowed_methods, reason = "a disk is made full by the program that makes one")]
 #[test]
 fn a_full_disk_leaves_what_was_there() {
@@ -85,19 +93,51 @@ fn a_full_disk_leaves_what_was_there() {
     std::fs::create_dir(&disk).unwrap();
     let mut mount = std::process::Command::new("mount");
     let mount = mount.args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&disk).output();
-    if !mount.is_ok_and(|it| it.status.success()) {
-        return; // Only root, and not everywhere.
+    if !needs::has("a disk to mount", mount.is_ok_and(|it| it.status.success())) {
+        return;
     }
     std::fs::write(disk.join("f"), "before\n").unwrap();
     let ran = opal.call(&["apply", "a.yaml"]);
-    let names: Vec<_> =
-        std::fs::read_dir(&disk).unwrap().map(|it| it.unwrap().file_name()).collect();
+    let names = names(&disk);
     let content = std::fs::read_to_string(disk.join("f")).unwrap();
     let mut unmount = std::process::Command::new("umount");
     unmount.arg(&disk).status().unwrap();
     ran.code(1).says("disk/f");
     assert_eq!(names, ["f"], "{ran:#?}");
     assert_eq!(content, "before\n");
+}
+
+#[test]
+fn a_write_that_is_cut_short_leaves_what_was_there() {
+    let text = "version: 1\nsteps:\n  - {id: a, type: copy, source: big, destination: d/f, overwrite: true}\n";
+    let opal = Opal::machine("").file("a.yaml", text).file("big", "x\n".repeat(300_000));
+    let opal = opal.file("d/f", "before\n");
+    // The system ends whoever writes beyond the limit, unless it does not listen.
+    let limited = "trap '' XFSZ; ulimit -f 256; exec \"$@\"";
+    let words = ["sh", "-c", limited, "sh"].map(OsStr::new);
+    let mut command = opal.started_by(&[&words[..], &[binary().as_os_str()]].concat());
+    let ran = Ran::from(command.args(["apply", "a.yaml", "--no-record"]).output().unwrap());
+    ran.code(1).says("d/f").says("cannot be written: file too large");
+    assert_eq!(names(&opal.path().join("d")), ["f"]);
+    assert_eq!(opal.bytes("d/f"), b"before\n");
+}
+
+#[test]
+fn ctrl_c_in_the_middle_of_a_large_copy_leaves_what_was_there() {
+    let opal = Opal::machine("fun main() {\n    @file.copy(\"big\", \"d/f\", overwrite=true)\n}\n");
+    let opal = opal.file("d/f", "before\n");
+    let big = std::fs::File::create(opal.path().join("big")).unwrap();
+    big.set_len(1 << 30).unwrap();
+    let child = opal.interruptible().arg("main").spawn().unwrap();
+    let written = || {
+        let entries = std::fs::read_dir(opal.path().join("d")).unwrap().flatten();
+        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).max().unwrap_or(0)
+    };
+    eventually("the copy is under way", || written() > 16 << 20);
+    signal(&child, "INT");
+    Ran::from(child.wait_with_output().unwrap()).code(130).says("interrupted");
+    assert_eq!(names(&opal.path().join("d")), ["f"]);
+    assert_eq!(opal.bytes("d/f"), b"before\n");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::interrupted::eventually;
+use crate::needs;
 use crate::support::{Opal, binary};
 
 /// Starts something on a terminal of its own, and gives the side of the person.
@@ -55,7 +56,7 @@ fn a_server_outlives_its_run() {
 
 #[test]
 fn a_pager_shows_its_first_page_and_takes_its_keys() {
-    if !Path::new("/usr/bin/less").exists() {
+    if !needs::has("`less`", Path::new("/usr/bin/less").exists()) {
         return;
     }
     let text = "fun main() {\n    seq 200 | /usr/bin/less\n    echo left\n}\n";

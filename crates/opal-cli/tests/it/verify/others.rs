@@ -3,22 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use super::statuses;
-use crate::support::{Opal, Ran, binary};
+use crate::support::Opal;
 use crate::tree::chmod;
-
-/// As somebody who owns nothing; none where these tests may not become somebody else.
-#[expect(clippy::disallowed_methods, reason = "another user is only to be had by a program")]
-fn as_nobody(opal: &Opal, args: &[&str]) -> Option<Ran> {
-    let words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-    let mut tried = std::process::Command::new(words[0]);
-    let tried = tried.args(&words[1..]).arg("test").arg("-x").arg(binary()).status();
-    if !tried.is_ok_and(|status| status.success()) {
-        return None;
-    }
-    let mut command: Vec<&std::ffi::OsStr> = words.iter().map(AsRef::as_ref).collect();
-    command.push(binary().as_os_str());
-    Some(Ran::from(opal.started_by(&command).args(args).output().unwrap()))
-}
 
 #[test]
 fn what_may_not_be_read_is_blocked_and_hides_nothing_else() {
@@ -31,9 +17,7 @@ fn what_may_not_be_read_is_blocked_and_hides_nothing_else() {
     chmod(&opal.path(), 0o755);
     chmod(&opal.path().join("closed"), 0o700);
     chmod(&opal.path().join("shut"), 0o600);
-    let Some(ran) = as_nobody(&opal, &["verify", "a.yaml", "--json"]) else {
-        return; // Only root can be somebody else.
-    };
+    let Some(ran) = opal.as_nobody(&["verify", "a.yaml", "--json"]) else { return };
     let document = ran.code(1).json();
     let status = |n: usize| document["results"][n]["status"].as_str().unwrap();
     assert_eq!([status(0), status(1), status(2)], ["blocked", "blocked", "satisfied"]);
@@ -41,7 +25,7 @@ fn what_may_not_be_read_is_blocked_and_hides_nothing_else() {
         let error = document["results"][n]["error"].as_str().unwrap();
         assert!(error.contains(if n == 0 { "closed" } else { "shut" }), "{error}");
     }
-    let ran = as_nobody(&opal, &["apply", "a.yaml", "--no-record"]).unwrap();
+    let ran = opal.as_nobody(&["apply", "a.yaml", "--no-record"]).unwrap();
     ran.code(1);
 }
 
@@ -51,7 +35,7 @@ fn a_directory_that_may_not_be_written_fails_the_apply_and_leaves_nothing() {
     let opal = Opal::machine("").file("a.yaml", text).file("x", "x\n").file("shut/.keep", "");
     chmod(&opal.path(), 0o755);
     chmod(&opal.path().join("shut"), 0o555);
-    let Some(ran) = as_nobody(&opal, &["apply", "a.yaml", "--no-record"]) else { return };
+    let Some(ran) = opal.as_nobody(&["apply", "a.yaml", "--no-record"]) else { return };
     ran.code(1).says("shut");
     assert_eq!(std::fs::read_dir(opal.path().join("shut")).unwrap().count(), 1);
 }

@@ -1,13 +1,25 @@
 //! `inputs.schema.json`: what the inputs of a module must be like.
 
-use jsonschema::{Draft, PatternOptions, Retrieve, Uri, Validator};
+mod below;
+
+use std::collections::BTreeSet;
+
+use jsonschema::error::ValidationErrorKind as ErrorKind;
+use jsonschema::{Draft, PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use super::shorten;
+use super::{is_placeholder, place, shorten};
+use below::Nodes;
+
+/// Nobody fills in more.
+const MOST_OPEN: usize = 1_000;
 
 /// A schema that can be held against inputs.
 #[derive(Debug)]
-pub struct Schema(Validator);
+pub struct Schema {
+    validator: Validator,
+    document: Value,
+}
 
 /// A schema stands for itself: nothing is fetched, from no network and no disk.
 struct Refuse;
@@ -29,21 +41,69 @@ impl Schema {
             // The engine without backtracking: a pattern cannot take for ever.
             .with_pattern_options(PatternOptions::regex())
             .build(&schema)
-            .map(Self)
             .map_err(|error| format!("it is no JSON Schema: {error}"))
+            .map(|validator| Self { validator, document: schema })
+    }
+
+    /// Where those of the inputs stand that it calls secret (`writeOnly`), as JSON pointers.
+    #[must_use]
+    pub fn secrets(&self, inputs: &Map<String, Value>) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        Nodes::of(&self.document).secrets("", &inputs.clone().into(), &mut found);
+        found
+    }
+
+    /// Whether it wants a text at this path; none where it does not say.
+    pub(super) fn wants_text(&self, keys: &[&str]) -> Option<bool> {
+        Nodes::of(&self.document).path(keys).wants_text()
     }
 
     /// The first thing that does not fit, with the path and without the value.
     pub(super) fn fault(&self, inputs: &Map<String, Value>) -> Option<String> {
         let inputs = Value::Object(inputs.clone());
-        let error = self.0.iter_errors(&inputs).next()?;
-        let path = error.instance_path().to_string();
-        let place = path.trim_start_matches('/').replace('/', ".");
-        let reason = error.masked_with("this value").to_string();
-        Some(if place.is_empty() {
-            reason.replace("this value", "the inputs")
-        } else {
-            format!("`{}`: {reason}", shorten(&place))
-        })
+        self.validator.iter_errors(&inputs).next().map(|error| told(&error))
+    }
+
+    /// The places that do not fit yet, where nobody has said anything; or the first that never will,
+    /// because it is there and of another type, or not known at all.
+    pub(super) fn open(&self, inputs: &Map<String, Value>) -> Result<Vec<String>, String> {
+        let inputs = Value::Object(inputs.clone());
+        let mut open = Vec::new();
+        for error in self.validator.iter_errors(&inputs).take(MOST_OPEN) {
+            let place = place(&error.instance_path().to_string());
+            match error.kind() {
+                ErrorKind::Type { .. } if is_said(error.instance()) => return Err(told(&error)),
+                ErrorKind::AdditionalProperties { .. }
+                | ErrorKind::UnevaluatedProperties { .. }
+                | ErrorKind::FalseSchema => return Err(told(&error)),
+                ErrorKind::Required { property } => {
+                    let key = shorten(property.as_str().unwrap_or_default());
+                    open.push(if place.is_empty() { key } else { format!("{place}.{key}") });
+                }
+                _ if place.is_empty() => open.push(".".to_owned()),
+                _ => open.push(place),
+            }
+        }
+        Ok(open)
+    }
+}
+
+/// Whether something stands there, and not only room for it.
+fn is_said(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty() && !is_placeholder(text),
+        _ => true,
+    }
+}
+
+/// The path and what is wrong, without the value.
+fn told(error: &ValidationError<'_>) -> String {
+    let place = place(&error.instance_path().to_string());
+    let reason = error.masked_with("this value").to_string();
+    if place.is_empty() {
+        reason.replace("this value", "the inputs")
+    } else {
+        format!("`{place}`: {reason}")
     }
 }

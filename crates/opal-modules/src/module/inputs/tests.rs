@@ -66,6 +66,41 @@ fn variables_reach_nested_keys_and_are_decoded_where_they_parse() {
 }
 
 #[test]
+fn a_variable_stays_the_text_it_is_where_a_text_is_wanted() {
+    let given = variables(&[
+        ("size", "1e3"),
+        ("network__CIDR", "true"),
+        ("db_password", "1e3"),
+        ("max_tokens", "5"),
+        ("port", "22"),
+        ("code", "007"),
+        ("pin", "22"),
+    ]);
+    let schema = json!({"properties": {"code": {"type": "string"}, "pin": {"type": "string"}}});
+    let schema = Schema::read(&schema.to_string()).unwrap();
+    let spec = Spec::read(SPEC).found.unwrap();
+    let found = Value::Object(resolve(&spec, &given, Some(&schema)).unwrap());
+    assert_eq!((&found["size"], &found["network"]["cidr"]), (&json!("1e3"), &json!("true")));
+    assert_eq!((&found["db_password"], &found["max_tokens"]), (&json!("1e3"), &json!(5)));
+    assert_eq!((&found["port"], &found["pin"]), (&json!(22), &json!("22")));
+    let wants_number = json!({"properties": {"size": {"type": "integer"}}}).to_string();
+    let wants_number = Schema::read(&wants_number).unwrap();
+    let found = resolve(&spec, &variables(&[("SIZE", "3")]), Some(&wants_number)).unwrap();
+    assert_eq!(found["size"], 3);
+}
+
+#[test]
+fn a_validator_is_asked_by_the_reference_of_the_module() {
+    let spec = Spec::read(&SPEC.replace("demo/net", "demo/network")).found.unwrap();
+    let error = resolve(&spec, &variables(&[("cidr", "canary-8")]), None).unwrap_err().to_string();
+    assert!(
+        error.starts_with("input validation failed for demo/network: `cidr` is no range"),
+        "{error}"
+    );
+    assert!(!error.contains("canary-8"), "{error}");
+}
+
+#[test]
 fn variables_that_mean_nothing_are_refused() {
     let message = |given: &Given| resolved(given).unwrap_err();
     assert!(message(&variables(&[("size__x", "1")])).contains("`size` has no keys"));
@@ -94,6 +129,69 @@ fn placeholders_are_refused_wherever_they_stand() {
         message.ends_with("`vms[0].zone` still holds the placeholder `CHANGE_ME`"),
         "{message}"
     );
+}
+
+#[test]
+fn a_placeholder_is_a_word_of_its_own_in_any_case() {
+    for text in ["CHANGE_ME", "change-me-project", "ssh-ed25519 ChangeMe", "<REPLACE_ME_1>"] {
+        assert!(is_placeholder(text), "{text}");
+    }
+    for text in ["exchange-media", "interchangement", "change me", "changed-me"] {
+        assert!(!is_placeholder(text), "{text}");
+    }
+}
+
+fn untouched(inputs: Value, schema: &Value) -> Result<Vec<String>, String> {
+    let mut spec = Spec::read(SPEC).found.unwrap();
+    spec.defaults = map(inputs);
+    let schema = Schema::read(&schema.to_string()).unwrap();
+    let found = outlook(&spec, &Given::default(), Some(&schema));
+    let found = found.map_err(|error| error.to_string())?;
+    assert_eq!(found.keys, spec.defaults.keys().cloned().collect::<Vec<_>>());
+    Ok(found.open)
+}
+
+#[test]
+fn what_nobody_has_said_yet_is_open_and_no_fault() {
+    let schema = json!({
+        "required": ["project", "vms"],
+        "properties": {
+            "zone": {"minLength": 1},
+            "port": {"type": "integer"},
+            "vlan": {"type": "integer"},
+            "vms": {"items": {"required": ["ip"], "properties": {"ip": {"pattern": "^10"}}}},
+        },
+    });
+    let inputs = json!({
+        "zone": "",
+        "port": null,
+        "vlan": "CHANGE_ME_VLAN",
+        "vms": [{"ip": "10.0.0.1"}, {"ip": "CHANGE_ME"}, {}],
+    });
+    let open = ["port", "project", "vlan", "vms[1].ip", "vms[2].ip", "zone"];
+    assert_eq!(untouched(inputs, &schema).unwrap(), open);
+    let either = json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+    assert_eq!(untouched(json!({}), &either).unwrap(), ["."]);
+    assert_eq!(untouched(json!({"a": 1}), &either).unwrap(), [""; 0]);
+}
+
+#[test]
+fn who_says_something_must_say_all() {
+    let mut spec = Spec::read(SPEC).found.unwrap();
+    spec.defaults = map(json!({"zone": "CHANGE_ME", "size": ""}));
+    let error = outlook(&spec, &variables(&[("size", "large")]), None).unwrap_err();
+    assert!(error.to_string().contains("`zone` still holds"), "{error}");
+    let found = outlook(&spec, &variables(&[("zone", "a")]), None).unwrap();
+    assert_eq!(found, Outlook { keys: vec!["size".into(), "zone".into()], open: Vec::new() });
+}
+
+#[test]
+fn a_default_that_can_never_fit_is_a_fault() {
+    let schema = json!({"properties": {"port": {"type": "integer"}}});
+    let error = untouched(json!({"port": "canary-4410"}), &schema).unwrap_err();
+    assert!(error.contains("`port`: this value is not of type"), "{error}");
+    let closed = json!({"additionalProperties": false});
+    assert!(untouched(json!({"size": 1}), &closed).is_err());
 }
 
 #[test]

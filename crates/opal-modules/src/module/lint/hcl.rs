@@ -18,10 +18,11 @@ const READERS: [&str; 9] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'t> {
+pub(in crate::module) enum Token<'t> {
     Word(&'t str),
     /// Without its quotes.
     Text(&'t str),
+    Number(&'t str),
     Sign(u8),
     LineEnd,
 }
@@ -33,7 +34,7 @@ pub(super) fn scan(text: &str) -> Vec<Found> {
     // The words and texts since the line began: what a `{` belongs to.
     let mut head: Vec<(Token<'_>, Span)> = Vec::new();
     let mut attribute = "";
-    for (token, place) in (Tokens { text, at: 0 }) {
+    for (token, place) in Tokens::of(text) {
         match token {
             Token::Sign(b'{') => {
                 let name = match head.first() {
@@ -92,9 +93,15 @@ fn names_file(attribute: &str, parent: &str) -> bool {
 }
 
 #[derive(Debug)]
-struct Tokens<'t> {
+pub(in crate::module) struct Tokens<'t> {
     text: &'t str,
     at: usize,
+}
+
+impl<'t> Tokens<'t> {
+    pub(in crate::module) fn of(text: &'t str) -> Self {
+        Self { text, at: 0 }
+    }
 }
 
 impl<'t> Iterator for Tokens<'t> {
@@ -123,6 +130,10 @@ impl<'t> Iterator for Tokens<'t> {
                 let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
                 self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
                 return Some((Token::Word(&self.text[start..self.at]), span(start, self.at)));
+            } else if first.is_ascii_digit() {
+                let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
+                self.at += rest.find(|c| !is_number(c)).unwrap_or(rest.len());
+                return Some((Token::Number(&self.text[start..self.at]), span(start, self.at)));
             } else {
                 self.at += rest.chars().next().map_or(1, char::len_utf8);
                 if !first.is_ascii_whitespace() {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::hcl;
 
 /// Larger files are data and belong to no language that is looked through here.
-pub(super) const MOST_BYTES: usize = 1 << 20;
+pub(in crate::module) const MOST_BYTES: usize = 1 << 20;
 
 /// The keys of Ansible that read another file of the pack.
 const INCLUDES: [&str; 6] =
@@ -23,7 +23,16 @@ pub(super) fn is_read(name: &str) -> bool {
 }
 
 pub(super) fn check(name: &str, text: &str) -> Vec<Diagnostic> {
-    let found = if name.ends_with(".json") {
+    look(name, text).into_iter().map(Found::diagnostic).collect()
+}
+
+/// Whether a file of a pack says where state is kept.
+pub(in crate::module) fn keeps_state(name: &str, text: &str) -> bool {
+    is_read(name) && look(name, text).iter().any(|found| matches!(found, Found::Backend(_)))
+}
+
+fn look(name: &str, text: &str) -> Vec<Found> {
+    if name.ends_with(".json") {
         json(text)
     } else if name.ends_with(".sh") {
         shell(text)
@@ -31,8 +40,7 @@ pub(super) fn check(name: &str, text: &str) -> Vec<Diagnostic> {
         includes(text)
     } else {
         hcl::scan(text)
-    };
-    found.into_iter().map(|found| found.diagnostic()).collect()
+    }
 }
 
 /// Something that a pack must not hold.

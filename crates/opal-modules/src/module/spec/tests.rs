@@ -2,6 +2,7 @@ use opal_core::Code;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::super::keep::Instance;
 use super::super::{Blueprint, Profile};
 use super::*;
 
@@ -47,6 +48,8 @@ fn each_breach_has_its_code() {
         ("execution:", "excution:", Code::ConfigMissingKey),
         ("count: 3", "count: 3, count: 4", Code::ConfigRepeatedKey),
         ("count: 3", "count: .inf", Code::ConfigValue),
+        ("count: 3", "token: abc", Code::SpecSecret),
+        ("requirements:", "  presets: {a: {db: {password: abc}}}\nrequirements:", Code::SpecSecret),
         ("count: 3", "<<: {a: 1}", Code::ConfigValue),
         ("  profile:", "  version: 1\n  profile:", Code::SpecLeak),
         ("net@v1.0}", "net@v1.0, version: 1}", Code::SpecLeak),
@@ -72,6 +75,148 @@ fn each_breach_has_its_code() {
 fn what_nobody_reads_is_left_alone() {
     let more = "probes: []\nconstraints: [a, {b: c}]\nmetadata: {owner: x}\nx-own: 1\noutputs: {publish: [], note: y}\n";
     assert_eq!(codes(&format!("{SPEC}{more}")), []);
+}
+
+/// Shapes that specs of others have, in words of our own.
+#[test]
+fn specs_as_others_write_them_are_read() {
+    let text = r#"
+api_version: hybridops/v1
+kind: ModuleSpec
+
+module_ref: "platform/backup"
+
+metadata:
+  title: "Backups (of the store)"
+  description: |
+    Keeps copies — of everything: all of it.
+
+    Before it, run `tool init --with-keys`:
+      - roles/keeper is granted
+      1. a list that is none
+
+requirements:
+  credentials: []
+
+dependencies:
+  # Dots in an output are a part of its name.
+  - module_ref: "platform/store"
+    required: true
+    imports:
+      cap.db.store: upstream.cap_db_store
+
+  - module_ref: "platform/elsewhere"
+    required: false
+    imports:
+      host: "store.host"
+
+inputs:
+  defaults:
+    store_state_ref: "platform/store#first"
+    reports: "{{ playbook_dir | default('.', true) }}/reports"
+    options:
+      - "-o StrictHostKeyChecking=no"
+      - "--exclude=*~"
+    since: 2026-03-19
+    address: 02:00:00:00:00:01
+    flags: 0x1F
+    nothing:
+    password: ""
+    password_env: "STORE_PASSWORD"
+    secret_key: "part.json"
+    routes: |
+      receivers:
+        - name: default
+    later: ""   # yes: later
+
+execution:
+  driver: "images/builder"
+  profile: "onprem-linux@v1.0"
+  pack_ref:
+    # Shared with others.
+    id: "linux/common/36-backup@v1.0"
+
+outputs:
+  publish:
+    - cap.db.store-backup
+    - gate.name
+probes: []
+constraints: []
+"#;
+    assert_eq!(codes(text), []);
+    let spec = Spec::read(text).found.unwrap();
+    assert_eq!(spec.defaults["since"], "2026-03-19");
+    assert_eq!(spec.defaults["address"], "02:00:00:00:00:01");
+    assert_eq!((&spec.defaults["flags"], &spec.defaults["nothing"]), (&json!(31), &json!(null)));
+    assert_eq!(spec.dependencies[0].imports["cap.db.store"], "upstream.cap_db_store");
+}
+
+#[test]
+fn blueprints_as_others_write_them_are_read() {
+    let text = r#"
+api_version: hybridops/v1
+kind: BlueprintSpec
+blueprint_ref: network/edge@v1
+mode: hybrid
+metadata:
+  title: Edge (routers + watchers)
+  description: Sets up routers, then watchers,
+    and then what decides.
+  notes:
+    - A line that goes on
+      in the next one.
+policy: {fail_fast: true, ipam_authority: none}
+access: {type: ssh-forward, state_ref: "platform/vm#edge"}
+archive_before_destroy: {module_ref: platform/archive, inputs: {}}
+steps:
+  - id: first_step
+    module_ref: "platform/vm"
+    execution_profile: "local@v1.0"
+    state_instance: "edge"
+    action: deploy
+    phase: bootstrap
+    verify_state_on_skip: true
+    contracts: {addressing_mode: static, requires_module_state_ok: [platform/ipam]}
+    inputs:
+      version: 2026.03.03-0027-rolling
+      url: https://example.com/a#b
+      zone: "CHANGE_ME_ZONE"
+      query: rate(up{job="edge",target="main"}[1m]) * 100
+      share: 1 - avg(up{job="edge"}[2m])
+      pattern: edge.example.com/*
+      ratio: 0.05
+      open_to:
+        - 0.0.0.0/0
+      script: "${ROOT:-$HOME/app}/build.sh"
+      user_data: |
+        #cloud-config
+        write_files:
+          - permissions: '0644'
+            content: |
+              /srv 10.0.0.0/24(rw)
+    firewall: a key that went astray
+  - id: second
+    module_ref: platform/watch
+    optional: true
+    destroy_gate: true
+    requires:
+      - first_step
+    presentation: {label: Watching}
+ 
+"#;
+    let read = Blueprint::read(text);
+    let told: Vec<&str> = read.diagnostics.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(
+        told,
+        ["`firewall` has no effect: an input of the module belongs below `inputs`"],
+        "and nothing that is wrong"
+    );
+    let blueprint = read.found.unwrap();
+    assert_eq!([blueprint.fail_fast, blueprint.steps[1].optional], [true; 2]);
+    let step = &blueprint.steps[0];
+    assert!(!step.optional);
+    assert_eq!(step.inputs["query"], "rate(up{job=\"edge\",target=\"main\"}[1m]) * 100");
+    assert_eq!(step.state_instance.as_ref().map(Instance::as_str), Some("edge"));
 }
 
 #[test]
@@ -113,6 +258,68 @@ fn steps_of_a_blueprint_are_there_once_and_in_no_circle() {
         [Code::ConfigRepeatedId]
     );
     assert_eq!(blueprint("{id: ../a, module_ref: m}"), [Code::SpecReference]);
+    let instance =
+        |name: &str| blueprint(&format!("{{id: a, module_ref: m, state_instance: {name}}}"));
+    assert_eq!(instance("a.b-1"), []);
+    assert_eq!(instance(&"a".repeat(65)), [Code::SpecReference]);
+    assert_eq!(instance("../a"), [Code::SpecReference]);
+}
+
+#[test]
+fn what_a_step_says_beside_its_inputs_is_told_of() {
+    let text = "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: a@v1\n\
+                policy: {fail_fast: false}\n\
+                steps: [{id: a, module_ref: m, size: 3, inputs_file: x.yml, phase: bootstrap}]\n";
+    let read = Blueprint::read(text);
+    let codes: Vec<Code> = read.diagnostics.iter().map(|one| one.code).collect();
+    assert_eq!(codes, [Code::SpecUnused; 2]);
+    assert!(!read.found.unwrap().fail_fast);
+}
+
+fn profile(driver: &str, more: &str) -> Vec<(Code, String)> {
+    let text = format!(
+        "api_version: hybridops/v1\nkind: DriverProfile\nprofile_ref: a@v1\ndriver: {driver}\n{more}\n"
+    );
+    let told = Profile::read(&text).diagnostics.into_iter();
+    told.map(|one| (one.code, format!("{} {}", one.message, one.help.join(" ")))).collect()
+}
+
+#[test]
+fn what_a_profile_says_without_effect_is_told_of() {
+    let policy = "policy: {tool_versions: {tofu: '1.8'}, naming: {a: b}, workspace: {}, constraints: {a: 1}}";
+    let told = profile("shell/script", policy);
+    assert_eq!(told.len(), 4);
+    for (key, (code, told)) in
+        ["tool_versions", "naming", "workspace", "constraints"].iter().zip(told)
+    {
+        assert_eq!(code, Code::SpecUnused);
+        assert!(told.contains(&format!("`policy.{key}` has no effect")), "{told}");
+    }
+    let told = profile("shell/script", "policy: {defaults: {redact: false, parallel: 4}}");
+    assert_eq!(told.iter().map(|it| it.0).collect::<Vec<_>>(), [Code::SpecUnused; 2]);
+    let mode = "workspace_policy: {mode: cloud}";
+    assert_eq!(profile("shell/script", mode)[0].0, Code::SpecUnused);
+    assert_eq!(profile("iac/terragrunt", mode), []);
+}
+
+#[test]
+fn a_slip_in_the_defaults_of_a_policy_is_an_error_that_names_the_key() {
+    let told = profile("shell/script", "policy: {defaults: {command_timeout: 5}}");
+    assert_eq!(told[0].0, Code::ConfigUnknownKey);
+    assert!(told[0].1.contains("did you mean `command_timeout_s`?"), "{}", told[0].1);
+}
+
+#[test]
+fn a_secret_among_the_variables_of_a_profile_is_refused_and_not_repeated() {
+    let told =
+        profile("shell/script", "env: {DB_PASSWORD: canary-31, TG_LOG: '', CREDENTIALS_FILE: /a}");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].0, Code::SpecSecret);
+    assert!(
+        told[0].1.contains("`DB_PASSWORD`") && !told[0].1.contains("canary-31"),
+        "{}",
+        told[0].1
+    );
 }
 
 proptest! {

@@ -1,0 +1,270 @@
+//! `opal blueprint`: modules in order, each a run of its own.
+//!
+//! A step is prepared when its turn comes: what it imports is known only then.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use opal_modules::module::inputs::Given;
+use opal_modules::module::keep::{Instance, State, Status};
+use opal_modules::module::load;
+use opal_modules::module::run::prepare::{Prepared, Unprepared, Wanted, prepare};
+use opal_modules::module::{Blueprint, Name, Step};
+use serde_json::{Value, json};
+
+use super::module::around::Around;
+use super::module::run::{self, Job};
+use super::module::{complete, given_with, not_found, whole};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::{Asked, wants_json};
+use crate::view::blueprint as view;
+
+pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    let Some((verb, matches)) = matches.subcommand() else {
+        let help = "see `opal blueprint --help`";
+        return Err(Failure::usage("`opal blueprint` needs a command", help));
+    };
+    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    let mut around = Around::read(context, matches)?;
+    around.said = given_with(context, None, false)?.unwrap_or_default();
+    let json = wants_json(matches);
+    let Some(blueprint) = read(context, matches, &around, json)? else { return Ok(Exit::Source) };
+    let steps = order(&blueprint.steps);
+    match verb {
+        "validate" => validate(context, &around, &blueprint, json),
+        "plan" => plan(&around, &blueprint, &steps, json),
+        _ if asked.plan.dry_run => plan(&around, &blueprint, &steps, json),
+        _ => {
+            around.gathered = json.then(RefCell::default);
+            apply(context, &asked, &around, &blueprint, &steps)
+        }
+    }
+}
+
+/// The blueprint that was named, by its file or by its reference.
+fn read(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    around: &Around,
+    json: bool,
+) -> Result<Option<Blueprint>, Failure> {
+    let named = matches.get_one::<String>("blueprint").map_or("", String::as_str);
+    let path = match Path::new(named) {
+        path if path.is_file() => path.to_path_buf(),
+        path if path.is_dir() => path.join(FILE),
+        _ => {
+            let name = Name::parse(named, "blueprint")
+                .map_err(|no| Failure::usage(no.message, no.help))?;
+            folder(matches, around).join(name.path()).join(FILE)
+        }
+    };
+    let read = load::blueprint(&path).map_err(|missing| {
+        not_found(missing, Exit::NoFile)
+            .help("name its file, or its reference below `--blueprints-root DIR`")
+    })?;
+    whole(read, context, json)
+}
+
+const FILE: &str = "blueprint.yml";
+
+fn folder(matches: &ArgMatches, around: &Around) -> PathBuf {
+    let typed = matches.get_one::<PathBuf>("blueprints-root").cloned();
+    typed.unwrap_or_else(|| around.places.modules.join("..").join("blueprints"))
+}
+
+/// The steps in an order in which each comes behind what it requires; as in the file, where it can be.
+fn order(steps: &[Step]) -> Vec<&Step> {
+    let mut done: Vec<&Step> = Vec::with_capacity(steps.len());
+    while done.len() < steps.len() {
+        let is_done = |id: &String| done.iter().any(|step| step.id == *id);
+        let next =
+            steps.iter().find(|step| !is_done(&step.id) && step.requires.iter().all(is_done));
+        // There are no circles in a blueprint that was read.
+        let Some(next) = next else { break };
+        done.push(next);
+    }
+    done
+}
+
+fn validate(
+    context: &Context<'_>,
+    around: &Around,
+    blueprint: &Blueprint,
+    json: bool,
+) -> Result<Exit, Failure> {
+    for step in &blueprint.steps {
+        instance(step)?;
+        let found = complete(context, &around.places, &step.module_ref, json);
+        let of_step = |failure: Failure| failure.help(format!("the step `{}` names it", step.id));
+        if found.map_err(of_step)?.is_none() {
+            return Ok(Exit::Source);
+        }
+    }
+    view::valid(blueprint, json)
+}
+
+/// What would become of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Run {
+        tools: Vec<String>,
+    },
+    /// It has been applied, and that is enough.
+    Skip,
+    /// It cannot be planned before others have run, or not at all: why.
+    Open(String),
+}
+
+impl Fate {
+    pub(crate) fn json(&self) -> Value {
+        match self {
+            Self::Run { tools } => json!({"action": "run", "tools": tools}),
+            Self::Skip => json!({"action": "skip", "reason": "state-ok"}),
+            Self::Open(why) => json!({"action": "open", "reason": why}),
+        }
+    }
+}
+
+fn plan(
+    around: &Around,
+    blueprint: &Blueprint,
+    steps: &[&Step],
+    json: bool,
+) -> Result<Exit, Failure> {
+    let mut fates = Vec::new();
+    for step in steps {
+        let fate = match is_done(around, step)? {
+            true => Fate::Skip,
+            false => fate(around, step)?,
+        };
+        fates.push((*step, fate));
+    }
+    view::plan(blueprint, &fates, json)
+}
+
+/// A step, as it would run now.
+fn prepared(around: &Around, step: &Step) -> Result<Result<Prepared, Unprepared>, Failure> {
+    let instance = instance(step)?;
+    Ok(prepare(Wanted {
+        command: step.action,
+        module: &step.module_ref,
+        instance: instance.as_ref(),
+        places: &around.places,
+        root: &around.root,
+        given: said(around, step),
+        is_named: false,
+        programs: &around.programs,
+    }))
+}
+
+fn fate(around: &Around, step: &Step) -> Result<Fate, Failure> {
+    Ok(match prepared(around, step)? {
+        Ok(prepared) => {
+            let tools = prepared.work.tools.iter().map(|tool| tool.words.join(" ")).collect();
+            Fate::Run { tools }
+        }
+        Err(Unprepared::Dependency(missing)) => Fate::Open(missing.message),
+        Err(Unprepared::Missing(missing)) => Fate::Open(missing.message),
+        Err(Unprepared::Inputs(invalid)) => Fate::Open(invalid.to_string()),
+        Err(Unprepared::Faults { path, .. }) => {
+            Fate::Open(format!("`{}` has faults; see `opal module lint`", path.display()))
+        }
+    })
+}
+
+/// What the step says, and what variables say to every module.
+fn said(around: &Around, step: &Step) -> Given {
+    Given { file: step.inputs.clone(), ..around.said.clone() }
+}
+
+fn instance(step: &Step) -> Result<Option<Instance>, Failure> {
+    Ok(step.state_instance.clone())
+}
+
+/// Whether a step need not run: it says so itself, its module has been applied, and with the same inputs.
+fn is_done(around: &Around, step: &Step) -> Result<bool, Failure> {
+    if !step.skip_if_state_ok || !step.action.changes() {
+        return Ok(false);
+    }
+    let path = around.root.state(&step.module_ref, instance(step)?.as_ref());
+    let state = State::seen(&path).map_err(|unkept| run::unwritten(&unkept))?;
+    let Some(state) = state.filter(|state| state.status == Status::Ok) else { return Ok(false) };
+    Ok(match prepared(around, step)? {
+        Ok(prepared) => state.inputs_digest == Some(prepared.inputs_digest()),
+        Err(_) => true,
+    })
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    Ok,
+    Skipped,
+    Failed,
+    /// Another has failed before it.
+    NotRun,
+}
+
+impl Done {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped reason=state-ok",
+            Self::Failed => "failed",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+fn apply(
+    context: &Context<'_>,
+    asked: &Asked,
+    around: &Around,
+    blueprint: &Blueprint,
+    steps: &[&Step],
+) -> Result<Exit, Failure> {
+    let mut ended: Vec<(&Step, Done)> = Vec::new();
+    let mut exit = Exit::Done;
+    let mut failure = None;
+    let watched = run::watched(asked)?;
+    for step in steps {
+        // A step that took Ctrl+C for its success is still the last.
+        if let (Exit::Done, Some(stopped)) = (exit, watched.exit()) {
+            exit = stopped;
+        }
+        if exit != Exit::Done || failure.is_some() {
+            ended.push((step, Done::NotRun));
+            continue;
+        }
+        if is_done(around, step)? {
+            view::step(step, Done::Skipped.name());
+            ended.push((step, Done::Skipped));
+            continue;
+        }
+        view::step(step, step.action.name());
+        let job = Job {
+            instance: instance(step)?,
+            ..Job::along(step.module_ref.clone(), step.action, said(around, step))
+        };
+        let ran = match step.with_deps {
+            true => run::with_deps(context, asked, around, job, &watched),
+            false => run::one(context, asked, around, job, &watched),
+        };
+        match ran {
+            Ok(code) if code.code() == 0 => ended.push((step, Done::Ok)),
+            Ok(code) => {
+                exit = code;
+                ended.push((step, Done::Failed));
+            }
+            Err(why) => {
+                failure = Some(why.help(format!("it is the step `{}` of the blueprint", step.id)));
+                ended.push((step, Done::Failed));
+            }
+        }
+    }
+    let runs = around.gathered.as_ref().map(RefCell::take);
+    view::ended(blueprint, &ended, failure.as_ref(), runs)?;
+    failure.map_or(Ok(exit), Err)
+}

@@ -1,0 +1,165 @@
+//! The last words of a run, to the record and to people.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use opal_core::action::{Halt, Why};
+use opal_core::contract::Seen;
+use opal_core::plan::{Plan, Step};
+use opal_core::record::Status;
+use opal_core::resource;
+use opal_runtime::execute::{FailedStep, Outcome};
+use opal_runtime::record::{self, Ending};
+use opal_runtime::vault::Vault;
+
+use super::recording::{self, Recording};
+use super::{Errand, start};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::view;
+use crate::view::run::{Failed, Live, Report, summary_json};
+
+/// How a run ended, and what there is to say about it.
+pub(super) struct End<'e> {
+    pub(super) errand: &'e Errand<'e>,
+    pub(super) outcome: &'e Outcome,
+    pub(super) took: Duration,
+    /// What a contract's run has left of its resources.
+    pub(super) resources: Vec<Seen>,
+}
+
+impl End<'_> {
+    /// The last words, to the record and to people. Gives the exit code.
+    pub(super) fn tell(
+        &self,
+        context: &Context<'_>,
+        asked: &Asked,
+        live: &Live,
+        recording: Recording<'_>,
+        vault: &Vault,
+    ) -> Result<Exit, Failure> {
+        let (outcome, (status, code)) = (self.outcome, self.status());
+        let last = self.errand.keeper.map(|it| it.end(outcome, (status, code))).transpose();
+        let word = last.as_ref().ok().and_then(Option::as_ref);
+        let (status, code) = word.map_or((status, code), |last| (last.status, last.code));
+        // A look that has found a difference has done what it was for.
+        let has_failed = status != Status::Executed;
+        let failed = outcome.failed.as_ref().filter(|_| has_failed);
+        let mut steps = outcome.steps;
+        if !has_failed {
+            steps.done += std::mem::take(&mut steps.failed);
+        }
+        let ending = Ending {
+            at: SystemTime::now(),
+            took: self.took,
+            status,
+            code,
+            failed: failed.map(|step| recorded(step, vault)),
+            beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
+            resources: self.resources.clone(),
+        };
+        let id = recording.id().map(ToString::to_string);
+        let folder = recording.folder().map(PathBuf::from);
+        let kept = recording.finish(&ending);
+        let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
+        let resolved = self.errand.resolved;
+        let is_open =
+            is_open && folder.as_deref().is_some_and(|it| start::can_be_taken_up(it, resolved));
+        let resume = self.errand.again.as_deref().filter(|_| is_open);
+        let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
+        let told = |failed| self.failed(failed, &file, vault);
+        let report = Report {
+            status,
+            code,
+            took: self.took,
+            steps,
+            failed: failed.map(told),
+            beside: outcome.beside.iter().map(told).collect(),
+            more: outcome.more,
+            late: &outcome.late,
+            resume,
+            record: folder.as_deref(),
+        };
+        live.finish(&report);
+        if let Some(last) = word {
+            view::module::last(last, asked.plan.is_json())?;
+        } else if asked.plan.is_json() && last.is_ok() {
+            let source = &self.errand.subject.loaded.path;
+            let target = recording::target(source, &self.errand.resolved.plan);
+            let steps = || live.steps_json(&resolved.plan, &context.registry);
+            let steps = self.errand.subject.loaded.is_config().then(steps);
+            view::print_json(&summary_json(id.as_deref(), target, &report, steps))?;
+        }
+        context.stages.end("run");
+        let loaded = self.errand.subject.loaded;
+        view::trace::telemetry(context, loaded, &self.errand.resolved.plan, &asked.plan);
+        kept?;
+        last?;
+        match live.trouble() {
+            Some(failure) => Err(failure),
+            None => Ok(Exit::Step(u8::try_from(code).unwrap_or(1))),
+        }
+    }
+
+    fn status(&self) -> (Status, i32) {
+        match &self.outcome.halt {
+            None if self.is_drifted() => (Status::Drifted, 0),
+            None => (Status::Executed, 0),
+            // 2 says that a configuration is a bad one, whatever its steps end with.
+            Some(Halt::Failed(_)) if self.errand.subject.loaded.is_config() => {
+                (Status::Failed, i32::from(Exit::Differs.code()))
+            }
+            Some(Halt::Failed(failure)) => (Status::Failed, failure.code),
+            Some(Halt::Stopped(Why::Signal(number))) => (Status::Interrupted, 128 + number),
+            // The time of the whole run is over.
+            Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => (Status::Failed, 124),
+            Some(Halt::Unrecorded) => (Status::Failed, i32::from(Exit::Write.code())),
+        }
+    }
+
+    fn is_drifted(&self) -> bool {
+        self.errand.contract.as_ref().is_some_and(|held| !held.drift.is_empty())
+    }
+
+    fn failed<'f>(&'f self, failed: &'f FailedStep, file: &'f str, vault: &Vault) -> Failed<'f> {
+        let step = find(&self.errand.resolved.plan, &failed.path);
+        let id = step.and_then(|step| id(&self.errand.resolved.plan, step));
+        let decorator = step.map_or("", |step| &*step.decorator);
+        let place = step.and_then(|step| Some((file, self.line(step)?)));
+        Failed::of(failed, id, decorator, place, vault)
+    }
+
+    /// The line of a step, from 1.
+    fn line(&self, step: &Step) -> Option<u32> {
+        let text = &self.errand.subject.loaded.text;
+        let before = text.get(..step.span.range().start)?;
+        u32::try_from(before.matches('\n').count() + 1).ok()
+    }
+}
+
+fn recorded<'f>(step: &'f FailedStep, vault: &Vault) -> record::Failed<'f> {
+    let message = step.trouble.as_ref().map(|trouble| vault.scrub(&trouble.message).into_owned());
+    record::Failed { path: &step.path, code: step.code, message }
+}
+
+/// What people call a step, or the only one in it.
+fn id<'p>(plan: &'p Plan, step: &'p Step) -> Option<&'p str> {
+    let name = resource::name(plan, step);
+    match &*step.block {
+        _ if name != &*step.path => Some(name),
+        [only] => id(plan, only),
+        _ => None,
+    }
+}
+
+pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Step> {
+    let mut open: Vec<&Step> = plan.steps.iter().collect();
+    while let Some(step) = open.pop() {
+        if &*step.path == path {
+            return Some(step);
+        }
+        open.extend(&step.block);
+    }
+    None
+}

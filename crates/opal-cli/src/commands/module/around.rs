@@ -1,0 +1,139 @@
+//! What a run of modules works with, as the command line and the environment have it.
+
+use std::cell::RefCell;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use opal_modules::module::inputs::Given;
+use opal_modules::module::keep::{Instance, RuntimeRoot};
+use opal_modules::module::run::Programs;
+use opal_modules::module::{ModuleRef, Places};
+use serde_json::Value;
+
+use super::{Surroundings, not_found, places};
+use crate::ambient::Ambient;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+
+#[derive(Debug)]
+pub(crate) struct Around {
+    pub(crate) places: Places,
+    pub(crate) root: RuntimeRoot,
+    /// Whether it was typed, and so belongs to what a contract has planned.
+    pub(crate) is_root_typed: bool,
+    pub(crate) programs: Programs,
+    /// Where evidence goes instead.
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Why nobody looks whether a run can begin.
+    pub(crate) skip_preflight: Option<String>,
+    /// What variables say to every module.
+    pub(crate) said: Given,
+    /// Takes what would be printed as JSON, where several runs are one document.
+    pub(crate) gathered: Option<RefCell<Vec<Value>>>,
+}
+
+impl Around {
+    pub(crate) fn read(context: &Context<'_>, matches: &ArgMatches) -> Result<Self, Failure> {
+        let skip = matches.try_get_one::<String>("skip-preflight").ok().flatten().cloned();
+        if skip.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            return Err(Failure::usage(
+                "`--skip-preflight` needs a reason, which is kept with the run",
+                "write `--skip-preflight=\"the registry is down, tools are there\"`",
+            ));
+        }
+        Ok(Self {
+            places: places(matches)?,
+            root: root(context, matches)?,
+            is_root_typed: path(matches, "runtime-root").is_some(),
+            programs: Programs::new(variable("PATH").as_ref()),
+            out_dir: out_dir(matches)?,
+            skip_preflight: skip,
+            said: Given::default(),
+            gathered: None,
+        })
+    }
+
+    /// For a contract, which says itself where its spec is.
+    pub(crate) fn of_spec(
+        context: &Context<'_>,
+        (spec, root): (&Path, Option<&Path>),
+        module: &ModuleRef,
+    ) -> Result<Self, Failure> {
+        let around = Surroundings::read();
+        let places = Places::find(&around.hints(Some(root_of(spec, module))));
+        Ok(Self {
+            places: places.map_err(|missing| not_found(missing, Exit::Configuration))?,
+            root: found_root(context, root)?,
+            is_root_typed: root.is_some(),
+            programs: Programs::new(variable("PATH").as_ref()),
+            out_dir: None,
+            skip_preflight: None,
+            said: Given::default(),
+            gathered: None,
+        })
+    }
+}
+
+/// The modules root that the spec of a module stands in.
+fn root_of<'s>(spec: &'s Path, module: &ModuleRef) -> &'s Path {
+    let above = 1 + module.path().components().count();
+    let folder = spec.ancestors().nth(above).unwrap_or(Path::new(""));
+    if folder == Path::new("") { Path::new(".") } else { folder }
+}
+
+/// The same, where it must be typed to be found.
+pub(super) fn unusual_root(spec: &Path, module: &ModuleRef) -> Option<String> {
+    let root = root_of(spec, module);
+    let usual = Places::find(&Surroundings::read().hints(None)).ok();
+    let is_usual = usual.is_some_and(|usual| {
+        let (usual, root) = (usual.modules.canonicalize(), root.canonicalize());
+        usual.ok().zip(root.ok()).is_some_and(|(usual, root)| usual == root)
+    });
+    (!is_usual).then(|| root.display().to_string())
+}
+
+fn path<'m>(matches: &'m ArgMatches, name: &str) -> Option<&'m PathBuf> {
+    matches.try_get_one::<PathBuf>(name).ok().flatten()
+}
+
+/// Where evidence goes instead, whoever reads of it from elsewhere.
+pub(super) fn out_dir(matches: &ArgMatches) -> Result<Option<PathBuf>, Failure> {
+    let out_dir = path(matches, "out-dir").map(std::path::absolute).transpose();
+    let out_dir = out_dir.map_err(|error| Failure::unreadable(Path::new("."), &error))?;
+    out_dir.as_deref().map_or(Ok(()), named_in_text)?;
+    Ok(out_dir)
+}
+
+/// Tools are told of these directories, and documents name them, in text.
+fn named_in_text(path: &Path) -> Result<(), Failure> {
+    if path.to_str().is_some() {
+        return Ok(());
+    }
+    let message = format!("the name of `{}` is not UTF-8", path.display());
+    Err(Failure::new(Exit::Configuration, message, "name a directory in UTF-8"))
+}
+
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    Ambient::environment().remove(OsStr::new(name)).filter(|value| !value.is_empty())
+}
+
+/// The runtime root; nothing is made yet.
+pub(crate) fn root(context: &Context<'_>, matches: &ArgMatches) -> Result<RuntimeRoot, Failure> {
+    found_root(context, path(matches, "runtime-root").map(PathBuf::as_path))
+}
+
+fn found_root(context: &Context<'_>, typed: Option<&Path>) -> Result<RuntimeRoot, Failure> {
+    let named = variable("HYOPS_RUNTIME_ROOT");
+    let found = RuntimeRoot::find(typed, named.as_deref(), context.ambient.home.as_deref());
+    let found = found.map_err(|missing| not_found(missing, Exit::Configuration))?;
+    named_in_text(found.path())?;
+    Ok(found)
+}
+
+/// The one of several that `--state-instance` names.
+pub(super) fn instance(matches: &ArgMatches) -> Result<Option<Instance>, Failure> {
+    let text = matches.try_get_one::<String>("state-instance").ok().flatten();
+    let parsed = text.map(|text| Instance::parse(text)).transpose();
+    parsed.map_err(|no| Failure::usage(no.message, no.help))
+}

@@ -1,0 +1,349 @@
+//! What is kept of a run of a module: evidence while it goes on, its result and its state at the end.
+
+use std::cell::{OnceCell, RefCell};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use opal_core::action::{Halt, Why};
+use opal_core::plan::{Plan, Step};
+use opal_core::record::{End as Ended, Event, Finished, Kind, Started, Status};
+use opal_modules::module::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, stamp, time};
+use opal_modules::module::run::Command;
+use opal_modules::module::run::decorators::Run;
+use opal_modules::module::run::finish::{self, End};
+use opal_modules::module::run::preflight::{Check, preflight};
+use opal_runtime::execute::Outcome;
+use opal_runtime::vault::Vault;
+use opal_runtime::witness::Recorder;
+use serde_json::{Value, json};
+
+use super::around::Around;
+use super::run::unwritten;
+use crate::commands::execute::keeper::{Keeper, Last};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::signals::Watched;
+use crate::view::module as view;
+
+/// As much of what a tool has printed is looked at for a difference.
+const LOOKED_AT: u64 = 4 << 20;
+
+pub(crate) struct Keeping<'k> {
+    run: &'k Run,
+    watched: &'k Watched,
+    vault: &'k Vault,
+    folder: PathBuf,
+    skip_preflight: Option<&'k str>,
+    /// Who takes what would be printed as JSON.
+    gathered: Option<&'k RefCell<Vec<Value>>>,
+    is_json: bool,
+    is_quiet: bool,
+    colour: bool,
+    evidence: OnceCell<Evidence<'k>>,
+    /// Of the module while the run goes on; none where the run leaves it alone.
+    state: RefCell<Option<State>>,
+}
+
+impl std::fmt::Debug for Keeping<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeping").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl<'k> Keeping<'k> {
+    pub(crate) fn new(
+        context: &Context<'_>,
+        asked: &Asked,
+        around: &'k Around,
+        (run, watched): (&'k Run, &'k Watched),
+        vault: &'k Vault,
+    ) -> Self {
+        run.prepared.register(vault);
+        let module = &run.prepared.spec.module_ref;
+        Self {
+            run,
+            watched,
+            vault,
+            folder: around.root.module_evidence(module, &run.id, around.out_dir.as_deref()),
+            skip_preflight: around.skip_preflight.as_deref(),
+            gathered: around.gathered.as_ref(),
+            is_json: asked.plan.is_json(),
+            is_quiet: asked.run.quiet,
+            colour: context.ambient.stderr_colour(context.typed.colour),
+            evidence: OnceCell::new(),
+            state: RefCell::new(None),
+        }
+    }
+
+    /// Opens the evidence, and says what the run is.
+    fn open(&self, plan: &Plan) -> Result<(&Evidence<'k>, Vec<Check>), Failure> {
+        let began = Evidence::begin(self.folder.clone(), self.tools(plan), self.vault)
+            .map_err(|unkept| unwritten(&unkept))?;
+        let evidence = self.evidence.get_or_init(|| began);
+        let told = Stamp {
+            version: env!("CARGO_PKG_VERSION"),
+            command: self.run.prepared.command.name(),
+            run_id: &self.run.id,
+            evidence: &self.folder,
+            pid: std::process::id(),
+            at: SystemTime::now(),
+        };
+        stamp(&self.run.prepared.root, &told, self.vault);
+        let checks = match self.skip_preflight {
+            Some(_) => Vec::new(),
+            None => preflight(&self.run.prepared),
+        };
+        let all: Vec<Value> = checks.iter().map(Check::json).collect();
+        let ok = checks.iter().all(|check| check.fault.is_none());
+        let preflight = match self.skip_preflight {
+            Some(reason) => json!({"skipped": true, "reason": reason}),
+            None => json!({"skipped": false, "ok": ok, "checks": all}),
+        };
+        finish::introduce(self.run, evidence, preflight).map_err(|unkept| unwritten(&unkept))?;
+        Ok((evidence, checks))
+    }
+
+    /// The tools in the order of the plan, which is that of the driver.
+    fn tools(&self, plan: &Plan) -> Vec<ToolStep> {
+        let mut paths = Vec::new();
+        collect(&plan.steps, &mut paths);
+        let tools = &self.run.prepared.work.tools;
+        let step = |(tool, path): (&opal_modules::module::run::Tool, String)| ToolStep {
+            path,
+            label: tool.label.clone(),
+            argv: tool.words.clone(),
+            cwd: self.run.stack(),
+        };
+        tools.iter().zip(paths).map(step).collect()
+    }
+
+    /// Says that nothing runs, and why.
+    fn refuse(&self, plan: &Plan, evidence: &Evidence<'_>, checks: &[Check]) -> Failure {
+        let faults: Vec<&(String, String)> =
+            checks.iter().filter_map(|check| check.fault.as_ref()).collect();
+        let error =
+            faults.iter().map(|(message, _)| message.as_str()).collect::<Vec<_>>().join("; ");
+        self.tell_missing(plan, evidence, checks);
+        self.abandon(&error);
+        let mut failure = Failure::new(
+            Exit::Unavailable,
+            format!("`{}` cannot be run: {error}", self.run.prepared.spec.module_ref),
+            format!("nothing was run; the evidence is in `{}`", self.folder.display()),
+        );
+        for (_, help) in faults {
+            failure = failure.help(help.clone());
+        }
+        failure.help("`--skip-preflight=REASON` runs all the same, and keeps the reason")
+    }
+
+    /// The evidence of a tool that is not there says so as a shell would.
+    fn tell_missing(&self, plan: &Plan, evidence: &Evidence<'_>, checks: &[Check]) {
+        let is_missing = |tool: &ToolStep| {
+            let name = format!("tool:{}", tool.argv.first().map_or("", String::as_str));
+            checks.iter().any(|check| check.name == name && check.fault.is_some())
+        };
+        let tools = self.tools(plan);
+        let Some(tool) = tools.iter().find(|tool| is_missing(tool)) else { return };
+        let (at, path) = (SystemTime::now(), tool.path.as_str());
+        let started = Started {
+            number: 1,
+            path,
+            decorator: "@module.tool",
+            attempt: 1,
+            text: self.vault.scrub(&tool.argv.join(" ")),
+            is_block: true,
+        };
+        let message =
+            format!("{}: command not found\n", tool.argv.first().map_or("", String::as_str));
+        let finished = Finished {
+            number: 1,
+            path,
+            decorator: "@module.tool",
+            attempt: 1,
+            took: Duration::ZERO,
+            code: 127,
+            end: Ended::Failed,
+            is_block: true,
+            message: Some(self.vault.scrub(&message)),
+        };
+        // The reason is told in any case.
+        let _ = evidence.event(&Event { at, kind: Kind::Started(started) });
+        let _ = evidence.event(&Event { at, kind: Kind::Finished(finished) });
+    }
+
+    /// How it ended, with the first tool that did not end well.
+    fn judge(&self, outcome: &Outcome, tools: &[ToolEnd]) -> (End, Option<String>) {
+        let prepared = &self.run.prepared;
+        let failed = tools.iter().find(|tool| tool.rc != 0);
+        if prepared.command == Command::Verify
+            && matches!(outcome.halt, None | Some(Halt::Failed(_)))
+            && self.watched.exit().is_none()
+            && let Some(last) = failed.or(tools.last())
+            && prepared.driver.differs(last.rc, &self.printed(&last.label))
+        {
+            return (End::Differs, None);
+        }
+        match &outcome.halt {
+            // A tool that was told to stop may call that a success.
+            None if self.watched.exit().is_none() => (End::Ok, None),
+            None | Some(Halt::Stopped(Why::Signal(_))) => {
+                (End::Cancelled, Some("somebody stopped it".to_owned()))
+            }
+            Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => {
+                (End::Failed, Some("its time was over".to_owned()))
+            }
+            Some(Halt::Unrecorded) => {
+                let trouble = self.evidence.get().and_then(Evidence::trouble);
+                let why = trouble.map(ToString::to_string);
+                (End::Failed, why.or_else(|| Some("the record cannot be written".to_owned())))
+            }
+            Some(Halt::Failed(failure)) => {
+                let trouble = failure.trouble.as_ref().map(|trouble| trouble.message.clone());
+                let tool = failed.map(|tool| format!("{} ended with {}", tool.label, tool.rc));
+                (End::Failed, trouble.or(tool).or_else(|| Some("it failed".to_owned())))
+            }
+        }
+    }
+
+    /// What a tool has printed, as far as the evidence has it.
+    fn printed(&self, label: &str) -> String {
+        let path = self.folder.join(format!("{label}.stdout.txt"));
+        let bytes = end_of(&path, LOOKED_AT).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn last(&self, result: &finish::Result, (status, code): (Status, i32)) -> Last {
+        let (status, code) = match result.end {
+            End::Ok => (status, code),
+            End::Differs => (Status::Executed, i32::from(Exit::Differs.code())),
+            // The tools did well, and what they have put out makes no sense.
+            End::Failed if code == 0 => (Status::Failed, i32::from(Exit::Source.code())),
+            // As everywhere, 1 is for a difference: this one could not look.
+            End::Failed if self.run.prepared.command == Command::Verify => {
+                (Status::Failed, i32::from(Exit::NotLooked.code()))
+            }
+            End::Failed => (status, code),
+            End::Cancelled => {
+                (Status::Interrupted, self.watched.exit().map_or(code, |exit| exit.code().into()))
+            }
+        };
+        let prepared = &self.run.prepared;
+        let json = json!({
+            "version": 1,
+            "module_ref": prepared.spec.module_ref.as_str(),
+            "state_instance": prepared.instance.as_ref().map(|it| it.as_str()),
+            "command": prepared.command.name(),
+            "run_id": self.run.id.as_str(),
+            "status": result.end.name(),
+            "exit_code": code,
+            "evidence_dir": self.folder.to_string_lossy(),
+            "outputs": result.outputs,
+            "warnings": result.warnings,
+            "error": result.error,
+        });
+        // Whatever came from a tool has been through the scrubber when it is seen.
+        let told = ["/outputs/*", "/warnings", "/error"];
+        let shown = opal_modules::module::keep::file::json(&json, &told, self.vault);
+        let mut json = serde_json::from_slice(shown.bytes()).ok();
+        if let Some(gathered) = self.gathered {
+            gathered.borrow_mut().extend(json.take());
+        }
+        let is_told = !self.is_quiet || result.end != End::Ok;
+        let text = is_told.then(|| view::ended(self.run, result, &self.folder, self.colour));
+        let text = text.unwrap_or_default();
+        Last { status, code, json, text: self.vault.scrub(&text).text().into_owned() }
+    }
+}
+
+/// The last bytes of a file.
+fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let behind = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(behind))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The paths of the tools of a plan.
+fn collect(steps: &[Step], paths: &mut Vec<String>) {
+    for step in steps {
+        match &*step.decorator {
+            "@module.tool" => paths.push(step.path.to_string()),
+            _ => collect(&step.block, paths),
+        }
+    }
+}
+
+impl Keeper for Keeping<'_> {
+    fn vault(&self) -> &Vault {
+        self.vault
+    }
+
+    fn begin(&self, plan: &Plan) -> Result<&dyn Recorder, Failure> {
+        if self.run.prepared.command.changes() {
+            // What cannot be read stands in the way of everything else: before a contract is used up.
+            State::seen(&self.run.prepared.state()).map_err(|unkept| unwritten(&unkept))?;
+        }
+        let (evidence, checks) = self.open(plan)?;
+        if checks.iter().any(|check| check.fault.is_some()) {
+            return Err(self.refuse(plan, evidence, &checks));
+        }
+        if !self.is_json && !self.is_quiet {
+            view::begun(self.run, Path::new(&self.folder));
+        }
+        Ok(evidence)
+    }
+
+    fn set_off(&self) -> Result<(), Failure> {
+        if self.run.prepared.command.changes() {
+            let path = self.run.prepared.state();
+            let earlier = State::seen(&path).map_err(|unkept| unwritten(&unkept))?;
+            let (now, pid) = (time(SystemTime::now()), std::process::id());
+            let state = finish::begun(self.run, &now, pid, earlier.as_ref(), &self.folder);
+            state.write(&path, self.vault).map_err(|unkept| unwritten(&unkept))?;
+            self.state.replace(Some(state));
+        }
+        Ok(())
+    }
+
+    fn abandon(&self, why: &str) {
+        let Some(evidence) = self.evidence.get() else { return };
+        evidence.finish(SystemTime::now());
+        let why = self.vault.scrub(why).text().into_owned();
+        let result = finish::result(self.run, End::Failed, Some(why), self.vault);
+        // The reason is told in any case.
+        let _ = finish::conclude(self.run, evidence, &result, None);
+    }
+
+    fn end(&self, outcome: &Outcome, ending: (Status, i32)) -> Result<Last, Failure> {
+        let Some(evidence) = self.evidence.get() else {
+            return Err(Failure::new(Exit::Bug, "the run has no evidence", "report this"));
+        };
+        let tools = evidence.finish(SystemTime::now());
+        let (end, error) = self.judge(outcome, &tools);
+        let error = error.map(|error| self.vault.scrub(&error).text().into_owned());
+        let result = finish::result(self.run, end, error, self.vault);
+        let scrubbed = match result.has_put_out {
+            true => finish::scrub_again(evidence, &tools, self.vault),
+            false => Ok(()),
+        };
+        let state = self
+            .state
+            .take()
+            .map(|state| finish::ended(state, self.run, &result, &time(SystemTime::now())));
+        // The state first: what the evidence says of it is true then.
+        let path = self.run.prepared.state();
+        let kept = state.as_ref().map_or(Ok(()), |state| state.write(&path, self.vault));
+        let state = state.filter(|_| kept.is_ok());
+        let concluded = finish::conclude(self.run, evidence, &result, state.as_ref());
+        kept.and(concluded).and(scrubbed).map_err(|unkept| unwritten(&unkept))?;
+        if let Some(unkept) = evidence.trouble() {
+            return Err(unwritten(unkept));
+        }
+        Ok(self.last(&result, ending))
+    }
+}

@@ -1,0 +1,115 @@
+//! `--with-deps`: what a module builds on comes first.
+
+use opal_modules::module::inputs::Given;
+use opal_modules::module::keep::{State, Status};
+use opal_modules::module::load;
+use opal_modules::module::run::Command;
+use opal_modules::module::{ModuleRef, Spec};
+
+use serde_json::Map;
+
+use super::around::Around;
+use super::run::{self, Job, unwritten};
+use super::{not_found, whole};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::planning::Outcome;
+use crate::signals::Watched;
+use crate::view::module as view;
+
+/// So deep modules may build on each other.
+const MOST_LEVELS: usize = 64;
+
+/// Applies everything that `job` builds on and that is not there yet, in order.
+pub(super) fn before(
+    context: &Context<'_>,
+    asked: &Asked,
+    around: &Around,
+    job: &Job,
+    watched: &Watched,
+) -> Outcome<()> {
+    if !matches!(job.command, Command::Apply | Command::Deploy) {
+        return Err(Failure::usage(
+            format!(
+                "`--with-deps` applies what a module builds on, and `{}` does not",
+                job.command
+            ),
+            "leave it away",
+        ));
+    }
+    let mut order = Order { context, around, json: asked.plan.is_json(), done: Vec::new() };
+    if !order.visit(&job.module, &mut Vec::new())? {
+        return Ok(Err(Exit::Source));
+    }
+    // What the file says is for the module itself.
+    let said = Given { file: Map::new(), ..job.given.clone() };
+    // The module itself comes last, and not from here.
+    order.done.pop();
+    for module in order.done {
+        let state = State::seen(&around.root.state(&module, None)).map_err(|it| unwritten(&it))?;
+        if state.is_some_and(|state| state.status == Status::Ok) {
+            view::dependency(&module, "skipped reason=state-ok");
+            continue;
+        }
+        if asked.plan.dry_run {
+            view::dependency(&module, "to be applied first");
+            continue;
+        }
+        view::dependency(&module, "apply");
+        let exit = run::one(
+            context,
+            asked,
+            around,
+            Job::along(module, Command::Apply, said.clone()),
+            watched,
+        )?;
+        if exit.code() != 0 {
+            return Ok(Err(exit));
+        }
+    }
+    Ok(Ok(()))
+}
+
+struct Order<'o, 'c> {
+    context: &'o Context<'c>,
+    around: &'o Around,
+    json: bool,
+    done: Vec<ModuleRef>,
+}
+
+impl Order<'_, '_> {
+    /// Puts what a module builds on before it; false where the faults of a spec have been shown.
+    fn visit(&mut self, module: &ModuleRef, above: &mut Vec<ModuleRef>) -> Result<bool, Failure> {
+        if self.done.contains(module) {
+            return Ok(true);
+        }
+        if above.contains(module) || above.len() == MOST_LEVELS {
+            let circle: Vec<&str> =
+                above.iter().skip_while(|it| *it != module).map(ModuleRef::as_str).collect();
+            return Err(Failure::new(
+                Exit::Source,
+                format!(
+                    "modules build on each other in a circle: {} → {module}",
+                    circle.join(" → ")
+                ),
+                "take one of these out of `dependencies`",
+            ));
+        }
+        let Some(spec) = self.spec(module)? else { return Ok(false) };
+        above.push(module.clone());
+        for dependency in spec.dependencies.iter().filter(|dependency| dependency.required) {
+            if !self.visit(&dependency.module_ref, above)? {
+                return Ok(false);
+            }
+        }
+        above.pop();
+        self.done.push(module.clone());
+        Ok(true)
+    }
+
+    fn spec(&self, module: &ModuleRef) -> Result<Option<Spec>, Failure> {
+        let read = load::spec(&self.around.places, module);
+        whole(read.map_err(|it| not_found(it, Exit::NoFile))?, self.context, self.json)
+    }
+}

@@ -1,0 +1,304 @@
+//! A run of one module: prepared, planned, and shown, kept as a contract, or executed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use clap::ArgMatches;
+use opal_core::Value;
+use opal_core::plan::Target;
+use opal_modules::module::ModuleRef;
+use opal_modules::module::inputs::{self, Given};
+use opal_modules::module::keep::{Instance, Lock, NoLock, RunId, Unkept};
+use opal_modules::module::load;
+use opal_modules::module::run::Command;
+use opal_modules::module::run::decorators::{Run, descriptors};
+use opal_modules::module::run::prepare::{Unprepared, Wanted, prepare};
+use opal_runtime::plan::Purpose;
+use opal_runtime::vault::Vault;
+
+use super::around::{self, Around};
+use super::keeper::Keeping;
+use super::{checked, given, not_found, order, reference};
+use crate::commands::execute::recording::MODULE;
+use crate::commands::execute::{self, Errand};
+use crate::commands::plan;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::planning::Subject;
+use crate::signals::Watched;
+use crate::source::Loaded;
+use crate::tasks::quoted;
+use crate::view::module as view;
+
+/// The argument of a plan that says what is done with its module.
+const COMMAND: &str = "command";
+const INPUTS: &str = "inputs";
+const INSTANCE: &str = "instance";
+const ROOT: &str = "root";
+
+/// One module, and what is to be done with it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) module: ModuleRef,
+    pub(crate) command: Command,
+    pub(crate) instance: Option<Instance>,
+    pub(crate) given: Given,
+    /// The file of inputs, as it was typed.
+    pub(crate) file: Option<String>,
+    pub(crate) is_named: bool,
+}
+
+impl Job {
+    /// A module that comes along with another, and of which variables alone can say something.
+    pub(crate) fn along(module: ModuleRef, command: Command, given: Given) -> Self {
+        Self { module, command, instance: None, given, file: None, is_named: false }
+    }
+}
+
+/// `opal module apply REF` and its like.
+pub(crate) fn run(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    command: Command,
+) -> Result<Exit, Failure> {
+    let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
+    let mut around = Around::read(context, matches)?;
+    let Some(given) = given(context, matches)? else { return Ok(Exit::Source) };
+    let file = matches.get_one::<std::path::PathBuf>(INPUTS);
+    let job = Job {
+        module: reference(matches)?,
+        command,
+        instance: around::instance(matches)?,
+        given,
+        file: file.map(|path| path.display().to_string()),
+        is_named: true,
+    };
+    let watched = watched(&asked)?;
+    let is_set = matches.try_get_one::<bool>("with-deps").ok().flatten().copied();
+    if !is_set.unwrap_or(false) {
+        return one(context, &asked, &around, job, &watched);
+    }
+    around.gathered = asked.plan.is_json().then(RefCell::default);
+    let module = job.module.clone();
+    let exit = with_deps(context, &asked, &around, job, &watched)?;
+    if let Some(runs) = around.gathered {
+        view::with_deps((&module, command), runs.into_inner(), exit)?;
+    }
+    Ok(exit)
+}
+
+/// Who hears of Ctrl+C, for all runs of one command; where nothing runs, it ends opal itself.
+pub(crate) fn watched(asked: &Asked) -> Result<Watched, Failure> {
+    if asked.plan.dry_run { Ok(Watched::nothing()) } else { Watched::begin() }
+}
+
+/// Runs a module, and before it what it builds on.
+pub(crate) fn with_deps(
+    context: &Context<'_>,
+    asked: &Asked,
+    around: &Around,
+    job: Job,
+    watched: &Watched,
+) -> Result<Exit, Failure> {
+    fit(context, around, &job)?;
+    match order::before(context, asked, around, &job, watched)? {
+        Ok(()) => one(context, asked, around, job, watched),
+        Err(exit) => Ok(exit),
+    }
+}
+
+/// Refuses inputs that could never do, before anything that the module builds on is applied. What is
+/// imported is not known yet, so nothing is missing.
+fn fit(context: &Context<'_>, around: &Around, job: &Job) -> Result<(), Failure> {
+    let missing = |it| not_found(it, Exit::NoFile);
+    let read = load::spec(&around.places, &job.module).map_err(missing)?;
+    let Some(spec) = super::whole(read, context, false)? else { return Ok(()) };
+    inputs::foreseen(&spec, &job.given).map_err(|invalid| super::invalid(&invalid))
+}
+
+/// Runs one module, or shows the plan of that.
+pub(crate) fn one(
+    context: &Context<'_>,
+    asked: &Asked,
+    around: &Around,
+    job: Job,
+    watched: &Watched,
+) -> Result<Exit, Failure> {
+    runs_whole(asked)?;
+    let Some(source) = load(context, around, job, asked.plan.is_json())? else {
+        return Ok(Exit::Source);
+    };
+    let (context, loaded) = (&source.context, &source.loaded);
+    let subject = Subject { loaded, function: None, arguments: source.arguments };
+    if asked.plan.dry_run {
+        asked.for_plan()?;
+        return plan::plan(context, &subject, asked);
+    }
+    asked.for_run()?;
+    // Nobody else changes this module until the end.
+    let _lock = ready(around, &source.run)?;
+    let checked = match subject.check(context, asked.plan.is_json())? {
+        Ok(checked) => checked,
+        Err(exit) => return Ok(exit),
+    };
+    let mut keys = subject.own_keys(context, &asked.plan);
+    let planned = subject.plan(context, &checked, &asked.plan, Purpose::Run, &mut keys, watched)?;
+    let resolved = match planned {
+        Ok(resolved) => resolved,
+        Err(exit) => return Ok(exit),
+    };
+    let vault = Vault::with_patterns();
+    let keeper = Keeping::new(context, asked, around, (&source.run, watched), &vault);
+    let errand = Errand {
+        subject: &subject,
+        resolved: &resolved,
+        watched,
+        contract: None,
+        claim: None,
+        again: None,
+        keeper: Some(&keeper),
+    };
+    execute::execute(context, asked, &errand)
+}
+
+/// Refuses what would begin in the middle.
+pub(crate) fn runs_whole(asked: &Asked) -> Result<(), Failure> {
+    match asked.run.of_a_source() {
+        Some(option) => Err(Failure::usage(
+            format!(
+                "`{option}` is for tasks: a module always runs whole, in a directory of its own"
+            ),
+            "leave it away",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// A module as something that can be planned.
+pub(crate) struct Source<'a> {
+    /// With the decorators of this run.
+    pub(crate) context: Context<'a>,
+    pub(crate) loaded: Loaded,
+    pub(crate) run: Arc<Run>,
+    pub(crate) arguments: BTreeMap<String, Value>,
+}
+
+/// Prepares a run; none where the faults of a file have been shown.
+pub(crate) fn load<'a>(
+    context: &Context<'a>,
+    around: &Around,
+    job: Job,
+    json: bool,
+) -> Result<Option<Source<'a>>, Failure> {
+    let Job { module, command, instance, given, file, is_named } = job;
+    let mut arguments = BTreeMap::new();
+    let mut argument = |name: &str, value: String| {
+        drop(arguments.insert(name.to_owned(), Value::String(value.into())))
+    };
+    argument(MODULE, module.as_str().to_owned());
+    argument(COMMAND, command.name().to_owned());
+    instance.iter().for_each(|instance| argument(INSTANCE, instance.as_str().to_owned()));
+    file.into_iter().for_each(|file| argument(INPUTS, file));
+    if around.is_root_typed {
+        argument(ROOT, around.root.path().display().to_string());
+    }
+    let wanted = Wanted {
+        command,
+        module: &module,
+        instance: instance.as_ref(),
+        places: &around.places,
+        root: &around.root,
+        given,
+        is_named,
+        programs: &around.programs,
+    };
+    let prepared = match prepare(wanted) {
+        Ok(prepared) => prepared,
+        Err(Unprepared::Faults { path, text, diagnostics }) => {
+            let file = checked(path.display().to_string(), text, diagnostics);
+            view::faults(&file, context, json)?;
+            return Ok(None);
+        }
+        Err(Unprepared::Missing(missing)) => {
+            let is_there = around.places.module(&module).join("spec.yml").is_file();
+            let exit = match around.places.packs() {
+                _ if !is_there => Exit::NoFile,
+                Err(root) if root == missing => Exit::Configuration,
+                _ => Exit::Source,
+            };
+            return Err(not_found(missing, exit));
+        }
+        Err(Unprepared::Dependency(missing)) => return Err(not_found(missing, Exit::Unavailable)),
+        Err(Unprepared::Inputs(invalid)) => return Err(super::invalid(&invalid)),
+    };
+    let id = RunId::new(command.name(), SystemTime::now(), opal_runtime::keys::name());
+    let run = Arc::new(Run::new(prepared, id));
+    let context = context.with(&descriptors(&run));
+    let loaded = Loaded::module(Arc::clone(&run));
+    Ok(Some(Source { context, loaded, run, arguments }))
+}
+
+/// What a contract has planned, as it would be planned today.
+pub(crate) fn of_contract<'a>(
+    context: &Context<'a>,
+    (spec, arguments): (&Path, &BTreeMap<String, Value>),
+    json: bool,
+) -> Result<Option<(Around, Source<'a>)>, Failure> {
+    let text = |name: &str| match arguments.get(name) {
+        Some(Value::String(text)) => Some(text.as_ref()),
+        _ => None,
+    };
+    let strange = || {
+        Failure::new(Exit::Source, "the contract names no module that could be run", "make it anew")
+    };
+    let module = text(MODULE).and_then(|name| ModuleRef::parse(name).ok()).ok_or_else(strange)?;
+    let command = text(COMMAND).and_then(Command::named).ok_or_else(strange)?;
+    let instance = text(INSTANCE).map(Instance::parse).transpose().map_err(|_| strange())?;
+    let around = Around::of_spec(context, (spec, text(ROOT).map(Path::new)), &module)?;
+    let file = text(INPUTS).map(std::path::PathBuf::from);
+    let Some(given) = super::given_with(context, file.as_deref(), json)? else { return Ok(None) };
+    let file = file.map(|path| path.display().to_string());
+    let job = Job { module, command, instance, given, file, is_named: true };
+    Ok(load(context, &around, job, json)?.map(|source| (around, source)))
+}
+
+/// The words that plan the same again; none where it is no plan of a module.
+pub(crate) fn typed(target: &Target, spec: Option<&Path>) -> Option<Vec<String>> {
+    let text = |name: &str| match target.arguments.get(name) {
+        Some(Value::String(text)) if target.name == Target::SCRIPT => Some(text.as_ref()),
+        _ => None,
+    };
+    let module = ModuleRef::parse(text(MODULE)?).ok()?;
+    let mut words = vec!["opal module".to_owned(), text(COMMAND)?.to_owned(), module.to_string()];
+    let root = spec.and_then(|spec| around::unusual_root(spec, &module));
+    let options = [
+        ("--module-root", root.as_deref()),
+        ("--root", text(ROOT)),
+        ("--inputs", text(INPUTS)),
+        ("--state-instance", text(INSTANCE)),
+    ];
+    for (name, value) in options {
+        words.extend(value.into_iter().flat_map(|value| [name.to_owned(), quoted(value)]));
+    }
+    Some(words)
+}
+
+/// Makes the directories of the runtime root, and sees to it that a module is changed by one at a time.
+pub(crate) fn ready(around: &Around, run: &Run) -> Result<Option<Lock>, Failure> {
+    around.root.ensure().map_err(|unkept| unwritten(&unkept))?;
+    if !run.prepared.command.changes() {
+        return Ok(None);
+    }
+    Lock::take(&run.prepared.state()).map(Some).map_err(|no| match no {
+        NoLock::Busy(_) => Failure::new(Exit::Unavailable, no.to_string(), no.help()),
+        NoLock::Unkept(unkept) => unwritten(&unkept),
+    })
+}
+
+pub(crate) fn unwritten(unkept: &Unkept) -> Failure {
+    Failure::new(Exit::Write, unkept.to_string(), unkept.help())
+}

@@ -1,0 +1,69 @@
+//! What a contract was made of, as it is today.
+
+use std::path::PathBuf;
+
+use opal_core::contract::Contract;
+use opal_core::plan::Target;
+
+use crate::commands::execute::recording::MODULE;
+use crate::commands::module::around::Around;
+use crate::commands::module::run::{self as module, Source};
+use crate::dispatch::Context;
+use crate::failure::Failure;
+use crate::project;
+use crate::source::{Loaded, NotLoaded};
+
+/// The source of today.
+pub(crate) enum Today<'c> {
+    Text(Loaded),
+    Module(Box<(Around, Source<'c>)>),
+}
+
+impl<'c> Today<'c> {
+    /// Reads it; none where the faults of a file have been shown.
+    pub(crate) fn read(
+        context: &Context<'c>,
+        contract: &Contract,
+        file: Option<&PathBuf>,
+        json: bool,
+    ) -> Result<Option<Self>, Failure> {
+        let path = project::file_or_project(source_path(contract, file).as_ref())?;
+        let target = &contract.plan().target;
+        if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
+            let found = module::of_contract(context, (&path, &target.arguments), json)?;
+            return Ok(found.map(|found| Self::Module(Box::new(found))));
+        }
+        let loaded = Loaded::read(&path, &context.registry).map_err(|not| match not {
+            NotLoaded::Failure(failure) if file.is_none() => {
+                failure.help("the contract was made there; `-f FILE` names the source of today")
+            }
+            other => other.into_failure(),
+        })?;
+        Ok(Some(Self::Text(loaded)))
+    }
+
+    pub(crate) fn loaded(&self) -> &Loaded {
+        match self {
+            Self::Text(loaded) => loaded,
+            Self::Module(found) => &found.1.loaded,
+        }
+    }
+
+    /// The usual one, with the decorators of a module where it is one.
+    pub(crate) fn context<'t>(&'t self, usual: &'t Context<'c>) -> &'t Context<'c> {
+        match self {
+            Self::Text(_) => usual,
+            Self::Module(found) => &found.1.context,
+        }
+    }
+}
+
+/// Where the source is: where `-f` says, where the contract has it from here, or where it was.
+pub(crate) fn source_path(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {
+    let recorded = || {
+        let source = contract.provenance().source.as_ref()?;
+        let near = PathBuf::from(&source.path);
+        Some(if near.is_file() { near } else { PathBuf::from(&source.absolute) })
+    };
+    file.cloned().or_else(recorded).or_else(project::find)
+}

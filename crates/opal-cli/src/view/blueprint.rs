@@ -1,0 +1,95 @@
+//! What `opal blueprint` shows.
+
+use std::fmt::Write as _;
+
+use opal_modules::module::{Blueprint, Step};
+use serde_json::{Value, json};
+
+use super::diagnostics::visible;
+use super::table::Table;
+use super::{counted, print, print_json, say};
+use crate::commands::blueprint::{Done, Fate};
+use crate::failure::{Exit, Failure};
+
+pub(crate) fn valid(blueprint: &Blueprint, json: bool) -> Result<Exit, Failure> {
+    let (name, steps) = (blueprint.blueprint_ref.as_str(), blueprint.steps.len());
+    if json {
+        return print_json(
+            &json!({"version": 1, "blueprint_ref": name, "valid": true, "steps": steps}),
+        );
+    }
+    print(&format!("{name} is valid: {}, and all their modules\n", counted(steps, "step")))
+}
+
+pub(crate) fn plan(
+    blueprint: &Blueprint,
+    fates: &[(&Step, Fate)],
+    json: bool,
+) -> Result<Exit, Failure> {
+    let name = blueprint.blueprint_ref.as_str();
+    if json {
+        let steps = fates.iter().map(|(step, fate)| {
+            let mut value = fate.json();
+            value["id"] = step.id.as_str().into();
+            value["module_ref"] = step.module_ref.as_str().into();
+            value["command"] = step.action.name().into();
+            value["requires"] = step.requires.clone().into();
+            value
+        });
+        let steps: Vec<Value> = steps.collect();
+        return print_json(&json!({"version": 1, "blueprint_ref": name, "steps": steps}));
+    }
+    let mut table = Table::new(["STEP", "MODULE", "WHAT"]);
+    for (step, fate) in fates {
+        let what = match fate {
+            Fate::Run { tools } => format!("{}: {}", step.action, visible(&tools.join("; "))),
+            Fate::Skip => "skipped: its state is ok".to_owned(),
+            Fate::Open(why) => format!("{}, but {}", step.action, visible(why)),
+        };
+        table.row([step.id.clone(), step.module_ref.to_string(), what]);
+    }
+    let mut out = format!("{name}\n");
+    out.push_str(&table.finish(str::to_owned));
+    print(&out)
+}
+
+/// What happens to a step now.
+pub(crate) fn step(step: &Step, what: &str) {
+    say(&format!("step={} module={} status={what}\n", step.id, step.module_ref));
+}
+
+/// How it all ended. `runs` are the documents of the single ones, where JSON is wanted.
+pub(crate) fn ended(
+    blueprint: &Blueprint,
+    steps: &[(&Step, Done)],
+    failure: Option<&Failure>,
+    runs: Option<Vec<Value>>,
+) -> Result<Exit, Failure> {
+    let name = blueprint.blueprint_ref.as_str();
+    let is_done = |done: &Done| matches!(done, Done::Ok | Done::Skipped);
+    let ok = steps.iter().all(|(_, done)| is_done(done));
+    if let Some(runs) = runs {
+        let status = if ok { "ok" } else { "error" };
+        let steps = steps.iter().map(|(step, done)| {
+            let reason = (*done == Done::Skipped).then_some("state-ok");
+            let status = if reason.is_some() { "skipped" } else { done.name() };
+            let module = step.module_ref.as_str();
+            json!({"id": step.id, "module_ref": module, "status": status, "reason": reason})
+        });
+        let steps: Vec<Value> = steps.collect();
+        return print_json(&json!({
+            "version": 1,
+            "blueprint_ref": name,
+            "status": status,
+            "steps": steps,
+            "runs": runs,
+            "error": failure.map(|it| json!({"message": it.message, "help": it.help})),
+        }));
+    }
+    let mut out = format!("\n{name}: {}\n", if ok { "ok" } else { "failed" });
+    for (step, done) in steps {
+        let _ = writeln!(out, "  {}  {}", step.id, done.name());
+    }
+    say(&out);
+    Ok(Exit::Done)
+}

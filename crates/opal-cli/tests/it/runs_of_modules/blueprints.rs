@@ -1,0 +1,68 @@
+//! Modules in order: each step is a run like any other.
+
+use serde_json::json;
+
+use super::release::{self, Release, SCRIPT};
+
+const BLUEPRINT: &str = "\
+api_version: hybridops/v1
+kind: BlueprintSpec
+blueprint_ref: demo/site@v1
+steps:
+  - {id: host, module_ref: core/host, requires: [net]}
+  - {id: net, module_ref: core/net, skip_if_state_ok: true, inputs: {size: large}}
+";
+
+fn release(host: &str) -> Release {
+    let on_net =
+        "dependencies: [{module_ref: core/net, imports: {name: network.name}}]\nexecution:";
+    Release::new(SCRIPT)
+        .module("core/host", &[("execution:", on_net)], host)
+        .file("rel/blueprints/demo/site@v1/blueprint.yml", BLUEPRINT)
+}
+
+#[test]
+fn steps_run_behind_what_they_require_and_are_skipped_where_that_is_said() {
+    let release = release(". ./hyops.inputs.sh; echo \"on $input_network__name\"\n");
+    let apply = ["blueprint", "apply", "demo/site@v1"];
+    let ran = release.opal().call(&apply);
+    ran.code(0);
+    assert_eq!(ran.stdout, "apply large\non net-large\n");
+    let ran = release.opal().call(&apply);
+    ran.code(0).says("step=net module=core/net status=skipped reason=state-ok");
+    assert_eq!(ran.stdout, "on net-large\n");
+    assert_eq!(release.runs(), 1);
+}
+
+#[test]
+fn a_plan_of_a_blueprint_runs_and_writes_nothing() {
+    let release = release("true\n");
+    let ran = release.opal().call(&["blueprint", "plan", "demo/site@v1"]);
+    ran.code(0).says("./run.sh apply").says("it builds on `core/net`, which has not been applied");
+    assert!(!release.path("root").exists());
+}
+
+#[test]
+fn a_step_that_fails_is_the_last_and_json_is_one_document() {
+    let release = release("exit 8\n");
+    let document =
+        release.opal().call(&["blueprint", "apply", "demo/site@v1", "--json"]).code(8).json();
+    assert_eq!(document["status"], "error");
+    let ends: Vec<_> =
+        document["steps"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
+    assert_eq!(ends, ["ok", "failed"]);
+    assert_eq!(document["runs"][1]["exit_code"], 8);
+    let state = release::json(&release.path("root/state/modules/core__host/latest.json"));
+    assert_eq!(state["status"], "error");
+}
+
+#[test]
+fn a_step_that_cannot_begin_is_named_in_one_document() {
+    let release = release("true\n").profile("policy: {defaults: {min_free_disk_mb: 4000000000}}\n");
+    let ran = release.opal().call(&["blueprint", "apply", "demo/site@v1", "--json"]);
+    let document = ran.code(69).json();
+    assert_eq!(document["steps"][1]["status"], "not run");
+    assert_eq!((&document["status"], &document["runs"]), (&json!("error"), &json!([])));
+    ran.says("it is the step `net` of the blueprint");
+    assert!(document["error"]["message"].as_str().unwrap().contains("MiB are free"), "{document}");
+}

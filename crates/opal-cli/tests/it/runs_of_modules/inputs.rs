@@ -1,0 +1,106 @@
+//! Whose word counts for an input, as the tools of a run see it.
+
+use serde_json::json;
+
+use super::release::{self, Release};
+
+const KEYS: &str = "default: d, preset: d, import: d, file: d, variable: d, json: d";
+
+/// A module whose inputs are each last said by the one that they are called after.
+fn release() -> Release {
+    let all = |who: &str| KEYS.replace(": d", &format!(": {who}"));
+    let after = |who: &str| {
+        let all = all(who);
+        let at = all.find(&format!("{who}: ")).unwrap();
+        all[at..].to_owned()
+    };
+    let imports = "import: who.import, file: who.file, variable: who.variable, json: who.json";
+    let spec = format!(
+        "inputs: {{defaults: {{preset_ref: p, list: [1, 2], who: {{{}}}}}, presets: {{p: {{who: {{{}}}, list: [3]}}}}}}",
+        all("default"),
+        after("preset")
+    );
+    let dependency =
+        format!("dependencies: [{{module_ref: core/base, imports: {{{imports}}}}}]\nexecution:");
+    let outputs = "echo '{\"import\": \"import\", \"file\": \"import\", \"variable\": \"import\", \"json\": \"import\"}' > \"$HYOPS_OUTPUTS_FILE\"\n";
+    let release = Release::new("cat hyops.inputs.json\n")
+        .module(
+            "core/base",
+            &[("publish: [name]", "publish: [import, file, variable, json]")],
+            outputs,
+        )
+        .spec(&[
+            ("inputs: {defaults: {size: small, network: {cidr: 10.0.0.0/8}}}", &spec),
+            ("execution:", &dependency),
+        ])
+        .file("in.yml", format!("who: {{{}}}\n", after("file")));
+    release.run(&["apply", "core/base"]).code(0);
+    release
+}
+
+#[test]
+fn a_run_takes_each_input_from_the_strongest_that_says_it() {
+    let release = release();
+    let set = [
+        ("HYOPS_INPUT_who__variable", "variable"),
+        ("HYOPS_INPUT_WHO__JSON", "\"variable\""),
+        ("HYOPS_INPUTS_JSON", r#"{"who": {"json": "json"}}"#),
+    ];
+    release.run_with(&set, &["apply", "core/net", "--inputs", "in.yml"]).code(0);
+    let expected = json!({
+        "preset_ref": "p",
+        "list": [3],
+        "who": {
+            "default": "default", "preset": "preset", "import": "import", "file": "file",
+            "variable": "variable", "json": "json",
+        },
+    });
+    assert_eq!(release::json(&release.work().join("hyops.inputs.json")), expected);
+    assert_eq!(release.document("inputs_resolved.json")["inputs"], expected);
+    let again = release.run(&["apply", "core/net"]);
+    again.code(0);
+    let seen = release::json(&release.work().join("hyops.inputs.json"));
+    assert_eq!(
+        (&seen["who"]["file"], &seen["who"]["preset"]),
+        (&json!("import"), &json!("preset"))
+    );
+}
+
+#[test]
+fn inputs_that_do_not_fit_are_refused_before_anything_is_written() {
+    let release = Release::new("true\n").file(
+        "rel/modules/core/net/inputs.schema.json",
+        r#"{"properties": {"size": {"enum": ["small", "large"]}}}"#,
+    );
+    let refused = [
+        (("HYOPS_INPUT_size", "canary-9"), "`size`"),
+        (("HYOPS_INPUT_network__cidr", "REPLACE_ME"), "`network.cidr` still holds the placeholder"),
+        (("HYOPS_INPUTS_JSON", "[canary-9]"), "no JSON object"),
+        (("HYOPS_INPUT_size__deep", "1"), "`size` has no keys below it"),
+        (("HYOPS_INPUT_big", "18446744073709551615"), "`big` is larger than 64 bits can hold"),
+    ];
+    for (set, says) in refused {
+        let ran = release.run_with(&[set], &["apply", "core/net"]);
+        ran.code(65).says("input validation failed for core/net: ").says(says).hides("canary-9");
+    }
+    release.apply(&["--inputs", "gone.yml"]).code(66);
+    assert!(!release.path("root").exists());
+}
+
+#[test]
+fn every_kind_of_value_reaches_the_tools_as_it_was_given() {
+    let inputs = json!({
+        "text": "it's $(id) `id` \"x\"\n@env.HOME ${HOME} ü \u{1f980}", "int": -7, "float": 1.5, "none": null,
+        "on": true, "list": [1, [2, {"a": []}]], "map": {"": 1, "a.b": 2, "a/b": 3, "a~b": 4, "ü": 5},
+        "empty": {}, "size": "small", "network": {"cidr": "10.0.0.0/8"},
+    });
+    let release = Release::new(". ./hyops.inputs.sh; printf '%s' \"$input_text\" > text\n")
+        .file("in.yml", inputs.to_string());
+    release.apply(&["--inputs", "in.yml"]).code(0);
+    let work = release.work();
+    for name in ["hyops.inputs.json", "inputs.auto.tfvars.json"] {
+        assert_eq!(release::json(&work.join(name)), inputs, "{name}");
+    }
+    let text = std::fs::read_to_string(work.join("text")).unwrap();
+    assert_eq!(text, inputs["text"].as_str().unwrap());
+}

@@ -1,0 +1,178 @@
+//! Which inputs and outputs are secret, and what becomes of them.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::release::{Release, SCRIPT, tree};
+
+const SCHEMA: &str = "rel/modules/core/net/inputs.schema.json";
+
+/// What a run keeps, and its tools do not.
+fn kept(release: &Release) -> Vec<u8> {
+    let folders = ["root/logs", "root/state", "root/meta", "records"];
+    folders.iter().flat_map(|folder| tree(&release.path(folder))).flat_map(|it| it.3).collect()
+}
+
+#[track_caller]
+fn assert_hidden(release: &Release, secret: &str) {
+    let kept = String::from_utf8_lossy(&kept(release)).into_owned();
+    let at = kept.find(secret).map(|at| &kept[at.saturating_sub(200)..at]);
+    assert_eq!(at, None, "{secret} is kept behind this");
+}
+
+#[test]
+fn an_input_is_secret_by_its_key_or_by_its_schema_whatever_its_type() {
+    let schema = json!({"properties": {
+        "pin": {"writeOnly": true},
+        "door": {"properties": {"code": {"type": "integer", "writeOnly": true}}},
+    }});
+    let inputs = json!({
+        "db": {"password": "p9zx"}, "pin": "q8yw", "door": {"code": 73_911_283},
+        "api_tokens": ["first-7731x", {"value": "second-8842y"}], "token": true, "max_tokens": 5,
+    });
+    let release = Release::new("cat hyops.inputs.json\n")
+        .file(SCHEMA, schema.to_string())
+        .env("HYOPS_INPUTS_JSON", &inputs.to_string());
+    let ran = release.apply(&[]);
+    ran.code(0);
+    let resolved = release.document("inputs_resolved.json")["inputs"].clone();
+    assert_eq!(resolved["pin"], "<redacted>");
+    assert_eq!(resolved["door"]["code"], "<redacted>");
+    assert_eq!(resolved["token"], true, "a switch is no secret");
+    for secret in ["73911283", "first-7731x", "second-8842y"] {
+        ran.hides(secret);
+        assert_hidden(&release, secret);
+    }
+    // Too short to be hidden within words; opal itself writes them nowhere.
+    for secret in ["p9zx", "q8yw"] {
+        ran.hides(secret);
+        assert_hidden(&release, secret);
+    }
+    let planned = release.apply(&["--dry-run"]);
+    planned.code(0).hides("p9zx").hides("q8yw").hides("73911283").says("\"max_tokens\": 5");
+}
+
+#[test]
+fn a_secret_that_is_too_short_to_be_hidden_is_refused_by_its_place() {
+    let schema = json!({"properties": {"pin": {"writeOnly": true}}});
+    let release = Release::new(SCRIPT).file(SCHEMA, schema.to_string());
+    for (inputs, place) in [
+        (json!({"db": {"password": "q8y"}}), "`db.password`"),
+        (json!({"pin": "q8y"}), "`pin`"),
+        (json!({"pin": 981}), "`pin`"),
+    ] {
+        let set = [("HYOPS_INPUTS_JSON", &*inputs.to_string())];
+        let ran = release.run_with(&set, &["apply", "core/net"]);
+        ran.code(65).says("input validation failed for core/net").says(place);
+        ran.hides("q8y").hides("981");
+    }
+    assert!(!release.path("root").exists());
+}
+
+#[test]
+fn the_tools_get_the_secrets_that_nobody_sees() {
+    let script = "test \"$HCLOUD_TOKEN\" = canary-4471-token || exit 9\n\
+                  test -r \"$HYOPS_HETZNER_ENV_FILE\" || exit 10\n\
+                  grep -q canary-4471-input inputs.auto.tfvars.json || exit 11\n\
+                  . ./hyops.inputs.sh; test \"$input_password\" = canary-4471-input || exit 12\n";
+    let release = Release::new(script)
+        .spec(&[("credentials: []", "credentials: [hetzner]")])
+        .private("root/credentials/hetzner.env", "HCLOUD_TOKEN=canary-4471-token\n")
+        .env("HYOPS_INPUT_password", "canary-4471-input");
+    release.apply(&[]).code(0).hides("canary-4471");
+    assert_hidden(&release, "canary-4471");
+}
+
+#[test]
+fn a_secret_output_is_not_published_by_whatever_name_or_place() {
+    let script = "cat > \"$HYOPS_OUTPUTS_FILE\" <<'E'\n\
+        {\"name\": \"plain\", \"admin_password\": \"canary-5582-a\", \"unpublished\": \"canary-5582-b\",\n\
+        \"url\": \"https://root:canary-5582-c@db.example\", \"note\": \"it is canary-5582-a\",\n\
+        \"deep\": {\"api_key\": \"canary-5582-d\", \"port\": 1}, \"list\": [{\"token\": \"canary-5582-e\"}]}\nE\n";
+    let publish = "publish: [name, admin_password, url, note, deep, list]";
+    let release = Release::new(script).spec(&[("publish: [name]", publish)]);
+    let ran = release.apply(&["--json"]);
+    ran.code(0).hides("canary-5582");
+    assert_hidden(&release, "canary-5582");
+    let outputs = &release.state()["outputs"];
+    assert_eq!((&outputs["name"], &outputs["deep"]["port"]), (&json!("plain"), &json!(1)));
+    assert_eq!(outputs.get("admin_password"), None);
+    assert_eq!(ran.json()["outputs"]["admin_password"], "<redacted>");
+    let left = fs::read_dir(release.work()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(left.into_iter().all(|name| name != "hyops.outputs.json"), "all of it has been read");
+    release.apply(&[]).code(0).hides("canary-5582").says("`admin_password` is secret");
+}
+
+#[test]
+fn a_secret_that_only_an_output_tells_of_is_taken_out_of_what_was_printed_before() {
+    let script = "echo \"made canary-2206-a and canary-2206-b\"; echo canary-2206-a >&2\n\
+        echo '{\"name\": \"n\", \"root_password\": \"canary-2206-a\", \"db\": {\"token\": \"canary-2206-b\"}}' \
+        > \"$HYOPS_OUTPUTS_FILE\"\n";
+    let release = Release::new(script);
+    release.apply(&[]).code(0);
+    for (path, .., content) in tree(&release.path("root/logs")) {
+        let text = String::from_utf8_lossy(&content);
+        assert!(!text.contains("canary-2206"), "{}: {text}", path.display());
+    }
+    let printed = fs::read_to_string(release.evidence().join("shell_apply.stdout.txt")).unwrap();
+    assert_eq!(printed, "made <redacted> and <redacted>\n");
+}
+
+#[test]
+fn a_secret_input_that_comes_back_as_an_output_is_hidden_in_it() {
+    let script = ". ./hyops.inputs.sh\n\
+                  echo \"{\\\"name\\\": \\\"n-$input_password-n\\\"}\" > \"$HYOPS_OUTPUTS_FILE\"\n";
+    let release = Release::new(script).env("HYOPS_INPUT_password", "canary-6693-in");
+    release.apply(&["--json"]).code(0).hides("canary-6693-in");
+    release.apply(&[]).code(0).hides("canary-6693-in");
+    assert_hidden(&release, "canary-6693-in");
+}
+
+#[test]
+fn an_error_about_outputs_quotes_nothing_of_them() {
+    let script = "echo '{\"token\": \"canary-7704-t\", canary-7704' > \"$HYOPS_OUTPUTS_FILE\"\n";
+    let release = Release::new(script);
+    let ran = release.apply(&[]);
+    ran.code(65).says("`hyops.outputs.json` is no JSON object").hides("canary-7704");
+    assert_hidden(&release, "canary-7704");
+    assert_eq!(release.state()["status"], "error");
+}
+
+#[test]
+fn a_fault_in_a_file_of_inputs_is_shown_without_its_values() {
+    for text in [
+        &b"size: a\npassword: canary-3317\npassword: canary-3317\n"[..],
+        b"password: \"canary-3317\nother: [canary-3317\n",
+        b"key: |\n  canary-3317\n\tcanary-3317\n",
+        b"{password: canary-3317, password: canary-3317}\n",
+        b"password: canary-3317 \xff\n",
+        b"- canary-3317\n",
+    ] {
+        let release = Release::new(SCRIPT).file("in.yml", text);
+        for more in [&[][..], &["--json"]] {
+            let ran = release.apply(&[&["--inputs", "in.yml"], more].concat());
+            assert_ne!(ran.code, 0, "{ran:?}");
+            ran.says("in.yml").hides("canary-3317");
+        }
+    }
+}
+
+#[test]
+fn credentials_that_cannot_be_hidden_stop_the_run() {
+    let release = Release::new(SCRIPT)
+        .spec(&[("credentials: []", "credentials: [hetzner]")])
+        .private("root/credentials/hetzner.json", "{\"token\": \"canary-8815\"");
+    release.apply(&[]).code(65).says("hetzner.json").hides("canary-8815");
+    assert_eq!(release.runs(), 0);
+}
+
+#[test]
+fn missing_credentials_are_named_with_where_they_belong() {
+    let release = Release::new(SCRIPT).spec(&[("credentials: []", "credentials: [hetzner]")]);
+    let ran = release.apply(&[]);
+    ran.code(69).says("the credentials `hetzner` are not there").says("hetzner.credentials.env");
+    assert_eq!(release.document("driver_result.json")["status"], "error");
+    assert!(!release.has_state(), "nothing ran");
+    release.apply(&["--skip-preflight", "they come from the agent"]).code(0);
+}

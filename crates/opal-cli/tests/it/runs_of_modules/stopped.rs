@@ -1,0 +1,89 @@
+//! A run that somebody stops: what is left of it is true.
+
+use std::process::Child;
+
+use serde_json::json;
+
+use super::release::{self, Release};
+use crate::run::interrupted::{eventually, is_alive, signal, unique};
+use crate::support::Ran;
+
+/// A run whose script has said something and waits for ever, with a child of its own.
+fn started(more: &[&str]) -> (Release, Child, String) {
+    let release = Release::new("");
+    let word = unique(&release.path(""));
+    let stays = format!("python3 -c 'import time; time.sleep(600)' {word}");
+    let script = format!(
+        "echo working; echo '{{\"name\": \"half\"}}' > \"$HYOPS_OUTPUTS_FILE\"; ({stays} &); {stays}\n"
+    );
+    let release = release.script("net", &script);
+    let child = release.started(&[&["apply", "core/net"], more].concat()).spawn().unwrap();
+    eventually("the script begins", || is_alive(&word));
+    (release, child, word)
+}
+
+#[test]
+fn a_signal_leaves_an_error_a_cancelled_result_and_the_envelope_of_the_stopped_tool() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let (release, child, word) = started(&[]);
+        let output = release.evidence();
+        eventually("its first words are kept", || {
+            std::fs::read_dir(&output).unwrap().any(|entry| {
+                let path = entry.unwrap().path();
+                path.to_string_lossy().contains("stdout.txt")
+                    && std::fs::read(&path).is_ok_and(|it| !it.is_empty())
+            })
+        });
+        signal(&child, name);
+        Ran::from(child.wait_with_output().unwrap()).code(code).says("cancelled");
+        eventually("everything has ended", || !is_alive(&word));
+        let state = release.state();
+        assert_eq!((&state["status"], &state["outputs"]), (&json!("error"), &json!({})), "{name}");
+        assert_eq!(state["last_error"], "somebody stopped it");
+        let result = release.document("driver_result.json");
+        assert_eq!(
+            (&result["status"], &result["normalized_outputs"]),
+            (&json!("cancelled"), &json!({}))
+        );
+        let envelope = release.document("shell_apply.result.json");
+        assert!(envelope["rc"].as_i64().unwrap() >= 128, "{envelope}");
+        assert_eq!(envelope["argv"], json!(["./run.sh", "apply"]));
+        let printed = std::fs::read_to_string(release.evidence().join("shell_apply.stdout.txt"));
+        assert_eq!(printed.unwrap(), "working\n");
+        assert_eq!(release.document("module_state.json")["status"], "error");
+        let record = release.opal().call(&["runs", "show", "last", "--json"]).json();
+        assert_eq!(record["run"]["status"], "interrupted", "{name}");
+    }
+}
+
+#[test]
+fn a_signal_as_json_is_one_document_that_says_so() {
+    let (_release, child, _) = started(&["--json"]);
+    signal(&child, "INT");
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    let document = ran.code(130).json();
+    assert_eq!((&document["status"], &document["exit_code"]), (&json!("cancelled"), &json!(130)));
+}
+
+#[test]
+fn the_time_of_a_run_is_over_and_says_so() {
+    let release = Release::new("echo begun; sleep 600\n");
+    let ran = release.apply(&["--timeout", "300ms"]);
+    ran.code(124).says("its time was over");
+    assert_eq!(
+        (&release.state()["status"], &release.document("driver_result.json")["status"]),
+        (&json!("error"), &json!("error"))
+    );
+    assert_ne!(release.document("shell_apply.result.json")["rc"], 0);
+}
+
+#[test]
+fn the_time_that_a_profile_gives_a_tool_is_a_limit_and_part_of_the_plan() {
+    let release =
+        Release::new("sleep 600\n").profile("policy: {defaults: {command_timeout_s: 1}}\n");
+    release.apply(&["--dry-run"]).code(0).says("@timeout(duration=1s)");
+    release.apply(&[]).code(124);
+    let envelope = release::json(&release.evidence().join("shell_apply.result.json"));
+    assert_eq!(envelope["rc"], 124, "{envelope}");
+    assert_eq!(release.state()["status"], "error");
+}

@@ -1,0 +1,220 @@
+//! Which parts of a schema speak of a place: followed along with the inputs, so that a schema that
+//! refers to itself is no longer than they are. What holds under a condition is taken to hold: here it
+//! is asked what may be secret, and not whether something fits.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+/// Keywords whose schemas speak of the same place.
+const HERE: [&str; 6] = ["allOf", "anyOf", "else", "if", "oneOf", "then"];
+/// Keywords whose schemas speak of elements, and those of keys that are not named.
+const ELEMENTS: [&str; 4] = ["contains", "items", "prefixItems", "unevaluatedItems"];
+const OTHER_KEYS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+
+/// The parts of a schema that speak of one place.
+#[derive(Debug)]
+pub(super) struct Nodes<'s> {
+    document: &'s Value,
+    all: Vec<&'s Map<String, Value>>,
+}
+
+impl<'s> Nodes<'s> {
+    /// Those that speak of the inputs as a whole.
+    pub(super) fn of(document: &'s Value) -> Self {
+        Self::closed(document, vec![document])
+    }
+
+    /// With all that they refer to, each once.
+    fn closed(document: &'s Value, mut open: Vec<&'s Value>) -> Self {
+        let mut seen = BTreeSet::new();
+        let mut all = Vec::new();
+        while let Some(node) = open.pop() {
+            let Value::Object(node) = node else { continue };
+            if !seen.insert(std::ptr::from_ref(node)) {
+                continue;
+            }
+            all.push(node);
+            open.extend(HERE.iter().filter_map(|key| node.get(*key)).flat_map(schemas));
+            open.extend(node.get("dependentSchemas").into_iter().flat_map(values));
+            let refers = ["$ref", "$dynamicRef"].iter().filter_map(|key| node.get(*key)?.as_str());
+            open.extend(refers.filter_map(|to| target(document, to)));
+        }
+        Self { document, all }
+    }
+
+    /// Those that speak of what stands below a key.
+    fn key(&self, key: &str) -> Self {
+        let mut found = Vec::new();
+        for node in &self.all {
+            let properties = node.get("properties").unwrap_or(&Value::Null);
+            found.extend(property(properties, key));
+            found.extend(node.get("patternProperties").into_iter().flat_map(values));
+            if properties.get(key).is_none() {
+                found.extend(OTHER_KEYS.iter().filter_map(|key| node.get(*key)));
+            }
+        }
+        Self::closed(self.document, found)
+    }
+
+    /// Those that speak of the elements of a list.
+    fn elements(&self) -> Self {
+        let below =
+            self.all.iter().flat_map(|node| ELEMENTS.iter().filter_map(|key| node.get(*key)));
+        Self::closed(self.document, below.flat_map(schemas).collect())
+    }
+
+    /// Those that speak of what stands at a path.
+    pub(super) fn path(self, keys: &[&str]) -> Self {
+        keys.iter().fold(self, |nodes, key| nodes.key(key))
+    }
+
+    fn is_secret(&self) -> bool {
+        self.all.iter().any(|node| node.get("writeOnly") == Some(&Value::Bool(true)))
+    }
+
+    /// Whether a text is wanted and nothing else; none where anything may stand.
+    pub(super) fn wants_text(&self) -> Option<bool> {
+        let types = self.all.iter().filter_map(|node| node.get("type")).flat_map(schemas);
+        let mut types = types.filter(|one| *one != "null").peekable();
+        types.peek()?;
+        Some(types.all(|one| one == "string"))
+    }
+
+    /// The places of what is called secret, as JSON pointers.
+    pub(super) fn secrets(&self, at: &str, value: &Value, found: &mut BTreeSet<String>) {
+        if self.all.is_empty() {
+            return;
+        }
+        if self.is_secret() {
+            found.insert(at.to_owned());
+        }
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let at = format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"));
+                    self.key(key).secrets(&at, value, found);
+                }
+            }
+            Value::Array(items) => {
+                let nodes = self.elements();
+                for (index, item) in items.iter().enumerate() {
+                    nodes.secrets(&format!("{at}/{index}"), item, found);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+}
+
+/// A schema, or a list of them.
+fn schemas(value: &Value) -> impl Iterator<Item = &Value> {
+    let list = value.as_array().map(Vec::as_slice);
+    list.unwrap_or(std::slice::from_ref(value)).iter()
+}
+
+fn values(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_object().into_iter().flat_map(Map::values)
+}
+
+/// Variables are often written in capitals: where there is no key as written, another case will do.
+fn property<'s>(properties: &'s Value, key: &str) -> Option<&'s Value> {
+    let properties = properties.as_object()?;
+    let alike = || properties.iter().find(|(other, _)| other.eq_ignore_ascii_case(key));
+    properties.get(key).or_else(|| alike().map(|(_, below)| below))
+}
+
+/// What a reference within the document leads to.
+fn target<'s>(document: &'s Value, reference: &str) -> Option<&'s Value> {
+    let place = reference.strip_prefix('#')?;
+    if place.is_empty() || place.starts_with('/') {
+        return document.pointer(place);
+    }
+    let mut open = vec![document];
+    while let Some(node) = open.pop() {
+        if ["$anchor", "$dynamicAnchor"]
+            .iter()
+            .any(|key| node.get(key).is_some_and(|it| it == place))
+        {
+            return Some(node);
+        }
+        open.extend(values(node));
+        open.extend(node.as_array().into_iter().flatten());
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn secrets(schema: &Value, inputs: &Value) -> Vec<String> {
+        let mut found = BTreeSet::new();
+        Nodes::of(schema).secrets("", inputs, &mut found);
+        found.into_iter().collect()
+    }
+
+    #[test]
+    fn what_is_secret_is_found_however_the_schema_says_it() {
+        let secret = json!({"writeOnly": true});
+        let schema = json!({
+            "$defs": {"pin": secret, "named": {"$anchor": "named", "writeOnly": true}},
+            "properties": {
+                "referred": {"$ref": "#/$defs/pin"},
+                "anchored": {"$ref": "#named"},
+                "list": {"items": {"properties": {"code": secret}}},
+                "first": {"prefixItems": [secret]},
+                "map": {"additionalProperties": secret},
+                "matched": {"patternProperties": {"^x": {"properties": {"a": secret}}}},
+                "plain": {"type": "string"},
+            },
+            "allOf": [{"properties": {"all": secret}}],
+            "oneOf": [{"anyOf": [{"properties": {"any": secret}}]}],
+            "if": {"required": ["plain"]},
+            "then": {"properties": {"then": secret}},
+            "else": {"properties": {"else": secret}},
+        });
+        let inputs = json!({
+            "referred": 1, "anchored": 1, "list": [{}, {"code": 1}], "first": [1], "map": {"a/b": 1},
+            "matched": {"x": {"a": 1}}, "plain": 1, "all": 1, "any": 1, "then": 1, "else": 1, "other": 1,
+        });
+        let expected = [
+            "/all",
+            "/anchored",
+            "/any",
+            "/else",
+            "/first/0",
+            "/list/1/code",
+            "/map/a~1b",
+            "/matched/x/a",
+            "/referred",
+            "/then",
+        ];
+        assert_eq!(secrets(&schema, &inputs), expected);
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends_with_the_inputs() {
+        let schema = json!({
+            "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}, "pin": {"writeOnly": true}},
+            "allOf": [{"$ref": "#"}],
+        });
+        let inputs = json!({"left": {"right": {"pin": 1}}, "pin": 2});
+        assert_eq!(secrets(&schema, &inputs), ["/left/right/pin", "/pin"]);
+    }
+
+    #[test]
+    fn a_text_is_wanted_where_nothing_else_is() {
+        let schema = json!({"properties": {
+            "a": {"type": "string"}, "b": {"type": ["null", "string"]}, "c": {"type": ["string", "integer"]},
+            "d": {"properties": {"e": {"allOf": [{"type": "string"}]}}}, "f": {"type": []},
+        }});
+        let wants = |keys: &[&str]| Nodes::of(&schema).path(keys).wants_text();
+        for keys in [&["a"][..], &["A"], &["b"], &["d", "e"]] {
+            assert_eq!(wants(keys), Some(true), "{keys:?}");
+        }
+        assert_eq!(wants(&["c"]), Some(false));
+        assert_eq!([wants(&["d"]), wants(&["f"]), wants(&["g"])], [None; 3]);
+    }
+}

@@ -1,0 +1,136 @@
+//! The values in a file, each with its name, whatever the form of the file. Messages quote nothing.
+
+use std::path::Path;
+
+use opal_core::Secret;
+use serde_json::Value;
+
+use super::text;
+use crate::config::document::{self, Node, NodeKind};
+use crate::config::scalar::{Meaning, meaning};
+use crate::module::keep::secrecy::is_secret_key;
+
+/// A value, and the name that is nearest to it.
+#[derive(Debug)]
+pub(super) struct Leaf {
+    pub(super) name: String,
+    pub(super) value: Secret,
+    /// A name around it says that it is a secret.
+    pub(super) is_below_secret: bool,
+}
+
+impl Leaf {
+    pub(super) fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: Secret::new(value), is_below_secret: false }
+    }
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// `NAME=value`.
+    Variables,
+    Json,
+    /// `name = "value"`.
+    Terraform,
+    Yaml,
+    /// Nothing but the secret.
+    Text,
+}
+
+impl Form {
+    pub(super) fn of(path: &Path) -> Self {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("env") => Self::Variables,
+            Some("json") => Self::Json,
+            Some("tfvars") => Self::Terraform,
+            Some("yml" | "yaml") => Self::Yaml,
+            _ => Self::Text,
+        }
+    }
+
+    /// Whether the end of a name says that the file is a credential.
+    pub(super) fn is_known(extension: &str) -> bool {
+        matches!(
+            extension,
+            "env" | "json" | "tfvars" | "tfvars.json" | "yml" | "yaml" | "token" | "key" | "pem"
+        )
+    }
+
+    pub(super) fn leaves(self, text: &str) -> Result<Vec<Leaf>, String> {
+        match self {
+            Self::Variables => text::variables(text),
+            Self::Terraform => text::terraform(text),
+            Self::Json if text.trim().is_empty() => Ok(Vec::new()),
+            Self::Json => {
+                let value = serde_json::from_str(text)
+                    .map_err(|error| format!("it is no JSON, from line {} on", error.line()))?;
+                let mut leaves = Vec::new();
+                json(&value, "", false, &mut leaves);
+                Ok(leaves)
+            }
+            Self::Yaml => {
+                let root = document::read(text).map_err(|fault| {
+                    let before = text.get(..fault.primary.span.start as usize).unwrap_or_default();
+                    let line = before.matches('\n').count() + 1;
+                    format!("it is no YAML that can be read, from line {line} on")
+                })?;
+                let mut leaves = Vec::new();
+                if let Some(root) = root {
+                    yaml(&root, "", false, &mut leaves);
+                }
+                Ok(leaves)
+            }
+            Self::Text if text.trim().is_empty() => Ok(Vec::new()),
+            // Whole, as a program would print it, and line by line.
+            Self::Text => {
+                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                let all = std::iter::once(text.trim()).chain(lines);
+                Ok(all.map(|line| Leaf { is_below_secret: true, ..Leaf::new("", line) }).collect())
+            }
+        }
+    }
+}
+
+fn json(value: &Value, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>) {
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::Number(number) => {
+            leaves.push(Leaf { is_below_secret, ..Leaf::new(name, number.to_string()) });
+        }
+        Value::String(text) => {
+            leaves.push(Leaf { is_below_secret, ..Leaf::new(name, text.as_str()) })
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| json(item, name, is_below_secret, leaves));
+        }
+        Value::Object(map) => {
+            for (key, value) in map {
+                json(value, key, is_below_secret || is_secret_key(key), leaves);
+            }
+        }
+    }
+}
+
+fn yaml(node: &Node, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>) {
+    match &node.kind {
+        NodeKind::Scalar { text, plain } => {
+            let is_empty = *plain && matches!(meaning(text), Meaning::Null | Meaning::Bool(_));
+            if !is_empty {
+                leaves.push(Leaf { is_below_secret, ..Leaf::new(name, text.as_str()) });
+            }
+        }
+        NodeKind::List(items) => {
+            items.iter().for_each(|item| yaml(item, name, is_below_secret, leaves));
+        }
+        NodeKind::Map(pairs) => {
+            for (key, value) in pairs {
+                let key = match &key.kind {
+                    NodeKind::Scalar { text, .. } => text.as_str(),
+                    _ => "",
+                };
+                yaml(value, key, is_below_secret || is_secret_key(key), leaves);
+            }
+        }
+    }
+}

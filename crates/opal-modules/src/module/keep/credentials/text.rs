@@ -1,0 +1,217 @@
+//! Files of variables and of Terraform: as much of them as is needed to find every value.
+//!
+//! A `$` is a character like any other: a credential is data, and nothing is put in its place.
+
+use super::leaves::Leaf;
+
+const UNCLOSED: &str = "this quote has no closing one";
+
+/// `NAME=value` lines: `'as it is'`, `"with \n \t \" \\ \$"`, or bare up to ` #`. What stands in quotes
+/// may go over several lines.
+pub(super) fn variables(text: &str) -> Result<Vec<Leaf>, String> {
+    let mut cursor = Cursor::new(text);
+    let mut leaves = Vec::new();
+    loop {
+        cursor.skip(char::is_whitespace);
+        match cursor.peek() {
+            None => return Ok(leaves),
+            Some('#') => {
+                cursor.skip(|c| c != '\n');
+                continue;
+            }
+            Some(_) => {}
+        }
+        let start = cursor.at;
+        let mut name = cursor.word();
+        if name == "export" && cursor.blanks() {
+            name = cursor.word();
+        }
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !cursor.eat('=') {
+            return Err(cursor.fault(start, "this is not `NAME=value`"));
+        }
+        let value = match cursor.peek() {
+            Some(quote @ ('\'' | '"')) => {
+                let value = cursor.quoted(quote);
+                let value = value.ok_or_else(|| cursor.fault(start, UNCLOSED))?;
+                cursor.blanks();
+                if !matches!(cursor.peek(), None | Some('\n' | '\r' | '#')) {
+                    return Err(cursor.fault(cursor.at, "something follows the closing quote"));
+                }
+                value
+            }
+            _ => {
+                let rest = cursor.skip(|c| c != '\n');
+                let end = rest.find(" #").or_else(|| rest.find("\t#")).unwrap_or(rest.len());
+                rest[..end].trim().to_owned()
+            }
+        };
+        if value.contains('\0') {
+            return Err(cursor.fault(start, "no variable can hold a NUL character"));
+        }
+        leaves.push(Leaf::new(name, value));
+    }
+}
+
+/// Every text, number and heredoc, with the name before its `=` or `:`.
+pub(super) fn terraform(text: &str) -> Result<Vec<Leaf>, String> {
+    let mut cursor = Cursor::new(text);
+    let mut leaves: Vec<Leaf> = Vec::new();
+    let mut name = String::new();
+    // A text or word may turn out to be a name.
+    let mut last = String::new();
+    while let Some(first) = cursor.peek() {
+        let start = cursor.at;
+        if cursor.rest().starts_with("//") || first == '#' {
+            cursor.skip(|c| c != '\n');
+        } else if cursor.rest().starts_with("/*") {
+            let length = cursor.rest().find("*/");
+            cursor.at += length.ok_or_else(|| cursor.fault(start, "this comment has no end"))? + 2;
+        } else if cursor.rest().starts_with("<<") {
+            let body = cursor.heredoc();
+            let body = body.ok_or_else(|| cursor.fault(start, "this text has no end"))?;
+            leaves.push(Leaf::new(name.as_str(), body));
+        } else if first == '"' {
+            last = cursor.quoted('"').ok_or_else(|| cursor.fault(start, UNCLOSED))?;
+            let is_name = matches!(cursor.rest().trim_start().chars().next(), Some('=' | ':'));
+            if !is_name {
+                leaves.push(Leaf::new(name.as_str(), last.as_str()));
+            }
+        } else if first.is_alphanumeric() || first == '_' {
+            last = cursor.skip(|c| c.is_alphanumeric() || "_-.".contains(c)).to_owned();
+            if first.is_ascii_digit() {
+                leaves.push(Leaf::new(name.as_str(), last.as_str()));
+            }
+        } else {
+            cursor.at += first.len_utf8();
+            if matches!(first, '=' | ':') {
+                name = std::mem::take(&mut last);
+            }
+        }
+    }
+    Ok(leaves)
+}
+
+#[derive(Debug)]
+struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    fn new(text: &'t str) -> Self {
+        Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0 }
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn fault(&self, at: usize, why: &str) -> String {
+        format!("{why}, in line {}", self.text[..at].matches('\n').count() + 1)
+    }
+
+    fn eat(&mut self, wanted: char) -> bool {
+        let is_there = self.peek() == Some(wanted);
+        self.at += if is_there { wanted.len_utf8() } else { 0 };
+        is_there
+    }
+
+    /// What is passed while `over` holds.
+    fn skip(&mut self, over: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let length = rest.find(|c| !over(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn blanks(&mut self) -> bool {
+        !self.skip(|c| matches!(c, ' ' | '\t')).is_empty()
+    }
+
+    fn word(&mut self) -> &'t str {
+        self.skip(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
+    /// What stands in quotes; none where they are never closed. A `\` escapes in double ones only,
+    /// and stays where it escapes nothing.
+    fn quoted(&mut self, quote: char) -> Option<String> {
+        self.at += quote.len_utf8();
+        let mut value = String::new();
+        let mut letters = self.rest().char_indices();
+        while let Some((at, letter)) = letters.next() {
+            if letter == quote {
+                self.at += at + quote.len_utf8();
+                return Some(value);
+            }
+            if letter != '\\' || quote == '\'' {
+                value.push(letter);
+                continue;
+            }
+            match letters.next()?.1 {
+                'n' => value.push('\n'),
+                'r' => value.push('\r'),
+                't' => value.push('\t'),
+                escaped @ ('"' | '\\' | '$') => value.push(escaped),
+                other => value.extend(['\\', other]),
+            }
+        }
+        None
+    }
+
+    /// The lines from `<<END` or `<<-END` to the one that is `END`.
+    fn heredoc(&mut self) -> Option<String> {
+        self.at += 2;
+        self.eat('-');
+        let end = self.skip(|c| c.is_alphanumeric() || c == '_');
+        self.skip(|c| c != '\n');
+        self.eat('\n');
+        let mut length = 0;
+        for line in self.rest().split_inclusive('\n') {
+            if line.trim() == end && !end.is_empty() {
+                let body = self.rest()[..length].to_owned();
+                self.at += length + line.trim_end().len();
+                return Some(body);
+            }
+            length += line.len();
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn values(leaves: Result<Vec<Leaf>, String>) -> Option<Vec<String>> {
+        let leaves = leaves.ok()?;
+        Some(leaves.iter().map(|leaf| leaf.value.expose().to_owned()).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "[ -~\n]{0,40}|[A=\"'#<\\\\\n\t{}/*é]{0,30}|\\PC{0,30}") {
+            let _ = (variables(&text), terraform(&text));
+        }
+
+        #[test]
+        fn a_value_in_quotes_comes_out_as_it_went_in(value in "[^\0]{0,30}") {
+            let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
+            let expected = Some(vec![value.clone()]);
+            prop_assert_eq!(values(variables(&format!("A=\"{escaped}\" # note\n"))), expected.clone());
+            prop_assert_eq!(values(terraform(&format!("a = \"{escaped}\" # note\n"))), expected);
+        }
+    }
+
+    #[test]
+    fn a_fault_is_told_with_its_line() {
+        let fault = |text| variables(text).map(|_| ()).unwrap_err();
+        assert_eq!(fault("A=b\n\nC\n"), "this is not `NAME=value`, in line 3");
+        assert_eq!(fault("A=b\nC='d\n"), "this quote has no closing one, in line 2");
+    }
+}

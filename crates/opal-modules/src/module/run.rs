@@ -1,0 +1,38 @@
+//! A run of a module: from its spec to a plan, and what is left of it afterwards.
+//!
+//! ```text
+//! spec, profile, pack, inputs, credentials ──prepare──▶ Prepared ──lower──▶ unit ──▶ planner, executor
+//!                                                                       evidence ◀──┘
+//! outputs of the tools ──finish──▶ driver_result.json, state
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | what can be done | `command` |
+//! | what a driver is, and the built-in ones | [`driver`], [`drivers`], their laws in [`conformance`] |
+//! | the files of a pack: digest and copy | [`pack`] |
+//! | which inputs are secret | `secrets` |
+//! | everything that is known before a plan is made | [`prepare`] |
+//! | whether a run can begin | [`preflight`] |
+//! | the program of a run | [`lower`], its decorators in [`decorators`] |
+//! | outputs, results, states | [`finish`] |
+//!
+//! There is no executor and no scrubber here: a run is a plan like any other.
+
+mod command;
+pub mod conformance;
+pub mod decorators;
+pub mod driver;
+pub mod drivers;
+pub mod finish;
+mod lower;
+pub mod pack;
+pub mod preflight;
+pub mod prepare;
+mod secrets;
+
+pub use super::programs::Programs;
+pub use command::Command;
+pub use driver::{Driver, Outputs, Place, Request, Setting, Tool, Work};
+pub use lower::lower;
+pub use prepare::{Prepared, Wanted, prepare};

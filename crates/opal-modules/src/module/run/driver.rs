@@ -1,0 +1,144 @@
+//! What a driver is: it says what is to run, and has no power to run it.
+//!
+//! A driver turns a [`Request`] into [`Work`]. The runtime makes a plan of that, and sees to the copy
+//! of the pack, the evidence, time limits, attempts, secrets and Ctrl+C; no driver can forget any of
+//! it. The laws that each of them obeys are in [`super::conformance`]:
+//!
+//! - **D1** The same request gives the same work.
+//! - **D2** No word of a command holds a secret input or a credential.
+//! - **D3** Labels are distinct, and begin with the name of the tool.
+//! - **D4** Every file it writes stays within the stack.
+//! - **D5** A stack that it cannot run is refused, in words, before anything runs.
+//! - **D6** Outputs that make no sense are an error that quotes nothing of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use opal_core::Secret;
+use serde_json::{Map, Value};
+
+use super::Command;
+use crate::module::{Execution, ModuleRef, NotFound, Profile};
+
+pub trait Driver: Sync + fmt::Debug {
+    /// `shell/script`.
+    fn reference(&self) -> &'static str;
+
+    /// What is to run, in order.
+    fn work(&self, request: &Request<'_>) -> Result<Work, NotFound>;
+
+    /// The files that its tools read, and the variables: made right before they run, for a stack that
+    /// has been copied.
+    fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound>;
+
+    /// What the tools have put out: the text of the file that [`Work::outputs`] names. An error
+    /// quotes nothing of it.
+    fn outputs(&self, text: &str) -> Result<Outputs, String>;
+
+    /// Whether a tool that was only to look has found a difference: by its exit code and what it has
+    /// printed.
+    fn differs(&self, code: i32, printed: &str) -> bool;
+}
+
+/// What is wanted of a driver.
+#[derive(Clone, Copy)]
+pub struct Request<'r> {
+    pub command: Command,
+    pub module: &'r ModuleRef,
+    /// The name of one of several of the same module.
+    pub instance: Option<&'r str>,
+    pub inputs: &'r Map<String, Value>,
+    pub execution: &'r Execution,
+    /// Identifiers of the credentials that are needed.
+    pub credentials: &'r [String],
+    pub profile: &'r Profile,
+    /// What its templates hold, by where they belong below the stack.
+    pub templates: &'r BTreeMap<String, String>,
+    /// The files of the pack, to look at.
+    pub stack: &'r Path,
+    /// Where a program is, if it is there.
+    pub find: &'r dyn Fn(&str) -> Option<PathBuf>,
+}
+
+/// Where a run takes place.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'r> {
+    pub run_id: &'r str,
+    /// The copy of the stack.
+    pub stack: &'r Path,
+    /// A directory that outlives the run, for what a tool has to remember of this module.
+    pub memory: &'r Path,
+    pub root: &'r Path,
+}
+
+/// What is to run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    pub tools: Vec<Tool>,
+    /// Where the tools leave their outputs, below the stack.
+    pub outputs: Option<String>,
+    /// What there is to say about the driver, for `driver_meta.json`.
+    pub facts: Map<String, Value>,
+    /// What is not as it should be, and stops nothing.
+    pub warnings: Vec<String>,
+}
+
+/// One program, run in the copy of the stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// `terragrunt_apply`.
+    pub label: String,
+    /// The program and its arguments; part of the plan, and so in clear.
+    pub words: Vec<String>,
+    /// A file below the stack that takes what it prints. Nobody sees it then.
+    pub stdout: Option<String>,
+}
+
+impl Tool {
+    #[must_use]
+    pub fn new(label: impl Into<String>, words: &[&str]) -> Self {
+        let words = words.iter().map(|&word| word.to_owned()).collect();
+        Self { label: label.into(), words, stdout: None }
+    }
+}
+
+/// What a driver puts around its tools.
+#[derive(Debug, Default)]
+pub struct Setting {
+    /// By the path below the stack.
+    pub files: BTreeMap<String, Secret>,
+    pub variables: BTreeMap<String, Secret>,
+}
+
+/// What a module has put out.
+#[derive(Clone, Default)]
+pub struct Outputs {
+    pub values: Map<String, Value>,
+    /// The names of those that the tool itself calls secret.
+    pub sensitive: Vec<String>,
+}
+
+/// Any of it may be a secret.
+impl fmt::Debug for Outputs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outputs").field("values", &self.values.len()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("command", &self.command)
+            .field("module", &self.module)
+            .field("stack", &self.stack)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A JSON document for a tool, to be read by nobody else.
+pub(super) fn document(map: &Map<String, Value>) -> Secret {
+    let mut text = serde_json::to_string_pretty(map).unwrap_or_default();
+    text.push('\n');
+    Secret::new(text)
+}

@@ -1,0 +1,30 @@
+//! The built-in drivers: one table.
+
+mod ansible;
+pub(super) mod common;
+mod shell;
+mod terragrunt;
+
+use super::Driver;
+use crate::module::{Name, NotFound};
+
+pub use common::templates;
+
+static BUILT_IN: [&dyn Driver; 3] = [&ansible::Ansible, &terragrunt::Terragrunt, &shell::Shell];
+
+/// The driver of this name.
+pub fn find(name: &Name) -> Result<&'static dyn Driver, NotFound> {
+    let found = BUILT_IN.into_iter().find(|driver| driver.reference() == name.as_str());
+    found.ok_or_else(|| {
+        let known: Vec<&str> = BUILT_IN.iter().map(|driver| driver.reference()).collect();
+        NotFound {
+            message: format!("there is no driver `{name}`"),
+            help: format!("there are `{}`", known.join("`, `")),
+        }
+    })
+}
+
+/// All of them, in the order of their references.
+pub fn all() -> impl Iterator<Item = &'static dyn Driver> {
+    BUILT_IN.into_iter()
+}

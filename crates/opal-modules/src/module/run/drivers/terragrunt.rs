@@ -1,0 +1,231 @@
+//! `iac/terragrunt`: a stack of Terraform's language, with or without a `terragrunt.hcl`.
+//!
+//! Terragrunt runs it where it is installed. A stack that needs nothing of Terragrunt runs on `tofu` or
+//! `terraform` directly, with the same evidence. Where neither the pack nor the profile says where state
+//! is kept, it is kept below the runtime root: every run has a fresh copy of the stack.
+
+mod literal;
+mod stack;
+
+use std::collections::BTreeMap;
+
+use opal_core::Secret;
+use serde_json::{Map, Value, json};
+
+use super::common::{self, OUTPUTS, Section};
+use crate::module::NotFound;
+use crate::module::run::Command;
+use crate::module::run::driver::{Driver, Outputs, Place, Request, Setting, Tool, Work, document};
+use stack::{Backend, Stack};
+
+/// What a plan with `-detailed-exitcode` says where something would change.
+const DIFFERS: i32 = 2;
+
+/// Sets the backend aside that a stack does not say.
+const BACKEND: &str = "hyops_override.tf.json";
+
+/// The literal inputs of a `terragrunt.hcl`: weaker than `inputs.auto.tfvars.json`, which comes later.
+const LITERALS: &str = "hyops.auto.tfvars.json";
+
+/// The inputs, as the runtime writes them.
+const INPUTS: &str = "inputs.auto.tfvars.json";
+
+#[derive(Debug)]
+pub(super) struct Terragrunt;
+
+impl Driver for Terragrunt {
+    fn reference(&self) -> &'static str {
+        "iac/terragrunt"
+    }
+
+    fn work(&self, request: &Request<'_>) -> Result<Work, NotFound> {
+        let section = Section::of(request, "terragrunt")?;
+        let stack = Stack::read(request)?;
+        let engine = Engine::choose(request, &section, &stack)?;
+        let command = request.command.of_tools();
+        let steps: &[Step] = match command {
+            Command::Apply | Command::Deploy => &[INIT, APPLY, OUTPUT],
+            Command::Plan => &[INIT, PLAN],
+            Command::Verify => &[INIT, LOOK],
+            Command::Validate => &[INIT, VALIDATE],
+            Command::Destroy => &[INIT, DESTROY],
+        };
+        let tools = steps.iter().map(|step| step.tool(&engine, &section));
+        let mut warnings = common::unrun_hooks(request);
+        warnings.extend(mode_warning(request));
+        if let Some(needs) =
+            stack.needs.as_ref().filter(|_| !common::is_there(request, &engine.program))
+        {
+            warnings.push(format!("only terragrunt can run this stack: it has {needs}"));
+        }
+        let facts = Map::from_iter([
+            ("backend".to_owned(), stack.backend.name().into()),
+            ("engine".to_owned(), engine.program.clone().into()),
+            ("needs_terragrunt".to_owned(), stack.needs.clone().into()),
+            ("source".to_owned(), stack.source.clone().into()),
+        ]);
+        let outputs = (command == Command::Apply).then(|| OUTPUTS.to_owned());
+        Ok(Work { tools: tools.collect::<Result<_, _>>()?, outputs, facts, warnings })
+    }
+
+    fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {
+        let stack = Stack::read(request)?;
+        let templates = request.templates.iter();
+        let mut files: BTreeMap<String, Secret> =
+            templates.map(|(path, text)| (path.clone(), Secret::new(text.clone()))).collect();
+        let mut own = BTreeMap::new();
+        if stack.backend == Backend::Unsaid {
+            own.insert(BACKEND, document(&local_backend(place)));
+        }
+        if !stack.inputs.is_empty() {
+            own.insert(LITERALS, document(&stack.inputs));
+        }
+        // Terragrunt takes what is beside its file along to the source; without it, nobody does.
+        if let Some(source) = &stack.source {
+            files.insert(format!("{source}/{INPUTS}"), document(request.inputs));
+            files.extend(own.iter().map(|(name, text)| (format!("{source}/{name}"), text.clone())));
+        }
+        files.extend(own.into_iter().map(|(name, text)| (name.to_owned(), text)));
+        Ok(Setting { files, variables: variables(request, place)? })
+    }
+
+    fn outputs(&self, text: &str) -> Result<Outputs, String> {
+        let unread = || "what `output -json` has printed are no outputs".to_owned();
+        let Ok(Value::Object(found)) = serde_json::from_str(text) else { return Err(unread()) };
+        let mut outputs = Outputs::default();
+        for (name, output) in found {
+            let Value::Object(mut output) = output else { return Err(unread()) };
+            let value = output.remove("value").ok_or_else(unread)?;
+            if output.get("sensitive") == Some(&Value::Bool(true)) {
+                outputs.sensitive.push(name.clone());
+            }
+            outputs.values.insert(name, value);
+        }
+        Ok(outputs)
+    }
+
+    fn differs(&self, code: i32, _: &str) -> bool {
+        code == DIFFERS
+    }
+}
+
+/// The program that runs a stack.
+#[derive(Debug)]
+struct Engine {
+    program: String,
+    /// Where it finds its files, if it does not look for them itself.
+    folder: Option<String>,
+}
+
+impl Engine {
+    fn choose(
+        request: &Request<'_>,
+        section: &Section<'_>,
+        stack: &Stack,
+    ) -> Result<Self, NotFound> {
+        let terragrunt = section.word("bin")?.unwrap_or("terragrunt");
+        let named = section.word("terraform_bin")?;
+        let direct = named
+            .or_else(|| ["tofu", "terraform"].into_iter().find(|it| common::is_there(request, it)))
+            .filter(|it| common::is_there(request, it));
+        let is_terragrunt = stack.has_config
+            && (stack.needs.is_some() || common::is_there(request, terragrunt) || direct.is_none());
+        Ok(if is_terragrunt {
+            Self { program: terragrunt.to_owned(), folder: None }
+        } else {
+            let program = direct.or(named).unwrap_or("tofu").to_owned();
+            Self { program, folder: stack.source.clone() }
+        })
+    }
+}
+
+/// What is done, and with which arguments if the profile says none.
+#[derive(Debug)]
+struct Step {
+    name: &'static str,
+    usual: &'static [&'static str],
+    /// What is not for the profile to leave out.
+    needed: &'static [&'static str],
+}
+
+const NO_COLOR: &[&str] = &["-no-color"];
+const NO_QUESTIONS: &[&str] = &["-input=false"];
+const APPROVED: &[&str] = &["-auto-approve", "-no-color"];
+
+const INIT: Step = Step { name: "init", usual: NO_COLOR, needed: NO_QUESTIONS };
+const PLAN: Step = Step { name: "plan", usual: NO_COLOR, needed: NO_QUESTIONS };
+const LOOK: Step = Step { needed: &["-input=false", "-detailed-exitcode"], ..PLAN };
+const APPLY: Step = Step { name: "apply", usual: APPROVED, needed: NO_QUESTIONS };
+const DESTROY: Step = Step { name: "destroy", usual: APPROVED, needed: NO_QUESTIONS };
+const VALIDATE: Step = Step { name: "validate", usual: NO_COLOR, needed: &[] };
+const OUTPUT: Step = Step { name: "output", usual: NO_COLOR, needed: &["-json"] };
+
+impl Step {
+    fn tool(&self, engine: &Engine, section: &Section<'_>) -> Result<Tool, NotFound> {
+        let key = format!("{}_args", self.name);
+        let mut arguments = match section.words(&key)? {
+            Some(words) => words,
+            None => std::iter::once(self.name)
+                .chain(self.usual.iter().copied())
+                .map(str::to_owned)
+                .collect(),
+        };
+        // Arguments of a look that begin with `apply` would be none.
+        if arguments.first().is_none_or(|first| first != self.name) {
+            let example = format!("[{}, …]", self.name);
+            return Err(section.unfit(&key, "a list that begins with the command", &example));
+        }
+        self.needed.iter().for_each(|argument| common::ensure(&mut arguments, argument));
+        let folder = engine.folder.iter().map(|folder| format!("-chdir={folder}"));
+        let words =
+            std::iter::once(engine.program.clone()).chain(folder).chain(arguments).collect();
+        let stdout = (self.name == OUTPUT.name).then(|| OUTPUTS.to_owned());
+        Ok(Tool { label: format!("terragrunt_{}", self.name), words, stdout })
+    }
+}
+
+/// State that outlives the run, that of every workspace too.
+fn local_backend(place: &Place<'_>) -> Map<String, Value> {
+    let below = |name: &str| place.memory.join(name).display().to_string();
+    let backend = json!({"path": below("terraform.tfstate"), "workspace_dir": below("workspaces")});
+    Map::from_iter([("terraform".to_owned(), json!({"backend": {"local": backend}}))])
+}
+
+fn variables(
+    request: &Request<'_>,
+    place: &Place<'_>,
+) -> Result<BTreeMap<String, Secret>, NotFound> {
+    let mut variables: BTreeMap<&str, String> = BTreeMap::from([
+        ("CHECKPOINT_DISABLE", "1".to_owned()),
+        ("HYOPS_TERRAFORM_BACKEND_MODE", mode(request).to_owned()),
+        ("TERRAGRUNT_NON_INTERACTIVE", "true".to_owned()),
+        ("TF_INPUT", "0".to_owned()),
+        ("TF_IN_AUTOMATION", "1".to_owned()),
+        ("TG_NON_INTERACTIVE", "true".to_owned()),
+    ]);
+    if let Some(program) = Section::of(request, "terragrunt")?.word("terraform_bin")? {
+        variables.insert("TERRAGRUNT_TFPATH", program.to_owned());
+        variables.insert("TG_TF_PATH", program.to_owned());
+    }
+    let plugins = place.root.join("cache/terraform/plugins");
+    if plugins.is_dir() {
+        variables.insert("TF_PLUGIN_CACHE_DIR", plugins.display().to_string());
+    }
+    let owned = |(name, value): (&str, String)| (name.to_owned(), Secret::new(value));
+    Ok(variables.into_iter().map(owned).collect())
+}
+
+/// Where the templates of the profile are to keep state.
+fn mode<'r>(request: &Request<'r>) -> &'r str {
+    let policy = request.profile.settings.get("workspace_policy");
+    policy.and_then(|policy| policy.get("mode")).and_then(Value::as_str).unwrap_or("local")
+}
+
+fn mode_warning(request: &Request<'_>) -> Option<String> {
+    let mode = mode(request);
+    (mode != "local").then(|| {
+        format!(
+            "`workspace_policy.mode: {mode}` is told to the stack; workspaces are not made or named"
+        )
+    })
+}

@@ -1,0 +1,385 @@
+//! What is left of a run: its outputs, its result, its state.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use opal_core::{Data, Secret};
+use opal_runtime::vault::Vault;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use serde_json::{Map, Value, json};
+
+use super::Command;
+use super::decorators::Run;
+use super::driver::Outputs;
+use super::prepare::Prepared;
+use crate::module::keep::{
+    Evidence, HIDDEN, Instance, State, Status, ToolEnd, Unkept, file, is_secret_key,
+};
+
+/// Outputs of tools are read up to here.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// What is published is part of a state, which others read at every step.
+const MOST_PUBLISHED: usize = 512 << 10;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Ok,
+    /// A tool that was only to look has found a difference.
+    Differs,
+    Failed,
+    /// Somebody stopped it.
+    Cancelled,
+}
+
+impl End {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Differs => "drifted",
+            Self::Failed => "error",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What a run has come to.
+#[derive(Clone, Debug)]
+pub struct Result {
+    pub end: End,
+    /// Without anything secret.
+    pub outputs: Map<String, Value>,
+    pub warnings: Vec<String>,
+    pub error: Option<String>,
+    /// Whether the tools have put out anything, which may have told what is secret.
+    pub has_put_out: bool,
+}
+
+/// The state of a module while a run of it goes on: what it has published stays.
+#[must_use]
+pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: &Path) -> State {
+    let prepared = &run.prepared;
+    let execution = &prepared.spec.execution;
+    State {
+        module_ref: prepared.spec.module_ref.clone(),
+        instance: prepared.instance.clone(),
+        status: Status::Running,
+        command: prepared.command.name().to_owned(),
+        run_id: run.id.to_string(),
+        started_at: now.to_owned(),
+        updated_at: now.to_owned(),
+        pid,
+        driver: execution.driver.as_str().to_owned(),
+        profile: execution.profile.as_str().to_owned(),
+        pack: execution.pack.as_str().to_owned(),
+        outputs: earlier.map(|state| state.outputs.clone()).unwrap_or_default(),
+        error: None,
+        evidence: evidence.to_owned(),
+        inputs_digest: Some(prepared.inputs_digest()),
+    }
+}
+
+/// Reads what the tools have put out, and says how the run ended.
+pub fn result(run: &Run, end: End, error: Option<String>, vault: &Vault) -> Result {
+    let prepared = &run.prepared;
+    let mut warnings = prepared.warnings.clone();
+    let mut result =
+        Result { end, outputs: Map::new(), warnings: Vec::new(), error, has_put_out: false };
+    let puts_out = matches!(prepared.command, Command::Apply | Command::Deploy);
+    if end == End::Ok && puts_out {
+        match outputs(run) {
+            Ok(outputs) => {
+                result.has_put_out = !outputs.values.is_empty();
+                result.outputs = published(prepared, &outputs, vault, &mut warnings);
+            }
+            Err(reason) => result.fail(reason),
+        }
+        if Value::Object(result.outputs.clone()).to_string().len() > MOST_PUBLISHED {
+            let kilobytes = MOST_PUBLISHED >> 10;
+            result.fail(format!("the published outputs are larger than {kilobytes} KiB"));
+        }
+    }
+    result.warnings = warnings;
+    result
+}
+
+impl Result {
+    /// Ends it badly after all.
+    fn fail(&mut self, reason: String) {
+        self.end = End::Failed;
+        self.outputs.clear();
+        self.error = Some(reason);
+    }
+}
+
+/// The outputs in full. The file is removed: some of it may be secret.
+fn outputs(run: &Run) -> std::result::Result<Outputs, String> {
+    let Some(name) = &run.prepared.work.outputs else { return Ok(Outputs::default()) };
+    let path = run.stack().join(name);
+    let read = match read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outputs::default()),
+        read => read.and_then(|text| std::fs::remove_file(&path).map(|()| text)),
+    };
+    let text = read.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
+    match text.expose().trim().is_empty() {
+        true => Ok(Outputs::default()),
+        false => run.prepared.driver.outputs(text.expose()),
+    }
+}
+
+/// A plain file: a link would name what the tools may not read, and nobody waits for a pipe.
+fn read(path: &Path) -> io::Result<Secret> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => io::Error::other("it is a link"),
+        _ => error,
+    })?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)));
+    }
+    Ok(Secret::new(text))
+}
+
+/// Those that the spec publishes. What is secret is known from here on, and not told.
+fn published(
+    prepared: &Prepared,
+    outputs: &Outputs,
+    vault: &Vault,
+    warnings: &mut Vec<String>,
+) -> Map<String, Value> {
+    let is_secret =
+        |name: &str| outputs.sensitive.iter().any(|one| one == name) || is_secret_key(name);
+    for (name, value) in &outputs.values {
+        conceal(value, is_secret(name), vault);
+    }
+    let mut published = Map::new();
+    for name in &prepared.spec.publish {
+        let Some(value) = outputs.values.get(name) else {
+            warnings.push(format!("the output `{name}` is to be published, and there is none"));
+            continue;
+        };
+        let shown = if is_secret(name) { HIDDEN.into() } else { shown(value, vault) };
+        if shown == HIDDEN {
+            warnings.push(format!("the output `{name}` is secret, and so it is not published"));
+        } else if shown != *value {
+            warnings.push(format!("a part of the output `{name}` is secret, and not published"));
+        }
+        published.insert(name.clone(), shown);
+    }
+    published
+}
+
+/// Hides what is secret in a value from now on.
+fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
+    match value {
+        _ if is_secret => vault.register(&data(value), HIDDEN, true),
+        Value::Array(items) => items.iter().for_each(|item| conceal(item, false, vault)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| conceal(value, is_secret_key(key), vault));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// What the tools have printed is scrubbed once more: an output may have told since what is secret.
+pub fn scrub_again(
+    evidence: &Evidence<'_>,
+    tools: &[ToolEnd],
+    vault: &Vault,
+) -> std::result::Result<(), Unkept> {
+    for tool in tools {
+        for stream in ["stdout", "stderr"] {
+            let path = evidence.folder().join(format!("{}.{stream}.txt", tool.label));
+            // What cannot be read is not there, and told of elsewhere.
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            let shown = vault.scrub_bytes(&bytes);
+            if shown.bytes() != bytes {
+                file::write(&path, &shown)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A value without the texts that hold a secret. What is left of such a text would look like a value
+/// to whoever imports it.
+fn shown(value: &Value, vault: &Vault) -> Value {
+    match value {
+        Value::String(text) if vault.scrub(text).bytes() != text.as_bytes() => HIDDEN.into(),
+        Value::Array(items) => items.iter().map(|item| shown(item, vault)).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| (key.clone(), shown(value, vault))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+fn data(value: &Value) -> Data {
+    match value {
+        Value::Null => Data::Null,
+        Value::Bool(value) => Data::Bool(*value),
+        Value::Number(number) => super::lower::number(number),
+        Value::String(text) => Data::text(text.clone()),
+        Value::Array(items) => Data::Array(items.iter().map(data).collect()),
+        Value::Object(map) => {
+            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).collect())
+        }
+    }
+}
+
+/// The state that a run leaves behind.
+#[must_use]
+pub fn ended(mut state: State, run: &Run, result: &Result, now: &str) -> State {
+    state.status = match (result.end, run.prepared.command) {
+        (End::Ok, Command::Destroy) => Status::Destroyed,
+        (End::Ok | End::Differs, _) => Status::Ok,
+        (End::Failed | End::Cancelled, _) => Status::Error,
+    };
+    match state.status {
+        Status::Ok => {
+            let shown = result.outputs.iter().filter(|(_, value)| *value != HIDDEN);
+            state.outputs = shown.map(|(name, value)| (name.clone(), value.clone())).collect();
+        }
+        Status::Destroyed => state.outputs.clear(),
+        Status::Running | Status::Error => {}
+    }
+    state.error.clone_from(&result.error);
+    now.clone_into(&mut state.updated_at);
+    state
+}
+
+/// Writes what a run is known by before its tools run.
+pub fn introduce(
+    run: &Run,
+    evidence: &Evidence<'_>,
+    preflight: Value,
+) -> std::result::Result<(), Unkept> {
+    let prepared = &run.prepared;
+    let spec = &prepared.spec;
+    let dependencies: Vec<Value> = spec
+        .dependencies
+        .iter()
+        .map(|it| {
+            let (module, required) = (it.module_ref.as_str(), it.required);
+            json!({"module_ref": module, "required": required, "imports": it.imports})
+        })
+        .collect();
+    let meta = json!({
+        "command": prepared.command.name(),
+        "dependencies": {"items": dependencies, "warnings": prepared.warnings},
+        "execution": execution(prepared),
+        "module_ref": spec.module_ref.as_str(),
+        "outputs": {"publish": spec.publish},
+        "paths": {
+            "evidence_dir": evidence.folder().to_string_lossy(),
+            "runtime_root": prepared.root.path().to_string_lossy(),
+            "state": prepared.state().to_string_lossy(),
+        },
+        "preflight": preflight,
+        "requirements": {"credentials": spec.credentials},
+        "run_id": run.id.to_string(),
+        "state_instance": prepared.instance.as_ref().map(Instance::as_str),
+    });
+    let told = [
+        "/dependencies/warnings",
+        "/execution/hooks/*/*",
+        "/preflight/reason",
+        "/preflight/checks/*/detail",
+        "/preflight/checks/*/help",
+    ];
+    evidence.document("meta.json", &meta, &told)?;
+    let inputs = json!({
+        "inputs": prepared.shown_inputs(),
+        "module_ref": spec.module_ref.as_str(),
+        "state_instance": prepared.instance.as_ref().map(Instance::as_str),
+    });
+    evidence.document("inputs_resolved.json", &inputs, &["/inputs"])?;
+    let driver = json!({
+        "command": prepared.command.name(),
+        "driver": driver(prepared),
+        "facts": prepared.work.facts,
+        "module_ref": spec.module_ref.as_str(),
+        "pack": {
+            "digest": format!("blake3:{}", prepared.pack.digest.hex()),
+            "pack_id": spec.execution.pack.as_str(),
+            "stack_dir": prepared.pack.stack.to_string_lossy(),
+        },
+        "paths": {
+            "stack": run.stack().to_string_lossy(),
+            "workdir": run.work.to_string_lossy(),
+        },
+        "profile": {
+            "path": prepared.profile_path.to_string_lossy(),
+            "profile_ref": spec.execution.profile.as_str(),
+        },
+        "requirements": {
+            "available_credentials": prepared.credentials.files.keys().collect::<Vec<_>>(),
+            "credentials": spec.credentials,
+        },
+        "tools": prepared.work.tools.iter().map(|tool| &tool.label).collect::<Vec<_>>(),
+    });
+    evidence.document("driver_meta.json", &driver, &["/facts/*"])
+}
+
+/// Writes how a run ended.
+pub fn conclude(
+    run: &Run,
+    evidence: &Evidence<'_>,
+    result: &Result,
+    state: Option<&State>,
+) -> std::result::Result<(), Unkept> {
+    let prepared = &run.prepared;
+    let ended = json!({
+        "command": prepared.command.name(),
+        "driver": driver(prepared),
+        "error": result.error,
+        "normalized_outputs": result.outputs,
+        "run_id": run.id.to_string(),
+        "status": result.end.name(),
+        "warnings": result.warnings,
+    });
+    let told = ["/error", "/normalized_outputs/*", "/warnings"];
+    evidence.document("driver_result.json", &ended, &told)?;
+    let kept = json!({
+        "path": prepared.state().to_string_lossy(),
+        "published_outputs": state.map(|state| state.outputs.keys().collect::<Vec<_>>()),
+        "run_id": run.id.to_string(),
+        "status": state.map_or("unchanged", |state| state.status.name()),
+    });
+    evidence.document("module_state.json", &kept, &[])
+}
+
+fn driver(prepared: &Prepared) -> Value {
+    let execution = &prepared.spec.execution;
+    json!({
+        "pack_id": execution.pack.as_str(),
+        "profile": execution.profile.as_str(),
+        "ref": execution.driver.as_str(),
+    })
+}
+
+fn execution(prepared: &Prepared) -> Value {
+    let execution = &prepared.spec.execution;
+    let hooks: Map<String, Value> = execution
+        .hooks
+        .iter()
+        .map(|hook| (hook.name.clone(), Value::Object(hook.settings.clone())))
+        .collect();
+    json!({
+        "driver": execution.driver.as_str(),
+        "hooks": hooks,
+        "pack_id": execution.pack.as_str(),
+        "profile": execution.profile.as_str(),
+    })
+}

@@ -1,0 +1,197 @@
+//! From a prepared run to the unit that a source text would give.
+//!
+//! ```text
+//! @module.run(module=…, command=…, driver=…, profile=…, policy=…, pack=…, digest=…, publish=[…],
+//!             credentials=[…], dependencies=[…], hooks={…}, inputs={…}) {
+//!     @retry(3) { @module.tool(label="terragrunt_init") { @timeout(900s) { terragrunt init … } } }
+//!     …
+//! }
+//! ```
+//!
+//! The id of the run and the directory it takes place in are no part of it: they are others every
+//! time, and the plan is the same.
+
+use std::collections::BTreeMap;
+
+use opal_core::{Data, Duration, Span, Value};
+use opal_runtime::unit::{
+    self, Argument, Block, Call, Expr, ExprKind, Key, Name, Operand, Piece, Reference, ShellText,
+    Statement, StatementKind, Unit, Work,
+};
+use serde_json::Number;
+
+use super::prepare::Prepared;
+use super::secrets::below;
+use super::{Command, Tool};
+use crate::module::Spec;
+
+const HERE: Span = Span::at(0);
+
+/// The program of a run.
+#[must_use]
+pub fn lower(prepared: &Prepared) -> Unit {
+    let execution = &prepared.spec.execution;
+    let text =
+        |name: &str, value: &str| named(name, literal(Value::String(value.to_owned().into())));
+    let mut args = vec![
+        text("module", prepared.spec.module_ref.as_str()),
+        text("command", prepared.command.name()),
+        text("driver", execution.driver.as_str()),
+        text("profile", execution.profile.as_str()),
+        text("policy", &prepared.policy_digest),
+        text("pack", execution.pack.as_str()),
+        text("digest", &format!("blake3:{}", prepared.pack.digest.hex())),
+    ];
+    args.extend(prepared.instance.as_ref().map(|instance| text("instance", instance.as_str())));
+    args.extend(steering(&prepared.spec));
+    let inputs = serde_json::Value::Object(prepared.inputs.clone());
+    args.push(named("inputs", expression("", &inputs, &prepared.secrets)));
+    let tools = prepared.work.tools.iter().map(|tool| branch(prepared, tool)).collect();
+    let run = call("module.run", args, Some(block(tools)));
+    Unit { functions: Vec::new(), script: block(vec![run]) }
+}
+
+/// What the spec says besides that makes it another run. What it does not say is left out.
+fn steering(spec: &Spec) -> Vec<Argument> {
+    let modules = spec.dependencies.iter().map(|dependency| dependency.module_ref.as_str());
+    let hooks = spec.execution.hooks.iter();
+    let said: [(&str, serde_json::Value); 4] = [
+        ("credentials", spec.credentials.clone().into()),
+        ("dependencies", modules.collect()),
+        ("hooks", hooks.map(|hook| (hook.name.clone(), hook.settings.clone())).collect()),
+        ("publish", spec.publish.clone().into()),
+    ];
+    let is_said = |value: &serde_json::Value| match value {
+        serde_json::Value::Array(items) => !items.is_empty(),
+        serde_json::Value::Object(map) => !map.is_empty(),
+        _ => false,
+    };
+    let said = said.into_iter().filter(|(_, value)| is_said(value));
+    said.map(|(name, value)| named(name, expression("", &value, &BTreeMap::new()))).collect()
+}
+
+fn branch(prepared: &Prepared, tool: &Tool) -> Statement {
+    let policy = &prepared.profile.policy;
+    let mut inner = command(tool);
+    if let Some(seconds) = policy.command_timeout_s {
+        let limit = Value::Duration(Duration::from_secs(i64::from(seconds)));
+        inner = call("timeout", vec![named("duration", literal(limit))], Some(block(vec![inner])));
+    }
+    let label = named("label", literal(Value::String(tool.label.clone().into())));
+    inner = call("module.tool", vec![label], Some(block(vec![inner])));
+    // A difference is what a look may find, and another look would find it again.
+    if policy.retries > 0 && prepared.command != Command::Verify {
+        let attempts = named("attempts", literal(Value::Int(i64::from(policy.retries) + 1)));
+        inner = call("retry", vec![attempts], Some(block(vec![inner])));
+    }
+    inner
+}
+
+fn command(tool: &Tool) -> Statement {
+    let mut text = tool.words.iter().map(|word| word_of(word)).collect::<Vec<_>>().join(" ");
+    if let Some(file) = &tool.stdout {
+        text.push_str(" > ");
+        text.push_str(&word_of(file));
+    }
+    statement(Work::Shell(ShellText { pieces: vec![Piece::Text(text)], span: HERE }))
+}
+
+/// One word of shell that is this text, whatever is in it.
+fn word_of(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/=:,@+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) && !word.starts_with('@') {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A value of JSON; what is secret in it only by its name.
+fn expression(at: &str, value: &serde_json::Value, secrets: &BTreeMap<String, Data>) -> Expr {
+    use serde_json::Value as Json;
+    if secrets.contains_key(at) {
+        return secret(at);
+    }
+    let kind = match value {
+        Json::Null => ExprKind::Literal(Value::Null),
+        Json::Bool(value) => ExprKind::Literal(Value::Bool(*value)),
+        Json::Number(value) => ExprKind::Literal(match number(value) {
+            Data::Int(value) => Value::Int(value),
+            Data::Float(value) => Value::Float(value),
+            _ => Value::Null,
+        }),
+        Json::String(value) => ExprKind::Literal(Value::String(value.clone().into())),
+        Json::Array(items) => {
+            let item = |(index, item)| expression(&format!("{at}/{index}"), item, secrets);
+            ExprKind::Array(items.iter().enumerate().map(item).collect())
+        }
+        Json::Object(map) => ExprKind::Map(
+            map.iter()
+                .map(|(key, value)| {
+                    let below = below(at, key);
+                    (Key { name: name(key) }, expression(&below, value, secrets))
+                })
+                .collect(),
+        ),
+    };
+    Expr { kind, span: HERE }
+}
+
+/// Inputs hold no number that is not one of these: see [`super::prepare`].
+pub(super) fn number(number: &Number) -> Data {
+    match (number.as_i64(), number.as_f64()) {
+        (Some(int), _) => Data::Int(int),
+        (None, float) => Data::Float(float.unwrap_or_default()),
+    }
+}
+
+fn secret(at: &str) -> Expr {
+    let place =
+        Argument { name: None, value: literal(Value::String(at.to_owned().into())), span: HERE };
+    let reference = Reference {
+        path: name("module.input"),
+        args: vec![place],
+        called: true,
+        access: Vec::new(),
+        span: HERE,
+    };
+    Expr { kind: ExprKind::Reference(reference), span: HERE }
+}
+
+fn name(text: &str) -> Name {
+    Name { text: text.to_owned(), span: HERE }
+}
+
+fn literal(value: Value) -> Expr {
+    Expr { kind: ExprKind::Literal(value), span: HERE }
+}
+
+fn named(text: &str, value: Expr) -> Argument {
+    Argument { name: Some(name(text)), value, span: HERE }
+}
+
+fn block(statements: Vec<Statement>) -> Block {
+    Block { statements, span: HERE }
+}
+
+fn call(path: &str, args: Vec<Argument>, block: Option<Block>) -> Statement {
+    statement(Work::Call(Call { path: name(path), args, block, span: HERE }))
+}
+
+fn statement(work: Work) -> Statement {
+    let first = Operand { work, redirects: Vec::new() };
+    Statement { kind: StatementKind::Step(unit::Step { first, rest: Vec::new() }), span: HERE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_one_word_whatever_is_in_it() {
+        assert_eq!(word_of("-auto-approve"), "-auto-approve");
+        for hostile in ["", "a b", "$(x)", "a'b", "@raw", "a;b", "*", "~", "\n"] {
+            let word = word_of(hostile);
+            assert!(word.starts_with('\'') && word.ends_with('\''), "{word}");
+        }
+    }
+}

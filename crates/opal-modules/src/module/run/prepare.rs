@@ -1,0 +1,382 @@
+//! Everything that is known of a run before a plan is made. Nothing here changes anything.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use opal_core::hash::Algorithm;
+use opal_core::{Code, Data, Diagnostic};
+use opal_runtime::vault::Vault;
+use serde_json::{Map, Value, json};
+
+use super::driver::{Driver, Request, Work};
+use super::pack::Pack;
+use super::{Command, Programs, drivers, secrets};
+use crate::module::inputs::{self, Given, InvalidInputs};
+use crate::module::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Status};
+use crate::module::load::{self, Read};
+use crate::module::{Dependency, ModuleRef, NotFound, Places, Profile, Spec};
+
+/// What is to be run, and what was said about it.
+#[derive(Debug)]
+pub struct Wanted<'w> {
+    pub command: Command,
+    pub module: &'w ModuleRef,
+    pub instance: Option<&'w Instance>,
+    pub places: &'w Places,
+    pub root: &'w RuntimeRoot,
+    /// Without what is imported.
+    pub given: Given,
+    /// Whether the module was named itself, and does not come along with another.
+    pub is_named: bool,
+    pub programs: &'w Programs,
+}
+
+/// A run that could be planned.
+pub struct Prepared {
+    pub command: Command,
+    pub instance: Option<Instance>,
+    pub root: RuntimeRoot,
+    pub spec: Spec,
+    /// Where the spec stands, and its text.
+    pub source: (PathBuf, String),
+    pub profile: Profile,
+    pub profile_path: PathBuf,
+    /// Of what the profile says to the tools, and of the files that it brings along.
+    pub policy_digest: String,
+    pub driver: &'static dyn Driver,
+    pub pack: Pack,
+    /// With what is secret in them.
+    pub inputs: Map<String, Value>,
+    /// The secret ones, by where they stand.
+    pub secrets: BTreeMap<String, Data>,
+    /// What must be hidden besides: variables as they were written, and those of the profile.
+    hidden: Vec<Data>,
+    /// What the templates of the profile hold, by where they belong below the stack.
+    pub(super) templates: BTreeMap<String, String>,
+    pub work: Work,
+    pub credentials: Credentials,
+    pub programs: Programs,
+    /// What is not as it should be, and stops nothing.
+    pub warnings: Vec<String>,
+}
+
+/// Why a module cannot be run.
+#[derive(Debug)]
+pub enum Unprepared {
+    /// A file has faults.
+    Faults {
+        path: PathBuf,
+        text: String,
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Something is not there.
+    Missing(NotFound),
+    Inputs(InvalidInputs),
+    /// What it builds on has not been applied.
+    Dependency(NotFound),
+}
+
+impl From<NotFound> for Unprepared {
+    fn from(missing: NotFound) -> Self {
+        Self::Missing(missing)
+    }
+}
+
+/// Reads everything that a run needs.
+pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
+    let Wanted { command, module, instance, places, root, mut given, is_named, programs } = wanted;
+    let read = load::spec(places, module)?;
+    let source = (read.path.clone(), read.text.clone());
+    let spec = whole(read)?;
+    let read = load::profile(places, &spec)?;
+    let profile_path = read.path.clone();
+    let mut warnings = unused(&read.checked.diagnostics);
+    let profile = whole(read)?;
+    let unknown = spec.unknown_hooks(Some(&profile));
+    if !unknown.is_empty() {
+        let (path, text) = source;
+        return Err(Unprepared::Faults { path, text, diagnostics: unknown });
+    }
+    let driver = drivers::find(&spec.execution.driver)?;
+    let pack = Pack::read(&places.stack(&spec.execution.driver, &spec.execution.pack)?)?;
+    if !is_named {
+        given = given.fitting(&spec);
+    }
+    given.imports = imports(command, &spec, root, &mut warnings)?;
+    let schema = load::schema(places, module)?;
+    if schema.is_none() && !spec.defaults.is_empty() {
+        warnings.extend(given.unknown(&spec));
+    }
+    let inputs = inputs::resolve(&spec, &given, schema.as_ref()).map_err(Unprepared::Inputs)?;
+    let secrets = secrets::find(&inputs, schema.as_ref());
+    let mut hidden = secrets::said(&given, schema.as_ref());
+    hidden.extend(secrets::of_profile(&profile.env));
+    hidden.extend(secrets::parts(secrets.values().chain(&hidden)));
+    if let Some(reason) = unfit(&inputs, &secrets) {
+        let module_ref = spec.module_ref.clone();
+        return Err(Unprepared::Inputs(InvalidInputs { module_ref, reason }));
+    }
+    let credentials = Credentials::read(root, &spec.credentials)
+        .map_err(|it| NotFound { message: it.message, help: it.help })?;
+    warnings.extend(credentials.warnings.iter().cloned());
+    let templates = drivers::templates(&profile, &profile_path)?;
+    let Profile { env, hooks, settings, .. } = &profile;
+    let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
+    let mut prepared = Prepared {
+        command,
+        instance: instance.cloned(),
+        root: root.clone(),
+        spec,
+        source,
+        profile,
+        profile_path,
+        policy_digest: digest(&policy),
+        driver,
+        pack,
+        inputs,
+        secrets,
+        hidden,
+        templates,
+        work: Work::default(),
+        credentials,
+        programs: programs.clone(),
+        warnings,
+    };
+    let find = |name: &str| programs.find(name);
+    let request = prepared.request(&prepared.inputs, &find);
+    let work = driver.work(&request)?;
+    prepared.warnings.extend(work.warnings.iter().cloned());
+    prepared.work = work;
+    prepared.warnings.extend(strange(&prepared));
+    Ok(prepared)
+}
+
+/// What is taken down is what other inputs have brought about: the tools may not find it.
+fn strange(prepared: &Prepared) -> Option<String> {
+    let state = State::seen(&prepared.state()).ok().flatten()?;
+    let other = state.inputs_digest.is_some_and(|digest| digest != prepared.inputs_digest());
+    let is_strange = prepared.command == Command::Destroy && other;
+    is_strange
+        .then(|| "these are not the inputs of the last run: what that has made may stay".to_owned())
+}
+
+impl Prepared {
+    /// What the driver is asked for, with these inputs.
+    pub(super) fn request<'r>(
+        &'r self,
+        inputs: &'r Map<String, Value>,
+        find: &'r dyn Fn(&str) -> Option<PathBuf>,
+    ) -> Request<'r> {
+        Request {
+            command: self.command,
+            module: &self.spec.module_ref,
+            instance: self.instance.as_ref().map(Instance::as_str),
+            inputs,
+            execution: &self.spec.execution,
+            credentials: &self.spec.credentials,
+            profile: &self.profile,
+            templates: &self.templates,
+            stack: &self.pack.stack,
+            find,
+        }
+    }
+
+    /// Hides the credentials and everything else that its tools could print, from now on. The secret
+    /// inputs are values of the plan, which hides them itself.
+    pub fn register(&self, vault: &Vault) {
+        self.credentials.register(vault);
+        self.hidden.iter().for_each(|secret| vault.register(secret, HIDDEN, true));
+    }
+
+    /// Where the state of this module, or of this one of several, is kept.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.root.state(&self.spec.module_ref, self.instance.as_ref())
+    }
+
+    /// The inputs without what is secret in them, however short it is.
+    #[must_use]
+    pub fn shown_inputs(&self) -> Value {
+        let mut shown = Value::Object(self.inputs.clone());
+        for at in self.secrets.keys() {
+            shown.pointer_mut(at).into_iter().for_each(|value| *value = HIDDEN.into());
+        }
+        shown
+    }
+
+    /// Which inputs they are, by those that are no secret: a digest of a secret could be guessed at.
+    #[must_use]
+    pub fn inputs_digest(&self) -> String {
+        digest(&self.shown_inputs())
+    }
+
+    /// A directory that outlives the run, for what the tools have to remember.
+    pub(super) fn memory(&self) -> PathBuf {
+        let folder = self.root.path().join("state").join("tools").join(self.spec.module_ref.id());
+        match &self.instance {
+            Some(instance) => folder.join("instances").join(instance.as_str()),
+            None => folder.join("latest"),
+        }
+    }
+}
+
+fn digest(value: &Value) -> String {
+    format!("blake3:{}", Algorithm::Blake3.digest(&[value.to_string().as_bytes()]).hex())
+}
+
+/// What a file says for nobody.
+fn unused(diagnostics: &[Diagnostic]) -> Vec<String> {
+    let unused = diagnostics.iter().filter(|one| one.code == Code::SpecUnused);
+    unused.map(|one| one.message.clone()).collect()
+}
+
+/// A file without faults; other warnings are for the linter.
+fn whole<T>(read: Read<T>) -> Result<T, Unprepared> {
+    let Read { path, text, checked } = read;
+    let diagnostics = checked.diagnostics;
+    match checked.found.filter(|_| !diagnostics.iter().any(Diagnostic::is_error)) {
+        Some(found) => Ok(found),
+        None => Err(Unprepared::Faults { path, text, diagnostics }),
+    }
+}
+
+/// What the dependencies have published, by the paths of the inputs.
+fn imports(
+    command: Command,
+    spec: &Spec,
+    root: &RuntimeRoot,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(String, Value)>, Unprepared> {
+    let mut imports = Vec::new();
+    for dependency in &spec.dependencies {
+        let module = &dependency.module_ref;
+        let state = State::seen(&root.state(module, None)).map_err(|unkept| {
+            Unprepared::Dependency(NotFound { message: unkept.to_string(), help: unkept.help() })
+        })?;
+        let found = match state {
+            Some(state) if state.status == Status::Ok => published(dependency, &state),
+            other => Err(unready(module, other.as_ref(), command)),
+        };
+        match found {
+            Ok(found) => imports.extend(found),
+            // What is looked at or taken down must not need what may be gone already.
+            Err(missing)
+                if !dependency.required
+                    || matches!(command, Command::Destroy | Command::Validate) =>
+            {
+                warnings.push(missing.message);
+            }
+            Err(missing) => return Err(Unprepared::Dependency(missing)),
+        }
+    }
+    Ok(imports)
+}
+
+fn published(dependency: &Dependency, state: &State) -> Result<Vec<(String, Value)>, NotFound> {
+    let value = |output: &str| {
+        let flat = state.outputs.get(output);
+        flat.or_else(|| {
+            let mut parts = output.split('.');
+            let first = state.outputs.get(parts.next()?)?;
+            parts.try_fold(first, |value, part| value.get(part))
+        })
+    };
+    let imports = dependency.imports.iter().map(|(output, path)| match value(output) {
+        Some(value) if is_hidden(value) => Err(NotFound {
+            message: format!(
+                "the output `{output}` of `{}` holds a secret, which its state does not have",
+                dependency.module_ref
+            ),
+            help: format!(
+                "take `{output}` out of `imports`, and name what is secret by a credential or an \
+                 input of this module"
+            ),
+        }),
+        Some(value) => Ok((path.clone(), value.clone())),
+        None => Err(NotFound {
+            message: format!("`{}` has published no output `{output}`", dependency.module_ref),
+            help: format!(
+                "add it to `outputs.publish` of `{}` and apply that again; what is secret is never \
+                 published",
+                dependency.module_ref
+            ),
+        }),
+    });
+    imports.collect()
+}
+
+/// Whether a part of it was hidden when it was kept: it is of no use to anybody then.
+fn is_hidden(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(HIDDEN),
+        Value::Array(items) => items.iter().any(is_hidden),
+        Value::Object(map) => map.values().any(is_hidden),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn unready(module: &ModuleRef, state: Option<&State>, command: Command) -> NotFound {
+    let state = state.map_or("has not been applied", |state| match state.status {
+        Status::Running => "is being applied",
+        Status::Destroyed => "has been destroyed",
+        Status::Ok | Status::Error => "has failed",
+    });
+    NotFound {
+        message: format!("it builds on `{module}`, which {state}"),
+        help: match command {
+            Command::Apply | Command::Deploy => {
+                format!("apply that first: `opal module apply {module}`, or add `--with-deps`")
+            }
+            _ => format!("apply that first: `opal module apply {module}`"),
+        },
+    }
+}
+
+/// Why a plan cannot hold the inputs.
+fn unfit(inputs: &Map<String, Value>, secrets: &BTreeMap<String, Data>) -> Option<String> {
+    if let Some(at) = odd_number("", &Value::Object(inputs.clone())) {
+        let at = inputs::place(&at);
+        return Some(format!("the number at `{at}` is larger than 64 bits can hold"));
+    }
+    let short = secrets.iter().find(|(_, secret)| secrets::is_short(secret));
+    short.map(|(at, _)| {
+        format!(
+            "`{}` is a secret of fewer than {} characters, and could not be hidden",
+            inputs::place(at),
+            secrets::SHORTEST
+        )
+    })
+}
+
+/// Where a number stands that neither an Int nor a Float can hold without a loss.
+fn odd_number(at: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Number(number) => {
+            (number.is_u64() && number.as_i64().is_none()).then(|| at.to_owned())
+        }
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| odd_number(&format!("{at}/{index}"), item))
+        }
+        Value::Object(map) => {
+            map.iter().find_map(|(key, value)| odd_number(&secrets::below(at, key), value))
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// Inputs may be secret.
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared")
+            .field("command", &self.command)
+            .field("module", &self.spec.module_ref)
+            .field("pack", &self.pack.stack)
+            .field("work", &self.work)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

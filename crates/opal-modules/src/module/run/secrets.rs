@@ -1,0 +1,254 @@
+//! Which inputs are secret: what a key calls one, what the schema says is only to be written, and a
+//! text with something in it that would be hidden whoever printed it. Such a text is a secret as a
+//! whole: a plan has no place for half of one.
+//!
+//! They are known by their places, as JSON pointers, so that a plan can name them without holding them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use opal_core::Data;
+use opal_runtime::vault::{HIDDEN_ANYWHERE_FROM, Vault, looks_secret};
+use serde_json::{Map, Value};
+
+use crate::module::inputs::{Given, Schema};
+use crate::module::keep::{HIDDEN, is_count_key, is_plain_key, is_secret_key};
+
+/// What is shorter would be hidden everywhere, or nowhere; no plan takes it for a secret.
+pub(super) const SHORTEST: usize = 4;
+
+/// Whether a secret cannot be hidden.
+pub(super) fn is_short(secret: &Data) -> bool {
+    match secret {
+        Data::Text(text) => text.expose().chars().count() < SHORTEST,
+        Data::Int(number) => number.to_string().len() < SHORTEST,
+        _ => false,
+    }
+}
+
+/// The secret inputs, by where they stand.
+pub(super) fn find(inputs: &Map<String, Value>, schema: Option<&Schema>) -> BTreeMap<String, Data> {
+    let declared = schema.map(|schema| schema.secrets(inputs)).unwrap_or_default();
+    let mut search = Search { declared, found: BTreeMap::new() };
+    for (key, value) in inputs {
+        search.walk(&below("", key), value, Says::Nobody.of(key, value));
+    }
+    search.found
+}
+
+/// What variables say that is secret, as they say it and as it is read; also those whose word does not
+/// count. The tools have the same environment, and may print it.
+pub(super) fn said(given: &Given, schema: Option<&Schema>) -> Vec<Data> {
+    let mut found = Vec::new();
+    for (path, text) in &given.variables {
+        let read = serde_json::from_str(text).ok();
+        for value in read.into_iter().chain([Value::String(text.clone())]) {
+            let put = |value, key: &str| Value::Object(Map::from_iter([(key.to_owned(), value)]));
+            if let Value::Object(inputs) = path.rsplit("__").fold(value, put) {
+                found.extend(find(&inputs, schema).into_values());
+            }
+        }
+    }
+    found
+}
+
+/// What the variables of a profile hold that may be secret. Those that say so have been refused; here
+/// it is better to hide too much.
+pub(super) fn of_profile(env: &Map<String, Value>) -> impl Iterator<Item = Data> {
+    let texts = env.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
+    texts
+        .filter(|(name, text)| is_secret_key(name) || looks_secret(text))
+        .map(|(_, text)| Data::text(text))
+}
+
+/// What is hidden in the texts among these, each by itself: a tool may print the password of a URL
+/// without the rest. They are only guessed at, so what is short is left alone.
+pub(super) fn parts<'s>(secrets: impl Iterator<Item = &'s Data>) -> Vec<Data> {
+    let vault = Vault::with_patterns();
+    let mut found = Vec::new();
+    for secret in secrets {
+        let Data::Text(secret) = secret else { continue };
+        let (mut rest, shown) = (secret.expose(), vault.scrub(secret.expose()));
+        let shown = shown.text();
+        let mut pieces = shown.split(HIDDEN);
+        rest = pieces.next().and_then(|first| rest.strip_prefix(first)).unwrap_or_default();
+        for piece in pieces {
+            let end = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
+            let Some(end) = end else { break };
+            let (part, after) = rest.split_at(end);
+            rest = after.strip_prefix(piece).unwrap_or_default();
+            if part.len() >= HIDDEN_ANYWHERE_FROM {
+                found.push(Data::text(part));
+            }
+        }
+    }
+    found
+}
+
+/// Who says that something is secret, from the weakest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Says {
+    Nobody,
+    /// The key `auth`: `ldap` is none, and `YWRtaW46` may be one.
+    Auth,
+    /// A key above, or one of several: a short number is a count, whatever its key sounds like.
+    Loosely,
+    Key,
+    Schema,
+}
+
+impl Says {
+    /// For what stands behind a key, where this is said of all that the key is among.
+    fn of(self, key: &str, value: &Value) -> Self {
+        if self == Self::Schema {
+            self
+        } else if key.eq_ignore_ascii_case("auth") && self == Self::Nobody {
+            Self::Auth
+        } else if is_secret_key(key) {
+            if is_count_key(key) { Self::Loosely } else { Self::Key }
+        } else if self == Self::Nobody || is_plain_key(key, value.as_str().unwrap_or_default()) {
+            Self::Nobody
+        } else {
+            Self::Loosely
+        }
+    }
+
+    fn hides(self, text: &str) -> bool {
+        let is_word = || text.chars().all(|c| c.is_ascii_lowercase() || "_-".contains(c));
+        match self {
+            Self::Nobody => false,
+            Self::Auth => !is_word(),
+            Self::Loosely | Self::Key | Self::Schema => !text.is_empty(),
+        }
+    }
+}
+
+struct Search {
+    declared: BTreeSet<String>,
+    found: BTreeMap<String, Data>,
+}
+
+impl Search {
+    fn walk(&mut self, at: &str, value: &Value, says: Says) {
+        let says = if self.declared.contains(at) { Says::Schema } else { says };
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    self.walk(&below(at, key), value, says.of(key, value));
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.walk(&format!("{at}/{index}"), item, says);
+                }
+            }
+            Value::String(text) if says.hides(text) || looks_secret(text) => {
+                self.found.insert(at.to_owned(), Data::text(text.clone()));
+            }
+            Value::Number(number) if says >= Says::Loosely => {
+                let secret = super::lower::number(number);
+                if says > Says::Loosely || !is_short(&secret) {
+                    self.found.insert(at.to_owned(), secret);
+                }
+            }
+            Value::String(_) | Value::Number(_) | Value::Null | Value::Bool(_) => {}
+        }
+    }
+}
+
+/// The pointer to a key below another.
+pub(super) fn below(at: &str, key: &str) -> String {
+    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn places(inputs: &Value, schema: Option<&Schema>) -> Vec<String> {
+        find(inputs.as_object().unwrap(), schema).into_keys().collect()
+    }
+
+    #[test]
+    fn a_key_or_the_schema_makes_an_input_secret() {
+        let inputs = json!({
+            "name": "world",
+            "db": {"password": "p", "port": 5432, "password_env": "DB_PASSWORD"},
+            "api_tokens": ["a", {"value": 7777}],
+            "a/b": {"pin": 1234},
+            "token": "", "max_tokens": 5,
+        });
+        let schema = json!({"properties": {"a/b": {"properties": {"pin": {"writeOnly": true}}}}});
+        let schema = Schema::read(&schema.to_string()).unwrap();
+        let expected = ["/api_tokens/0", "/api_tokens/1/value", "/a~1b/pin", "/db/password"];
+        assert_eq!(places(&inputs, Some(&schema)), expected);
+    }
+
+    #[test]
+    fn a_text_with_a_secret_in_it_is_one_as_a_whole() {
+        let inputs = json!({
+            "conn": "postgres://app:Hunter2Canary@db/x", "list": ["Authorization: Bearer abcdef0123456789"],
+            "key": "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----", "url": "https://a@b/c",
+        });
+        assert_eq!(places(&inputs, None), ["/conn", "/key", "/list/0"]);
+    }
+
+    #[test]
+    fn what_is_hidden_in_a_text_is_hidden_by_itself_too() {
+        let found = |text: &str| -> Vec<String> {
+            let secrets = [Data::text(text)];
+            let texts = parts(secrets.iter()).into_iter().filter_map(|part| match part {
+                Data::Text(text) => Some(text.expose().to_owned()),
+                _ => None,
+            });
+            texts.collect()
+        };
+        assert_eq!(found("postgres://app:Hunter2Canary@db/x"), ["Hunter2Canary"]);
+        assert_eq!(
+            found("a://u:canary-001@h b://u:canary-002@h"),
+            ["canary-001", "canary-002"],
+            "both"
+        );
+        assert_eq!(found("postgres://app:short@db/x"), [""; 0]);
+        assert_eq!(found("plain"), [""; 0]);
+    }
+
+    #[test]
+    fn a_key_that_only_tells_about_a_secret_ends_what_its_parent_said() {
+        let inputs = json!({
+            "credentials": {"mode": "env", "user": "app", "retries": 3, "value": "x9", "uri": "a://b:c@d"},
+            "auth": "off", "basic": {"auth": ["ldap", "YWRtaW46"]}, "secret": {"path": {"deep": "x"}},
+        });
+        let expected = ["/basic/auth/1", "/credentials/uri", "/credentials/value"];
+        assert_eq!(places(&inputs, None), expected);
+        let schema = Schema::read(r#"{"properties": {"auth": {"writeOnly": true}}}"#).unwrap();
+        assert_eq!(places(&json!({"auth": {"mode": "env"}}), Some(&schema)), ["/auth/mode"]);
+    }
+
+    #[test]
+    fn a_number_behind_a_key_of_one_secret_is_that_secret_however_short() {
+        let inputs = json!({"db_password": 123, "max_tokens": 5, "api_keys": [1, 77_777]});
+        assert_eq!(places(&inputs, None), ["/api_keys/1", "/db_password"]);
+    }
+
+    #[test]
+    fn a_variable_is_hidden_as_it_was_written_and_as_it_was_read() {
+        let variables = [
+            ("db_password", "1.50e3"),
+            ("db", r#"{"token": "canary-1", "name": "x"}"#),
+            ("name", "plain"),
+        ];
+        let variables = variables.map(|(name, text)| (name.to_owned(), text.to_owned())).to_vec();
+        let given = Given { variables, ..Given::default() };
+        let texts: Vec<String> = said(&given, None)
+            .iter()
+            .map(|secret| match secret {
+                Data::Text(text) => text.expose().to_owned(),
+                Data::Float(number) => number.to_string(),
+                _ => panic!("neither a text nor a number"),
+            })
+            .collect();
+        let whole = r#"{"token": "canary-1", "name": "x"}"#;
+        assert_eq!(texts, ["1500", "1.50e3", "canary-1", whole]);
+    }
+}

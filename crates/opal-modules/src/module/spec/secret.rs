@@ -1,0 +1,218 @@
+//! Secrets that were written into a spec: it is read by everybody, and copied into archives.
+//!
+//! A key that says secret counts with any text behind it, except one that only names a secret; a text
+//! that looks like a secret counts behind any key, and in a list. What is found is never repeated.
+
+use opal_core::{Code, Diagnostic};
+use opal_runtime::vault::looks_secret;
+
+use super::super::inputs::is_placeholder;
+use super::super::reference::shorten;
+use crate::config::document::{Node, NodeKind};
+use crate::config::report::Report;
+use crate::config::scalar::{Meaning, meaning};
+
+/// How the name of a secret ends. What goes on behind it tells about one: `token_ttl`, `password_env`.
+const ENDS: [&str; 12] = [
+    "access_key",
+    "account_key",
+    "api_key",
+    "apikey",
+    "passphrase",
+    "passwd",
+    "password",
+    "private_key",
+    "psk",
+    "secret",
+    "secret_key",
+    "token",
+];
+
+/// The way out for an input.
+pub(super) fn named(name: &str) -> String {
+    format!("leave it empty, and name the variable that has it: `{name}_env: …`")
+}
+
+/// Reports every secret below a node; `help` tells what to do with the key of one.
+pub(in crate::module) fn refuse(node: &Node, help: fn(&str) -> String, report: &mut Report<'_>) {
+    match &node.kind {
+        NodeKind::Map(pairs) => {
+            for (key, value) in pairs {
+                if let NodeKind::Scalar { text: name, .. } = &key.kind
+                    && is_secret(name, value)
+                {
+                    report.push(found(name, value, help));
+                } else {
+                    refuse(value, help, report);
+                }
+            }
+        }
+        NodeKind::List(items) => items.iter().for_each(|item| refuse(item, help, report)),
+        NodeKind::Scalar { text, .. } => {
+            if shows_secret(text) {
+                report.push(unnamed(node));
+            }
+        }
+    }
+}
+
+fn found(name: &str, value: &Node, help: fn(&str) -> String) -> Diagnostic {
+    let name = shorten(name);
+    Diagnostic::new(Code::SpecSecret, value.span, format!("`{name}` holds a secret"))
+        .help(help(&name))
+}
+
+/// In a list, or as the whole of what is given.
+fn unnamed(value: &Node) -> Diagnostic {
+    Diagnostic::new(Code::SpecSecret, value.span, "a default holds a secret")
+        .help("leave it out, and name the variable that has it")
+}
+
+fn is_secret(name: &str, value: &Node) -> bool {
+    let NodeKind::Scalar { text, plain } = &value.kind else { return false };
+    if shows_secret(text) {
+        return true;
+    }
+    let name = normal(name);
+    let Some(end) = ENDS.into_iter().find(|end| ends_in(&name, end)) else { return false };
+    match if *plain { meaning(text) } else { Meaning::Text } {
+        Meaning::Text if end == "secret_key" => names_nothing(text) && is_drawn(text),
+        Meaning::Text => names_nothing(text),
+        // Switches and times are numbers too.
+        Meaning::Int(_) | Meaning::Float(_) | Meaning::OddNumber => end == "password",
+        Meaning::Null | Meaning::Bool(_) => false,
+    }
+}
+
+/// Whether a text tells without a name that a secret is in it: the beginning of a token, a private key.
+fn shows_secret(text: &str) -> bool {
+    looks_secret(text) && !is_placeholder(text)
+}
+
+/// `dbPassword`, `db-password` and `DB_PASSWORD_2` are `db_password`.
+fn normal(name: &str) -> String {
+    let mut normal = String::with_capacity(name.len() + 4);
+    let mut before = '_';
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            normal.push('_');
+        }
+        normal.push(if letter == '-' || letter == '.' { '_' } else { letter.to_ascii_lowercase() });
+        before = letter;
+    }
+    let rest = match normal.rsplit_once('_') {
+        Some((rest, last)) if last.len() == 1 => rest,
+        _ => normal.as_str(),
+    };
+    rest.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
+}
+
+/// Whether a name ends in whole words: a `compasswd` is none.
+fn ends_in(name: &str, end: &str) -> bool {
+    name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+}
+
+/// Whether a text is more than the name of a place where a secret is: a variable, a template, nothing
+/// yet.
+fn names_nothing(text: &str) -> bool {
+    let is_variable = text.starts_with(|c: char| c.is_ascii_uppercase())
+        && text.contains('_')
+        && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let is_template = text.contains("{{") || text.contains("${") || text.contains("$(");
+    !text.trim().is_empty() && !is_variable && !is_template && !is_placeholder(text)
+}
+
+/// Whether a text looks drawn by lot. A `secret_key` may also be the name of a part of a secret:
+/// `credentials.json`.
+fn is_drawn(text: &str) -> bool {
+    text.len() >= 16
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn secrets(line: &str) -> Vec<String> {
+        let text = format!("{line}\n");
+        let read = crate::module::document::plain(&text, |node, report| {
+            refuse(node, named, report);
+            Some(())
+        });
+        read.diagnostics.into_iter().map(|one| one.message).collect()
+    }
+
+    #[test]
+    fn a_literal_behind_a_name_that_says_secret_is_one() {
+        for line in [
+            "password: hunter2",
+            "password: 12345678",
+            "db_password: \"x\"",
+            "dbPassword: x",
+            "DB-PASSWORD: x",
+            "shared_secret_a: x",
+            "token2: x",
+            "api_key: abc",
+            "secret_key: 8Jx0qv2LmZ4tYw7R",
+            "ssh_private_key: x",
+            "note: \"-----BEGIN OPENSSH PRIVATE KEY-----\\nabc\"",
+            "a: {b: [{psk: x}]}",
+        ] {
+            assert_eq!(secrets(line).len(), 1, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_looks_like_a_secret_is_one_behind_any_name() {
+        let token = ["gh", "p_0123456789abcdefghij0123456789abcdef"].concat();
+        for line in [
+            format!("note: {token}"),
+            format!("args: [--verbose, {token}]"),
+            format!("env: {{VALUE: \"x {token}\"}}"),
+            "dsn: postgres://bob:hunter2@db/app".to_owned(),
+            "command: mysql --password hunter2".to_owned(),
+        ] {
+            let found = secrets(&line);
+            assert_eq!(found.len(), 1, "{line}");
+            assert!(!found[0].contains("gh") && !found[0].contains("hunter2"), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_names_a_secret_is_none() {
+        for line in [
+            "password: \"\"",
+            "password:",
+            "password: DB_PASSWORD",
+            "password: CHANGE_ME_PASSWORD",
+            "token: \"{{ lookup('env', 'TOKEN') }}\"",
+            "token: ${TOKEN}",
+            "password_env: x",
+            "secret_name: x",
+            "token_ttl: 3600",
+            "use_token: true",
+            "cookie_ttl_s: 900",
+            "secret_key: credentials.json",
+            "template_key: ubuntu-24.04",
+            "public_key: ssh-ed25519 AAAA",
+            "pull_secrets: [registry]",
+            "secretary: x",
+            "note: ghp_short",
+            "note: postgres://bob:CHANGE_ME@db/app",
+            "note: postgres://bob:${PASSWORD}@db/app",
+            "note: the password is in the vault",
+            "image: registry.example.com/token:latest",
+            "args: [--password-file, /run/secrets/db]",
+            "command: mysql --password $DB_PASSWORD",
+            "compasswd: x",
+        ] {
+            assert_eq!(secrets(line), Vec::<String>::new(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_never_repeated() {
+        assert_eq!(secrets("token: canary-7720"), ["`token` holds a secret"]);
+    }
+}

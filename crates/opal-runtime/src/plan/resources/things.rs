@@ -1,0 +1,222 @@
+//! No two resources of a plan describe one thing in two ways: one key with other arguments, a package
+//! in two versions, and side by side a path where something and nothing should be. One behind the other
+//! the last is no contradiction: it starts afresh, or cleans up.
+//!
+//! Paths are compared whole, as their text says it; that a link makes two of them one is for the run to
+//! find.
+
+use std::collections::BTreeMap;
+
+use opal_core::decorator::{Param, Presence};
+use opal_core::placeholder::{bytes, scalar_text};
+use opal_core::plan::{Arg, Key, Piece, Step};
+use opal_core::resource;
+use opal_core::{Code, Data, Diagnostic, Secret};
+use zeroize::Zeroizing;
+
+use super::{Checker, Node};
+
+/// Which thing a resource is about, by value.
+type Thing = Vec<(&'static str, String)>;
+
+/// The resources after which nothing is at a path, and those after which something is.
+const NOTHING_THERE: &str = "absent";
+const SOMETHING_THERE: [&str; 6] =
+    ["copy", "directory", "line_in_file", "repo", "symlink", "template"];
+
+impl Checker<'_> {
+    pub(super) fn things(&mut self) {
+        let mut errors = Vec::new();
+        let mut known: BTreeMap<(&str, Thing), usize> = BTreeMap::new();
+        let mut paths: BTreeMap<String, usize> = BTreeMap::new();
+        let mut packages: BTreeMap<(String, String), (usize, String)> = BTreeMap::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let thing = if node.place.is_open { None } else { self.thing(node) };
+            let Some(thing) = thing else { continue };
+            errors.extend(self.opposite(index, &thing, &mut paths));
+            errors.extend(self.versions(index, &mut packages));
+            let first = *known.entry((node.described.resource.yaml, thing)).or_insert(index);
+            let other = &self.nodes[first];
+            if let Some(argument) = self.differ(other, node) {
+                let key = resource::key(&self.resolved.plan, node.step, node.described);
+                let how = format!("`{key}` in two ways: they differ in `{argument}`");
+                errors.push(conflict(other.step, node.step, &how));
+            }
+        }
+        self.errors.append(&mut errors);
+    }
+
+    /// Which thing it is, by value; none where that is not known, or nothing is described. A command
+    /// is another one in another place.
+    fn thing(&self, node: &Node<'_>) -> Option<Thing> {
+        let mut thing = resource::thing(node.step, node.described, self.values(), self.probe)?;
+        if node.step.command().is_some() {
+            node.step.arg("check")?;
+            thing.push(("", node.place.around.to_string()));
+        }
+        Some(thing)
+    }
+
+    /// One path at which something and nothing should be.
+    fn opposite(
+        &self,
+        index: usize,
+        thing: &Thing,
+        paths: &mut BTreeMap<String, usize>,
+    ) -> Option<Diagnostic> {
+        let node = &self.nodes[index];
+        let state = node.step.arg("state").and_then(|arg| known(arg, self.values()));
+        let is_there = match (node.described.resource.yaml, state.as_ref().and_then(Data::as_text))
+        {
+            (NOTHING_THERE, _) => false,
+            // A line that should not be there is content without its file.
+            ("line_in_file", Some("absent")) => return None,
+            (yaml, _) if SOMETHING_THERE.contains(&yaml) => true,
+            _ => return None,
+        };
+        let (_, path) = thing.first()?;
+        let other = &self.nodes[*paths.entry(path.clone()).or_insert(index)];
+        let other_is_there = other.described.resource.yaml != NOTHING_THERE;
+        let key = |node: &Node<'_>| resource::key(&self.resolved.plan, node.step, node.described);
+        let how = format!("one path in two ways: `{}` and `{}`", key(other), key(node));
+        let are_opposite = is_there != other_is_there && side_by_side(other.step, node.step);
+        are_opposite.then(|| conflict(other.step, node.step, &how))
+    }
+
+    /// One package in two versions, asked of one manager.
+    fn versions(
+        &self,
+        index: usize,
+        packages: &mut BTreeMap<(String, String), (usize, String)>,
+    ) -> Vec<Diagnostic> {
+        let node = &self.nodes[index];
+        let items = match (node.described.resource.yaml, node.step.arg("packages")) {
+            ("package", Some(Arg::Array(items))) => items.iter().collect(),
+            ("package", Some(whole)) => vec![whole],
+            _ => return Vec::new(),
+        };
+        let manager = node.step.arg("manager").map(|arg| known(arg, self.values()));
+        let manager = match manager {
+            Some(Some(manager)) => manager.as_text().unwrap_or_default().to_owned(),
+            Some(None) => return Vec::new(),
+            None => "auto".to_owned(),
+        };
+        let mut errors = Vec::new();
+        for arg in items {
+            for text in texts(known(arg, self.values())) {
+                let Some((name, version)) = text.split_once('=') else { continue };
+                let entry = (manager.clone(), name.to_owned());
+                let (first, wanted) =
+                    packages.entry(entry).or_insert_with(|| (index, version.to_owned()));
+                // Within one list it is the resource itself that says so.
+                if *first == index || wanted == version {
+                    continue;
+                }
+                let package = match arg {
+                    Arg::Const(_) => format!("`{name}`"),
+                    hidden => self.shown(Some(hidden)),
+                };
+                let how = format!("the package {package} in two ways: they differ in its version");
+                errors.push(conflict(self.nodes[*first].step, node.step, &how));
+            }
+        }
+        errors
+    }
+
+    /// The first argument in which two descriptions differ, as far as they are known.
+    fn differ(&self, a: &Node<'_>, b: &Node<'_>) -> Option<&'static str> {
+        const OF_ITS_OWN: [&str; 3] = ["id", "depends_on", "verify_timeout"];
+        let params = a.described.descriptor.params.iter();
+        let mut params = params.filter(|param| !OF_ITS_OWN.contains(&param.name));
+        let differs = |param: &&Param| {
+            // Which thing it is has been compared.
+            !a.described.resource.key.contains(&param.name)
+                && self
+                    .given(a.step, param)
+                    .zip(self.given(b.step, param))
+                    .is_some_and(|(a, b)| canonical(a) != canonical(b))
+        };
+        params.find(differs).map(|param| param.name)
+    }
+
+    /// What a parameter is, in the form in which it is compared; none where that is open.
+    fn given(&self, step: &Step, param: &Param) -> Option<Data> {
+        let arg = step.arg(param.name);
+        let arg = arg.or_else(|| param.alias.and_then(|alias| step.arg(alias)));
+        match (arg, &param.presence) {
+            (Some(arg), _) => {
+                let data = known(arg, self.values())?;
+                Some(match data.as_text() {
+                    Some(path) if resource::is_placed(param.name) => {
+                        Data::text(resource::placed(path, self.probe))
+                    }
+                    _ => data,
+                })
+            }
+            (None, Presence::Default(value)) => Some(value.into()),
+            (None, _) => Some(Data::Null),
+        }
+    }
+}
+
+/// Whether they are in two branches, of which either may come first.
+fn side_by_side(one: &Step, other: &Step) -> bool {
+    let steps =
+        |step: &Step| step.path.split_inclusive("].").map(str::to_owned).collect::<Vec<_>>();
+    let (one, other) = (steps(one), steps(other));
+    let shared = one.iter().zip(&other).take_while(|(one, other)| one == other);
+    shared
+        .last()
+        .and_then(|(last, _)| last.rsplit('.').nth(1))
+        .is_some_and(|step| step.starts_with("parallel["))
+}
+
+fn conflict(first: &Step, second: &Step, how: &str) -> Diagnostic {
+    let message = format!("`{}` and `{}` describe {how}", first.path, second.path);
+    Diagnostic::new(Code::ResourceConflict, second.span, message)
+        .also(first.span, "the other description")
+        .help("say it once; what both must have belongs into one of them")
+}
+
+/// Bytes that are the same for the same value.
+fn canonical(data: Data) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(bytes(&Data::Array(vec![data])))
+}
+
+/// The texts of a list, or of one that is no list.
+fn texts(data: Option<Data>) -> Vec<Zeroizing<String>> {
+    let text = |data: &Data| data.as_text().map(|text| Zeroizing::new(text.to_owned()));
+    match &data {
+        Some(Data::Array(items)) => items.iter().filter_map(text).collect(),
+        Some(data) => text(data).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The value of an argument; none where it is open.
+fn known(arg: &Arg, values: &BTreeMap<Key, Data>) -> Option<Data> {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => Some(Data::Text(Secret::new(&**text))),
+        Piece::Data { arg, .. } | Piece::Raw(arg) => known(arg, values),
+    };
+    match arg {
+        Arg::Const(value) => Some(value.into()),
+        Arg::Value(key) => values.get(key).cloned(),
+        Arg::Array(items) => {
+            items.iter().map(|item| known(item, values)).collect::<Option<_>>().map(Data::Array)
+        }
+        Arg::Map(fields) => {
+            let fields = fields.iter().map(|(name, arg)| Some((name.clone(), known(arg, values)?)));
+            fields.collect::<Option<_>>().map(Data::Map)
+        }
+        Arg::Text(pieces) => {
+            let mut text = String::new();
+            for data in pieces.iter().map(piece) {
+                text.push_str(&scalar_text(&data?));
+            }
+            Some(Data::text(text))
+        }
+        Arg::Shell(pieces) => pieces.iter().map(piece).collect::<Option<_>>().map(Data::Array),
+        Arg::Deferred(_) | Arg::Handle(_) => None,
+    }
+}

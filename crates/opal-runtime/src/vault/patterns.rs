@@ -1,0 +1,147 @@
+//! What looks like a secret though nobody has told of it: the second stage of a scrubber.
+//!
+//! | what | where |
+//! |---|---|
+//! | names that say secret | `keys` |
+//! | how far a value goes | `values` |
+//! | values that are no secret | `plain` |
+//! | tokens that say what they are | `tokens` |
+//! | private keys | `pem` |
+//! | a line, word by word | `scan`, `assign`, `apart` |
+//! | values apart from their names | `named`, `margin` |
+//! | options of programs | `programs` |
+//! | a line among others | `line` |
+//!
+//! A line is decided when it is whole, so no way of cutting the stream changes what is shown. One
+//! that is very long is decided in parts, always the same ones.
+//!
+//! Not here: regular expressions. They could not say of half a line what may still become a
+//! secret.
+
+mod apart;
+mod assign;
+mod keys;
+mod line;
+mod margin;
+mod named;
+mod pem;
+mod plain;
+mod programs;
+mod scan;
+mod tokens;
+mod values;
+
+use zeroize::Zeroizing;
+
+use line::{Line, Region, State};
+
+/// What takes the place of a secret.
+const LABEL: &[u8] = b"<redacted>";
+
+/// So many bytes of a line are held back, and so many of lines that belong together are hidden.
+const MOST: usize = 64 << 10;
+
+/// One stream, on its way from the first stage.
+#[derive(Default)]
+pub(super) struct Patterns {
+    /// A line whose end has not come.
+    held: Zeroizing<Vec<u8>>,
+    /// So many of the held bytes were shown while the stream was idle.
+    shown: usize,
+    /// The held bytes are the rest of a line.
+    is_rest: bool,
+    state: State,
+}
+
+impl Patterns {
+    /// What can be shown now.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        while !bytes.is_empty() {
+            let room = bytes.len().min(MOST - self.held.len());
+            let end = memchr::memchr2(b'\n', b'\r', &bytes[..room]).map(|end| end + 1);
+            let (now, later) = bytes.split_at(end.unwrap_or(room));
+            bytes = later;
+            if self.held.is_empty() && end.is_some() {
+                self.line(now, &mut out);
+                continue;
+            }
+            self.held.extend_from_slice(now);
+            if end.is_some() {
+                let line = std::mem::take(&mut self.held);
+                self.line(&line, &mut out);
+            } else if self.held.len() == MOST {
+                self.part(&mut out);
+            }
+        }
+        out
+    }
+
+    /// The stream rests: shows what is held up to where a secret may be.
+    pub(super) fn idle(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.shown < self.held.len() {
+            let decision = self.held_line(false).decide(&self.state);
+            self.render(&self.held, &decision.regions, decision.visible, &mut out);
+            self.shown = self.shown.max(decision.visible);
+        }
+        out
+    }
+
+    /// The end of the stream.
+    pub(super) fn finish(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let decision = self.held_line(true).decide(&self.state);
+        self.render(&self.held, &decision.regions, self.held.len(), &mut out);
+        *self = Self::default();
+        out
+    }
+
+    /// How many bytes are held back.
+    pub(super) fn held(&self) -> usize {
+        self.held.len() - self.shown
+    }
+
+    fn held_line(&self, is_whole: bool) -> Line<'_> {
+        Line { bytes: &self.held, is_start: !self.is_rest, is_whole }
+    }
+
+    /// A line with its end.
+    fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+        let bytes = &line[..line.len() - 1];
+        let decision = Line { bytes, is_start: !self.is_rest, is_whole: true }.decide(&self.state);
+        self.render(line, &decision.regions, line.len(), out);
+        (self.shown, self.is_rest, self.state) = (0, false, decision.after);
+    }
+
+    /// As much of a very long line as can be decided.
+    fn part(&mut self, out: &mut Vec<u8>) {
+        let decision = self.held_line(false).decide(&self.state);
+        // Else it would be looked at again and again.
+        let is_enough = decision.settled >= MOST / 2;
+        let to = if is_enough { decision.settled } else { self.held.len() };
+        self.render(&self.held, &decision.regions, to, out);
+        self.state = if is_enough { State::Plain } else { decision.after };
+        self.shown = self.shown.saturating_sub(to);
+        self.held = Zeroizing::new(self.held[to..].to_vec());
+        self.is_rest = true;
+    }
+
+    /// What is shown of `line` up to `to`, beyond what already was.
+    fn render(&self, line: &[u8], regions: &[Region], to: usize, out: &mut Vec<u8>) {
+        let mut at = self.shown;
+        let mut hidden = None;
+        for region in regions.iter().filter(|region| region.start < to) {
+            if region.end > at {
+                out.extend_from_slice(line.get(at..region.start).unwrap_or_default());
+                let touches = hidden.is_some_and(|hidden| region.start <= hidden);
+                if region.is_new && !touches {
+                    out.extend_from_slice(LABEL);
+                }
+                at = region.end;
+            }
+            hidden = hidden.max(Some(region.end));
+        }
+        out.extend_from_slice(line.get(at..to).unwrap_or_default());
+    }
+}
