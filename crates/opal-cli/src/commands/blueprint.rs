@@ -225,46 +225,74 @@ fn apply(
     blueprint: &Blueprint,
     steps: &[&Step],
 ) -> Result<Exit, Failure> {
-    let mut ended: Vec<(&Step, Done)> = Vec::new();
-    let mut exit = Exit::Done;
-    let mut failure = None;
     let watched = run::watched(asked)?;
+    let mut way = Way::default();
     for step in steps {
         // A step that took Ctrl+C for its success is still the last.
-        if let (Exit::Done, Some(stopped)) = (exit, watched.exit()) {
-            exit = stopped;
-        }
-        if exit != Exit::Done || failure.is_some() {
-            ended.push((step, Done::NotRun));
-            continue;
-        }
-        if is_done(around, step)? {
+        way.stopped = way.stopped.or(watched.exit());
+        if way.is_barred(step, blueprint.fail_fast) {
+            way.ended.push((step, Done::NotRun));
+        } else if is_done(around, step)? {
             view::step(step, Done::Skipped.name());
-            ended.push((step, Done::Skipped));
-            continue;
-        }
-        view::step(step, step.action.name());
-        let job = Job {
-            instance: instance(step)?,
-            ..Job::along(step.module_ref.clone(), step.action, said(around, step))
-        };
-        let ran = match step.with_deps {
-            true => run::with_deps(context, asked, around, job, &watched),
-            false => run::one(context, asked, around, job, &watched),
-        };
-        match ran {
-            Ok(code) if code.code() == 0 => ended.push((step, Done::Ok)),
-            Ok(code) => {
-                exit = code;
-                ended.push((step, Done::Failed));
-            }
-            Err(why) => {
-                failure = Some(why.help(format!("it is the step `{}` of the blueprint", step.id)));
-                ended.push((step, Done::Failed));
-            }
+            way.ended.push((step, Done::Skipped));
+        } else {
+            view::step(step, step.action.name());
+            let said = said(around, step);
+            let job = Job::along(step.module_ref.clone(), step.action, said);
+            let job = Job { instance: instance(step)?, ..job };
+            let ran = match step.with_deps {
+                true => run::with_deps(context, asked, around, job, &watched),
+                false => run::one(context, asked, around, job, &watched),
+            };
+            way.heed(step, ran);
         }
     }
     let runs = around.gathered.as_ref().map(RefCell::take);
-    view::ended(blueprint, &ended, failure.as_ref(), runs)?;
-    failure.map_or(Ok(exit), Err)
+    let ok = way.is_ok();
+    view::ended(blueprint, &way.ended, (ok, way.failure.as_ref()), runs)?;
+    match (way.stopped, way.failure, way.exit) {
+        (Some(stopped), ..) => Ok(stopped),
+        (None, Some(failure), _) => Err(failure),
+        (None, None, exit) => Ok(exit.unwrap_or(Exit::Done)),
+    }
+}
+
+/// How far a blueprint has come.
+#[derive(Debug, Default)]
+struct Way<'s> {
+    ended: Vec<(&'s Step, Done)>,
+    /// What the first step that counts has failed with, or why it could not begin.
+    exit: Option<Exit>,
+    failure: Option<Failure>,
+    /// Somebody has stopped it.
+    stopped: Option<Exit>,
+}
+
+impl<'s> Way<'s> {
+    fn is_ok(&self) -> bool {
+        self.exit.is_none() && self.failure.is_none() && self.stopped.is_none()
+    }
+
+    /// Whether a step cannot run: what it requires has not, or nothing more is to begin.
+    fn is_barred(&self, step: &Step, fail_fast: bool) -> bool {
+        let is_missing = |(other, done): &(&Step, Done)| {
+            step.requires.contains(&other.id) && matches!(done, Done::Failed | Done::NotRun)
+        };
+        self.stopped.is_some() || fail_fast && !self.is_ok() || self.ended.iter().any(is_missing)
+    }
+
+    fn heed(&mut self, step: &'s Step, ran: Result<Exit, Failure>) {
+        let done = matches!(ran, Ok(exit) if exit.code() == 0);
+        self.ended.push((step, if done { Done::Ok } else { Done::Failed }));
+        match ran {
+            _ if done => {}
+            Ok(_) if step.optional => {}
+            Err(why) if step.optional => view::step(step, &format!("failed: {}", why.message)),
+            Ok(exit) => self.exit = self.exit.or(Some(exit)),
+            Err(why) => {
+                let why = why.help(format!("it is the step `{}` of the blueprint", step.id));
+                self.failure.get_or_insert(why);
+            }
+        }
+    }
 }

@@ -62,12 +62,10 @@ pub(crate) fn step(step: &Step, what: &str) {
 pub(crate) fn ended(
     blueprint: &Blueprint,
     steps: &[(&Step, Done)],
-    failure: Option<&Failure>,
+    (ok, failure): (bool, Option<&Failure>),
     runs: Option<Vec<Value>>,
 ) -> Result<Exit, Failure> {
     let name = blueprint.blueprint_ref.as_str();
-    let is_done = |done: &Done| matches!(done, Done::Ok | Done::Skipped);
-    let ok = steps.iter().all(|(_, done)| is_done(done));
     if let Some(runs) = runs {
         let status = if ok { "ok" } else { "error" };
         let steps = steps.iter().map(|(step, done)| {

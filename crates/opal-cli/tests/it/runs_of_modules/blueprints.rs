@@ -66,3 +66,51 @@ fn a_step_that_cannot_begin_is_named_in_one_document() {
     ran.says("it is the step `net` of the blueprint");
     assert!(document["error"]["message"].as_str().unwrap().contains("MiB are free"), "{document}");
 }
+
+/// Three steps, of which the first fails, with this in the first and this for all.
+fn three(first: &str, policy: &str) -> Release {
+    let blueprint = format!(
+        "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/three@v1\n{policy}steps:\n  \
+         - {{id: bad, module_ref: core/bad{first}}}\n  - {{id: next, module_ref: core/next, requires: [bad]}}\n  \
+         - {{id: free, module_ref: core/net}}\n"
+    );
+    Release::new(SCRIPT)
+        .module("core/bad", &[], "exit 8\n")
+        .module("core/next", &[], "true\n")
+        .file("rel/blueprints/demo/three@v1/blueprint.yml", blueprint)
+}
+
+#[test]
+fn what_may_fail_does_not_fail_the_whole_and_what_requires_it_is_not_run() {
+    for (first, policy, code, ends) in [
+        ("", "", 8, ["failed", "not run", "not run"]),
+        ("", "policy: {fail_fast: false}\n", 8, ["failed", "not run", "ok"]),
+        (", optional: true", "", 0, ["failed", "not run", "ok"]),
+    ] {
+        let release = three(first, policy);
+        let ran = release.opal().call(&["blueprint", "apply", "demo/three@v1", "--json"]);
+        let document = ran.code(code).json();
+        let found: Vec<_> =
+            document["steps"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
+        assert_eq!(found, ends, "{first} {policy}");
+    }
+}
+
+#[test]
+fn a_dry_run_of_a_blueprint_is_its_plan() {
+    let release = release("true\n");
+    let ran = release.opal().call(&["blueprint", "apply", "demo/site@v1", "--dry-run"]);
+    ran.code(0).says("which has not been applied");
+    assert!(!release.path("root").exists());
+    release.opal().call(&["blueprint", "apply", "demo/site@v1", "-o", "x.plan"]).code(2);
+}
+
+#[test]
+fn variables_reach_every_step_that_has_such_an_input_and_a_step_runs_again_with_others() {
+    let release = release("true\n");
+    let apply = ["blueprint", "apply", "demo/site@v1"];
+    release.opal().call(&apply).code(0);
+    let ran = release.opal().call_with(&[("HYOPS_INPUT_size", "huge")], &apply);
+    ran.code(0);
+    assert!(ran.stdout.contains("apply huge"), "{ran:?}");
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::release::{self, Release};
+use super::release::{self, Release, SCRIPT};
 
 const KEYS: &str = "default: d, preset: d, import: d, file: d, variable: d, json: d";
 
@@ -103,4 +103,18 @@ fn every_kind_of_value_reaches_the_tools_as_it_was_given() {
     }
     let text = std::fs::read_to_string(work.join("text")).unwrap();
     assert_eq!(text, inputs["text"].as_str().unwrap());
+}
+
+#[test]
+fn an_input_that_the_module_does_not_have_is_told_and_probably_a_slip() {
+    let release = Release::new(SCRIPT);
+    let ran = release.run_with(&[("HYOPS_INPUT_sise", "large")], &["apply", "core/net"]);
+    ran.code(0).says("warning: the module has no input `sise`; did you mean `size`?");
+}
+
+#[test]
+fn what_is_taken_down_with_other_inputs_is_told() {
+    let release = Release::new(SCRIPT);
+    release.run_with(&[("HYOPS_INPUT_size", "large")], &["apply", "core/net"]).code(0);
+    release.run(&["destroy", "core/net"]).code(0).says("not the inputs of the last run");
 }
