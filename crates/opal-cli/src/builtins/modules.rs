@@ -114,9 +114,9 @@ fn list(program: &str) -> Command {
 
 fn show(program: &str) -> Command {
     Command::new("show")
-        .about("Show what a module wants: inputs, credentials, dependencies, outputs")
+        .about("Show what a module wants, and what has become of it: states and published outputs")
         .args(reference())
-        .args([module_root(), json()])
+        .args([module_root(), runtime_root(), json()])
         .after_help(format!(
             "Examples:\n  {program} show core/network\n  {program} show core.network --json"
         ))

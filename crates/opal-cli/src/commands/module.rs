@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::{Diagnostic, Severity, suggest};
 use opal_modules::module::inputs::{self, Given, InvalidInputs};
+use opal_modules::module::keep::State;
 use opal_modules::module::lint::{self, Findings};
 use opal_modules::module::load::{self, Read};
 use opal_modules::module::run::Command;
@@ -166,10 +167,12 @@ fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (places, module) = (places(matches)?, reference(matches)?);
     let json = wants_json(matches);
     let read = load::spec(&places, &module).map_err(|it| not_found(it, Exit::NoFile))?;
-    match whole(read, context, json)? {
-        Some(spec) => view::show(&spec, json),
-        None => Ok(Exit::Source),
-    }
+    let Some(spec) = whole(read, context, json)? else { return Ok(Exit::Source) };
+    // What is kept of runs is told where it is; looking makes no root.
+    let states =
+        around::root(context, matches).map(|root| root.states(&module)).unwrap_or_default();
+    let states = states.iter().filter_map(|path| State::seen(path).ok().flatten());
+    view::show(&spec, &states.collect::<Vec<_>>(), json)
 }
 
 fn validate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {

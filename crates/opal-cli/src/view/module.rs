@@ -5,6 +5,7 @@ use std::path::Path;
 
 use opal_core::{Diagnostic, Severity};
 use opal_modules::module::inputs::Outlook;
+use opal_modules::module::keep::State;
 use opal_modules::module::run::decorators::Run;
 use opal_modules::module::run::finish::{self, End};
 use opal_modules::module::run::preflight::Check;
@@ -83,9 +84,11 @@ pub(crate) fn list(
     print(&out)
 }
 
-pub(crate) fn show(spec: &Spec, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn show(spec: &Spec, states: &[State], json: bool) -> Result<Exit, Failure> {
     if json {
-        return print_json(&module(spec));
+        let mut document = module(spec);
+        document["states"] = states.iter().map(State::value).collect();
+        return print_json(&document);
     }
     let mut out = format!("{}\n", spec.module_ref);
     for words in [&spec.title, &spec.description].into_iter().flatten() {
@@ -110,6 +113,15 @@ pub(crate) fn show(spec: &Spec, json: bool) -> Result<Exit, Failure> {
     });
     row("dependencies", dependencies.collect::<Vec<_>>().join(", "));
     row("outputs", spec.publish.join(", "));
+    for state in states {
+        let instance = state.instance.as_ref().map(|it| format!(" ({})", it.as_str()));
+        let (status, run, at) = (state.status.name(), &state.run_id, &state.updated_at);
+        row("state", format!("{status}{}: {run}, {at}", instance.unwrap_or_default()));
+        for (name, value) in &state.outputs {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            row("", format!("{name} = {text}"));
+        }
+    }
     print(&out)
 }
 

@@ -189,3 +189,15 @@ fn a_preflight_that_fails_leaves_the_state_as_it_was() {
     assert_eq!(release.state(), before);
     assert_eq!(release.document("module_state.json")["status"], "unchanged");
 }
+
+#[test]
+fn what_has_become_of_a_module_is_shown_with_it() {
+    let release = Release::new(SCRIPT);
+    release.apply(&[]).code(0);
+    release.apply(&["--state-instance", "blue"]).code(0);
+    let ran = release.run(&["show", "core/net"]);
+    ran.code(0).says("state         ok: apply-").says("state         ok (blue): apply-");
+    assert!(ran.stdout.contains("name = net-"), "{ran:?}");
+    let document = release.run(&["show", "core/net", "--json"]).code(0).json();
+    assert_eq!(document["states"][1]["state_instance"], "blue");
+}

@@ -13,6 +13,9 @@ use super::id::{Instance, RunId};
 use super::target::Target;
 use crate::module::{ModuleRef, NotFound};
 
+/// So many instances are looked at.
+const MOST_STATES: usize = 1_000;
+
 const FOLDERS: [&str; 7] = ["config", "credentials", "vault", "meta", "logs", "state", "work"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +117,22 @@ impl RuntimeRoot {
     }
 
     /// The file that is there as long as a target is ready.
+    /// All states of a module that there are: that without an instance first, then by name.
+    #[must_use]
+    pub fn states(&self, module: &ModuleRef) -> Vec<PathBuf> {
+        let latest = self.state(module, None);
+        let folder = latest.with_file_name("instances");
+        let mut instances: Vec<PathBuf> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .take(MOST_STATES)
+            .collect();
+        instances.sort();
+        std::iter::once(latest).chain(instances).collect()
+    }
+
     #[must_use]
     pub fn ready(&self, target: &Target) -> PathBuf {
         self.0.join("meta").join(format!("{}.ready.json", target.name))
