@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
+use clap_complete::{ArgValueCandidates, CompletionCandidate};
+use opal_modules::module::keep::Target;
 
 use super::json;
 use crate::options;
@@ -90,6 +92,7 @@ fn init(program: &str) -> Command {
         .args([
             Arg::new("target")
                 .required(true)
+                .add(ArgValueCandidates::new(targets))
                 .value_name("TARGET|status")
                 .help("What to make ready"),
             runtime_root(),
@@ -157,15 +160,30 @@ fn lint(program: &str) -> Command {
         ))
 }
 
+/// What a shell can offer for a module: those below the roots that the environment names.
+fn modules() -> Vec<CompletionCandidate> {
+    let names = crate::commands::module::names().into_iter();
+    names.map(|(name, title)| CompletionCandidate::new(name).help(title.map(Into::into))).collect()
+}
+
+fn targets() -> Vec<CompletionCandidate> {
+    let known = Target::all()
+        .iter()
+        .map(|target| CompletionCandidate::new(target.name).help(Some(target.summary.into())));
+    known.chain([CompletionCandidate::new("status")]).collect()
+}
+
 fn reference() -> [Arg; 2] {
     [
         Arg::new("module")
             .required_unless_present("module-option")
             .value_name("REF")
+            .add(ArgValueCandidates::new(modules))
             .help("A module: core/network, or core.network"),
         Arg::new("module-option")
             .long("module")
             .value_name("REF")
+            .add(ArgValueCandidates::new(modules))
             .conflicts_with("module")
             .help("The same, as an option"),
     ]

@@ -147,11 +147,27 @@ fn checked(name: String, text: String, diagnostics: Vec<Diagnostic>) -> CheckedF
     CheckedFile { name, text, diagnostics, failure: None }
 }
 
+/// The modules below the root that the environment names, with their titles; none where there is none.
+pub(crate) fn names() -> Vec<(String, Option<String>)> {
+    let around = Surroundings::read();
+    let found = Places::find(&around.hints(None)).ok().and_then(|places| listed(&places).ok());
+    found
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(name, spec)| (name, spec.and_then(|it| it.title)))
+        .collect()
+}
+
 fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let places = places(matches)?;
+    let listed = listed(&places(matches)?)?;
+    view::list(&listed, context, wants_json(matches))
+}
+
+/// The directories of specs, with what is in those that have no fault.
+fn listed(places: &Places) -> Result<Vec<(String, Option<Spec>)>, Failure> {
     let found = look(&places.modules)?;
     let specs = found.files.iter().filter(|file| file.path.ends_with("spec.yml"));
-    let listed: Vec<(String, Option<Spec>)> = specs
+    let listed = specs
         .map(|file| {
             let folder = file.path.parent().unwrap_or(Path::new(""));
             let folder = folder.strip_prefix(&places.modules).unwrap_or(folder);
@@ -160,7 +176,7 @@ fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
             (folder.display().to_string(), spec)
         })
         .collect();
-    view::list(&listed, context, wants_json(matches))
+    Ok(listed)
 }
 
 fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {

@@ -1,6 +1,6 @@
 //! Completion: the shell asks opal.
 
-use crate::support::Opal;
+use crate::support::{Opal, repository};
 
 #[test]
 fn each_shell_gets_its_script() {
@@ -12,11 +12,16 @@ fn each_shell_gets_its_script() {
 
 /// What bash would offer for the words, the last of which is being typed.
 fn offered(project: &str, words: &[&str]) -> Vec<String> {
+    offered_with(project, ("NOTHING", ""), words)
+}
+
+fn offered_with(project: &str, (name, value): (&str, &str), words: &[&str]) -> Vec<String> {
     let index = (words.len() - 1).to_string();
     let mut args = vec!["--"];
     args.extend(words);
     let ran = Opal::project(project)
         .args(args)
+        .env(name, value)
         .env("OPAL_COMPLETE", "bash")
         .env("_CLAP_COMPLETE_INDEX", &index)
         .env("_CLAP_COMPLETE_COMP_TYPE", "9")
@@ -70,4 +75,13 @@ fn outside_a_project_built_ins_are_still_completed() {
         .env("_CLAP_IFS", "\n")
         .run();
     ran.code(0).says("explain");
+}
+
+#[test]
+fn modules_and_targets_are_completed() {
+    let modules = repository().join("examples/modules/modules");
+    let root = ("HYOPS_MODULES_ROOT", modules.to_str().unwrap());
+    let offered = |words: &[&str]| offered_with("", root, words);
+    assert_eq!(offered(&["opal", "module", "apply", "demo/s"]), ["demo/server"]);
+    assert_eq!(offered(&["opal", "module", "init", "het"]), ["hetzner"]);
 }
