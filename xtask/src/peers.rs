@@ -8,7 +8,7 @@ mod tools;
 mod verify;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ const ROUNDS: usize = 41;
 /// Compares planning with `just -n`, running with tools that run tasks, and verifying with dry runs;
 /// says which bars are missed.
 pub(crate) fn compare(root: &Path, bars: bool, full: bool) -> Result<(), String> {
-    let opal = root.join("target/release/opal");
+    let opal = installed(root)?;
     let tools = tools::Tools::find(root)?;
     let mut missed = planning(root, &opal, &tools)?;
     missed.extend(running::compare(root, &opal, &tools)?);
@@ -40,6 +40,16 @@ pub(crate) fn compare(root: &Path, bars: bool, full: bool) -> Result<(), String>
         return Err(format!("bars that were missed: {}", missed.join("; ")));
     }
     Ok(())
+}
+
+/// The binary as it is once it is installed, like its peers: a file that a linker has written bit by bit
+/// is read in smaller pieces than a copy of it.
+fn installed(root: &Path) -> Result<PathBuf, String> {
+    let folder = root.join("target/bench");
+    let copy = folder.join("opal");
+    let made = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::copy(root.join("target/release/opal"), &copy));
+    made.map(|_| copy).map_err(|error| format!("opal cannot be copied: {error}"))
 }
 
 fn planning(root: &Path, opal: &Path, tools: &tools::Tools) -> Result<Vec<String>, String> {
