@@ -1,5 +1,6 @@
 //! Signals: what is ended, what still runs, and that nothing is left behind.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -94,6 +95,26 @@ fn cleaning_up_is_not_disturbed_by_the_signal_that_led_to_it() {
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(opal.path().join("cleaned").exists());
+}
+
+#[test]
+fn what_a_program_starts_to_clean_up_is_left_alone() {
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        // In two programs, because a shell waits for its child before it minds a signal.
+        let text = "#!/bin/bash\ntrap 'sleep 0.2; /bin/sh -c \"sleep 0.2\" && touch tidied; exit 3' INT TERM\n\
+                    touch begun; sleep 600\n";
+        let opal =
+            Opal::machine("fun main() {\n    ./work.sh\n    touch never\n}\n").args(["main"]);
+        opal.write("work.sh", text);
+        let script = opal.path().join("work.sh");
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut child = opal.interruptible().spawn().unwrap();
+        eventually("the step begins", || opal.path().join("begun").exists());
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
+        assert!(opal.path().join("tidied").exists(), "{name}");
+        assert!(!opal.path().join("never").exists(), "{name}");
+    }
 }
 
 #[test]

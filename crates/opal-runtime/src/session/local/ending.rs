@@ -3,15 +3,17 @@
 //! First each of its processes is asked, then, after the grace period, all are ended. They are held
 //! before that, so that none can start another in between. What is there even then, because it is
 //! another user's or because the system does not let go of it, is left.
+//!
+//! What a process starts after it was asked is not asked: that is how it cleans up.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use opal_core::action::Why;
 use rustix::process::Signal;
 
 use super::flow::Flow;
-use super::processes::{ignored, signal};
+use super::processes::{Moment, Process, ignored, process, signal};
 use super::waiting::Waiting;
 use crate::stop::{Order, Stop};
 
@@ -36,8 +38,43 @@ pub(super) struct Ending {
     ask: Instant,
     kill: Instant,
     give_up: Instant,
-    asked: BTreeSet<i32>,
+    asked: Asked,
     is_over: bool,
+}
+
+/// Who has been asked, and who has not, because a process that had been asked has started it.
+#[derive(Debug, Default)]
+struct Asked {
+    since: BTreeMap<i32, Moment>,
+    spared: BTreeSet<i32>,
+}
+
+impl Asked {
+    /// Asks those who have not been asked yet; `members` has parents first.
+    fn ask(&mut self, members: &[i32], how: Signal) {
+        for &pid in members {
+            if self.since.contains_key(&pid) {
+                continue;
+            }
+            if self.is_spared(pid) {
+                self.spared.insert(pid);
+                continue;
+            }
+            signal(pid, how);
+            // One that is held would not hear it.
+            signal(pid, Signal::CONT);
+            self.since.insert(pid, Moment::now());
+        }
+    }
+
+    /// Whether it is a part of how another one cleans up, which is still there.
+    fn is_spared(&self, pid: i32) -> bool {
+        let is_later = |it: &Process| {
+            self.since.get(&it.parent).is_some_and(|since| since.is_before(it))
+                || self.spared.contains(&it.parent)
+        };
+        process(pid).is_some_and(|it| is_later(&it))
+    }
 }
 
 impl Ending {
@@ -90,14 +127,10 @@ impl Ending {
         if self.is_interrupt && members.iter().all(|pid| is_deaf(*pid)) {
             self.is_interrupt = false;
             (self.how, self.ask) = (Signal::TERM, now);
-            self.asked.clear();
+            self.asked = Asked::default();
         }
         if now >= self.ask {
-            for pid in members.iter().filter(|pid| self.asked.insert(**pid)) {
-                signal(*pid, self.how);
-                // One that is held would not hear it.
-                signal(*pid, Signal::CONT);
-            }
+            self.asked.ask(&members, self.how);
         }
         self.is_over = members.is_empty();
         None
@@ -128,13 +161,10 @@ fn kill(look: impl Fn() -> Vec<i32>) {
 /// told to.
 pub(super) fn end(look: impl Fn() -> Vec<i32>, grace: Duration, stop: &Stop) {
     let (since, mut grace) = (Instant::now(), grace);
-    let mut asked = BTreeSet::new();
+    let mut asked = Asked::default();
     loop {
         let members = look();
-        for pid in members.iter().filter(|pid| asked.insert(**pid)) {
-            signal(*pid, Signal::TERM);
-            signal(*pid, Signal::CONT);
-        }
+        asked.ask(&members, Signal::TERM);
         if stop.order() == Order::Kill {
             grace = grace.min(since.elapsed());
         }

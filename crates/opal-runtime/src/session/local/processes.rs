@@ -44,7 +44,7 @@ impl Moment {
         Self::default()
     }
 
-    fn is_before(self, process: &Process) -> bool {
+    pub(super) fn is_before(self, process: &Process) -> bool {
         process.start > self.ticks || process.start == self.ticks && process.pid > self.last
     }
 }
@@ -181,10 +181,13 @@ fn marker(process: &Process) -> Option<Vec<u8>> {
 pub(super) fn processes() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let all: Vec<Process> = pids
-        .filter_map(|pid| parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
-        .collect();
+    let all: Vec<Process> = pids.filter_map(process).collect();
     if all.is_empty() { ps().unwrap_or_default() } else { all }
+}
+
+/// From `/proc` alone: one that is gone is none, and all are where there is no such place.
+pub(super) fn process(pid: i32) -> Option<Process> {
+    parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// The second field is a name in brackets that may hold anything.
