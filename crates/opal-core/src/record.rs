@@ -156,6 +156,22 @@ pub enum Stream {
     Stderr,
 }
 
+impl Stream {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+
+    /// The stream of this name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        [Self::Stdout, Self::Stderr].into_iter().find(|stream| stream.name() == name)
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {

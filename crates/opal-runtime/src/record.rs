@@ -6,6 +6,7 @@
 //! | what a record says about the run itself | [`Header`], [`Ending`], in `header` |
 //! | an event as a line of JSON | `line` |
 //! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
+//! | hiding what only the end of a run has told | [`Writer::finish_hiding`], in `again` |
 //! | a contract that was refused | [`refused`] |
 //! | the same lines for another program | [`Lines`], in `lines` |
 //! | how many records stay | [`retention`] |
@@ -19,6 +20,7 @@
 //! Deliberately not here: the clock, randomness and secrets. Callers say what time it is and bring
 //! the random part of a name; texts come as [`Shown`].
 
+mod again;
 mod header;
 mod id;
 mod line;

@@ -148,7 +148,7 @@ pub(crate) fn execute(
     context.stages.end("prepare");
     let began = Instant::now();
     if let Err(failure) = errand.set_off(context, asked) {
-        recording.finish(&refused(&failure))?;
+        recording.finish(&refused(&failure), None)?;
         return Err(errand.abandoned(failure));
     }
     let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });

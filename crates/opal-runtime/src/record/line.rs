@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use base64ct::{Base64, Encoding as _};
 use opal_core::record::{Event, Finished, Kind, Started, Stream};
 use opal_core::view::visible;
+use serde_json::Value;
 
 /// One object on one line.
 #[derive(Debug)]
@@ -236,7 +237,7 @@ pub(super) fn output(number: u64, stream: Stream, bytes: &[u8]) -> Vec<u8> {
     }
     line.text("kind", "output");
     line.number("number", number);
-    line.text("stream", stream_name(stream));
+    line.text("stream", stream.name());
     line.maybe("text", text.ok());
     line.end()
 }
@@ -253,9 +254,37 @@ pub(super) fn output_file(number: u64, file: &str, left_out: u64) -> Vec<u8> {
     line.end()
 }
 
-fn stream_name(stream: Stream) -> &'static str {
-    match stream {
-        Stream::Stdout => "stdout",
-        Stream::Stderr => "stderr",
+/// An event that has been read, as it was written.
+pub(super) fn value(value: &Value) -> Vec<u8> {
+    let mut text = String::new();
+    nested(&mut text, value);
+    text.push('\n');
+    text.into_bytes()
+}
+
+fn nested(into: &mut String, value: &Value) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            let _ = write!(into, "{value}");
+        }
+        Value::String(text) => string(into, text),
+        Value::Array(items) => {
+            let mut before = '[';
+            for item in items {
+                into.push(std::mem::replace(&mut before, ','));
+                nested(into, item);
+            }
+            into.push_str(if items.is_empty() { "[]" } else { "]" });
+        }
+        Value::Object(map) => {
+            let mut before = '{';
+            for (key, item) in map {
+                into.push(std::mem::replace(&mut before, ','));
+                string(into, key);
+                into.push(':');
+                nested(into, item);
+            }
+            into.push_str(if map.is_empty() { "{}" } else { "}" });
+        }
     }
 }

@@ -14,8 +14,9 @@ use rustix::fs::FlockOperation;
 
 use super::header::{Counts, Ending, Header};
 use super::output::Output;
-use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, line, retention};
+use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, line, retention};
 use crate::root::{Root, RootError};
+use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
 
 /// A record that is being written. Dropped without [`Writer::finish`], it is that of a crash.
@@ -98,7 +99,18 @@ impl<'a> Writer<'a> {
     /// Ends the record, and removes the oldest ones where there are too many. Where the record
     /// could not be written, it is still tried to say how the run ended.
     pub fn finish(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
+        self.end(ending, None)
+    }
+
+    /// The same, and hides what was recorded before the vault knew of it.
+    pub fn finish_hiding(self, ending: &Ending<'_>, vault: &Vault) -> Result<(), Unwritten> {
+        self.end(ending, Some(vault))
+    }
+
+    fn end(self, ending: &Ending<'_>, vault: Option<&Vault>) -> Result<(), Unwritten> {
         let finished = self.last_lines(ending);
+        // Held until the summary is there: who has no summary and no lock has crashed.
+        let again = vault.map_or(Ok(None), |vault| again::scrub(&self.folder, vault));
         let summed = self.summary(ending);
         let Self { target, state, trouble, .. } = self;
         // Only who has ended may be removed.
@@ -107,6 +119,7 @@ impl<'a> Writer<'a> {
             return Err(unwritten);
         }
         finished.and(summed).map_err(Unwritten)?;
+        again.map_err(Unwritten)?;
         retention::after_run(&target);
         Ok(())
     }
@@ -228,7 +241,7 @@ impl fmt::Display for Unwritten {
 
 impl std::error::Error for Unwritten {}
 
-fn new_file(path: &Path) -> io::Result<File> {
+pub(super) fn new_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
 }
 

@@ -61,7 +61,8 @@ impl End<'_> {
         };
         let id = recording.id().map(ToString::to_string);
         let folder = recording.folder().map(PathBuf::from);
-        let kept = recording.finish(&ending);
+        let learnt = word.filter(|last| last.has_learnt).map(|_| vault);
+        let kept = recording.finish(&ending, learnt);
         let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
         let resolved = self.errand.resolved;
         let is_open =

@@ -12,6 +12,7 @@ use opal_core::plan::{Plan, Target};
 use opal_core::record::{Event, Shown, Stream};
 use opal_core::view::PlanView;
 use opal_runtime::record::{Contract, Drifted, Ending, Header, Lines, RunId, Writer};
+use opal_runtime::vault::Vault;
 use opal_runtime::witness::{Recorder, Unrecorded};
 
 use crate::dispatch::Context;
@@ -119,8 +120,9 @@ impl<'a> Recording<'a> {
         self.writer.as_ref().map(Writer::id)
     }
 
-    /// The last words. What could not be kept is a failure of its own.
-    pub(super) fn finish(self, ending: &Ending<'_>) -> Result<(), Failure> {
+    /// The last words; with a vault that has learnt since, everything before them is hidden anew. What
+    /// could not be kept is a failure of its own.
+    pub(super) fn finish(self, ending: &Ending<'_>, learnt: Option<&Vault>) -> Result<(), Failure> {
         let told = self.lines.map_or(Ok(()), |lines| {
             let _ = lines.finish(ending);
             match lines.trouble() {
@@ -128,7 +130,10 @@ impl<'a> Recording<'a> {
                 None => Ok(()),
             }
         });
-        let kept = self.writer.map_or(Ok(()), |writer| writer.finish(ending));
+        let kept = self.writer.map_or(Ok(()), |writer| match learnt {
+            Some(vault) => writer.finish_hiding(ending, vault),
+            None => writer.finish(ending),
+        });
         kept.map_err(|unwritten| {
             Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
         })?;
