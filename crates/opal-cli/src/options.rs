@@ -21,7 +21,7 @@ use opal_core::Duration;
 use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
-pub(crate) use modules::{blueprint_args, module_args, wants_json};
+pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use run::{Resume, RunOptions};
 use table::{LOOKS, Of, ROWS, Row};
 

@@ -108,8 +108,12 @@ fn print_error(message: &str, help: &[String]) -> Result<Exit, Failure> {
     if HAS_PRINTED_JSON.load(Ordering::Relaxed) {
         return Ok(Exit::Done);
     }
-    let error = serde_json::json!({"message": message, "help": help});
-    print_json(&serde_json::json!({"version": 1, "error": error}))
+    print_json(&serde_json::json!({"version": 1, "error": error_json(message, help)}))
+}
+
+/// A failure, as every document that tells of one has it.
+pub(crate) fn error_json(message: &str, help: &[String]) -> serde_json::Value {
+    serde_json::json!({"message": message, "help": help})
 }
 
 /// The last words and the exit code.

@@ -198,6 +198,7 @@ codes! {
     "E1109" PackContent Error "a pack that cannot travel";
     "E1110" SpecSecret Error "a secret in a spec";
     "W1111" SpecUnused Warning "a key that has no effect";
+    "W1112" SpecLacking Warning "something that a spec names and that is not there";
 }
 
 impl Code {

@@ -7,7 +7,7 @@
 //! | the specs: a module, the profile of a driver, a blueprint | `spec`, `profile`, `blueprint`; keys in `document`, open parts in `value` |
 //! | inputs: precedence, placeholders, schema | [`inputs`] |
 //! | a tree of specs and packs, looked through | [`lint`] |
-//! | one module with all it needs | [`load`] |
+//! | one module with all it needs, and what it lacks | [`load`], [`named`] |
 //! | a run: drivers, its plan, its outputs | [`run`] |
 //! | what is kept of runs, and credentials: the runtime root | [`keep`] |
 //!
@@ -20,6 +20,7 @@ pub mod inputs;
 pub mod keep;
 pub mod lint;
 pub mod load;
+pub mod named;
 mod place;
 mod profile;
 mod programs;
@@ -31,6 +32,8 @@ mod value;
 pub use blueprint::{Blueprint, Step};
 pub use document::Checked;
 pub use place::{Hints, NotFound, Places};
-pub use profile::{Policy, Profile, Template};
+pub use profile::{
+    BackendMode, Pattern, Policy, Profile, ProfileHook, Template, ToolVersion, Workspace,
+};
 pub use reference::{ModuleRef, Name, NoReference};
-pub use spec::{Dependency, Execution, Hook, Spec};
+pub use spec::{Dependency, Execution, Hook, Spans, Spec};

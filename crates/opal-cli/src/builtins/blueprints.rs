@@ -32,6 +32,7 @@ pub(crate) fn commands(program: &str) -> [Command; 3] {
         Command::new("plan")
             .about("Show which steps would run, which would be skipped, and which wait for others")
             .args([named(), blueprints_root(), module_root(), runtime_root(), json()])
+            .args(options::variables_args())
             .after_help(example("plan")),
         Command::new("apply")
             .about("Run the steps, one behind the other; the first that fails is the last")

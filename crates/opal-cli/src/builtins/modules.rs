@@ -81,6 +81,7 @@ fn preflight(program: &str) -> Command {
         .about("Look whether a run could begin: tools, credentials, disk, pack")
         .args(reference())
         .args([inputs(), module_root(), runtime_root(), instance(), json()])
+        .args(options::variables_args())
         .after_help(format!(
             "Exit: 0 it could, 69 it could not.\n\nExample:\n  {program} preflight core/network"
         ))

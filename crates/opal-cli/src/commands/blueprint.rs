@@ -18,7 +18,7 @@ use super::module::run::{self, Job};
 use super::module::{complete, given_with, not_found, whole};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::{Asked, wants_json};
+use crate::options::Asked;
 use crate::view::blueprint as view;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -28,8 +28,8 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     };
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
     let mut around = Around::read(context, matches)?;
-    around.said = given_with(context, None, false)?.unwrap_or_default();
-    let json = wants_json(matches);
+    around.said = given_with(context, (None, &asked.plan.env_files), false)?.unwrap_or_default();
+    let json = context.typed.wants_json();
     let Some(blueprint) = read(context, matches, &around, json)? else { return Ok(Exit::Source) };
     let steps = order(&blueprint.steps);
     match verb {
@@ -98,8 +98,9 @@ fn validate(
         instance(step)?;
         let found = complete(context, &around.places, &step.module_ref, json);
         let of_step = |failure: Failure| failure.help(format!("the step `{}` names it", step.id));
-        if found.map_err(of_step)?.is_none() {
-            return Ok(Exit::Source);
+        let Some(found) = found.map_err(of_step)? else { return Ok(Exit::Source) };
+        if !json {
+            view::slips(step, &found.slips(&step.inputs));
         }
     }
     view::valid(blueprint, json)
@@ -162,7 +163,7 @@ fn prepared(around: &Around, step: &Step) -> Result<Result<Prepared, Unprepared>
 fn fate(around: &Around, step: &Step) -> Result<Fate, Failure> {
     Ok(match prepared(around, step)? {
         Ok(prepared) => {
-            let tools = prepared.work.tools.iter().map(|tool| tool.words.join(" ")).collect();
+            let tools = prepared.tools().map(|tool| tool.words.join(" ")).collect();
             Fate::Run { tools }
         }
         Err(Unprepared::Dependency(missing)) => Fate::Open(missing.message),
@@ -248,12 +249,11 @@ fn apply(
         }
     }
     let runs = around.gathered.as_ref().map(RefCell::take);
-    let ok = way.is_ok();
-    view::ended(blueprint, &way.ended, (ok, way.failure.as_ref()), runs)?;
+    view::ended(blueprint, &way.ended, way.error(), runs)?;
     match (way.stopped, way.failure, way.exit) {
         (Some(stopped), ..) => Ok(stopped),
         (None, Some(failure), _) => Err(failure),
-        (None, None, exit) => Ok(exit.unwrap_or(Exit::Done)),
+        (None, None, exit) => Ok(exit.map_or(Exit::Done, |(_, exit)| exit)),
     }
 }
 
@@ -262,7 +262,7 @@ fn apply(
 struct Way<'s> {
     ended: Vec<(&'s Step, Done)>,
     /// What the first step that counts has failed with, or why it could not begin.
-    exit: Option<Exit>,
+    exit: Option<(&'s Step, Exit)>,
     failure: Option<Failure>,
     /// Somebody has stopped it.
     stopped: Option<Exit>,
@@ -271,6 +271,22 @@ struct Way<'s> {
 impl<'s> Way<'s> {
     fn is_ok(&self) -> bool {
         self.exit.is_none() && self.failure.is_none() && self.stopped.is_none()
+    }
+
+    /// Why it has not ended well, and the way forward; none where it has.
+    fn error(&self) -> Option<(String, Vec<String>)> {
+        match (&self.stopped, &self.failure, &self.exit) {
+            (Some(_), ..) => {
+                let help = "the same again runs what is not done yet, where steps say so";
+                Some(("somebody stopped it".to_owned(), vec![help.to_owned()]))
+            }
+            (None, Some(failure), _) => Some((failure.message.clone(), failure.help.clone())),
+            (None, None, Some((step, exit))) => Some((
+                format!("the step `{}` has ended with {}", step.id, exit.code()),
+                vec!["its evidence is named among `runs`".to_owned()],
+            )),
+            (None, None, None) => None,
+        }
     }
 
     /// Whether a step cannot run: what it requires has not, or nothing more is to begin.
@@ -288,7 +304,7 @@ impl<'s> Way<'s> {
             _ if done => {}
             Ok(_) if step.optional => {}
             Err(why) if step.optional => view::step(step, &format!("failed: {}", why.message)),
-            Ok(exit) => self.exit = self.exit.or(Some(exit)),
+            Ok(exit) => drop(self.exit.get_or_insert((step, exit))),
             Err(why) => {
                 let why = why.help(format!("it is the step `{}` of the blueprint", step.id));
                 self.failure.get_or_insert(why);

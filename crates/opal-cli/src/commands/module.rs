@@ -1,8 +1,10 @@
 //! `opal module`: looking at modules, and running them.
 
 pub(crate) mod around;
+mod complete;
 mod init;
 mod keeper;
+mod machine;
 mod masked;
 mod order;
 mod preflight;
@@ -14,7 +16,7 @@ use clap::ArgMatches;
 use opal_core::{Diagnostic, Severity, suggest};
 use opal_modules::module::inputs::{self, Given, InvalidInputs};
 use opal_modules::module::keep::State;
-use opal_modules::module::lint::{self, Findings};
+use opal_modules::module::lint::{Findings, Lint};
 use opal_modules::module::load::{self, Read};
 use opal_modules::module::run::Command;
 use opal_modules::module::{Hints, ModuleRef, NotFound, Places, Spec};
@@ -24,10 +26,11 @@ use crate::ambient::Ambient;
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::wants_json;
+use crate::options::PlanOptions;
 use crate::project;
 use crate::view::module as view;
 
+pub(crate) use complete::{Complete, complete};
 pub(crate) use keeper::Keeping;
 
 const VERBS: [&str; 11] = [
@@ -160,12 +163,12 @@ pub(crate) fn names() -> Vec<(String, Option<String>)> {
 
 fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let listed = listed(&places(matches)?)?;
-    view::list(&listed, context, wants_json(matches))
+    view::list(&listed, context, context.typed.wants_json())
 }
 
 /// The directories of specs, with what is in those that have no fault.
 fn listed(places: &Places) -> Result<Vec<(String, Option<Spec>)>, Failure> {
-    let found = look(&places.modules)?;
+    let found = look([places.modules.as_path()])?;
     let specs = found.files.iter().filter(|file| file.path.ends_with("spec.yml"));
     let listed = specs
         .map(|file| {
@@ -181,7 +184,7 @@ fn listed(places: &Places) -> Result<Vec<(String, Option<Spec>)>, Failure> {
 
 fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (places, module) = (places(matches)?, reference(matches)?);
-    let json = wants_json(matches);
+    let json = context.typed.wants_json();
     let read = load::spec(&places, &module).map_err(|it| not_found(it, Exit::NoFile))?;
     let Some(spec) = whole(read, context, json)? else { return Ok(Exit::Source) };
     // What is kept of runs is told where it is; looking makes no root.
@@ -192,52 +195,34 @@ fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
 }
 
 fn validate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let (places, module, json) = (places(matches)?, reference(matches)?, wants_json(matches));
-    let Some((spec, stack)) = complete(context, &places, &module, json)? else {
+    let (places, module) = (places(matches)?, reference(matches)?);
+    let json = context.typed.wants_json();
+    let Some(mut complete) = complete(context, &places, &module, json)? else {
         return Ok(Exit::Source);
     };
-    let schema = load::schema(&places, &module).map_err(|it| not_found(it, Exit::Source))?;
-    let Some(given) = given(context, matches)? else { return Ok(Exit::Source) };
-    let inputs = inputs::outlook(&spec, &given, schema.as_ref()).map_err(|it| invalid(&it))?;
-    view::valid(&spec, &stack, &inputs, json)
-}
-
-/// A module with everything that it names: its spec, and where its pack is. None where the faults of a
-/// file have been shown.
-pub(crate) fn complete(
-    context: &Context<'_>,
-    places: &Places,
-    module: &ModuleRef,
-    json: bool,
-) -> Result<Option<(Spec, PathBuf)>, Failure> {
-    let missing = |it| not_found(it, Exit::Source);
-    let read = load::spec(places, module).map_err(|it| not_found(it, Exit::NoFile))?;
-    let source = (read.path.display().to_string(), read.text.clone());
-    let Some(spec) = whole(read, context, json)? else { return Ok(None) };
-    let profile = load::profile(places, &spec).map_err(missing)?;
-    let Some(profile) = whole(profile, context, json)? else { return Ok(None) };
-    let unknown = spec.unknown_hooks(Some(&profile));
-    if !unknown.is_empty() {
-        view::faults(&checked(source.0, source.1, unknown), context, json)?;
-        return Ok(None);
-    }
-    let stack = places.stack(&spec.execution.driver, &spec.execution.pack).map_err(missing)?;
-    for dependency in spec.dependencies.iter().filter(|dependency| dependency.required) {
-        load::spec(places, &dependency.module_ref).map_err(missing)?;
-    }
-    Ok(Some((spec, stack)))
+    let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
+    let given = given(context, matches, &options.env_files)?;
+    let Some(given) = given else { return Ok(Exit::Source) };
+    let inputs = inputs::outlook(&complete.spec, &given, complete.schema.as_ref());
+    let inputs = inputs.map_err(|it| invalid(&it))?;
+    complete.unknown(&given, json);
+    view::valid(&complete, &inputs, json)
 }
 
 /// What is said besides the spec; none where the file of inputs has faults, which have been shown.
-fn given(context: &Context<'_>, matches: &ArgMatches) -> Result<Option<Given>, Failure> {
+fn given(
+    context: &Context<'_>,
+    matches: &ArgMatches,
+    env_files: &[PathBuf],
+) -> Result<Option<Given>, Failure> {
     let path = matches.get_one::<PathBuf>("inputs").map(PathBuf::as_path);
-    given_with(context, path, wants_json(matches))
+    given_with(context, (path, env_files), context.typed.wants_json())
 }
 
-/// The same, with this file.
+/// The same, with this file, and with these of variables for what the environment does not set.
 pub(crate) fn given_with(
     context: &Context<'_>,
-    path: Option<&Path>,
+    (path, env_files): (Option<&Path>, &[PathBuf]),
     json: bool,
 ) -> Result<Option<Given>, Failure> {
     let mut given = Given::default();
@@ -250,20 +235,20 @@ pub(crate) fn given_with(
             }
         }
     }
-    for (name, value) in Ambient::environment() {
+    for (name, value) in context.environment(env_files)? {
         let Some(name) = name.to_str() else { continue };
         let is_json = name == inputs::JSON_VARIABLE;
         let Some(path) = name.strip_prefix(inputs::VARIABLE).or(is_json.then_some("")) else {
             continue;
         };
-        let value = value.into_string().map_err(|_| {
+        let value = value.to_str().ok_or_else(|| {
             let message = format!("the variable `{name}` is not UTF-8");
             Failure::new(Exit::Source, message, "inputs are text")
         })?;
         if is_json {
-            given.json = Some(value).filter(|value| !value.is_empty());
+            given.json = Some(value.to_owned()).filter(|value| !value.is_empty());
         } else {
-            given.variables.push((path.to_owned(), value));
+            given.variables.push((path.to_owned(), value.to_owned()));
         }
     }
     Ok(Some(given))
@@ -287,15 +272,7 @@ fn file_of_inputs(path: &Path) -> Result<Result<Map<String, Value>, CheckedFile>
 
 fn lint(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let folders = matches.get_many::<PathBuf>("folders").into_iter().flatten();
-    let mut all = Findings::default();
-    for folder in folders {
-        let found = look(folder)?;
-        all.files.extend(found.files);
-        all.modules += found.modules;
-        all.profiles += found.profiles;
-        all.blueprints += found.blueprints;
-        all.packs += found.packs;
-    }
+    let all = look(folders.map(PathBuf::as_path))?;
     let counts = view::Counts {
         modules: all.modules,
         profiles: all.profiles,
@@ -307,15 +284,19 @@ fn lint(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
         .into_iter()
         .map(|file| checked(file.path.display().to_string(), file.text, file.diagnostics))
         .collect();
-    view::lint(&files, &counts, context, wants_json(matches))?;
+    view::lint(&files, &counts, context, context.typed.wants_json())?;
     let has_errors = files.iter().any(|file| file.count(Severity::Error) > 0);
     Ok(if has_errors { Exit::Source } else { Exit::Done })
 }
 
-fn look(folder: &Path) -> Result<Findings, Failure> {
-    lint::lint(folder).map_err(|error| {
-        let shown = folder.display();
-        let help = "name a directory of modules or packs, not too large to be looked through";
-        Failure::new(Exit::NoFile, format!("`{shown}` cannot be looked through: {error}"), help)
-    })
+fn look<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Result<Findings, Failure> {
+    let mut lint = Lint::default();
+    for folder in folders {
+        lint.add(folder).map_err(|error| {
+            let shown = folder.display();
+            let help = "name a directory of modules or packs, not too large to be looked through";
+            Failure::new(Exit::NoFile, format!("`{shown}` cannot be looked through: {error}"), help)
+        })?;
+    }
+    Ok(lint.finish())
 }

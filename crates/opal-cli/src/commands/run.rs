@@ -63,7 +63,7 @@ fn contract_run(
     let bytes = plans::read_file(path)?;
     let opened = plans::open(context, options, path, &bytes)?;
     let file = context.file(matches);
-    let Some(today) = Today::read(context, &opened.contract, file, options.is_json())? else {
+    let Some(today) = Today::read(context, &opened.contract, file, options)? else {
         return Ok(Exit::Source);
     };
     let (context, watched) = (today.context(context), Watched::begin()?);

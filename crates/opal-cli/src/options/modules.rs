@@ -1,8 +1,7 @@
 //! Which of the options belong to modules and blueprints.
 
-use clap::{Arg, ArgMatches};
+use clap::Arg;
 
-use super::Given;
 use super::table::{Of, ROWS, Row};
 
 /// The options of a run of a module, which has a root of its own and always runs whole.
@@ -21,10 +20,7 @@ pub(crate) fn blueprint_args() -> Vec<Arg> {
         .collect()
 }
 
-/// Whether a command that may or may not plan is asked for JSON.
-pub(crate) fn wants_json(matches: &ArgMatches) -> bool {
-    let is_set = |id: &str| matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
-    is_set("json")
-        || is_set(&Row::id("json"))
-        || Given(matches).text("format").is_some_and(|format| format == "json")
+/// The options of what only reads inputs.
+pub(crate) fn variables_args() -> impl Iterator<Item = Arg> {
+    ROWS.iter().filter(|row| row.name == "env-file").map(Row::arg)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::diagnostics::visible;
 use super::table::Table;
-use super::{counted, print, print_json, say};
+use super::{counted, error_json, print, print_json, say};
 use crate::commands::blueprint::{Done, Fate};
 use crate::failure::{Exit, Failure};
 
@@ -53,6 +53,15 @@ pub(crate) fn plan(
     print(&out)
 }
 
+/// Inputs of a step that seem to be slips of others.
+pub(crate) fn slips(step: &Step, slips: &[(&str, &str)]) {
+    for (given, near) in slips {
+        let (given, near) = (visible(given), visible(near));
+        let told = format!("the step `{}` has an input `{given}`; did you mean `{near}`?", step.id);
+        say(&format!("warning: {told}\n"));
+    }
+}
+
 /// What happens to a step now.
 pub(crate) fn step(step: &Step, what: &str) {
     say(&format!("step={} module={} status={what}\n", step.id, step.module_ref));
@@ -62,10 +71,10 @@ pub(crate) fn step(step: &Step, what: &str) {
 pub(crate) fn ended(
     blueprint: &Blueprint,
     steps: &[(&Step, Done)],
-    (ok, failure): (bool, Option<&Failure>),
+    error: Option<(String, Vec<String>)>,
     runs: Option<Vec<Value>>,
 ) -> Result<Exit, Failure> {
-    let name = blueprint.blueprint_ref.as_str();
+    let (name, ok) = (blueprint.blueprint_ref.as_str(), error.is_none());
     if let Some(runs) = runs {
         let status = if ok { "ok" } else { "error" };
         let steps = steps.iter().map(|(step, done)| {
@@ -81,7 +90,7 @@ pub(crate) fn ended(
             "status": status,
             "steps": steps,
             "runs": runs,
-            "error": failure.map(|it| json!({"message": it.message, "help": it.help})),
+            "error": error.map(|(message, help)| error_json(&message, &help)),
         }));
     }
     let mut out = format!("\n{name}: {}\n", if ok { "ok" } else { "failed" });

@@ -1,10 +1,9 @@
 //! What `opal check` shows.
 
 use opal_core::{Diagnostic, Severity};
-use serde_json::json;
 
 use super::diagnostics::{self, Report, Source};
-use super::{counted, failure_text, print, print_json, say};
+use super::{counted, error_json, failure_text, print, print_json, say};
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -143,8 +142,7 @@ pub(super) fn document(files: &[CheckedFile]) -> serde_json::Value {
     let mut document = diagnostics::json(&reports);
     for (index, file) in files.iter().enumerate() {
         if let Some(failure) = &file.failure {
-            document["files"][index]["failure"] =
-                json!({"message": failure.message, "help": failure.help});
+            document["files"][index]["failure"] = error_json(&failure.message, &failure.help);
         }
     }
     document

@@ -8,7 +8,7 @@ use opal_modules::module::keep::{
 use serde_json::{Value, json};
 
 use super::table::Table;
-use super::{print, print_json};
+use super::{error_json, print, print_json};
 use crate::failure::{Exit, Failure};
 
 pub(crate) fn status(all: &[TargetStatus], json: bool) -> Result<Exit, Failure> {
@@ -41,10 +41,14 @@ pub(crate) fn initialised(
     json: bool,
 ) -> Result<Exit, Failure> {
     if json {
+        let faults = || done.checks.iter().filter(|check| !check.is_passed);
+        let help: Vec<String> = faults().filter_map(|check| check.help.clone()).collect();
+        let message = faults().map(|check| check.message.as_str()).collect::<Vec<_>>().join("; ");
         return print_json(&json!({
             "version": 1,
             "target": target.name,
             "status": done.status(),
+            "error": (!done.is_ready).then(|| error_json(&message, &help)),
             "checks": done.checks.iter().map(check).collect::<Vec<_>>(),
             "config": root.config(target).to_string_lossy(),
             "evidence_dir": done.evidence.to_string_lossy(),

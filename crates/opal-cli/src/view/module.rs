@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 
 use super::check::{document, report};
 use super::diagnostics::{self, visible};
-use super::{counted, print, print_json, say};
+use super::{counted, error_json, print, print_json, say};
 use crate::commands::check::CheckedFile;
 use crate::commands::execute::keeper::Last;
+use crate::commands::module::Complete;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
@@ -33,7 +34,10 @@ pub(crate) struct Counts {
 /// What is wrong with a file, or to be said of it.
 pub(crate) fn faults(file: &CheckedFile, context: &Context<'_>, json: bool) -> Result<(), Failure> {
     if json {
-        print_json(&document(std::slice::from_ref(file)))?;
+        let files = std::slice::from_ref(file);
+        let mut document = document(files);
+        document["error"] = wrong(files);
+        print_json(&document)?;
         return Ok(());
     }
     let mut out = String::new();
@@ -47,6 +51,20 @@ pub(crate) fn faults(file: &CheckedFile, context: &Context<'_>, json: bool) -> R
     }
     say(&out);
     Ok(())
+}
+
+/// What is wrong with files, as a failure; null where nothing is.
+fn wrong(files: &[CheckedFile]) -> Value {
+    let has_errors = |file: &&CheckedFile| file.count(Severity::Error) > 0;
+    let files: Vec<&CheckedFile> = files.iter().filter(has_errors).collect();
+    let errors = || files.iter().flat_map(|file| &file.diagnostics).filter(|one| one.is_error());
+    let Some(first) = errors().next() else { return Value::Null };
+    let count = counted(errors().count(), "error");
+    let message = match files[..] {
+        [file] => format!("`{}` has {count}", file.name),
+        _ => format!("{} have {count}", counted(files.len(), "file")),
+    };
+    error_json(&message, &[format!("more on a code: `opal explain {}`", first.code.as_str())])
 }
 
 pub(crate) fn list(
@@ -156,15 +174,12 @@ fn module(spec: &Spec) -> Value {
     })
 }
 
-pub(crate) fn valid(
-    spec: &Spec,
-    stack: &Path,
-    inputs: &Outlook,
-    json: bool,
-) -> Result<Exit, Failure> {
+pub(crate) fn valid(complete: &Complete, inputs: &Outlook, json: bool) -> Result<Exit, Failure> {
+    let Complete { spec, stack, warnings, .. } = complete;
     if json {
         let mut document = module(spec);
         document["valid"] = true.into();
+        document["warnings"] = json!(warnings);
         document["stack"] = stack.display().to_string().into();
         document["inputs"] = json!(inputs.keys);
         document["open"] = json!(inputs.open);
@@ -190,6 +205,7 @@ pub(crate) fn lint(
         document["summary"]["profiles"] = counts.profiles.into();
         document["summary"]["blueprints"] = counts.blueprints.into();
         document["summary"]["packs"] = counts.packs.into();
+        document["error"] = wrong(files);
         return print_json(&document);
     }
     let mut out = String::new();
@@ -232,13 +248,17 @@ pub(crate) fn last(last: &Last, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// What is not as it should be, and stops nothing.
+pub(crate) fn warnings(warnings: &[String]) {
+    let lines = warnings.iter().map(|warning| format!("warning: {}\n", visible(warning)));
+    say(&lines.collect::<String>());
+}
+
 /// What is about to happen, and where it can be read up.
 pub(crate) fn begun(run: &Run, evidence: &Path) {
-    let Prepared { spec, command, instance, warnings, .. } = &run.prepared;
+    let Prepared { spec, command, instance, .. } = &run.prepared;
+    warnings(&run.prepared.warnings);
     let mut out = String::new();
-    for warning in warnings {
-        let _ = writeln!(out, "warning: {}", visible(warning));
-    }
     let instance = instance.as_ref().map(|it| format!(" ({})", it.as_str())).unwrap_or_default();
     let _ = writeln!(out, "{command} {}{instance}  {}", spec.module_ref, run.id);
     let _ = writeln!(out, "evidence: {}", evidence.display());
@@ -291,11 +311,18 @@ pub(crate) fn with_deps(
             "command": command.name(),
             "status": End::Failed.name(),
             "exit_code": exit.code(),
-            "error": "something that it builds on has failed",
+            "error": failed_before(runs.last()),
         }),
     };
     document["dependencies"] = runs.into();
     print_json(&document)
+}
+
+/// That something has failed which a module builds on: the last that has run.
+fn failed_before(last: Option<&Value>) -> Value {
+    let text = |key: &str| last.and_then(|run| run[key].as_str()).unwrap_or_default();
+    let message = format!("it builds on `{}`, which has failed", text("module_ref"));
+    error_json(&message, &[format!("the evidence is in `{}`", text("evidence_dir"))])
 }
 
 /// What becomes of something that a module builds on.
@@ -306,11 +333,18 @@ pub(crate) fn dependency(module: &ModuleRef, status: &str) {
 pub(crate) fn preflight(module: &ModuleRef, checks: &[Check], json: bool) -> Result<Exit, Failure> {
     let ok = checks.iter().all(|check| check.fault.is_none());
     if json {
-        let checks: Vec<Value> = checks.iter().map(Check::json).collect();
-        let module = module.as_str();
-        return print_json(
-            &json!({"version": 1, "module_ref": module, "ok": ok, "checks": checks}),
-        );
+        let faults: (Vec<&str>, Vec<String>) = checks
+            .iter()
+            .filter_map(|check| check.fault.as_ref())
+            .map(|(message, help)| (message.as_str(), help.clone()))
+            .unzip();
+        return print_json(&json!({
+            "version": 1,
+            "module_ref": module.as_str(),
+            "ok": ok,
+            "checks": checks.iter().map(Check::json).collect::<Vec<_>>(),
+            "error": (!ok).then(|| error_json(&faults.0.join("; "), &faults.1)),
+        }));
     }
     let mut out = String::new();
     for check in checks {

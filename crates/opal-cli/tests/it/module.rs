@@ -313,10 +313,20 @@ fn the_published_schemas_refuse_what_reading_refuses() {
     }
     let profile = schema("profile-1.json");
     assert!(profile.is_valid(&json(PROFILE)));
+    let policy = "policy: {tool_versions: {sh: '>=5, <6', jq: 1.7}, workspace: {mode: local}, naming: \
+                  {workspace_pattern: 'a-{b}', c: d}, constraints: {credential_contracts: {a: \
+                  {required_tfvars: [b]}}}}\nworkspace_policy: {mode: local}\n";
+    let text = format!("{PROFILE}{policy}");
+    assert!(profile.is_valid(&json(&text)));
+    assert!(opal_modules::module::Profile::read(&text).found.is_some());
     for more in [
         "inputs: {}\n",
         "policy: {defaults: {retries: -1}}\n",
         "templates: [{src: ../a, dst: b}]\n",
+        "policy: {tool_versions: {sh: [1]}}\n",
+        "policy: {workspace: {mode: clodu}}\n",
+        "policy: {naming: {workspace_pattern: '{a'}}\n",
+        "policy: {constraints: {credential_contracts: {a: {required_tfvars: b}}}}\n",
     ] {
         let text = format!("{PROFILE}{more}");
         assert!(!profile.is_valid(&json(&text)), "{text}");

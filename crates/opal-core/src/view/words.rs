@@ -1,6 +1,7 @@
 //! Steps, arguments and shell text in words. What is here is never read back.
 
 mod constructs;
+mod long;
 
 pub(super) use constructs::{is_undecided, operators};
 
@@ -19,6 +20,8 @@ pub(super) struct Words<'a> {
     /// For a reader of this one plan: public values in clear, heads as they were written. Texts to
     /// be compared have what steered a construct instead, where something did.
     for_reader: bool,
+    /// Whether a step may have more than one line.
+    has_lines: bool,
     notes: Notes,
 }
 
@@ -39,12 +42,12 @@ enum Notes {
 impl<'a> Words<'a> {
     /// Without numbers, with a placeholder for every value, and the same for a plan and its file.
     pub(super) fn exact(plan: &'a Plan) -> Self {
-        Self { plan, for_reader: false, notes: Notes::None }
+        Self { plan, for_reader: false, has_lines: false, notes: Notes::None }
     }
 
     /// Without numbers, with public values in clear.
     pub(super) fn running(plan: &'a Plan) -> Self {
-        Self { plan, for_reader: true, notes: Notes::None }
+        Self { plan, for_reader: true, has_lines: false, notes: Notes::None }
     }
 
     /// With the numbers of notes, public values in clear, and heads as they were written.
@@ -61,7 +64,7 @@ impl<'a> Words<'a> {
             true => Notes::Deferred,
             false => Notes::Resolved { wanted, numbers: BTreeMap::new(), row: Vec::new() },
         };
-        Self { plan, for_reader: true, notes }
+        Self { plan, for_reader: true, has_lines: true, notes }
     }
 
     /// The values that got a number, in its order.
@@ -113,17 +116,25 @@ impl<'a> Words<'a> {
         let first = command.map(|index| &step.args[index]);
         let others = step.args.iter().enumerate().filter(|(index, _)| Some(*index) != command);
         let args: Vec<_> = first.into_iter().chain(others.map(|(_, arg)| arg)).collect();
+        let is_long = self.has_lines
+            && args.len() > 1
+            && self.is_long(args.iter().map(|(name, arg)| (&**name, arg)));
         if !args.is_empty() {
             ink.write("(");
             for (index, (name, arg)) in args.into_iter().enumerate() {
-                ink.write(if index == 0 { "" } else { ", " });
+                ink.write(match (index, is_long) {
+                    (0, false) => "",
+                    (0, true) => "\n  ",
+                    (_, false) => ", ",
+                    (_, true) => ",\n  ",
+                });
                 // The command of `@shell` is what everyone writes first.
                 if !(index == 0 && first.is_some()) {
                     ink.write(&format!("{name}="));
                 }
-                self.arg(arg, ink);
+                if is_long { self.long_arg(arg, ink) } else { self.arg(arg, ink) }
             }
-            ink.write(")");
+            ink.write(if is_long { "\n)" } else { ")" });
         }
         ink.write(
             &step

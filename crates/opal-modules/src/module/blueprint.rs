@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::document::{
     self, Checked, caption, checked, needed, needed_name, needed_text, optional_map, referred,
-    switch, unused,
+    slips, switch, unused,
 };
 use super::keep::Instance;
 use super::reference::{ModuleRef, Name, shorten};
@@ -15,6 +15,10 @@ use crate::config::dependencies::{self, Draft};
 use crate::config::document::Node;
 use crate::config::fields::Fields;
 use crate::config::report::Report;
+
+/// Keys that a step may have.
+const MAY: [&str; 7] =
+    ["action", "inputs", "optional", "requires", "skip_if_state_ok", "state_instance", "with_deps"];
 
 /// Keys of a step that are for people and other tools.
 const OF_OTHERS: [&str; 8] = [
@@ -45,6 +49,8 @@ pub struct Blueprint {
 pub struct Step {
     pub id: String,
     pub module_ref: ModuleRef,
+    /// Where the reference stands.
+    pub span: Span,
     /// What is done with it.
     pub action: Command,
     /// The ids of the steps that come before it.
@@ -70,10 +76,15 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
     if let Some((name, span)) = &named {
         document::timeless(name.time(), *span, report);
     }
-    let title = optional_map(fields, "metadata", report)
-        .and_then(|mut metadata| caption(&mut metadata, "title"));
-    let fail_fast = optional_map(fields, "policy", report)
-        .is_none_or(|mut policy| switch(&mut policy, "fail_fast", true, report));
+    slips(fields, &["metadata", "policy"], report);
+    let title = optional_map(fields, "metadata", report).and_then(|mut metadata| {
+        slips(&mut metadata, &["title"], report);
+        caption(&mut metadata, "title")
+    });
+    let fail_fast = optional_map(fields, "policy", report).is_none_or(|mut policy| {
+        slips(&mut policy, &["fail_fast"], report);
+        switch(&mut policy, "fail_fast", true, report)
+    });
     let node = needed(fields, "steps", report)?;
     let items = document::list(node, "steps", report);
     let mut drafts = Vec::new();
@@ -98,9 +109,11 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
 }
 
 fn step(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
+    slips(fields, &MAY, report);
     let id = needed_text(fields, "id", report).and_then(|given| word(given, "id", report));
-    let module = needed_text(fields, "module_ref", report)
-        .and_then(|given| referred(ModuleRef::parse(given.text), given.span, report));
+    let module = needed_text(fields, "module_ref", report).and_then(|given| {
+        Some((referred(ModuleRef::parse(given.text), given.span, report)?, given.span))
+    });
     let action = fields
         .take("action")
         .and_then(|field| document::text(field.value, "action", report))
@@ -118,9 +131,11 @@ fn step(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
     let optional = switch(fields, "optional", false, report);
     let inputs = fields.take("inputs").map(|field| mapping(field.value, "`inputs`", report));
     astray(fields, report);
+    let (module_ref, span) = module?;
     Some(Step {
         id: id?,
-        module_ref: module?,
+        module_ref,
+        span,
         action: action.unwrap_or(Some(Command::Apply))?,
         requires,
         skip_if_state_ok,

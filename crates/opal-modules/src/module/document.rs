@@ -263,6 +263,22 @@ pub(super) fn closed(
     }
 }
 
+/// Takes the keys out of an open part that are a slip of one that `may` be there and is not, and warns
+/// about them. Any other unknown key is for people and other tools; a slip of a key that must be there
+/// is told by [`needed`].
+pub(super) fn slips(fields: &mut Fields<'_>, may: &[&str], report: &mut Report<'_>) {
+    let absent: Vec<&str> = may.iter().copied().filter(|key| fields.get(key).is_none()).collect();
+    let others = fields.keys().filter(|key| !may.contains(key) && !KNOWN.contains(key));
+    let others: Vec<&str> = others.collect();
+    for key in others {
+        let Some(near) = suggest::nearest(key, absent.iter().copied()) else { continue };
+        let Some(field) = fields.take(key) else { continue };
+        let message = format!("`{}` has no effect: did you mean `{near}`?", shorten(key));
+        let warning = Diagnostic::new(Code::SpecUnused, field.key, message);
+        report.push(warning.help(format!("write `{near}`; a key for others has another name")));
+    }
+}
+
 /// Warns where a reference tells the time.
 pub(super) fn timeless(time: Option<&str>, span: Span, report: &mut Report<'_>) {
     let Some(word) = time else { return };
@@ -276,6 +292,36 @@ pub(super) fn timeless(time: Option<&str>, span: Span, report: &mut Report<'_>) 
 pub(super) fn unused(name: &str, span: Span, why: &str, report: &mut Report<'_>) {
     let warning = Diagnostic::new(Code::SpecUnused, span, format!("`{name}` has no effect: {why}"));
     report.push(warning.help("take it out, or do not count on it"));
+}
+
+/// Warns about every key that is left: nobody acts on it. `prefix` ends in a dot, or is empty.
+pub(super) fn unread(
+    fields: &mut Fields<'_>,
+    prefix: &str,
+    known: &[&str],
+    why: &str,
+    report: &mut Report<'_>,
+) {
+    let others: Vec<&str> = fields.keys().collect();
+    for key in others {
+        let Some(field) = fields.take(key) else { continue };
+        report.push(without_effect(prefix, key, field.key, known, why));
+    }
+}
+
+/// A warning about a key that nobody acts on, with the one that may be meant.
+pub(super) fn without_effect(
+    prefix: &str,
+    key: &str,
+    span: Span,
+    known: &[&str],
+    why: &str,
+) -> Diagnostic {
+    let message = format!("`{prefix}{}` has no effect: {why}", shorten(key));
+    let near = suggest::nearest(key, known.iter().copied());
+    Diagnostic::new(Code::SpecUnused, span, message)
+        .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+        .help("take it out, or do not count on it")
 }
 
 /// The text of a file as it may be shown: without what was refused because it is a secret, or may be

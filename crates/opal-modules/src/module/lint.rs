@@ -3,8 +3,9 @@
 //! Links are never followed out of the tree, files are read up to a limit, and the tree has a limit
 //! too. What is found is reported by file, in the order of their paths.
 
-mod circles;
+pub(super) mod circles;
 pub(super) mod hcl;
+mod names;
 pub(super) mod pack;
 mod walk;
 
@@ -19,6 +20,7 @@ use opal_syntax::source;
 use super::document::{Checked, bytes, shown};
 use super::inputs::Schema;
 use super::{Blueprint, Profile, Spec};
+use names::Seen;
 use walk::{Entry, Walk};
 
 /// A file, and what was noticed in it.
@@ -41,24 +43,27 @@ pub struct Findings {
     pub packs: usize,
 }
 
-/// Looks through everything below a directory.
-pub fn lint(root: &Path) -> io::Result<Findings> {
-    let mut lint = Lint::default();
-    for entry in Walk::of(root)? {
-        lint.entry(&entry?);
-    }
-    Ok(lint.finish())
-}
-
+/// Looks through directories, which make up one tree: what one of them names may be in another.
 #[derive(Debug, Default)]
-struct Lint {
+pub struct Lint {
     findings: Findings,
+    seen: Seen,
     /// The specs without faults, and which file they are of.
     specs: Vec<(usize, Spec)>,
+    blueprints: Vec<(usize, Blueprint)>,
     profiles: BTreeMap<(String, String), Profile>,
 }
 
 impl Lint {
+    /// Looks through everything below a directory.
+    pub fn add(&mut self, root: &Path) -> io::Result<()> {
+        self.seen.0.push(root.canonicalize()?);
+        for entry in Walk::of(root)? {
+            self.entry(&entry?);
+        }
+        Ok(())
+    }
+
     fn entry(&mut self, entry: &Entry) {
         let name = entry.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if let Some(fault) = &entry.fault {
@@ -122,6 +127,7 @@ impl Lint {
         if let Some(blueprint) = found {
             let reference = blueprint.blueprint_ref.path();
             diagnostics.extend(misplaced(entry, &reference, "blueprint_ref", blueprint.span));
+            self.blueprints.push((self.findings.files.len(), blueprint));
         }
         self.push(entry, text, diagnostics);
     }
@@ -141,6 +147,7 @@ impl Lint {
                 let error = Diagnostic::new(Code::SpecPlace, Span::at(0), message);
                 diagnostics.push(error.help(format!("move it to `…/{}`", place.display())));
             }
+            diagnostics.extend(self.seen.profile(&entry.real, &profile));
             let key = (profile.driver.to_string(), profile.profile_ref.to_string());
             self.profiles.insert(key, profile);
         }
@@ -164,12 +171,20 @@ impl Lint {
         }
     }
 
-    /// What only the whole tree can tell: owners of hooks, and circles.
-    fn finish(mut self) -> Findings {
+    /// What was found; some of it only the whole tree can tell: owners of hooks, circles, and what is
+    /// named and not there.
+    #[must_use]
+    pub fn finish(mut self) -> Findings {
         let files = &mut self.findings.files;
         for (file, spec) in &self.specs {
+            let named = folder(&files[*file]).map(|folder| self.seen.spec(&folder, spec));
+            files[*file].diagnostics.extend(named.unwrap_or_default());
             let key = (spec.execution.driver.to_string(), spec.execution.profile.to_string());
             files[*file].diagnostics.extend(spec.unknown_hooks(self.profiles.get(&key)));
+        }
+        for (file, blueprint) in &self.blueprints {
+            let named = folder(&files[*file]).map(|it| self.seen.blueprint(&it, blueprint));
+            files[*file].diagnostics.extend(named.unwrap_or_default());
         }
         for (file, circle) in circles::find(&self.specs) {
             files[file].diagnostics.push(circle);
@@ -180,6 +195,11 @@ impl Lint {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         self.findings
     }
+}
+
+/// The directory of a file, without links.
+fn folder(file: &Linted) -> Option<PathBuf> {
+    file.path.parent()?.canonicalize().ok()
 }
 
 /// A spec whose directory is not called after its reference.

@@ -21,8 +21,8 @@ pub struct Read<T> {
     pub checked: Checked<T>,
 }
 
-/// Reads the spec of a module. Warnings come with it.
-pub fn spec(places: &Places, module: &ModuleRef) -> Result<Read<Spec>, NotFound> {
+/// Where the spec of a module is.
+pub(super) fn place(places: &Places, module: &ModuleRef) -> Result<PathBuf, NotFound> {
     let path = places.module(module).join("spec.yml");
     if !path.is_file() {
         return Err(NotFound {
@@ -36,7 +36,12 @@ pub fn spec(places: &Places, module: &ModuleRef) -> Result<Read<Spec>, NotFound>
             help: "copy its files into the modules root".to_owned(),
         });
     }
-    let mut read = read(path, Spec::read)?;
+    Ok(path)
+}
+
+/// Reads the spec of a module. Warnings come with it.
+pub fn spec(places: &Places, module: &ModuleRef) -> Result<Read<Spec>, NotFound> {
+    let mut read = read(place(places, module)?, Spec::read)?;
     if let Some(spec) = read.checked.found.take_if(|spec| spec.module_ref != *module) {
         let message =
             format!("`module_ref` is `{}`, and its directory `{module}`", spec.module_ref);

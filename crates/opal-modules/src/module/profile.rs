@@ -1,38 +1,53 @@
 //! The profile of a driver: policy, and no intent.
 //!
 //! What a driver reads for itself (its tools and their arguments) stays open here; what all drivers
-//! share is checked.
+//! share is checked. What nobody reads is told of, unless the driver is one that opal does not have.
 
+mod hooks;
+mod pattern;
+mod policy;
+
+use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
-use opal_core::{Code, Diagnostic, suggest};
+use opal_core::{Code, Diagnostic};
 use serde_json::{Map, Value};
 
 use super::document::{
-    Checked, caption, checked, needed_name, needed_text, optional_list, optional_map, switch,
-    unused,
+    Checked, caption, checked, needed_name, needed_text, optional_list, unused, without_effect,
 };
+use super::programs::program_name;
 use super::reference::{Name, shorten};
+use super::run::{Driver, drivers};
 use super::spec::secret;
 use super::value::{mapping, value};
 use crate::config::document::{Node, NodeKind};
 use crate::config::fields::Fields;
 use crate::config::report::Report;
-use crate::config::scalar::{Meaning, meaning};
+
+pub use hooks::ProfileHook;
+pub(super) use hooks::{Piece, pieces, placeholders};
+pub use pattern::Pattern;
+pub use policy::{BackendMode, Policy, ToolVersion, Workspace};
 
 /// What a module says, and a profile never does.
 const INTENT: [&str; 6] =
     ["dependencies", "execution", "inputs", "module_ref", "outputs", "requirements"];
 
-const DEFAULTS: [&str; 4] = ["command_timeout_s", "min_free_disk_mb", "redact", "retries"];
-
-/// What `policy` may say and opal does not act on, and why.
-const UNUSED: [(&str, &str); 4] = [
-    ("constraints", "nothing is held against it"),
-    ("naming", "names are as the inputs say them"),
-    ("tool_versions", "no tool is asked for its version"),
-    ("workspace", "workspaces are not made or named"),
+/// What opal reads in a profile of every driver.
+const KEYS: [&str; 9] = [
+    "api_version",
+    "description",
+    "driver",
+    "env",
+    "hooks",
+    "kind",
+    "policy",
+    "profile_ref",
+    "templates",
 ];
+
+const WORKSPACE_POLICY: &str = "workspace_policy";
 
 /// A profile without faults.
 #[derive(Clone, Debug)]
@@ -44,19 +59,10 @@ pub struct Profile {
     pub templates: Vec<Template>,
     /// Variables for the tools.
     pub env: Map<String, Value>,
-    /// The names of the hooks it owns.
-    pub hooks: Vec<String>,
+    /// The hooks it owns, by their names.
+    pub hooks: BTreeMap<String, ProfileHook>,
     /// Everything else, for the driver to read: `terragrunt`, `ansible`, `workspace_policy`.
     pub settings: Map<String, Value>,
-}
-
-/// What holds for every run with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    pub command_timeout_s: Option<u32>,
-    pub retries: u32,
-    pub redact: bool,
-    pub min_free_disk_mb: Option<u32>,
 }
 
 /// A file that the driver writes beside the stack: both paths are relative.
@@ -84,10 +90,14 @@ fn profile(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Profile> 
             report.push(error.help("move it into the spec of the module"));
         }
     }
-    let policy = policy(fields, report);
-    let reads_mode = driver.as_ref().is_some_and(|(name, _)| name.as_str() == "iac/terragrunt");
-    if !reads_mode && let Some(field) = fields.get_field("workspace_policy") {
-        unused("workspace_policy", field.key, "workspaces are not made or named", report);
+    let keeps_state = driver.as_ref().is_some_and(|(name, _)| name.as_str() == "iac/terragrunt");
+    let policy = Policy::read(fields, keeps_state, report);
+    let names_provider = policy.workspace_pattern.as_ref().is_some_and(|it| it.names("provider"));
+    if !keeps_state
+        && !names_provider
+        && let Some(field) = fields.get_field(WORKSPACE_POLICY)
+    {
+        unused(WORKSPACE_POLICY, field.key, policy::NO_WORKSPACES, report);
     }
     let templates = optional_list(fields, "templates", report)
         .into_iter()
@@ -97,18 +107,58 @@ fn profile(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Profile> 
         secret::refuse(field.value, from_credentials, report);
         mapping(field.value, "`env`", report)
     });
-    let hooks = optional_map(fields, "hooks", report)
-        .map(|hooks| hooks.keys().map(str::to_owned).collect())
-        .unwrap_or_default();
+    let hooks = hooks::read(fields, report);
+    let built_in = driver.as_ref().and_then(|(name, _)| drivers::find(name).ok());
+    built_in.into_iter().for_each(|driver| unread_settings(fields, driver, report));
     let others: Vec<&str> = fields.keys().collect();
     let mut settings = Map::new();
     for key in others {
         let found = fields.take(key).and_then(|field| value(field.value, report));
         settings.extend(found.map(|found| (key.to_owned(), found)));
     }
+    built_in.into_iter().for_each(|driver| unasked_tools(&policy, &settings, driver, report));
     let ((profile_ref, _), (driver, _)) = (profile_ref?, driver?);
     let env = env.unwrap_or_default();
     Some(Profile { profile_ref, driver, description, policy, templates, env, hooks, settings })
+}
+
+/// Warns about what is neither for opal nor for the driver.
+fn unread_settings(fields: &Fields<'_>, driver: &dyn Driver, report: &mut Report<'_>) {
+    let why = format!("the driver `{}` does not read it", driver.reference());
+    let own = driver.section();
+    let section = own.map(|own| own.name);
+    let known: Vec<&str> = KEYS.into_iter().chain([WORKSPACE_POLICY]).chain(section).collect();
+    for key in fields.keys().filter(|key| !known.contains(key)) {
+        let Some(field) = fields.get_field(key) else { continue };
+        report.push(without_effect("", key, field.key, &known, &why));
+    }
+    let Some((own, node)) = own.and_then(|own| Some((own, fields.get(own.name)?))) else { return };
+    // What is wrong with the section itself is reported where it is read as a value.
+    let NodeKind::Map(pairs) = &node.kind else { return };
+    for (key, _) in pairs {
+        if let NodeKind::Scalar { text, .. } = &key.kind
+            && !own.keys.contains(&text.as_str())
+        {
+            let prefix = format!("{}.", own.name);
+            report.push(without_effect(&prefix, text, key.span, own.keys, &why));
+        }
+    }
+}
+
+/// Warns about versions of programs that no run with this driver starts.
+fn unasked_tools(
+    policy: &Policy,
+    settings: &Map<String, Value>,
+    driver: &dyn Driver,
+    report: &mut Report<'_>,
+) {
+    let Some(programs) = driver.programs(settings) else { return };
+    let known: Vec<&str> = programs.iter().map(|it| program_name(it)).collect();
+    let why = format!("the driver `{}` starts no such program", driver.reference());
+    for (name, tool) in policy.tool_versions.iter().filter(|(it, _)| !known.contains(&it.as_str()))
+    {
+        report.push(without_effect("policy.tool_versions.", name, tool.span, &known, &why));
+    }
 }
 
 /// The way out for a secret variable.
@@ -116,71 +166,6 @@ fn from_credentials(name: &str) -> String {
     format!(
         "leave it out: the tools get `{name}` from an `.env` file of a credential of the module"
     )
-}
-
-fn policy(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Policy {
-    let mut policy =
-        Policy { command_timeout_s: None, retries: 0, redact: true, min_free_disk_mb: None };
-    let Some(mut found) = optional_map(fields, "policy", report) else { return policy };
-    for (key, why) in UNUSED {
-        if let Some(field) = found.get_field(key) {
-            unused(&format!("policy.{key}"), field.key, why, report);
-        }
-    }
-    if let Some(mut constraints) = optional_map(&mut found, "constraints", report)
-        && let Some(field) = constraints.take("inputs")
-    {
-        let message = "the constraints of a profile bound tools and workspaces, not inputs";
-        let error = Diagnostic::new(Code::SpecLeak, field.key, message);
-        report.push(error.help("move it into `inputs.schema.json` beside the spec of the module"));
-    }
-    let Some(mut defaults) = optional_map(&mut found, "defaults", report) else { return policy };
-    policy.command_timeout_s = count(&mut defaults, "command_timeout_s", 1, report);
-    policy.retries = count(&mut defaults, "retries", 0, report).unwrap_or(0);
-    let redact = defaults.get_field("redact");
-    policy.redact = switch(&mut defaults, "redact", true, report);
-    if let Some(field) = redact.filter(|_| !policy.redact) {
-        let why = "what is secret is always hidden";
-        unused("policy.defaults.redact: false", field.key, why, report);
-    }
-    policy.min_free_disk_mb = count(&mut defaults, "min_free_disk_mb", 0, report);
-    astray(&mut defaults, report);
-    policy
-}
-
-/// Keys that are left: a slip of one that is known is an error, any other is for another tool.
-fn astray(defaults: &mut Fields<'_>, report: &mut Report<'_>) {
-    let others: Vec<&str> = defaults.keys().collect();
-    for key in others {
-        let Some(field) = defaults.take(key) else { continue };
-        if suggest::nearest(key, DEFAULTS).is_some() {
-            let message = format!("`policy.defaults` has no key `{}`", shorten(key));
-            let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
-            report.unknown(error, key, DEFAULTS.into_iter());
-        } else {
-            let name = format!("policy.defaults.{}", shorten(key));
-            unused(&name, field.key, "opal does not know it", report);
-        }
-    }
-}
-
-fn count(fields: &mut Fields<'_>, key: &str, least: u32, report: &mut Report<'_>) -> Option<u32> {
-    let node = fields.take(key)?.value;
-    if let NodeKind::Scalar { text, plain: true } = &node.kind
-        && let Meaning::Int(number) = meaning(text)
-        && let Ok(number) = u32::try_from(number)
-        && number >= least
-    {
-        return Some(number);
-    }
-    let message = format!("`{key}` is a whole number, at least {least}");
-    report.error(
-        Code::ConfigValue,
-        node.head(),
-        message,
-        format!("write `{key}: {}`", least.max(1)),
-    );
-    None
 }
 
 fn template(node: &Node, report: &mut Report<'_>) -> Option<Template> {

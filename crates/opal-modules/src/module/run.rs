@@ -13,7 +13,9 @@
 //! | the files of a pack: digest and copy | [`pack`] |
 //! | which inputs are secret | `secrets` |
 //! | everything that is known before a plan is made | [`prepare`] |
-//! | whether a run can begin | [`preflight`] |
+//! | whether a run can begin | [`preflight`], what its tools say in `versions` |
+//! | what workspaces are called | `workspace` |
+//! | the hooks that run behind its tools | `hooks` |
 //! | the program of a run | [`lower`], its decorators in [`decorators`] |
 //! | outputs, results, states | [`finish`] |
 //!
@@ -25,14 +27,18 @@ pub mod decorators;
 pub mod driver;
 pub mod drivers;
 pub mod finish;
+mod hooks;
 mod lower;
 pub mod pack;
 pub mod preflight;
 pub mod prepare;
 mod secrets;
+mod versions;
+mod workspace;
 
 pub use super::programs::Programs;
 pub use command::Command;
 pub use driver::{Driver, Outputs, Place, Request, Setting, Tool, Work};
+pub use hooks::HookStep;
 pub use lower::lower;
 pub use prepare::{Prepared, Wanted, prepare};

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::document::{
     self, Checked, caption, checked, needed, needed_map, optional_list, optional_map, referred,
+    slips,
 };
 use super::profile::Profile;
 use super::reference::{ModuleRef, Name, shorten};
@@ -38,6 +39,7 @@ pub struct Spec {
     /// Identifiers, in the order of the spec.
     pub credentials: Vec<String>,
     pub execution: Execution,
+    pub spans: Spans,
     pub dependencies: Vec<Dependency>,
     /// The outputs that others may see.
     pub publish: Vec<String>,
@@ -49,6 +51,14 @@ pub struct Execution {
     pub profile: Name,
     pub pack: Name,
     pub hooks: Vec<Hook>,
+}
+
+/// Where `execution` names what.
+#[derive(Clone, Copy, Debug)]
+pub struct Spans {
+    pub driver: Span,
+    pub profile: Span,
+    pub pack: Span,
 }
 
 /// A hook of the driver or the profile, and how the module sets it.
@@ -85,6 +95,7 @@ impl Spec {
 }
 
 fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
+    slips(fields, &["dependencies", "metadata", "outputs"], report);
     let module_ref = document::needed_text(fields, "module_ref", report).and_then(|given| {
         let module = referred(ModuleRef::parse(given.text), given.span, report)?;
         document::timeless(module.time(), given.span, report);
@@ -92,6 +103,7 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
     });
     let (mut title, mut description) = (None, None);
     if let Some(mut metadata) = optional_map(fields, "metadata", report) {
+        slips(&mut metadata, &["description", "title"], report);
         title = caption(&mut metadata, "title");
         description = caption(&mut metadata, "description");
     }
@@ -105,15 +117,18 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
         .filter_map(|node| dependency(node, report))
         .collect();
     let publish = optional_map(fields, "outputs", report)
-        .map(|mut outputs| optional_list(&mut outputs, "publish", report))
+        .map(|mut outputs| {
+            slips(&mut outputs, &["publish"], report);
+            optional_list(&mut outputs, "publish", report)
+        })
         .unwrap_or_default()
         .into_iter()
         .filter_map(|node| Some(document::text(node, "publish", report)?.text.to_owned()))
         .collect();
     let ((module_ref, span), (defaults, presets)) = (module_ref?, inputs??);
     let (credentials, place) = credentials?;
-    let (execution, pack_span) = execution?;
-    let named = [(module_ref.as_str(), span), (execution.pack.as_str(), pack_span)];
+    let (execution, spans) = execution?;
+    let named = [(module_ref.as_str(), span), (execution.pack.as_str(), spans.pack)];
     providers(&named, &credentials, place, report);
     Some(Spec {
         module_ref,
@@ -124,6 +139,7 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
         presets,
         credentials,
         execution,
+        spans,
         dependencies,
         publish,
     })
@@ -132,6 +148,7 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
 type Inputs = (Map<String, Value>, BTreeMap<String, Map<String, Value>>);
 
 fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs> {
+    slips(&mut inputs, &["presets"], report);
     let defaults = needed(&mut inputs, "defaults", report);
     defaults.inspect(|node| secret::refuse(node, secret::named, report));
     let defaults = defaults.and_then(|node| mapping(node, "`defaults`", report));
@@ -194,6 +211,7 @@ fn providers(named: &[(&str, Span)], credentials: &[String], place: Span, report
 
 fn dependency(node: &Node, report: &mut Report<'_>) -> Option<Dependency> {
     let mut fields = Fields::of(node, "a dependency", report)?;
+    slips(&mut fields, &["imports", "required"], report);
     let given = document::needed_text(&mut fields, "module_ref", report);
     let module = given.and_then(|given| referred(ModuleRef::parse(given.text), given.span, report));
     let required = document::switch(&mut fields, "required", true, report);

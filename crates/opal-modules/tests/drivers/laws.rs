@@ -92,6 +92,8 @@ enum Fault {
     OutputsOutside,
     FileOfTheRuntime,
     TakesAnything,
+    FitsAnything,
+    FitsNothing,
     RefusesWithoutWords,
     NamesNoProgram,
     TakesAnyOutputs,
@@ -111,6 +113,15 @@ impl Faulty {
 impl Driver for Faulty {
     fn reference(&self) -> &'static str {
         "trial/faulty"
+    }
+
+    fn fits(&self, request: &Request<'_>) -> Result<(), NotFound> {
+        let words = || "no".to_owned();
+        match self.0 {
+            Fault::FitsAnything => Ok(()),
+            Fault::FitsNothing => Err(NotFound { message: words(), help: words() }),
+            _ => self.work(request).map(drop),
+        }
     }
 
     fn work(&self, request: &Request<'_>) -> Result<Work, NotFound> {
@@ -196,6 +207,8 @@ fn each_law_catches_who_breaks_it() {
         (Fault::OutputsOutside, vec![Law::D4]),
         (Fault::FileOfTheRuntime, vec![Law::D4]),
         (Fault::TakesAnything, vec![Law::D5]),
+        (Fault::FitsAnything, vec![Law::D5]),
+        (Fault::FitsNothing, vec![Law::D5]),
         (Fault::RefusesWithoutWords, vec![Law::D5]),
         (Fault::NamesNoProgram, vec![Law::D5]),
         (Fault::TakesAnyOutputs, vec![Law::D6]),

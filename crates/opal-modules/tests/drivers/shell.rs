@@ -82,15 +82,3 @@ fn a_template_hides_no_file_of_the_runtime() {
     let refused = bench.setting(Command::Apply, &bench.stack).unwrap_err();
     assert!(refused.message.contains("would hide"), "{refused:?}");
 }
-
-#[test]
-fn a_hook_that_is_not_run_is_told_of_once_and_only_where_it_would_run() {
-    let profile = "hooks: {export_infra: {command: [a]}}\n";
-    let release = release("shell/script", profile, &[("run.sh", "true\n")]);
-    let bench = Bench::of(release.path(), "trial");
-    let warnings = |command| bench.work(command).unwrap().warnings;
-    let told = warnings(Command::Deploy);
-    assert_eq!(told.len(), 1);
-    assert!(told[0].contains("`export_infra`"));
-    assert_eq!(warnings(Command::Plan), [""; 0]);
-}

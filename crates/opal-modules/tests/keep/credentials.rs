@@ -133,7 +133,8 @@ fn what_cannot_be_read_cannot_be_hidden_and_is_refused_without_a_word_of_it() {
         ("a.token", "x".repeat((1 << 20) + 1)),
     ] {
         let path = private(&root.credentials(), name, &text);
-        let unusable = Credentials::read(&root, &["a".to_owned()]).unwrap_err();
+        let found = read(&root, &["a"]);
+        let unusable = found.fault("a").unwrap();
         assert!(unusable.message.contains(path.to_str().unwrap()), "{unusable:?}");
         assert!(!format!("{unusable:?}").contains(CANARY), "{unusable:?}");
         fs::remove_file(path).unwrap();
@@ -145,7 +146,9 @@ fn a_credential_that_others_could_read_is_refused() {
     let (_folder, root) = root();
     let path = private(&root.credentials(), "a.env", "A=b\n");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    let unusable = Credentials::read(&root, &["a".to_owned()]).unwrap_err();
+    let found = read(&root, &["a"]);
+    assert!(found.values.is_empty(), "it is not even read");
+    let unusable = found.fault("a").unwrap();
     assert!(unusable.help.contains("chmod 600"), "{unusable:?}");
     assert_eq!(hidden(&read(&root, &["b"])), ["b"], "nobody asks for it, and it is hidden");
 }

@@ -251,4 +251,6 @@ fn a_stream_without_end_is_cut_and_says_so() {
     let kept = text(evidence.folder(), "shell_apply.stdout.txt");
     assert!(kept.ends_with(&format!("x\n[opal: {} bytes are left out here]\n", 2 << 20)));
     assert!(kept.len() < (64 << 20) + 100);
+    let ended = evidence.finish(at(9));
+    assert_eq!(ended[0].cut, ["shell_apply.stdout.txt"]);
 }

@@ -54,6 +54,13 @@ impl Around {
         })
     }
 
+    /// That a file has faults, which have been shown, where several runs are one document.
+    pub(super) fn faulty(&self, file: &Path) -> Option<Failure> {
+        let message = format!("`{}` has faults", file.display());
+        let help = "correct them: `opal module lint DIR` shows all that are below a directory";
+        self.gathered.as_ref().map(|_| Failure::new(Exit::Source, message, help))
+    }
+
     /// For a contract, which says itself where its spec is.
     pub(crate) fn of_spec(
         context: &Context<'_>,

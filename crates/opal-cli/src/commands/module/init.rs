@@ -11,12 +11,11 @@ use super::around::{self, variable};
 use super::run::unwritten;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::wants_json;
 use crate::view::init as view;
 
 pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let root = around::root(context, matches)?;
-    let json = wants_json(matches);
+    let json = context.typed.wants_json();
     let name = matches.get_one::<String>("target").map_or("", String::as_str);
     if name == "status" {
         return view::status(&keep::status(&root), json);

@@ -10,28 +10,31 @@ use opal_core::action::{Halt, Why};
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{End as Ended, Event, Finished, Kind, Started, Status};
 use opal_modules::module::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, stamp, time};
-use opal_modules::module::run::Command;
 use opal_modules::module::run::decorators::Run;
 use opal_modules::module::run::finish::{self, End};
 use opal_modules::module::run::preflight::{Check, preflight};
+use opal_modules::module::run::{Command, Tool};
 use opal_runtime::execute::Outcome;
 use opal_runtime::vault::Vault;
 use opal_runtime::witness::Recorder;
 use serde_json::{Value, json};
 
 use super::around::Around;
+use super::machine::machine;
 use super::run::unwritten;
 use crate::commands::execute::keeper::{Keeper, Last};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
-use crate::view::module as view;
+use crate::view::{error_json, module as view};
 
 /// As much of what a tool has printed is looked at for a difference.
 const LOOKED_AT: u64 = 4 << 20;
 
 pub(crate) struct Keeping<'k> {
+    context: &'k Context<'k>,
+    env_files: &'k [PathBuf],
     run: &'k Run,
     watched: &'k Watched,
     vault: &'k Vault,
@@ -55,8 +58,8 @@ impl std::fmt::Debug for Keeping<'_> {
 
 impl<'k> Keeping<'k> {
     pub(crate) fn new(
-        context: &Context<'_>,
-        asked: &Asked,
+        context: &'k Context<'k>,
+        asked: &'k Asked,
         around: &'k Around,
         (run, watched): (&'k Run, &'k Watched),
         vault: &'k Vault,
@@ -64,6 +67,8 @@ impl<'k> Keeping<'k> {
         run.prepared.register(vault);
         let module = &run.prepared.spec.module_ref;
         Self {
+            context,
+            env_files: &asked.plan.env_files,
             run,
             watched,
             vault,
@@ -94,7 +99,10 @@ impl<'k> Keeping<'k> {
         stamp(&self.run.prepared.root, &told, self.vault);
         let checks = match self.skip_preflight {
             Some(_) => Vec::new(),
-            None => preflight(&self.run.prepared),
+            None => {
+                let machine = machine(self.context, self.env_files)?;
+                preflight(&self.run.prepared, &machine.stopped_by(self.watched.stop()))
+            }
         };
         let all: Vec<Value> = checks.iter().map(Check::json).collect();
         let ok = checks.iter().all(|check| check.fault.is_none());
@@ -106,18 +114,15 @@ impl<'k> Keeping<'k> {
         Ok((evidence, checks))
     }
 
-    /// The tools in the order of the plan, which is that of the driver.
+    /// The tools in the order of the plan, which is that of the driver; hooks are behind them.
     fn tools(&self, plan: &Plan) -> Vec<ToolStep> {
         let mut paths = Vec::new();
         collect(&plan.steps, &mut paths);
-        let tools = &self.run.prepared.work.tools;
-        let step = |(tool, path): (&opal_modules::module::run::Tool, String)| ToolStep {
-            path,
-            label: tool.label.clone(),
-            argv: tool.words.clone(),
-            cwd: self.run.stack(),
+        let step = |(tool, path): (Tool, String)| {
+            let (label, argv) = (tool.label, tool.words);
+            ToolStep { path, label, argv, cwd: self.run.stack() }
         };
-        tools.iter().zip(paths).map(step).collect()
+        self.run.prepared.tools().zip(paths).map(step).collect()
     }
 
     /// Says that nothing runs, and why.
@@ -129,7 +134,8 @@ impl<'k> Keeping<'k> {
         self.tell_missing(plan, evidence, checks);
         self.abandon(&error);
         let mut failure = Failure::new(
-            Exit::Unavailable,
+            // A tool that is asked for its version stops with opal.
+            self.watched.exit().unwrap_or(Exit::Unavailable),
             format!("`{}` cannot be run: {error}", self.run.prepared.spec.module_ref),
             format!("nothing was run; the evidence is in `{}`", self.folder.display()),
         );
@@ -177,7 +183,7 @@ impl<'k> Keeping<'k> {
     /// How it ended, with the first tool that did not end well.
     fn judge(&self, outcome: &Outcome, tools: &[ToolEnd]) -> (End, Option<String>) {
         let prepared = &self.run.prepared;
-        let failed = tools.iter().find(|tool| tool.rc != 0);
+        let failed = tools.iter().find(|tool| tool.rc != 0 && !prepared.may_fail(&tool.label));
         if prepared.command == Command::Verify
             && matches!(outcome.halt, None | Some(Halt::Failed(_)))
             && self.watched.exit().is_none()
@@ -202,7 +208,7 @@ impl<'k> Keeping<'k> {
             }
             Some(Halt::Failed(failure)) => {
                 let trouble = failure.trouble.as_ref().map(|trouble| trouble.message.clone());
-                let tool = failed.map(|tool| format!("{} ended with {}", tool.label, tool.rc));
+                let tool = failed.map(ended);
                 (End::Failed, trouble.or(tool).or_else(|| Some("it failed".to_owned())))
             }
         }
@@ -231,6 +237,7 @@ impl<'k> Keeping<'k> {
             }
         };
         let prepared = &self.run.prepared;
+        let help = format!("the evidence is in `{}`", self.folder.display());
         let json = json!({
             "version": 1,
             "module_ref": prepared.spec.module_ref.as_str(),
@@ -242,10 +249,10 @@ impl<'k> Keeping<'k> {
             "evidence_dir": self.folder.to_string_lossy(),
             "outputs": result.outputs,
             "warnings": result.warnings,
-            "error": result.error,
+            "error": result.error.as_deref().map(|error| error_json(error, &[help])),
         });
         // Whatever came from a tool has been through the scrubber when it is seen.
-        let told = ["/outputs/*", "/warnings", "/error"];
+        let told = ["/outputs/*", "/warnings", "/error/message"];
         let shown = opal_modules::module::keep::file::json(&json, &told, self.vault);
         let mut json = serde_json::from_slice(shown.bytes()).ok();
         if let Some(gathered) = self.gathered {
@@ -254,8 +261,19 @@ impl<'k> Keeping<'k> {
         let is_told = !self.is_quiet || result.end != End::Ok;
         let text = is_told.then(|| view::ended(self.run, result, &self.folder, self.colour));
         let text = text.unwrap_or_default();
-        Last { status, code, json, text: self.vault.scrub(&text).text().into_owned() }
+        let text = self.vault.scrub(&text).text().into_owned();
+        Last { status, code, json, text, has_learnt: result.has_put_out }
     }
+}
+
+/// What a tool ended with, and what that means where it could not be run at all.
+fn ended(tool: &ToolEnd) -> String {
+    let meaning = match tool.rc {
+        126 => ": a command may not be executed",
+        127 => ": a command was not found",
+        _ => "",
+    };
+    format!("{} ended with {}{meaning}", tool.label, tool.rc)
 }
 
 /// The last bytes of a file.
@@ -326,7 +344,9 @@ impl Keeper for Keeping<'_> {
         let tools = evidence.finish(SystemTime::now());
         let (end, error) = self.judge(outcome, &tools);
         let error = error.map(|error| self.vault.scrub(&error).text().into_owned());
-        let result = finish::result(self.run, end, error, self.vault);
+        let mut result = finish::result(self.run, end, error, self.vault);
+        result.warnings.extend(tools.iter().flat_map(ToolEnd::warnings));
+        result.warnings.extend(self.run.prepared.failed_hooks(&tools));
         let scrubbed = match result.has_put_out {
             true => finish::scrub_again(evidence, &tools, self.vault),
             false => Ok(()),

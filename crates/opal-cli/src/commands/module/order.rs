@@ -1,5 +1,6 @@
 //! `--with-deps`: what a module builds on comes first.
 
+use opal_core::Diagnostic;
 use opal_modules::module::inputs::Given;
 use opal_modules::module::keep::{State, Status};
 use opal_modules::module::load;
@@ -110,6 +111,13 @@ impl Order<'_, '_> {
 
     fn spec(&self, module: &ModuleRef) -> Result<Option<Spec>, Failure> {
         let read = load::spec(&self.around.places, module);
-        whole(read.map_err(|it| not_found(it, Exit::NoFile))?, self.context, self.json)
+        let mut read = read.map_err(|it| not_found(it, Exit::NoFile))?;
+        // The run of a module tells of its warnings.
+        read.checked.diagnostics.retain(Diagnostic::is_error);
+        let path = read.path.clone();
+        match whole(read, self.context, self.json && self.around.gathered.is_none())? {
+            None => self.around.faulty(&path).map_or(Ok(None), Err),
+            spec => Ok(spec),
+        }
     }
 }

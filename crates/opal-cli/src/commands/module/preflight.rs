@@ -3,25 +3,39 @@
 use clap::ArgMatches;
 use opal_modules::module::run::Command;
 use opal_modules::module::run::preflight::preflight;
+use opal_modules::module::run::prepare::{Wanted, look};
 
 use super::around::{self, Around};
-use super::run::{Job, load};
+use super::machine::machine;
+use super::run::told;
 use super::{given, reference};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::wants_json;
+use crate::options::PlanOptions;
 use crate::view::module as view;
 
 pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let json = wants_json(matches);
+    let json = context.typed.wants_json();
     let around = Around::read(context, matches)?;
-    let Some(given) = given(context, matches)? else { return Ok(Exit::Source) };
+    let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
+    let given = given(context, matches, &options.env_files)?;
+    let Some(given) = given else { return Ok(Exit::Source) };
     let instance = around::instance(matches)?;
     let module = reference(matches)?;
-    let job = Job { instance, is_named: true, ..Job::along(module, Command::Apply, given) };
-    let Some(source) = load(context, &around, job, json)? else { return Ok(Exit::Source) };
-    let checks = preflight(&source.run.prepared);
-    view::preflight(&source.run.prepared.spec.module_ref, &checks, json)?;
+    let looked = look(Wanted {
+        command: Command::Apply,
+        module: &module,
+        instance: instance.as_ref(),
+        places: &around.places,
+        root: &around.root,
+        given,
+        is_named: true,
+        programs: &around.programs,
+    });
+    let looked = told(context, &around, (&module, looked), json)?;
+    let Some(prepared) = looked else { return Ok(Exit::Source) };
+    let checks = preflight(&prepared, &machine(context, &options.env_files)?);
+    view::preflight(&module, &checks, json)?;
     let is_ready = checks.iter().all(|check| check.fault.is_none());
     Ok(if is_ready { Exit::Done } else { Exit::Unavailable })
 }

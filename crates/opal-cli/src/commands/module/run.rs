@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use opal_modules::module::keep::{Instance, Lock, NoLock, RunId, Unkept};
 use opal_modules::module::load;
 use opal_modules::module::run::Command;
 use opal_modules::module::run::decorators::{Run, descriptors};
-use opal_modules::module::run::prepare::{Unprepared, Wanted, prepare};
+use opal_modules::module::run::prepare::{Prepared, Unprepared, Wanted, prepare};
 use opal_runtime::plan::Purpose;
 use opal_runtime::vault::Vault;
 
@@ -27,7 +27,7 @@ use crate::commands::execute::{self, Errand};
 use crate::commands::plan;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::Asked;
+use crate::options::{Asked, PlanOptions};
 use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::source::Loaded;
@@ -37,6 +37,8 @@ use crate::view::module as view;
 /// The argument of a plan that says what is done with its module.
 const COMMAND: &str = "command";
 const INPUTS: &str = "inputs";
+/// Where that file was when the plan was made, for who looks for it from elsewhere.
+const INPUTS_AT: &str = "inputs_at";
 const INSTANCE: &str = "instance";
 const ROOT: &str = "root";
 
@@ -67,8 +69,9 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
     let mut around = Around::read(context, matches)?;
-    let Some(given) = given(context, matches)? else { return Ok(Exit::Source) };
-    let file = matches.get_one::<std::path::PathBuf>(INPUTS);
+    let given = given(context, matches, &asked.plan.env_files)?;
+    let Some(given) = given else { return Ok(Exit::Source) };
+    let file = matches.get_one::<PathBuf>(INPUTS);
     let job = Job {
         module: reference(matches)?,
         command,
@@ -104,7 +107,7 @@ pub(crate) fn with_deps(
     job: Job,
     watched: &Watched,
 ) -> Result<Exit, Failure> {
-    fit(context, around, &job)?;
+    fit(around, &job)?;
     match order::before(context, asked, around, &job, watched)? {
         Ok(()) => one(context, asked, around, job, watched),
         Err(exit) => Ok(exit),
@@ -113,10 +116,11 @@ pub(crate) fn with_deps(
 
 /// Refuses inputs that could never do, before anything that the module builds on is applied. What is
 /// imported is not known yet, so nothing is missing.
-fn fit(context: &Context<'_>, around: &Around, job: &Job) -> Result<(), Failure> {
+fn fit(around: &Around, job: &Job) -> Result<(), Failure> {
     let missing = |it| not_found(it, Exit::NoFile);
     let read = load::spec(&around.places, &job.module).map_err(missing)?;
-    let Some(spec) = super::whole(read, context, false)? else { return Ok(()) };
+    // What is wrong with it is shown by who needs all of it.
+    let Some(spec) = read.checked.found else { return Ok(()) };
     inputs::foreseen(&spec, &job.given).map_err(|invalid| super::invalid(&invalid))
 }
 
@@ -136,6 +140,9 @@ pub(crate) fn one(
     let subject = Subject { loaded, function: None, arguments: source.arguments };
     if asked.plan.dry_run {
         asked.for_plan()?;
+        if !asked.plan.is_json() {
+            view::warnings(&source.run.prepared.warnings);
+        }
         return plan::plan(context, &subject, asked);
     }
     asked.for_run()?;
@@ -202,7 +209,13 @@ pub(crate) fn load<'a>(
     argument(MODULE, module.as_str().to_owned());
     argument(COMMAND, command.name().to_owned());
     instance.iter().for_each(|instance| argument(INSTANCE, instance.as_str().to_owned()));
-    file.into_iter().for_each(|file| argument(INPUTS, file));
+    if let Some(file) = file {
+        let is_far = Path::new(&file).is_absolute();
+        if let Some(at) = std::path::absolute(&file).ok().filter(|_| !is_far) {
+            argument(INPUTS_AT, at.display().to_string());
+        }
+        argument(INPUTS, file);
+    }
     if around.is_root_typed {
         argument(ROOT, around.root.path().display().to_string());
     }
@@ -216,25 +229,8 @@ pub(crate) fn load<'a>(
         is_named,
         programs: &around.programs,
     };
-    let prepared = match prepare(wanted) {
-        Ok(prepared) => prepared,
-        Err(Unprepared::Faults { path, text, diagnostics }) => {
-            let file = checked(path.display().to_string(), text, diagnostics);
-            view::faults(&file, context, json)?;
-            return Ok(None);
-        }
-        Err(Unprepared::Missing(missing)) => {
-            let is_there = around.places.module(&module).join("spec.yml").is_file();
-            let exit = match around.places.packs() {
-                _ if !is_there => Exit::NoFile,
-                Err(root) if root == missing => Exit::Configuration,
-                _ => Exit::Source,
-            };
-            return Err(not_found(missing, exit));
-        }
-        Err(Unprepared::Dependency(missing)) => return Err(not_found(missing, Exit::Unavailable)),
-        Err(Unprepared::Inputs(invalid)) => return Err(super::invalid(&invalid)),
-    };
+    let prepared = told(context, around, (&module, prepare(wanted)), json)?;
+    let Some(prepared) = prepared else { return Ok(None) };
     let id = RunId::new(command.name(), SystemTime::now(), opal_runtime::keys::name());
     let run = Arc::new(Run::new(prepared, id));
     let context = context.with(&descriptors(&run));
@@ -242,16 +238,41 @@ pub(crate) fn load<'a>(
     Ok(Some(Source { context, loaded, run, arguments }))
 }
 
+/// Tells why a run of a module cannot be planned; none where the faults of a file have been shown.
+pub(super) fn told(
+    context: &Context<'_>,
+    around: &Around,
+    (module, prepared): (&ModuleRef, Result<Prepared, Unprepared>),
+    json: bool,
+) -> Result<Option<Prepared>, Failure> {
+    match prepared {
+        Ok(prepared) => Ok(Some(prepared)),
+        Err(Unprepared::Faults { path, text, diagnostics }) => {
+            let file = checked(path.display().to_string(), text, diagnostics);
+            view::faults(&file, context, json && around.gathered.is_none())?;
+            around.faulty(&path).map_or(Ok(None), Err)
+        }
+        Err(Unprepared::Missing(missing)) => {
+            let is_there = around.places.module(module).join("spec.yml").is_file();
+            let exit = match around.places.packs() {
+                _ if !is_there => Exit::NoFile,
+                Err(root) if root == missing => Exit::Configuration,
+                _ => Exit::Source,
+            };
+            Err(not_found(missing, exit))
+        }
+        Err(Unprepared::Dependency(missing)) => Err(not_found(missing, Exit::Unavailable)),
+        Err(Unprepared::Inputs(invalid)) => Err(super::invalid(&invalid)),
+    }
+}
+
 /// What a contract has planned, as it would be planned today.
 pub(crate) fn of_contract<'a>(
     context: &Context<'a>,
-    (spec, arguments): (&Path, &BTreeMap<String, Value>),
-    json: bool,
+    (spec, target): (&Path, &Target),
+    options: &PlanOptions,
 ) -> Result<Option<(Around, Source<'a>)>, Failure> {
-    let text = |name: &str| match arguments.get(name) {
-        Some(Value::String(text)) => Some(text.as_ref()),
-        _ => None,
-    };
+    let (text, json) = (|name: &str| argument(target, name), options.is_json());
     let strange = || {
         Failure::new(Exit::Source, "the contract names no module that could be run", "make it anew")
     };
@@ -259,26 +280,49 @@ pub(crate) fn of_contract<'a>(
     let command = text(COMMAND).and_then(Command::named).ok_or_else(strange)?;
     let instance = text(INSTANCE).map(Instance::parse).transpose().map_err(|_| strange())?;
     let around = Around::of_spec(context, (spec, text(ROOT).map(Path::new)), &module)?;
-    let file = text(INPUTS).map(std::path::PathBuf::from);
-    let Some(given) = super::given_with(context, file.as_deref(), json)? else { return Ok(None) };
+    let file = inputs_of(target);
+    let said = super::given_with(context, (file.as_deref(), &options.env_files), json);
+    let said = said.map_err(|failure| match &file {
+        Some(path) if !path.exists() => {
+            let anew = typed(target, Some(spec)).unwrap_or_default().join(" ");
+            let help = format!("bring it back, or make a new one: `{anew} --dry-run -o FILE`");
+            failure.help(format!("the contract was made with it: {help}"))
+        }
+        _ => failure,
+    })?;
+    let Some(given) = said else { return Ok(None) };
     let file = file.map(|path| path.display().to_string());
     let job = Job { module, command, instance, given, file, is_named: true };
     Ok(load(context, &around, job, json)?.map(|source| (around, source)))
 }
 
-/// The words that plan the same again; none where it is no plan of a module.
-pub(crate) fn typed(target: &Target, spec: Option<&Path>) -> Option<Vec<String>> {
-    let text = |name: &str| match target.arguments.get(name) {
+/// What a plan of a module was given.
+fn argument<'t>(target: &'t Target, name: &str) -> Option<&'t str> {
+    match target.arguments.get(name) {
         Some(Value::String(text)) if target.name == Target::SCRIPT => Some(text.as_ref()),
         _ => None,
-    };
+    }
+}
+
+/// The file of inputs that a plan was made with: as it was named, seen from here, else where it was.
+fn inputs_of(target: &Target) -> Option<PathBuf> {
+    let near = PathBuf::from(argument(target, INPUTS)?);
+    let is_near = near.is_file();
+    let at = argument(target, INPUTS_AT).filter(|_| !is_near);
+    Some(at.map_or(near, PathBuf::from))
+}
+
+/// The words that plan the same again; none where it is no plan of a module.
+pub(crate) fn typed(target: &Target, spec: Option<&Path>) -> Option<Vec<String>> {
+    let text = |name: &str| argument(target, name);
     let module = ModuleRef::parse(text(MODULE)?).ok()?;
     let mut words = vec!["opal module".to_owned(), text(COMMAND)?.to_owned(), module.to_string()];
     let root = spec.and_then(|spec| around::unusual_root(spec, &module));
+    let inputs = inputs_of(target).map(|path| path.display().to_string());
     let options = [
         ("--module-root", root.as_deref()),
         ("--root", text(ROOT)),
-        ("--inputs", text(INPUTS)),
+        ("--inputs", inputs.as_deref()),
         ("--state-instance", text(INSTANCE)),
     ];
     for (name, value) in options {

@@ -49,7 +49,7 @@ fn against_today(
     let bytes = read_file(path)?;
     let mut opened = open(context, options, path, &bytes)?;
     let file = context.file(matches);
-    let Some(today) = run::Today::read(context, &opened.contract, file, options.is_json())? else {
+    let Some(today) = run::Today::read(context, &opened.contract, file, options)? else {
         return Ok(Exit::Source);
     };
     let (context, source) = (today.context(context), today.loaded());

@@ -7,6 +7,7 @@ use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
 
+use super::today::recorded;
 use crate::commands::module;
 use crate::dispatch::Context;
 use crate::options::PlanOptions;
@@ -50,8 +51,8 @@ pub(crate) fn mend(
 
 /// The same where it is a contract of a module.
 pub(crate) fn of_module(options: &PlanOptions, contract: &Contract, path: &Path) -> Option<String> {
-    let spec = contract.provenance().source.as_ref().map(|source| Path::new(&source.path));
-    let mut words = module::run::typed(&contract.plan().target, spec)?;
+    let spec = recorded(contract);
+    let mut words = module::run::typed(&contract.plan().target, spec.as_deref())?;
     words.extend(terms(options, contract));
     option(&mut words, "--dry-run -o", &path.display().to_string());
     Some(words.join(" "))
@@ -62,6 +63,9 @@ fn terms(options: &PlanOptions, contract: &Contract) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(identity) = &options.identity {
         option(&mut words, "--identity", identity);
+    }
+    for file in &options.env_files {
+        option(&mut words, "--env-file", &file.display().to_string());
     }
     let algorithm = contract.plan().algorithm;
     if algorithm != Algorithm::default() {

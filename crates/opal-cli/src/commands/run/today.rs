@@ -10,6 +10,7 @@ use crate::commands::module::around::Around;
 use crate::commands::module::run::{self as module, Source};
 use crate::dispatch::Context;
 use crate::failure::Failure;
+use crate::options::PlanOptions;
 use crate::project;
 use crate::source::{Loaded, NotLoaded};
 
@@ -25,12 +26,12 @@ impl<'c> Today<'c> {
         context: &Context<'c>,
         contract: &Contract,
         file: Option<&PathBuf>,
-        json: bool,
+        options: &PlanOptions,
     ) -> Result<Option<Self>, Failure> {
         let path = project::file_or_project(source_path(contract, file).as_ref())?;
         let target = &contract.plan().target;
         if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
-            let found = module::of_contract(context, (&path, &target.arguments), json)?;
+            let found = module::of_contract(context, (&path, target), options)?;
             return Ok(found.map(|found| Self::Module(Box::new(found))));
         }
         let loaded = Loaded::read(&path, &context.registry).map_err(|not| match not {
@@ -60,10 +61,12 @@ impl<'c> Today<'c> {
 
 /// Where the source is: where `-f` says, where the contract has it from here, or where it was.
 pub(crate) fn source_path(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {
-    let recorded = || {
-        let source = contract.provenance().source.as_ref()?;
-        let near = PathBuf::from(&source.path);
-        Some(if near.is_file() { near } else { PathBuf::from(&source.absolute) })
-    };
-    file.cloned().or_else(recorded).or_else(project::find)
+    file.cloned().or_else(|| recorded(contract)).or_else(project::find)
+}
+
+/// The same, as far as the contract says it.
+pub(super) fn recorded(contract: &Contract) -> Option<PathBuf> {
+    let source = contract.provenance().source.as_ref()?;
+    let near = PathBuf::from(&source.path);
+    Some(if near.is_file() { near } else { PathBuf::from(&source.absolute) })
 }

@@ -207,6 +207,24 @@ fn a_contract_of_a_module_can_be_shown_compared_and_verified() {
 }
 
 #[test]
+fn a_plan_for_people_has_no_line_that_is_longer_than_what_it_says() {
+    let release = contract(&["--inputs", "in.yml"]);
+    let shown = release.opal().call(&["plan", "show", "net.plan"]);
+    let dry = release.apply(&["--dry-run", "--inputs", "in.yml"]);
+    for ran in [&shown, &dry] {
+        let steps = ran.code(0).stdout.split("\n\n").next().unwrap();
+        let longest = steps.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(longest.chars().count() <= 110, "{longest}");
+        let wanted =
+            ["@module.run(", "  digest=\"blake3:", "  inputs={", "    \"size\": \"medium\",", " )"];
+        for line in wanted {
+            assert!(steps.contains(line), "{line}: {steps}");
+        }
+        assert!(steps.contains("\"password\": <11:"), "{steps}");
+    }
+}
+
+#[test]
 fn a_signed_contract_runs_where_signatures_are_asked_for() {
     let release = Release::new(SCRIPT);
     release.opal().call(&["keys", "generate", "ops"]).code(0);
@@ -250,4 +268,65 @@ fn a_contract_made_elsewhere_in_the_tree_runs_from_there_and_from_here() {
     let mut command = release.opal().started_by(&[binary().as_os_str()]);
     command.current_dir("/").args(["run", "--plan"]).arg(release.path("net.plan"));
     Ran::from(command.output().unwrap()).code(0).says("apply small");
+}
+
+#[test]
+fn a_contract_takes_its_inputs_from_a_file_of_variables_wherever_it_is_looked_at() {
+    let release = Release::new(SCRIPT).file("in.env", "HYOPS_INPUT_size=large\n");
+    release.apply(&["--dry-run", "-o", "net.plan", "--env-file", "in.env"]).code(0);
+    run(&release, &[]).code(76).says("large");
+    let diff = ["plan", "diff", "net.plan"];
+    release.opal().call(&diff).code(1).says("large");
+    release.opal().call(&[&diff[..], &["--env-file", "in.env"]].concat()).code(0);
+    run(&release, &["--env-file", "in.env"]).code(0).says("apply large");
+    fs::write(release.stack().join("new"), "").unwrap();
+    let told = "`opal module apply core/net --env-file in.env --dry-run -o net.plan`";
+    run(&release, &["--env-file", "in.env"]).code(76).says(told);
+}
+
+/// opal in another directory, with the contract by its whole path.
+fn run_from(release: &Release, folder: &str, more: &[&str]) -> Ran {
+    let mut command = release.opal().started_by(&[binary().as_os_str()]);
+    command.current_dir(folder).args(["run", "--plan"]).arg(release.path("net.plan")).args(more);
+    Ran::from(command.output().unwrap())
+}
+
+#[test]
+fn a_contract_finds_its_file_of_inputs_from_anywhere() {
+    let release = contract(&["--inputs", "in.yml"]);
+    run(&release, &[]).code(0).says("apply medium");
+    run_from(&release, "/", &[]).code(0).says("apply medium");
+    fs::write(release.path("in.yml"), "size: huge\n").unwrap();
+    let (file, plan) = (release.path("in.yml"), release.path("net.plan"));
+    let refused = run_from(&release, "/", &["--json"]).code(76).json();
+    let told = format!(
+        "opal module apply core/net --inputs {} --dry-run -o {}",
+        file.display(),
+        plan.display()
+    );
+    assert_eq!(refused["mend"], told);
+    fs::remove_file(&file).unwrap();
+    let gone = format!("there is no file `{}`", file.display());
+    for ran in [run(&release, &[]), run_from(&release, "/", &[])] {
+        ran.code(66).says(&gone).says("the contract was made with it").says(&told[..20]);
+    }
+    assert_eq!(release.runs(), 2);
+}
+
+#[test]
+fn a_file_of_inputs_beside_whoever_runs_a_contract_comes_first_as_its_source_does() {
+    let release = contract(&["--inputs", "in.yml"]).file("other/in.yml", "size: medium\n");
+    fs::remove_file(release.path("in.yml")).unwrap();
+    let other = release.path("other").display().to_string();
+    run_from(&release, &other, &[]).code(0).says("apply medium");
+    fs::write(release.path("other/in.yml"), "size: huge\n").unwrap();
+    run_from(&release, &other, &[]).code(76).says("huge");
+}
+
+#[test]
+fn the_command_that_is_told_elsewhere_names_no_modules_root_that_is_the_usual_one() {
+    let release = contract(&[]);
+    fs::write(release.stack().join("new"), "").unwrap();
+    let mend = run_from(&release, "/", &["--json"]).code(76).json()["mend"].clone();
+    assert!(!mend.as_str().unwrap().contains("--module-root"), "{mend}");
 }

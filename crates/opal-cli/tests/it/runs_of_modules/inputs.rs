@@ -118,3 +118,31 @@ fn what_is_taken_down_with_other_inputs_is_told() {
     release.run_with(&[("HYOPS_INPUT_size", "large")], &["apply", "core/net"]).code(0);
     release.run(&["destroy", "core/net"]).code(0).says("not the inputs of the last run");
 }
+
+#[test]
+fn a_file_of_variables_says_inputs_and_the_environment_wins_over_it() {
+    let json = "HYOPS_INPUTS_JSON='{\"network\": {\"cidr\": \"192.0.2.0/24\"}}'\n";
+    let release = Release::new(SCRIPT)
+        .file("in.env", format!("HYOPS_INPUT_size=large\nHYOPS_INPUT_color=red\n{json}"))
+        .file("late.env", "HYOPS_INPUT_color=green\n")
+        .file("in.yml", "size: from-yaml\n")
+        .file("bad.env", "HYOPS_INPUT_size=CHANGE_ME\n");
+    let files = ["--env-file", "in.env", "--env-file", "late.env", "--inputs", "in.yml"];
+    let set = [("HYOPS_INPUT_size", "huge")];
+    for verb in ["apply", "plan", "verify", "destroy"] {
+        let words = [&[verb, "core/net"], &files[..]].concat();
+        release.run(&words).code(0).says(&format!("{verb} large"));
+        let network = json!({"cidr": "192.0.2.0/24"});
+        let expected = json!({"size": "large", "color": "green", "network": network});
+        assert_eq!(release.document("inputs_resolved.json")["inputs"], expected, "{verb}");
+        release.run_with(&set, &words).code(0).says(&format!("{verb} huge"));
+    }
+    for verb in ["validate", "preflight", "apply"] {
+        let ran = release.run(&[verb, "core/net", "--env-file", "bad.env"]);
+        ran.code(65).says("`size` still holds the placeholder");
+        release.run(&[verb, "core/net", "--env-file", "gone.env"]).code(66).says("gone.env");
+        release.run_with(&set, &[verb, "core/net", "--env-file", "bad.env"]).code(0);
+    }
+    let before = ["--env-file", "bad.env", "module", "validate", "core/net"];
+    release.opal().call(&before).code(65).says("`size` still holds the placeholder");
+}

@@ -61,6 +61,15 @@ fn outputs_that_no_state_could_hold_fail_the_run_and_leave_the_earlier_ones() {
 }
 
 #[test]
+fn evidence_that_does_not_have_all_that_was_printed_is_told_of() {
+    let release = Release::new("head -c 68000000 /dev/zero | tr '\\0' x\n");
+    let ran = release.apply(&["--quiet", "--json"]).code(0).json();
+    let warnings = ran["warnings"].to_string();
+    assert!(warnings.contains("`shell_apply.stdout.txt` has the first 64 MiB"), "{warnings}");
+    assert_eq!(release.document("driver_result.json")["warnings"], ran["warnings"]);
+}
+
+#[test]
 fn many_inputs_are_no_burden() {
     let inputs: serde_json::Map<String, serde_json::Value> = (0..5_000)
         .map(|number| (format!("key_{number}"), json!({"a": [number, "text"]})))

@@ -1,6 +1,7 @@
 //! How a run ends, in exit codes and in JSON; and what may be asked of it.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
@@ -16,6 +17,8 @@ fn the_exit_code_of_the_tool_is_that_of_the_run() {
         assert_eq!(release.document("shell_apply.result.json")["rc"], code, "{ends}");
         assert_eq!(release.state()["status"], "error");
     }
+    let release = Release::new("no-such-program-here\n");
+    release.apply(&[]).says("shell_apply ended with 127: a command was not found");
 }
 
 #[test]
@@ -32,7 +35,7 @@ fn json_is_one_document_whether_it_works_or_not() {
     fs::write(release.path("root/state/tools/core__net/latest/fail"), "").unwrap();
     let document = release.apply(&["--json"]).code(6).json();
     assert_eq!((&document["status"], &document["exit_code"]), (&json!("error"), &json!(6)));
-    assert_eq!(document["error"], "shell_apply ended with 6");
+    assert_eq!(document["error"]["message"], "shell_apply ended with 6");
     for line in [
         &["apply", "core/gone", "--json"][..],
         &["apply", "Core/Net", "--json"],
@@ -90,6 +93,48 @@ fn a_tool_that_is_missing_is_127_in_its_envelope_and_the_run_cannot_begin() {
     ran.code(127);
     assert_eq!(release.document("ansible_apply.result.json")["rc"], 127);
     assert_eq!(release.state()["status"], "error");
+}
+
+#[test]
+fn a_script_whose_shell_is_not_there_is_told_of_before_anything_runs() {
+    let release = Release::new(SCRIPT).file("empty/.keep", "");
+    let empty = release.path("empty").display().to_string();
+    let script = release.stack().join("run.sh");
+    for (first, path, says) in [
+        ("#!/usr/bin/env bash", empty.as_str(), "`./run.sh` is a script for `bash`, which is not"),
+        ("#! /usr/bin/env -S A=b zsh -e", "", "`./run.sh` is a script for `zsh`, which is not"),
+        ("#!/usr/bin/env bash", "", "help: `PATH` names no directory"),
+        ("#!/nowhere/zsh -e", empty.as_str(), "`./run.sh` is a script for `/nowhere/zsh`"),
+    ] {
+        fs::write(&script, format!("{first}\n")).unwrap();
+        for verb in ["preflight", "apply"] {
+            let ran = release.run_with(&[("PATH", path)], &[verb, "core/net"]);
+            ran.code(69).says(says.strip_prefix("help: ").unwrap_or(says));
+        }
+    }
+    fs::write(&script, "true\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
+    for (path, help) in [("", "`PATH` names no directory"), (&empty, "on the PATH")] {
+        let ran = release.run_with(&[("PATH", path)], &["apply", "core/net"]);
+        ran.code(69).says("the program `sh` is not there").says(help);
+    }
+    assert!(!release.has_state());
+}
+
+#[test]
+fn a_credential_that_others_may_read_is_one_line_of_a_preflight_and_stops_every_run() {
+    let release = Release::new(SCRIPT)
+        .spec(&[("credentials: []", "credentials: [acme, none]")])
+        .file("root/credentials/acme.env", "A=canary-4711\n");
+    let ran = release.run(&["preflight", "core/net"]);
+    ran.code(69).says("ok       pack:net").says("missing  credentials:acme").says("chmod 600");
+    ran.says("missing  credentials:none").says("ok       root").hides("canary-4711");
+    let document = release.run(&["preflight", "core/net", "--json"]).code(69).json();
+    assert_eq!(document["checks"].as_array().unwrap().len(), 5, "{document}");
+    for more in [&[][..], &["--skip-preflight=why not"]] {
+        release.apply(more).code(65).says("chmod 600").hides("canary-4711");
+        assert_eq!(release.runs(), 0);
+    }
 }
 
 #[test]

@@ -106,17 +106,36 @@ fn a_secret_output_is_not_published_by_whatever_name_or_place() {
 
 #[test]
 fn a_secret_that_only_an_output_tells_of_is_taken_out_of_what_was_printed_before() {
-    let script = "echo \"made canary-2206-a and canary-2206-b\"; echo canary-2206-a >&2\n\
-        echo '{\"name\": \"n\", \"root_password\": \"canary-2206-a\", \"db\": {\"token\": \"canary-2206-b\"}}' \
-        > \"$HYOPS_OUTPUTS_FILE\"\n";
-    let release = Release::new(script);
-    release.apply(&[]).code(0);
-    for (path, .., content) in tree(&release.path("root/logs")) {
-        let text = String::from_utf8_lossy(&content);
-        assert!(!text.contains("canary-2206"), "{}: {text}", path.display());
+    // In two pieces too, which the record has on two lines; and in more than stands among the events.
+    for much in ["", "seq 1 30000;"] {
+        let script = format!(
+            "{much} echo \"made canary-2206-a and canary-2206-b\"; echo canary-2206-a >&2\n\
+             printf canary-22; sleep 0.2; echo 06-a end\n\
+             echo '{{\"name\": \"n\", \"root_password\": \"canary-2206-a\", \
+             \"db\": {{\"token\": \"canary-2206-b\"}}}}' > \"$HYOPS_OUTPUTS_FILE\"\n"
+        );
+        let release = Release::new(&script);
+        release.apply(&[]).code(0);
+        for (path, .., content) in
+            ["root/logs", "records"].iter().flat_map(|it| tree(&release.path(it)))
+        {
+            let text = String::from_utf8_lossy(&content);
+            assert!(!text.contains("canary-22"), "{}: {text}", path.display());
+        }
+        let path = release.evidence().join("shell_apply.stdout.txt");
+        let printed = fs::read_to_string(path).unwrap();
+        assert!(printed.ends_with("made <redacted> and <redacted>\n<redacted> end\n"), "{printed}");
+        let shown = release.opal().call(&["runs", "show", "last", "--output"]);
+        assert!(
+            shown.code(0).stdout.contains("made <redacted> and <redacted>"),
+            "{}",
+            shown.stdout
+        );
+        assert_eq!(
+            release.opal().call(&["runs", "show", "last", "--json"]).json()["run"]["code"],
+            0
+        );
     }
-    let printed = fs::read_to_string(release.evidence().join("shell_apply.stdout.txt")).unwrap();
-    assert_eq!(printed, "made <redacted> and <redacted>\n");
 }
 
 #[test]

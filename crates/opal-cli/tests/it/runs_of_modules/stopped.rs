@@ -92,14 +92,15 @@ fn the_time_that_a_profile_gives_a_tool_is_a_limit_and_part_of_the_plan() {
 fn a_tool_that_takes_an_interrupt_for_success_is_stopped_all_the_same_and_the_last() {
     let blueprint = "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/two@v1\nsteps:\n  \
                      - {id: one, module_ref: core/net}\n  - {id: two, module_ref: core/late}\n";
-    let release = Release::new("trap 'exit 0' INT; touch begun; while :; do sleep 0.01; done\n")
+    let script =
+        "trap 'exit 0' INT; touch \"$HYOPS_MEMORY_DIR/begun\"; while :; do sleep 0.01; done\n";
+    let release = Release::new(script)
         .module("core/late", &[], "true\n")
         .file("rel/blueprints/demo/two@v1/blueprint.yml", blueprint);
     let mut command = release.opal().interruptible();
     let child = command.args(["blueprint", "apply", "demo/two@v1"]).spawn().unwrap();
-    let begun =
-        || release.path("root/work/core__net").exists() && release.work().join("begun").exists();
-    eventually("the script begins", begun);
+    let begun = release.path("root/state/tools/core__net/latest/begun");
+    eventually("the script begins", || begun.exists());
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130).says("two  not run");
     assert_eq!(release.state()["status"], "error");

@@ -38,6 +38,10 @@ pub struct Credentials {
     folder: PathBuf,
     /// By identifier, in the order of names; an identifier without any is missing.
     pub files: BTreeMap<String, Vec<PathBuf>>,
+    /// What each of them gives a value.
+    assigned: BTreeMap<PathBuf, BTreeSet<String>>,
+    /// Which of these files cannot be used, and why. No run may begin with one.
+    pub unusable: BTreeMap<PathBuf, Unusable>,
     /// What the files of variables set.
     pub environment: BTreeMap<String, Secret>,
     /// To be hidden from everything that is kept or shown.
@@ -77,8 +81,10 @@ impl Credentials {
         let named: BTreeSet<PathBuf> = found.files.values().flatten().cloned().collect();
         let mut empty = Vec::new();
         for path in &named {
-            if !found.take(path)? {
-                empty.push(path);
+            match found.take(path) {
+                Ok(true) => {}
+                Ok(false) => empty.push(path),
+                Err(unusable) => drop(found.unusable.insert(path.clone(), unusable)),
             }
         }
         found.files.values_mut().for_each(|files| files.retain(|path| !empty.contains(&path)));
@@ -99,6 +105,24 @@ impl Credentials {
     pub fn missing(&self) -> Vec<String> {
         let missing = self.files.iter().filter(|(_, files)| files.is_empty());
         missing.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Those of these names that no file of a credential gives a value. A file of variables may do so
+    /// for Terraform, with `TF_VAR_` before the name.
+    #[must_use]
+    pub fn unassigned<'n>(&self, id: &str, names: &'n [String]) -> Vec<&'n str> {
+        let files = self.files.get(id).into_iter().flatten();
+        let assigned: Vec<_> = files.filter_map(|path| self.assigned.get(path)).collect();
+        let is_assigned = |name: &str| assigned.iter().any(|it| it.contains(name));
+        let names = names.iter().map(String::as_str);
+        names.filter(|name| !is_assigned(name) && !is_assigned(&format!("TF_VAR_{name}"))).collect()
+    }
+
+    /// Why the credentials of a name cannot be used.
+    #[must_use]
+    pub fn fault(&self, name: &str) -> Option<&Unusable> {
+        let mut files = self.files.get(name)?.iter();
+        files.find_map(|path| self.unusable.get(path))
     }
 
     /// The variables that tell tools where the files are: `HYOPS_CREDENTIALS_DIR`, and for each file
@@ -148,6 +172,7 @@ impl Credentials {
             self.environment.extend(set);
         }
         self.add(leaves);
+        self.assigned.insert(path.to_owned(), leaves::assigned(form, text));
         Ok(!text.trim().is_empty())
     }
 

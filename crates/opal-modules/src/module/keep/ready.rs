@@ -170,7 +170,9 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
         Ok(found) => {
             let files: Vec<String> =
                 found.files.values().flatten().map(|path| path.display().to_string()).collect();
-            let check = if files.is_empty() {
+            let check = if let Some(unusable) = found.fault(name) {
+                Check::failed(NAME, unusable.message.clone(), unusable.help.clone())
+            } else if files.is_empty() {
                 Check::failed(
                     NAME,
                     format!("there are no credentials for `{name}`"),

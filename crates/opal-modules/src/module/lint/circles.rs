@@ -18,7 +18,7 @@ enum State {
 }
 
 /// The dependencies that close a circle, each with the file it stands in. Follows each one once.
-pub(super) fn find(specs: &[(usize, Spec)]) -> Vec<(usize, Diagnostic)> {
+pub(in crate::module) fn find(specs: &[(usize, Spec)]) -> Vec<(usize, Diagnostic)> {
     let names = specs.iter().map(|(_, spec)| spec.module_ref.as_str());
     let by_ref: BTreeMap<&str, usize> =
         names.enumerate().map(|(index, name)| (name, index)).collect();

@@ -122,6 +122,9 @@ impl<'t> Trial<'t> {
 
     fn command(&mut self, command: Command, find: Find<'_>) {
         for stack in self.sample.unfit {
+            if self.driver.fits(&self.request(command, stack, find)).is_ok() {
+                self.breach(Law::D5, format!("a stack that is unfit seems to fit {command}"));
+            }
             match self.driver.work(&self.request(command, stack, find)) {
                 Ok(_) => {
                     self.breach(Law::D5, format!("a stack that is unfit is taken by {command}"))
@@ -130,6 +133,7 @@ impl<'t> Trial<'t> {
             }
         }
         let request = self.request(command, self.sample.fit, find);
+        let fits = self.driver.fits(&request);
         let works = [self.driver.work(&request), self.driver.work(&request)];
         let place = Place {
             run_id: "trial-1",
@@ -139,6 +143,10 @@ impl<'t> Trial<'t> {
         };
         let settings =
             [self.driver.setting(&request, &place), self.driver.setting(&request, &place)];
+        if let Err(refusal) = fits {
+            self.refusal(&refusal);
+            self.breach(Law::D5, format!("a stack that is fit seems not to fit {command}"));
+        }
         match works {
             [Ok(work), Ok(again)] => {
                 if work != again {

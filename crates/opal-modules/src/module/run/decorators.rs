@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::driver::{Place, Request, document};
 use super::prepare::Prepared;
+use super::workspace;
 use crate::module::NotFound;
 use crate::module::keep::{HIDDEN, Instance, RunId};
 
@@ -276,6 +277,9 @@ impl Enter {
         if let Some(outputs) = &prepared.work.outputs {
             let path = Secret::new(shown(&stack.join(outputs)));
             variables.insert("HYOPS_OUTPUTS_FILE".to_owned(), path);
+        }
+        if let Some(Ok(name)) = workspace::name(prepared) {
+            variables.insert(workspace::VARIABLE.to_owned(), Secret::new(name));
         }
         let paths = prepared.credentials.variables().into_iter();
         variables.extend(paths.map(|(name, path)| (name, Secret::new(shown(&path)))));

@@ -1,8 +1,8 @@
 //! What a driver is: it says what is to run, and has no power to run it.
 //!
 //! A driver turns a [`Request`] into [`Work`]. The runtime makes a plan of that, and sees to the copy
-//! of the pack, the evidence, time limits, attempts, secrets and Ctrl+C; no driver can forget any of
-//! it. The laws that each of them obeys are in [`super::conformance`]:
+//! of the pack, the evidence, time limits, attempts, secrets, Ctrl+C and hooks; no driver can forget any
+//! of it. The laws that each of them obeys are in [`super::conformance`]:
 //!
 //! - **D1** The same request gives the same work.
 //! - **D2** No word of a command holds a secret input or a credential.
@@ -25,6 +25,23 @@ pub trait Driver: Sync + fmt::Debug {
     /// `shell/script`.
     fn reference(&self) -> &'static str;
 
+    /// The section of a profile that is its own.
+    fn section(&self) -> Option<&'static OwnSection> {
+        None
+    }
+
+    /// Every program that a run may start, by these settings of its profile; none where that may be
+    /// any.
+    fn programs(&self, settings: &Map<String, Value>) -> Option<Vec<String>> {
+        let _ = settings;
+        None
+    }
+
+    /// Whether it could run the stack, were all inputs given. Whoever only looks at a module has none.
+    fn fits(&self, request: &Request<'_>) -> Result<(), NotFound> {
+        self.work(request).map(drop)
+    }
+
     /// What is to run, in order.
     fn work(&self, request: &Request<'_>) -> Result<Work, NotFound>;
 
@@ -39,6 +56,14 @@ pub trait Driver: Sync + fmt::Debug {
     /// Whether a tool that was only to look has found a difference: by its exit code and what it has
     /// printed.
     fn differs(&self, code: i32, printed: &str) -> bool;
+}
+
+/// A part of profiles that only one driver reads.
+#[derive(Debug)]
+pub struct OwnSection {
+    pub name: &'static str,
+    /// All that it reads there.
+    pub keys: &'static [&'static str],
 }
 
 /// What is wanted of a driver.

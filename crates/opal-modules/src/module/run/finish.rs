@@ -327,7 +327,7 @@ pub fn introduce(
             "available_credentials": prepared.credentials.files.keys().collect::<Vec<_>>(),
             "credentials": spec.credentials,
         },
-        "tools": prepared.work.tools.iter().map(|tool| &tool.label).collect::<Vec<_>>(),
+        "tools": prepared.tools().map(|tool| tool.label).collect::<Vec<_>>(),
     });
     evidence.document("driver_meta.json", &driver, &["/facts/*"])
 }

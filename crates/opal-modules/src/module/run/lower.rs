@@ -5,6 +5,7 @@
 //!             credentials=[…], dependencies=[…], hooks={…}, inputs={…}) {
 //!     @retry(3) { @module.tool(label="terragrunt_init") { @timeout(900s) { terragrunt init … } } }
 //!     …
+//!     try { @module.tool(label="hook_export_infra") { @timeout(120s) { … } } } catch {}
 //! }
 //! ```
 //!
@@ -18,14 +19,22 @@ use opal_runtime::unit::{
     self, Argument, Block, Call, Expr, ExprKind, Key, Name, Operand, Piece, Reference, ShellText,
     Statement, StatementKind, Unit, Work,
 };
+use opal_syntax::context::{Context, Place};
 use serde_json::Number;
 
+use super::hooks::Filled;
 use super::prepare::Prepared;
 use super::secrets::below;
-use super::{Command, Tool};
+use super::{Command, HookStep, Tool};
 use crate::module::Spec;
 
 const HERE: Span = Span::at(0);
+
+/// What a shell takes for a part of its language where a program stands.
+const KEYWORDS: [&str; 17] = [
+    "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while",
+];
 
 /// The program of a run.
 #[must_use]
@@ -46,7 +55,9 @@ pub fn lower(prepared: &Prepared) -> Unit {
     args.extend(steering(&prepared.spec));
     let inputs = serde_json::Value::Object(prepared.inputs.clone());
     args.push(named("inputs", expression("", &inputs, &prepared.secrets)));
-    let tools = prepared.work.tools.iter().map(|tool| branch(prepared, tool)).collect();
+    let mut tools: Vec<Statement> =
+        prepared.work.tools.iter().map(|tool| branch(prepared, tool)).collect();
+    tools.extend(prepared.hooks.iter().map(hook));
     let run = call("module.run", args, Some(block(tools)));
     Unit { functions: Vec::new(), script: block(vec![run]) }
 }
@@ -72,19 +83,73 @@ fn steering(spec: &Spec) -> Vec<Argument> {
 
 fn branch(prepared: &Prepared, tool: &Tool) -> Statement {
     let policy = &prepared.profile.policy;
-    let mut inner = command(tool);
-    if let Some(seconds) = policy.command_timeout_s {
-        let limit = Value::Duration(Duration::from_secs(i64::from(seconds)));
-        inner = call("timeout", vec![named("duration", literal(limit))], Some(block(vec![inner])));
-    }
-    let label = named("label", literal(Value::String(tool.label.clone().into())));
-    inner = call("module.tool", vec![label], Some(block(vec![inner])));
+    let mut inner = labelled(&tool.label, policy.command_timeout_s, command(tool));
     // A difference is what a look may find, and another look would find it again.
     if policy.retries > 0 && prepared.command != Command::Verify {
         let attempts = named("attempts", literal(Value::Int(i64::from(policy.retries) + 1)));
         inner = call("retry", vec![attempts], Some(block(vec![inner])));
     }
     inner
+}
+
+/// A command with its limit of time and the name of its evidence.
+fn labelled(label: &str, seconds: Option<u32>, mut inner: Statement) -> Statement {
+    if let Some(seconds) = seconds {
+        let limit = Value::Duration(Duration::from_secs(i64::from(seconds)));
+        inner = call("timeout", vec![named("duration", literal(limit))], Some(block(vec![inner])));
+    }
+    let label = named("label", literal(Value::String(label.to_owned().into())));
+    call("module.tool", vec![label], Some(block(vec![inner])))
+}
+
+/// What a hook fails with is caught, unless it is strict. An interrupt never is.
+fn hook(hook: &HookStep) -> Statement {
+    let mut pieces = Vec::new();
+    for (index, word) in hook.words.iter().enumerate() {
+        let between = if index > 0 { " " } else { "" };
+        pieces.push(Piece::Text(between.to_owned()));
+        match word.as_slice() {
+            [] => pieces.push(Piece::Text(word_of(""))),
+            [Filled::Text(program)] if index == 0 => pieces.push(Piece::Text(program_of(program))),
+            parts => pieces.extend(parts.iter().enumerate().map(|(at, part)| match part {
+                Filled::Text(text) => Piece::Text(word_of(text)),
+                Filled::Variable { name, default } => {
+                    let place = Context::new(Place::Word).starts_word(at == 0);
+                    Piece::Reference(variable(name, default), place.whole_word(parts.len() == 1))
+                }
+            })),
+        }
+    }
+    let command = statement(Work::Shell(ShellText { pieces: joined(pieces), span: HERE }));
+    let tool = labelled(&hook.label(), hook.timeout_s, command);
+    if hook.strict {
+        return tool;
+    }
+    let body = block(vec![tool]);
+    let kind = StatementKind::Try { body, catch: Some(block(Vec::new())), finally: None };
+    Statement { kind, span: HERE }
+}
+
+/// Texts that follow each other, as one.
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut joined: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match (joined.last_mut(), piece) {
+            (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+            (_, piece) => joined.push(piece),
+        }
+    }
+    joined
+}
+
+fn variable(variable: &str, default: &str) -> Reference {
+    Reference {
+        path: name(&format!("env.{variable}")),
+        args: vec![named("default", literal(Value::String(default.to_owned().into())))],
+        called: true,
+        access: Vec::new(),
+        span: HERE,
+    }
 }
 
 fn command(tool: &Tool) -> Statement {
@@ -94,6 +159,13 @@ fn command(tool: &Tool) -> Statement {
         text.push_str(&word_of(file));
     }
     statement(Work::Shell(ShellText { pieces: vec![Piece::Text(text)], span: HERE }))
+}
+
+/// A program that is one, whatever the shell would make of its name: `if`, `A=b`.
+fn program_of(program: &str) -> String {
+    let word = word_of(program);
+    let is_special = KEYWORDS.contains(&program) || program.contains('=');
+    if is_special && word == program { format!("'{word}'") } else { word }
 }
 
 /// One word of shell that is this text, whatever is in it.
@@ -189,6 +261,11 @@ mod tests {
     #[test]
     fn a_word_is_one_word_whatever_is_in_it() {
         assert_eq!(word_of("-auto-approve"), "-auto-approve");
+        for (program, word) in
+            [("if", "'if'"), ("A=b", "'A=b'"), ("a b", "'a b'"), ("./run", "./run")]
+        {
+            assert_eq!(program_of(program), word);
+        }
         for hostile in ["", "a b", "$(x)", "a'b", "@raw", "a;b", "*", "~", "\n"] {
             let word = word_of(hostile);
             assert!(word.starts_with('\'') && word.ends_with('\''), "{word}");

@@ -1,23 +1,29 @@
 //! Whether a run can begin: what it needs is there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use opal_core::resolver::Probe;
 use rustix::fs::{Access, statvfs};
 use serde_json::{Value, json};
 
+use super::HookStep;
 use super::prepare::Prepared;
+use super::versions;
+use crate::config::report::listed;
+
+/// What is wrong, and the way forward.
+pub type Fault = (String, String);
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// `tool:ansible-playbook`.
     pub name: String,
-    /// What is wrong with it, and the way forward.
-    pub fault: Option<(String, String)>,
+    pub fault: Option<Fault>,
 }
 
 impl Check {
-    fn new(name: impl Into<String>, fault: Option<(String, String)>) -> Self {
+    pub(super) fn new(name: impl Into<String>, fault: Option<Fault>) -> Self {
         Self { name: name.into(), fault }
     }
 
@@ -28,60 +34,96 @@ impl Check {
     }
 }
 
-/// Looks at tools, credentials and disk. That the pack is there is known already.
+/// Looks at tools, credentials and disk. That the pack is there is known already. `probe` asks the tools
+/// that the profile wants in certain versions.
 #[must_use]
-pub fn preflight(prepared: &Prepared) -> Vec<Check> {
+pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
     let pack = Check::new(format!("pack:{}", prepared.spec.execution.pack), None);
     let mut checks = vec![pack];
     for program in programs(prepared) {
         let fault = missing_tool(prepared, program);
         checks.push(Check::new(format!("tool:{program}"), fault));
     }
+    checks.extend(versions::checks(prepared, probe));
     let missing = prepared.credentials.missing();
     for name in &prepared.spec.credentials {
-        let fault = missing.contains(name).then(|| {
-            let folder = prepared.root.credentials();
-            (
-                format!("the credentials `{name}` are not there"),
-                format!(
-                    "put them into `{}`",
-                    folder.join(format!("{name}.credentials.env")).display()
-                ),
-            )
+        let unusable = prepared.credentials.fault(name).cloned();
+        let fault = unusable.map(|it| (it.message, it.help)).or_else(|| {
+            let file = prepared.root.credentials().join(format!("{name}.credentials.env"));
+            let help = format!("put them into `{}`", file.display());
+            let is_missing = missing.contains(name);
+            is_missing.then(|| (format!("the credentials `{name}` are not there"), help))
         });
         checks.push(Check::new(format!("credentials:{name}"), fault));
     }
+    checks.extend(contracts(prepared));
     checks.push(Check::new("root", unwritable(prepared.root.path())));
     checks.extend(disk(prepared));
     checks
 }
 
-/// The programs that the tools begin with, each once.
+/// The programs that the tools and the strict hooks begin with, each once.
 fn programs(prepared: &Prepared) -> Vec<&str> {
     let mut programs = Vec::new();
-    for program in prepared.work.tools.iter().filter_map(|tool| tool.words.first()) {
-        if !programs.contains(&program.as_str()) {
+    let tools = prepared.work.tools.iter().filter_map(|tool| tool.words.first());
+    // What a run may do without is no reason to do nothing.
+    let hooks = prepared.hooks.iter().filter(|hook| hook.strict).filter_map(HookStep::program);
+    for program in tools.map(String::as_str).chain(hooks) {
+        if !programs.contains(&program) {
             programs.push(program);
         }
     }
     programs
 }
 
-fn missing_tool(prepared: &Prepared, program: &str) -> Option<(String, String)> {
-    let is_there = match program.contains('/') {
-        true => prepared.pack.stack.join(program).is_file(),
-        false => prepared.programs.find(program).is_some(),
+/// Where a program is that a tool begins with.
+pub(super) fn located(prepared: &Prepared, program: &str) -> Option<PathBuf> {
+    match program.contains('/') {
+        true => Some(prepared.pack.stack.join(program)).filter(|path| path.is_file()),
+        false => prepared.programs.find(program),
+    }
+}
+
+fn missing_tool(prepared: &Prepared, program: &str) -> Option<Fault> {
+    let programs = &prepared.programs;
+    let message = match located(prepared, program) {
+        None => format!("the program `{program}` is not there"),
+        Some(path) => programs
+            .missing_for(&path)
+            .map(|it| format!("`{program}` is a script for `{it}`, which is not there"))?,
     };
-    (!is_there).then(|| {
-        (
-            format!("the program `{program}` is not there"),
-            "install it, or put its directory on the PATH".to_owned(),
-        )
+    let help = match programs.is_empty() {
+        true => "`PATH` names no directory: set it",
+        false => "install it, or put its directory on the PATH",
+    };
+    Some((message, help.to_owned()))
+}
+
+/// Whether the credentials that are there hold what the profile wants in them.
+fn contracts(prepared: &Prepared) -> impl Iterator<Item = Check> {
+    let contracts = &prepared.profile.policy.credential_contracts;
+    let named = prepared.spec.credentials.iter();
+    named.filter_map(|id| {
+        let wanted = contracts.get(id)?;
+        let files = prepared.credentials.files.get(id).filter(|files| !files.is_empty())?;
+        if prepared.credentials.fault(id).is_some() {
+            return None;
+        }
+        let missing = prepared.credentials.unassigned(id, wanted);
+        let fault = (!missing.is_empty()).then(|| {
+            let missing = listed(missing.into_iter());
+            let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
+            (
+                format!("the credentials `{id}` have no value for {missing}"),
+                format!("add it in {}", listed(files.iter().map(String::as_str))),
+            )
+        });
+        Some(Check::new(format!("credential_contract:{id}"), fault))
     })
 }
 
 /// Whether something could be written below a directory that may not be there yet.
-fn unwritable(root: &Path) -> Option<(String, String)> {
+fn unwritable(root: &Path) -> Option<Fault> {
     let there = root.ancestors().find(|path| path.exists()).unwrap_or(root);
     let error = rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
     Some((

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::driver::{Driver, Request, Work};
 use super::pack::Pack;
-use super::{Command, Programs, drivers, secrets};
+use super::{Command, HookStep, Programs, drivers, hooks, secrets, workspace};
 use crate::module::inputs::{self, Given, InvalidInputs};
-use crate::module::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Status};
+use crate::module::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Status, Unusable};
 use crate::module::load::{self, Read};
 use crate::module::{Dependency, ModuleRef, NotFound, Places, Profile, Spec};
 
@@ -55,6 +55,8 @@ pub struct Prepared {
     /// What the templates of the profile hold, by where they belong below the stack.
     pub(super) templates: BTreeMap<String, String>,
     pub work: Work,
+    /// What runs behind the tools, where they have done well.
+    pub hooks: Vec<HookStep>,
     pub credentials: Credentials,
     pub programs: Programs,
     /// What is not as it should be, and stops nothing.
@@ -85,13 +87,23 @@ impl From<NotFound> for Unprepared {
 
 /// Reads everything that a run needs.
 pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
+    let prepared = look(wanted)?;
+    match prepared.credentials.unusable.values().next().cloned() {
+        Some(Unusable { message, help }) => Err(NotFound { message, help }.into()),
+        None => Ok(prepared),
+    }
+}
+
+/// The same where nothing will run: what is wrong with credentials is one thing among others.
+pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let Wanted { command, module, instance, places, root, mut given, is_named, programs } = wanted;
     let read = load::spec(places, module)?;
     let source = (read.path.clone(), read.text.clone());
+    let mut warnings = unused(&read.checked.diagnostics);
     let spec = whole(read)?;
     let read = load::profile(places, &spec)?;
     let profile_path = read.path.clone();
-    let mut warnings = unused(&read.checked.diagnostics);
+    warnings.extend(unused(&read.checked.diagnostics));
     let profile = whole(read)?;
     let unknown = spec.unknown_hooks(Some(&profile));
     if !unknown.is_empty() {
@@ -121,8 +133,10 @@ pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         .map_err(|it| NotFound { message: it.message, help: it.help })?;
     warnings.extend(credentials.warnings.iter().cloned());
     let templates = drivers::templates(&profile, &profile_path)?;
-    let Profile { env, hooks, settings, .. } = &profile;
+    let hook_steps = hooks::find(command, &spec, &profile, &mut warnings)?;
+    let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), &profile);
     let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
+    let policy = json!([policy, profile.policy.told()]);
     let mut prepared = Prepared {
         command,
         instance: instance.cloned(),
@@ -139,6 +153,7 @@ pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         hidden,
         templates,
         work: Work::default(),
+        hooks: hook_steps,
         credentials,
         programs: programs.clone(),
         warnings,
@@ -149,6 +164,7 @@ pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     prepared.warnings.extend(work.warnings.iter().cloned());
     prepared.work = work;
     prepared.warnings.extend(strange(&prepared));
+    prepared.warnings.extend(workspace::name(&prepared).and_then(Result::err));
     Ok(prepared)
 }
 

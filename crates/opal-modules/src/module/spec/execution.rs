@@ -1,13 +1,13 @@
 //! `execution`: which driver, which profile, which pack, and the switches of their hooks.
 
-use opal_core::{Code, Diagnostic, Span};
+use opal_core::{Code, Diagnostic};
 use serde_json::{Map, Value};
 
 use super::super::document::{closed, needed_map, needed_name, optional_map};
 use super::super::profile::Profile;
 use super::super::reference::shorten;
 use super::super::value;
-use super::{Execution, Hook};
+use super::{Execution, Hook, Spans, secret};
 use crate::config::fields::{Field, Fields};
 use crate::config::report::Report;
 
@@ -20,8 +20,8 @@ const DRIVER_HOOKS: [&str; 1] = ["export_infra"];
 const COMMANDS: [&str; 9] =
     ["args", "argv", "bin", "cmd", "command", "exec", "path", "run", "script"];
 
-/// Where it leads, and where the pack is named.
-pub(super) fn read(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<(Execution, Span)> {
+/// What it names, and where.
+pub(super) fn read(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<(Execution, Spans)> {
     let driver = needed_name(&mut fields, "driver", "driver", report);
     let profile = needed_name(&mut fields, "profile", "profile", report);
     let pack = needed_map(&mut fields, "pack_ref", report).and_then(|mut pack_ref| {
@@ -40,8 +40,9 @@ pub(super) fn read(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<(E
     }
     let help = "a module says what it wants, and how is for the driver, the profile and the pack";
     closed(&mut fields, "`execution`", &KEYS, help, report);
-    let ((driver, _), (profile, _), (pack, span)) = (driver?, profile?, pack?);
-    Some((Execution { driver, profile, pack, hooks }, span))
+    let ((driver, of_driver), (profile, of_profile), (pack, of_pack)) = (driver?, profile?, pack?);
+    let spans = Spans { driver: of_driver, profile: of_profile, pack: of_pack };
+    Some((Execution { driver, profile, pack, hooks }, spans))
 }
 
 /// A hook that is set: by a switch, or by a flat map.
@@ -51,6 +52,7 @@ fn hook(name: &str, field: Field<'_>, report: &mut Report<'_>) -> Option<Hook> {
         Value::Object(settings) => Some(settings),
         _ => None,
     };
+    secret::refuse(field.value, never_here, report);
     let shown = shorten(name);
     let Some(settings) = settings else {
         let message = format!("the hook `{shown}` is a switch or a map of settings");
@@ -63,7 +65,19 @@ fn hook(name: &str, field: Field<'_>, report: &mut Report<'_>) -> Option<Hook> {
         report.push(refused(field, message));
         return None;
     }
+    let is_switch = |value: &Value| value.is_boolean() || value.is_null();
+    let mut switches = ["enabled", "strict"].into_iter();
+    if let Some(key) = switches.find(|key| settings.get(*key).is_some_and(|it| !is_switch(it))) {
+        let message = format!("`{key}` of the hook `{shown}` is `true` or `false`");
+        report.push(refused(field, message));
+        return None;
+    }
     Some(Hook { name: name.to_owned(), span: field.key, settings })
+}
+
+/// The way out for a secret setting.
+fn never_here(name: &str) -> String {
+    format!("leave `{name}` out: a hook has the credentials of the module in its environment")
 }
 
 fn refused(field: Field<'_>, message: String) -> Diagnostic {
@@ -87,7 +101,7 @@ fn is_setting(key: &str, value: &Value) -> bool {
 }
 
 pub(super) fn unknown_hooks(hooks: &[Hook], profile: Option<&Profile>) -> Vec<Diagnostic> {
-    let own = profile.into_iter().flat_map(|profile| profile.hooks.iter().map(String::as_str));
+    let own = profile.into_iter().flat_map(|profile| profile.hooks.keys().map(String::as_str));
     let known: Vec<&str> = DRIVER_HOOKS.into_iter().chain(own).collect();
     let unknown = hooks.iter().filter(|hook| !known.contains(&hook.name.as_str()));
     let diagnostic = |hook: &Hook| {

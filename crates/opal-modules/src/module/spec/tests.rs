@@ -1,3 +1,5 @@
+mod slips;
+
 use opal_core::Code;
 use proptest::prelude::*;
 use serde_json::json;
@@ -286,20 +288,61 @@ fn profile(driver: &str, more: &str) -> Vec<(Code, String)> {
 
 #[test]
 fn what_a_profile_says_without_effect_is_told_of() {
-    let policy = "policy: {tool_versions: {tofu: '1.8'}, naming: {a: b}, workspace: {}, constraints: {a: 1}}";
-    let told = profile("shell/script", policy);
-    assert_eq!(told.len(), 4);
-    for (key, (code, told)) in
-        ["tool_versions", "naming", "workspace", "constraints"].iter().zip(told)
-    {
-        assert_eq!(code, Code::SpecUnused);
-        assert!(told.contains(&format!("`policy.{key}` has no effect")), "{told}");
+    for (driver, more, told) in [
+        ("shell/script", "policy: {naming: {env: {}}}", "`policy.naming.env` has"),
+        ("shell/script", "policy: {workspace: {}}", "`policy.workspace` has"),
+        ("iac/terragrunt", "policy: {workspace: {bakend_mode: cloud}}", "mean `backend_mode`?"),
+        ("shell/script", "policy: {constraints: {a: 1}}", "`policy.constraints.a` has"),
+        (
+            "shell/script",
+            "policy: {constraints: {credential_contracts: {a: {required_tfvar: [b]}}}}",
+            "did you mean `required_tfvars`?",
+        ),
+        ("shell/script", "policy: {tool_version: {}}", "did you mean `tool_versions`?"),
+        ("iac/terragrunt", "policy: {tool_versions: {terrafrom: '1'}}", "mean `terraform`?"),
+        ("config/ansible", "ansibel: {bin: a}", "`ansibel` has no effect: the driver"),
+        ("config/ansible", "ansibel: {bin: a}", "did you mean `ansible`?"),
+        ("config/ansible", "ansible: {inventory_file: a}", "`ansible.inventory_file` has"),
+        ("iac/terragrunt", "terragrunt: {bim: a}", "did you mean `bin`?"),
+        ("iac/terragrunt", "ansible: {bin: a}", "`ansible` has no effect"),
+    ] {
+        let [(code, one)] = &profile(driver, more)[..] else { panic!("{more}") };
+        assert_eq!(*code, Code::SpecUnused);
+        assert!(one.contains(told), "{more}: {one}");
     }
     let told = profile("shell/script", "policy: {defaults: {redact: false, parallel: 4}}");
     assert_eq!(told.iter().map(|it| it.0).collect::<Vec<_>>(), [Code::SpecUnused; 2]);
     let mode = "workspace_policy: {mode: cloud}";
     assert_eq!(profile("shell/script", mode)[0].0, Code::SpecUnused);
     assert_eq!(profile("iac/terragrunt", mode), []);
+    let named =
+        "workspace_policy: {provider: a}\npolicy: {naming: {workspace_pattern: '{provider}'}}";
+    assert_eq!(profile("shell/script", named), []);
+    assert_eq!(profile("images/packer", "packer: {a: b}\nother: 1"), [], "of another tool");
+}
+
+#[test]
+fn versions_modes_and_patterns_that_make_no_sense_are_refused() {
+    for (more, told) in [
+        ("policy: {tool_versions: {sh: pinned}}", "write `sh: \">=1.6.0, <2.0.0\"`"),
+        ("policy: {tool_versions: {sh: '>=1.0.0 <2.0.0'}}", "`policy.tool_versions.sh` does not"),
+        ("policy: {tool_versions: {sh: }}", "does not say which versions"),
+        ("policy: {tool_versions: {sh: [1]}}", "does not say which versions"),
+        ("policy: {tool_versions: 1.6}", "`tool_versions` is a mapping"),
+        ("policy: {workspace: {mode: clodu}}", "`policy.workspace.mode` is `local` or `cloud`"),
+        ("policy: {naming: {workspace_pattern: '{a'}}", "a text with names in braces"),
+        ("policy: {constraints: {credential_contracts: [a]}}", "is a mapping"),
+        (
+            "policy: {constraints: {credential_contracts: {a: {required_tfvars: b}}}}",
+            "`required_tfvars` is a list",
+        ),
+    ] {
+        let found = profile("iac/terragrunt", more);
+        let [(code, one)] = &found[..] else { panic!("{more}: {found:?}") };
+        assert_eq!(*code, Code::ConfigValue, "{one}");
+        assert!(one.contains(told), "{more}: {one}");
+    }
+    assert_eq!(profile("shell/script", "policy: {tool_versions: {sh: 1.6, a: 5, b: '*'}}"), []);
 }
 
 #[test]

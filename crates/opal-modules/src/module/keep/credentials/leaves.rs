@@ -1,5 +1,6 @@
 //! The values in a file, each with its name, whatever the form of the file. Messages quote nothing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::Secret;
@@ -60,7 +61,7 @@ impl Form {
     pub(super) fn leaves(self, text: &str) -> Result<Vec<Leaf>, String> {
         match self {
             Self::Variables => text::variables(text),
-            Self::Terraform => text::terraform(text),
+            Self::Terraform => text::terraform(text).map(|read| read.leaves),
             Self::Json if text.trim().is_empty() => Ok(Vec::new()),
             Self::Json => {
                 let value = serde_json::from_str(text)
@@ -89,6 +90,40 @@ impl Form {
                 Ok(all.map(|line| Leaf { is_below_secret: true, ..Leaf::new("", line) }).collect())
             }
         }
+    }
+}
+
+/// The names that a file gives a value at its top; none in one that makes no sense. An empty text is no
+/// value.
+pub(super) fn assigned(form: Form, text: &str) -> BTreeSet<String> {
+    match form {
+        Form::Variables => {
+            let leaves = text::variables(text).unwrap_or_default().into_iter();
+            leaves.filter(|leaf| !leaf.value.expose().is_empty()).map(|leaf| leaf.name).collect()
+        }
+        Form::Terraform => text::terraform(text).unwrap_or_default().names,
+        Form::Json => {
+            let Ok(Value::Object(map)) = serde_json::from_str(text) else { return BTreeSet::new() };
+            let is_value = |value: &Value| !value.is_null() && value.as_str() != Some("");
+            map.into_iter().filter(|(_, value)| is_value(value)).map(|(key, _)| key).collect()
+        }
+        Form::Yaml => {
+            let Ok(Some(root)) = document::read(text) else { return BTreeSet::new() };
+            let NodeKind::Map(pairs) = &root.kind else { return BTreeSet::new() };
+            let is_value = |node: &Node| match &node.kind {
+                NodeKind::Scalar { text, plain } => {
+                    !text.is_empty() && (!*plain || meaning(text) != Meaning::Null)
+                }
+                NodeKind::List(_) | NodeKind::Map(_) => true,
+            };
+            let named = pairs.iter().filter(|(_, value)| is_value(value));
+            let name = |key: &Node| match &key.kind {
+                NodeKind::Scalar { text, .. } => Some(text.clone()),
+                NodeKind::List(_) | NodeKind::Map(_) => None,
+            };
+            named.filter_map(|(key, _)| name(key)).collect()
+        }
+        Form::Text => BTreeSet::new(),
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! A `$` is a character like any other: a credential is data, and nothing is put in its place.
 
+use std::collections::BTreeSet;
+
 use super::leaves::Leaf;
 
 const UNCLOSED: &str = "this quote has no closing one";
@@ -52,10 +54,19 @@ pub(super) fn variables(text: &str) -> Result<Vec<Leaf>, String> {
     }
 }
 
-/// Every text, number and heredoc, with the name before its `=` or `:`.
-pub(super) fn terraform(text: &str) -> Result<Vec<Leaf>, String> {
+/// What a file of Terraform says.
+#[derive(Debug, Default)]
+pub(super) struct Assignments {
+    /// Every text, number and heredoc, with the name before its `=` or `:`.
+    pub(super) leaves: Vec<Leaf>,
+    /// The variables that get a value, and not an empty one.
+    pub(super) names: BTreeSet<String>,
+}
+
+pub(super) fn terraform(text: &str) -> Result<Assignments, String> {
     let mut cursor = Cursor::new(text);
-    let mut leaves: Vec<Leaf> = Vec::new();
+    let Assignments { mut leaves, mut names } = Assignments::default();
+    let mut depth = 0_usize;
     let mut name = String::new();
     // A text or word may turn out to be a name.
     let mut last = String::new();
@@ -83,12 +94,20 @@ pub(super) fn terraform(text: &str) -> Result<Vec<Leaf>, String> {
             }
         } else {
             cursor.at += first.len_utf8();
-            if matches!(first, '=' | ':') {
-                name = std::mem::take(&mut last);
+            match first {
+                '{' | '[' | '(' => depth += 1,
+                '}' | ']' | ')' => depth = depth.saturating_sub(1),
+                '=' | ':' => {
+                    name = std::mem::take(&mut last);
+                    if depth == 0 && !cursor.is_before_nothing() {
+                        names.insert(name.clone());
+                    }
+                }
+                _ => {}
             }
         }
     }
-    Ok(leaves)
+    Ok(Assignments { leaves, names })
 }
 
 #[derive(Debug)]
@@ -112,6 +131,13 @@ impl<'t> Cursor<'t> {
 
     fn fault(&self, at: usize, why: &str) -> String {
         format!("{why}, in line {}", self.text[..at].matches('\n').count() + 1)
+    }
+
+    /// Whether a value follows that is none: `""` or `null`.
+    fn is_before_nothing(&self) -> bool {
+        let rest = self.rest().trim_start();
+        let word = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+        rest.is_empty() || rest.starts_with("\"\"") || word == Some("null")
     }
 
     fn eat(&mut self, wanted: char) -> bool {
@@ -204,8 +230,16 @@ mod tests {
             let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
             let expected = Some(vec![value.clone()]);
             prop_assert_eq!(values(variables(&format!("A=\"{escaped}\" # note\n"))), expected.clone());
-            prop_assert_eq!(values(terraform(&format!("a = \"{escaped}\" # note\n"))), expected);
+            let read = terraform(&format!("a = \"{escaped}\" # note\n"));
+            prop_assert_eq!(values(read.map(|read| read.leaves)), expected);
         }
+    }
+
+    #[test]
+    fn a_variable_of_terraform_has_a_name_wherever_its_value_is_no_leaf() {
+        let text = "a = true\n\"b\"=[]\nc = {\n  inner = 1\n}\nd = \"\"\ne = null\nf = nullable\ng=<<E\nh = 1\nE\n# i = 1\nj =";
+        let names = terraform(text).unwrap().names;
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["a", "b", "c", "f", "g"]);
     }
 
     #[test]

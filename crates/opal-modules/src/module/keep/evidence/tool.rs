@@ -26,6 +26,18 @@ pub struct ToolEnd {
     pub attempts: u32,
     /// What opal itself had to say about it.
     pub message: Option<String>,
+    /// The files of the evidence that do not hold all that it has printed.
+    pub cut: Vec<String>,
+}
+
+impl ToolEnd {
+    /// What the evidence does not have of it.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let most = MOST_BYTES >> 20;
+        self.cut.iter().map(move |file| {
+            format!("the evidence `{file}` has the first {most} MiB of what was printed, not all")
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -115,6 +127,7 @@ impl Tool {
             took: self.took,
             attempts: self.attempts,
             message: self.message.clone(),
+            cut: [&self.stdout, &self.stderr].into_iter().filter_map(Sink::cut).collect(),
         });
         self.stdout.close(vault)?;
         self.stderr.close(vault)?;
@@ -160,12 +173,13 @@ struct Sink {
     draft: Option<Draft>,
     kept: u64,
     left_out: u64,
+    is_cut: bool,
     is_kept: bool,
 }
 
 impl Sink {
     fn new(path: PathBuf) -> Self {
-        Self { path, draft: None, kept: 0, left_out: 0, is_kept: false }
+        Self { path, draft: None, kept: 0, left_out: 0, is_cut: false, is_kept: false }
     }
 
     fn open(&mut self) -> Result<(), Unkept> {
@@ -179,10 +193,17 @@ impl Sink {
         let length = bytes.bytes().len() as u64;
         if self.left_out > 0 || self.kept + length > MOST_BYTES {
             self.left_out += length;
+            self.is_cut = true;
             return Ok(());
         }
         self.kept += length;
         draft.append(bytes).map_err(|error| Unkept::new(&self.path, error))
+    }
+
+    /// The name of the file, where that does not have everything.
+    fn cut(&self) -> Option<String> {
+        let name = self.path.file_name().filter(|_| self.is_cut)?;
+        Some(name.to_string_lossy().into_owned())
     }
 
     fn close(&mut self, vault: &Vault) -> Result<(), Unkept> {

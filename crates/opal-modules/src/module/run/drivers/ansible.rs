@@ -14,8 +14,25 @@ use serde_json::{Map, Value};
 use super::common::{self, OUTPUTS, Section};
 use crate::module::NotFound;
 use crate::module::run::Command;
-use crate::module::run::driver::{Driver, Outputs, Place, Request, Setting, Tool, Work};
+use crate::module::run::driver::{
+    Driver, Outputs, OwnSection, Place, Request, Setting, Tool, Work,
+};
 use opal_core::Secret;
+
+const PROGRAM: &str = "ansible-playbook";
+
+static SECTION: OwnSection = OwnSection {
+    name: "ansible",
+    keys: &[
+        "apply_args",
+        "bin",
+        "destroy_args",
+        "destroy_playbook_file",
+        "plan_args",
+        "playbook_file",
+        "validate_args",
+    ],
+};
 
 const INVENTORY: &str = "hyops.inventory.yml";
 const VARIABLES: &str = "hyops.inputs.yml";
@@ -31,13 +48,32 @@ impl Driver for Ansible {
         "config/ansible"
     }
 
+    fn section(&self) -> Option<&'static OwnSection> {
+        Some(&SECTION)
+    }
+
+    fn programs(&self, settings: &Map<String, Value>) -> Option<Vec<String>> {
+        let section = Section::of(settings, &SECTION).ok();
+        let named = section.and_then(|section| section.word("bin").ok().flatten());
+        Some(vec![named.unwrap_or(PROGRAM).to_owned()])
+    }
+
+    fn fits(&self, request: &Request<'_>) -> Result<(), NotFound> {
+        let section = Section::of(&request.profile.settings, &SECTION)?;
+        let usual = section.file("playbook_file", "playbook.yml")?;
+        if request.stack.join(usual).is_file() {
+            return Ok(());
+        }
+        playbook(request, &section, &mut Vec::new()).map(drop)
+    }
+
     fn work(&self, request: &Request<'_>) -> Result<Work, NotFound> {
-        let section = Section::of(request, "ansible")?;
+        let section = Section::of(&request.profile.settings, &SECTION)?;
         let command = request.command.of_tools();
-        let mut warnings = common::unrun_hooks(request);
+        let mut warnings = Vec::new();
         let playbook = playbook(request, &section, &mut warnings)?;
         inventory::of(request, &mut warnings)?;
-        let program = section.word("bin")?.unwrap_or("ansible-playbook");
+        let program = section.word("bin")?.unwrap_or(PROGRAM);
         let variables = format!("@{VARIABLES}");
         let words = [program, &playbook, "-i", INVENTORY, "-e", &variables];
         let mut tool = Tool::new(format!("ansible_{command}"), &words);

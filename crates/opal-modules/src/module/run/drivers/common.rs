@@ -1,5 +1,5 @@
-//! What the drivers share: the part of the profile that is theirs, its templates, and what is told
-//! about hooks. The programs and their arguments are not here.
+//! What the drivers share: the part of the profile that is theirs, and its templates. The programs and
+//! their arguments are not here.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::module::document::bytes;
 use crate::module::place::is_below;
-use crate::module::run::Command;
-use crate::module::run::driver::{Outputs, Request};
+use crate::module::run::driver::{Outputs, OwnSection, Request};
 use crate::module::{NotFound, Profile};
 
 /// What the tools leave, below the stack.
@@ -25,15 +24,19 @@ const MOST_BYTES: usize = 1 << 20;
 /// The keys of the profile that only one driver reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section<'r> {
-    name: &'static str,
+    own: &'static OwnSection,
     keys: Option<&'r Map<String, Value>>,
 }
 
 impl<'r> Section<'r> {
-    pub(super) fn of(request: &Request<'r>, name: &'static str) -> Result<Self, NotFound> {
-        match request.profile.settings.get(name) {
-            None | Some(Value::Null) => Ok(Self { name, keys: None }),
-            Some(Value::Object(keys)) => Ok(Self { name, keys: Some(keys) }),
+    pub(super) fn of(
+        settings: &'r Map<String, Value>,
+        own: &'static OwnSection,
+    ) -> Result<Self, NotFound> {
+        let name = own.name;
+        match settings.get(name) {
+            None | Some(Value::Null) => Ok(Self { own, keys: None }),
+            Some(Value::Object(keys)) => Ok(Self { own, keys: Some(keys) }),
             Some(_) => Err(NotFound {
                 message: format!("`{name}` of the profile has no keys"),
                 help: format!("write `{name}: {{bin: …}}`, or leave it out"),
@@ -68,12 +71,13 @@ impl<'r> Section<'r> {
     }
 
     fn get(&self, key: &str) -> Option<&'r Value> {
+        debug_assert!(self.own.keys.contains(&key), "a profile that says `{key}` is warned");
         self.keys?.get(key).filter(|value| !value.is_null())
     }
 
     pub(super) fn unfit(&self, key: &str, what: &str, example: &str) -> NotFound {
         NotFound {
-            message: format!("`{}.{key}` of the profile is {what}", self.name),
+            message: format!("`{}.{key}` of the profile is {what}", self.own.name),
             help: format!("write `{key}: {example}`, or leave it out"),
         }
     }
@@ -128,26 +132,6 @@ fn folder(profile: &Profile, profile_path: &Path) -> PathBuf {
     let levels = profile.profile_ref.path().components().count() + 1;
     let driver = profile_path.ancestors().nth(levels).unwrap_or(Path::new(""));
     driver.join("templates")
-}
-
-/// What is told about hooks: nothing here runs them.
-pub(super) fn unrun_hooks(request: &Request<'_>) -> Vec<String> {
-    if request.command.of_tools() != Command::Apply {
-        return Vec::new();
-    }
-    let is_off = |name: &str| {
-        let mut hooks = request.execution.hooks.iter();
-        hooks.any(|hook| hook.name == name && hook.settings.get("enabled") == Some(&false.into()))
-    };
-    let own = request.execution.hooks.iter().map(|hook| hook.name.as_str());
-    let mut names: Vec<&str> = own
-        .chain(request.profile.hooks.iter().map(String::as_str))
-        .filter(|name| !is_off(name))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    let told = |name| format!("the hook `{name}` is not run: opal has none of that name");
-    names.into_iter().map(told).collect()
 }
 
 /// Outputs that are a JSON object of values.

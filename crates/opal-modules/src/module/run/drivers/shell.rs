@@ -44,9 +44,13 @@ impl Driver for Shell {
         let is_program = found.permissions().mode() & 0o111 != 0;
         let words =
             if is_program { vec!["./run.sh", command] } else { vec!["sh", SCRIPT, command] };
-        let warnings = common::unrun_hooks(request);
         let tools = vec![Tool::new(format!("shell_{command}"), &words)];
-        Ok(Work { tools, outputs: Some(OUTPUTS.to_owned()), facts: Map::new(), warnings })
+        Ok(Work {
+            tools,
+            outputs: Some(OUTPUTS.to_owned()),
+            facts: Map::new(),
+            warnings: Vec::new(),
+        })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {

@@ -13,13 +13,34 @@ use opal_core::Secret;
 use serde_json::{Map, Value, json};
 
 use super::common::{self, OUTPUTS, Section};
-use crate::module::NotFound;
 use crate::module::run::Command;
-use crate::module::run::driver::{Driver, Outputs, Place, Request, Setting, Tool, Work, document};
+use crate::module::run::driver::{
+    Driver, Outputs, OwnSection, Place, Request, Setting, Tool, Work, document,
+};
+use crate::module::{BackendMode, NotFound, Profile};
 use stack::{Backend, Stack};
 
 /// What a plan with `-detailed-exitcode` says where something would change.
 const DIFFERS: i32 = 2;
+
+const PROGRAM: &str = "terragrunt";
+
+/// What can run a plain stack, the first that is there.
+const DIRECT: [&str; 2] = ["tofu", "terraform"];
+
+static SECTION: OwnSection = OwnSection {
+    name: "terragrunt",
+    keys: &[
+        "apply_args",
+        "bin",
+        "destroy_args",
+        "init_args",
+        "output_args",
+        "plan_args",
+        "terraform_bin",
+        "validate_args",
+    ],
+};
 
 /// Sets the backend aside that a stack does not say.
 const BACKEND: &str = "hyops_override.tf.json";
@@ -38,8 +59,20 @@ impl Driver for Terragrunt {
         "iac/terragrunt"
     }
 
+    fn section(&self) -> Option<&'static OwnSection> {
+        Some(&SECTION)
+    }
+
+    fn programs(&self, settings: &Map<String, Value>) -> Option<Vec<String>> {
+        let section = Section::of(settings, &SECTION).ok();
+        let named = |key| section.and_then(|section| section.word(key).ok().flatten());
+        let direct = named("terraform_bin").map_or_else(|| DIRECT.to_vec(), |it| vec![it]);
+        let all = std::iter::once(named("bin").unwrap_or(PROGRAM)).chain(direct);
+        Some(all.map(str::to_owned).collect())
+    }
+
     fn work(&self, request: &Request<'_>) -> Result<Work, NotFound> {
-        let section = Section::of(request, "terragrunt")?;
+        let section = Section::of(&request.profile.settings, &SECTION)?;
         let stack = Stack::read(request)?;
         let engine = Engine::choose(request, &section, &stack)?;
         let command = request.command.of_tools();
@@ -51,8 +84,8 @@ impl Driver for Terragrunt {
             Command::Destroy => &[INIT, DESTROY],
         };
         let tools = steps.iter().map(|step| step.tool(&engine, &section));
-        let mut warnings = common::unrun_hooks(request);
-        warnings.extend(mode_warning(request));
+        let mut warnings = Vec::new();
+        warnings.extend(mode_warning(request, &stack));
         if let Some(needs) =
             stack.needs.as_ref().filter(|_| !common::is_there(request, &engine.program))
         {
@@ -123,10 +156,10 @@ impl Engine {
         section: &Section<'_>,
         stack: &Stack,
     ) -> Result<Self, NotFound> {
-        let terragrunt = section.word("bin")?.unwrap_or("terragrunt");
+        let terragrunt = section.word("bin")?.unwrap_or(PROGRAM);
         let named = section.word("terraform_bin")?;
         let direct = named
-            .or_else(|| ["tofu", "terraform"].into_iter().find(|it| common::is_there(request, it)))
+            .or_else(|| DIRECT.into_iter().find(|it| common::is_there(request, it)))
             .filter(|it| common::is_there(request, it));
         let is_terragrunt = stack.has_config
             && (stack.needs.is_some() || common::is_there(request, terragrunt) || direct.is_none());
@@ -197,13 +230,15 @@ fn variables(
 ) -> Result<BTreeMap<String, Secret>, NotFound> {
     let mut variables: BTreeMap<&str, String> = BTreeMap::from([
         ("CHECKPOINT_DISABLE", "1".to_owned()),
-        ("HYOPS_TERRAFORM_BACKEND_MODE", mode(request).to_owned()),
+        ("HYOPS_TERRAFORM_BACKEND_MODE", mode(request).1.to_owned()),
         ("TERRAGRUNT_NON_INTERACTIVE", "true".to_owned()),
         ("TF_INPUT", "0".to_owned()),
         ("TF_IN_AUTOMATION", "1".to_owned()),
         ("TG_NON_INTERACTIVE", "true".to_owned()),
     ]);
-    if let Some(program) = Section::of(request, "terragrunt")?.word("terraform_bin")? {
+    if let Some(program) =
+        Section::of(&request.profile.settings, &SECTION)?.word("terraform_bin")?
+    {
         variables.insert("TERRAGRUNT_TFPATH", program.to_owned());
         variables.insert("TG_TF_PATH", program.to_owned());
     }
@@ -215,17 +250,26 @@ fn variables(
     Ok(variables.into_iter().map(owned).collect())
 }
 
-/// Where the templates of the profile are to keep state.
-fn mode<'r>(request: &Request<'r>) -> &'r str {
-    let policy = request.profile.settings.get("workspace_policy");
-    policy.and_then(|policy| policy.get("mode")).and_then(Value::as_str).unwrap_or("local")
+/// Where the templates of the profile are to keep state, and the key that says so. That of the state
+/// counts before that of the workspace; `workspace_policy` is about where the tool runs, and often says
+/// `local` beside state that is kept elsewhere.
+fn mode<'r>(request: &Request<'r>) -> (&'static str, &'r str) {
+    let Profile { policy, settings, .. } = request.profile;
+    let said = |key, mode: Option<BackendMode>| mode.map(|mode| (key, mode.name()));
+    let execution = settings.get("workspace_policy").and_then(|policy| policy.get("mode"));
+    said("policy.workspace.backend_mode", policy.workspace.backend_mode)
+        .or_else(|| said("policy.workspace.mode", policy.workspace.mode))
+        .or_else(|| Some(("workspace_policy.mode", execution?.as_str()?)))
+        .unwrap_or(("workspace_policy.mode", BackendMode::Local.name()))
 }
 
-fn mode_warning(request: &Request<'_>) -> Option<String> {
-    let mode = mode(request);
-    (mode != "local").then(|| {
-        format!(
-            "`workspace_policy.mode: {mode}` is told to the stack; workspaces are not made or named"
-        )
-    })
+/// What is told about a mode that nothing here brings about.
+fn mode_warning(request: &Request<'_>, stack: &Stack) -> Option<String> {
+    let (key, mode) = mode(request);
+    let what_then = match stack.backend {
+        Backend::Unsaid => "nothing in it says where state is kept, so it is kept on this machine",
+        Backend::Pack | Backend::Profile => "workspaces are not made or named",
+    };
+    (mode != BackendMode::Local.name())
+        .then(|| format!("`{key}: {mode}` is told to the stack; {what_then}"))
 }

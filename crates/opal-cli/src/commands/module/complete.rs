@@ -1,0 +1,113 @@
+//! `opal module validate`: one module with everything that it names.
+
+use std::path::{Path, PathBuf};
+
+use opal_core::Diagnostic;
+use opal_core::suggest::nearest;
+use opal_modules::module::inputs::{Given, Schema};
+use opal_modules::module::lint::Linted;
+use opal_modules::module::load;
+use opal_modules::module::named::{self, Part};
+use opal_modules::module::{ModuleRef, Places, Spec};
+use serde_json::{Map, Value};
+
+use super::{checked, look, not_found, whole};
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::view::module as view;
+
+/// A module that has what it names.
+#[derive(Debug)]
+pub(crate) struct Complete {
+    pub(crate) spec: Spec,
+    /// Where the files of its pack are.
+    pub(crate) stack: PathBuf,
+    pub(crate) schema: Option<Schema>,
+    /// What is not as it should be, and stops nothing. People have been shown it.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Complete {
+    /// Warns about inputs that the module does not know. Where there is a schema, that is for it to say.
+    pub(crate) fn unknown(&mut self, given: &Given, json: bool) {
+        if self.schema.is_some() || self.spec.defaults.is_empty() {
+            return;
+        }
+        let unknown = given.unknown(&self.spec);
+        if !json {
+            view::warnings(&unknown);
+        }
+        self.warnings.extend(unknown);
+    }
+
+    /// The inputs of a step that are a slip of one of the module, and which. Others are not told of
+    /// before a run: a blueprint may be written for more than one version of a module.
+    pub(crate) fn slips<'s>(&'s self, inputs: &'s Map<String, Value>) -> Vec<(&'s str, &'s str)> {
+        let (given, known) = (inputs.keys(), self.spec.defaults.keys());
+        let absent: Vec<&str> =
+            known.filter(|key| !inputs.contains_key(*key)).map(String::as_str).collect();
+        let near = |key: &'s String| Some((key.as_str(), nearest(key, absent.iter().copied())?));
+        let others = given.filter(|key| !self.spec.defaults.contains_key(*key));
+        if self.schema.is_some() { Vec::new() } else { others.filter_map(near).collect() }
+    }
+}
+
+/// A module with everything that it names. None where the faults of a file have been shown.
+pub(crate) fn complete(
+    context: &Context<'_>,
+    places: &Places,
+    module: &ModuleRef,
+    json: bool,
+) -> Result<Option<Complete>, Failure> {
+    let missing = |it| not_found(it, Exit::Source);
+    let read = load::spec(places, module).map_err(|it| not_found(it, Exit::NoFile))?;
+    let source = read.clone();
+    let Some(spec) = whole(read, context, json)? else { return Ok(None) };
+    let profile = load::profile(places, &spec).map_err(missing)?;
+    let mut warnings =
+        messages(source.checked.diagnostics.iter().chain(&profile.checked.diagnostics));
+    let Some(profile) = whole(profile, context, json)? else { return Ok(None) };
+    let show = |diagnostics| {
+        let file = checked(source.path.display().to_string(), source.text.clone(), diagnostics);
+        view::faults(&file, context, json)
+    };
+    let unknown = spec.unknown_hooks(Some(&profile));
+    if !unknown.is_empty() {
+        show(unknown)?;
+        return Ok(None);
+    }
+    // What the machine that runs it may still have, or its driver may still get, is no fault of the spec.
+    let is_grave = |part| match part {
+        Part::Profile | Part::Pack => true,
+        Part::Driver | Part::Template | Part::Stack => false,
+        Part::Dependency { required } => required,
+    };
+    let lacking = named::lacking(places, &spec).into_iter();
+    let (grave, light): (Vec<_>, Vec<_>) = lacking.partition(|one| is_grave(one.part));
+    if let Some(first) = grave.into_iter().next() {
+        return Err(missing(first.missing));
+    }
+    let light: Vec<Diagnostic> = light.into_iter().map(named::Lacking::warning).collect();
+    warnings.extend(messages(&light));
+    if !light.is_empty() && !json {
+        show(light)?;
+    }
+    let stack = places.stack(&spec.execution.driver, &spec.execution.pack).map_err(missing)?;
+    let faults = named::circle(places, source).or(unfit(&stack)?);
+    let Some(Linted { path, text, diagnostics }) = faults else {
+        let schema = load::schema(places, module).map_err(missing)?;
+        return Ok(Some(Complete { spec, stack, schema, warnings }));
+    };
+    view::faults(&checked(path.display().to_string(), text, diagnostics), context, json)?;
+    Ok(None)
+}
+
+fn messages<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>) -> Vec<String> {
+    diagnostics.into_iter().map(|one| one.message.clone()).collect()
+}
+
+/// The first file of a pack that keeps it from travelling.
+fn unfit(stack: &Path) -> Result<Option<Linted>, Failure> {
+    let files = look([stack])?.files.into_iter();
+    Ok(files.into_iter().find(|file| file.diagnostics.iter().any(Diagnostic::is_error)))
+}

@@ -1,0 +1,23 @@
+//! This machine, whose tools are asked for their versions before a run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use opal_runtime::world::{Limits, OsWorld, Surroundings};
+
+use crate::dispatch::Context;
+use crate::failure::Failure;
+use crate::planning::here;
+
+/// How long a tool may take to say its version.
+const LIMIT: Duration = Duration::from_secs(10);
+
+pub(super) fn machine(context: &Context<'_>, env_files: &[PathBuf]) -> Result<OsWorld, Failure> {
+    let surroundings = Surroundings {
+        environment: context.environment(env_files)?.clone(),
+        start: here()?,
+        home: context.ambient.home.clone(),
+    };
+    let limits = Limits { command: LIMIT, ..Limits::default() };
+    Ok(OsWorld::with_limits(surroundings, limits))
+}

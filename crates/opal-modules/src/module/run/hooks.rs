@@ -1,0 +1,310 @@
+//! The hooks of a run: which of those that the profile describes run behind the tools, and with which
+//! words. That they run, and what is kept of it, is as with every other tool.
+
+use opal_core::record::End;
+use opal_runtime::unit::{Piece as Part, StatementKind, Work};
+use opal_runtime::{Words, decorators, lower};
+use serde_json::{Map, Value};
+
+use super::prepare::Prepared;
+use super::{Command, Tool};
+use crate::module::keep::ToolEnd;
+use crate::module::profile::{Piece, pieces, placeholders};
+use crate::module::reference::shorten;
+use crate::module::{Hook, NotFound, Profile, ProfileHook, Spec};
+
+/// What begins the label of every hook: no tool of a driver is called that.
+const LABEL: &str = "hook_";
+
+/// More than any command needs, and less than any system takes.
+const MOST_BYTES: usize = 64 << 10;
+
+/// A hook that runs when the tools have done well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookStep {
+    pub name: String,
+    /// Whether its failure is one of the run.
+    pub strict: bool,
+    pub timeout_s: Option<u32>,
+    pub(super) words: Vec<Vec<Filled>>,
+}
+
+/// A part of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Filled {
+    Text(String),
+    /// Read from the environment when the plan is made, like every other value from there.
+    Variable {
+        name: String,
+        default: String,
+    },
+}
+
+impl HookStep {
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{LABEL}{}", self.name)
+    }
+
+    /// As a tool among others. A variable is shown by its name.
+    #[must_use]
+    pub fn tool(&self) -> Tool {
+        let word = |parts: &Vec<Filled>| parts.iter().map(Filled::shown).collect();
+        Tool { label: self.label(), words: self.words.iter().map(word).collect(), stdout: None }
+    }
+
+    /// Its program, as far as it is known before a plan is made.
+    pub(super) fn program(&self) -> Option<&str> {
+        match self.words.first()?.as_slice() {
+            [Filled::Text(program)] => Some(program),
+            _ => None,
+        }
+    }
+}
+
+impl Prepared {
+    /// Everything that runs, in order: the tools of the driver, then the hooks.
+    pub fn tools(&self) -> impl Iterator<Item = Tool> {
+        self.work.tools.iter().cloned().chain(self.hooks.iter().map(HookStep::tool))
+    }
+
+    /// Whether a tool may fail without failing the run.
+    #[must_use]
+    pub fn may_fail(&self, label: &str) -> bool {
+        self.hooks.iter().any(|hook| !hook.strict && hook.label() == label)
+    }
+
+    /// What there is to say about hooks that have failed without failing the run.
+    pub fn failed_hooks(&self, tools: &[ToolEnd]) -> impl Iterator<Item = String> {
+        let failed = |tool: &&ToolEnd| matches!(tool.end, End::Failed | End::TimedOut);
+        let hooks = tools.iter().filter(failed).filter(|tool| self.may_fail(&tool.label));
+        hooks.map(|ToolEnd { label, rc, .. }| {
+            let name = label.strip_prefix(LABEL).unwrap_or(label);
+            format!("the hook `{name}` ended with {rc}; see `{label}.stderr.txt`")
+        })
+    }
+}
+
+impl Filled {
+    fn shown(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Variable { name, .. } => format!("@env.{name}"),
+        }
+    }
+}
+
+/// Why the command of a hook cannot be run.
+enum Unfilled {
+    /// Nothing gives what a placeholder wants.
+    Placeholder(String),
+    Doubled,
+    Empty,
+    TooLong,
+    /// A program would read the value of a variable as code.
+    Code,
+}
+
+impl Unfilled {
+    fn why(&self) -> String {
+        match self {
+            Self::Placeholder(name) => format!("nothing says what `{{{name}}}` is"),
+            Self::Doubled => "its command has `{{` in it".to_owned(),
+            Self::Empty => "its command names no program".to_owned(),
+            Self::TooLong => format!("its command is longer than {} KiB", MOST_BYTES >> 10),
+            Self::Code => "its command would read `{hook_root}` as code".to_owned(),
+        }
+    }
+
+    fn help(&self, hook: &str) -> String {
+        match self {
+            Self::Placeholder(name) => {
+                format!("set `{name}` below `execution.hooks.{hook}` of the spec")
+            }
+            Self::Doubled => "write `{name}`: a doubled brace means nothing here".to_owned(),
+            Self::Empty | Self::TooLong => {
+                format!("correct `hooks.{hook}.command` of the profile")
+            }
+            Self::Code => {
+                "hand it on as a word of its own, or leave `hook_root_env` out".to_owned()
+            }
+        }
+    }
+}
+
+/// The hooks that run behind the tools, in the order of their names. The others are warned about.
+pub(super) fn find(
+    command: Command,
+    spec: &Spec,
+    profile: &Profile,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<HookStep>, NotFound> {
+    let mut steps = Vec::new();
+    if command.of_tools() != Command::Apply {
+        return Ok(steps);
+    }
+    let is_on = |hook: &&Hook| hook.settings.get("enabled") != Some(&Value::Bool(false));
+    let mut hooks: Vec<&Hook> = spec.execution.hooks.iter().filter(is_on).collect();
+    hooks.sort_by(|a, b| a.name.cmp(&b.name));
+    for hook in hooks {
+        let name = &hook.name;
+        let described = profile.hooks.get(name);
+        let Some((own, words)) = described.and_then(|own| Some((own, own.command.as_ref()?)))
+        else {
+            warnings.push(format!(
+                "the hook `{name}` is not run: the profile `{}` has no command for it; write one \
+                 below its `hooks.{name}`, or switch the hook off in the spec",
+                profile.profile_ref
+            ));
+            continue;
+        };
+        let strict = hook.settings.get("strict").and_then(Value::as_bool).unwrap_or(own.strict);
+        match fill(words, &Source { command, spec, hook, own }) {
+            Ok(filled) => {
+                warnings.extend(unused(hook, words));
+                let timeout_s = own.timeout_s.or(profile.policy.command_timeout_s);
+                steps.push(HookStep { name: name.clone(), strict, timeout_s, words: filled });
+            }
+            Err(unfilled) if strict => {
+                return Err(NotFound {
+                    message: format!(
+                        "the hook `{name}` is strict, and cannot be run: {}",
+                        unfilled.why()
+                    ),
+                    help: unfilled.help(name),
+                });
+            }
+            Err(unfilled) => warnings.push(format!(
+                "the hook `{name}` is not run: {}; {}",
+                unfilled.why(),
+                unfilled.help(name)
+            )),
+        }
+    }
+    Ok(steps)
+}
+
+/// What the module says to a hook that does not listen.
+fn unused(hook: &Hook, words: &[String]) -> Vec<String> {
+    let filled_in = placeholders(words);
+    let is_used = |key: &str| matches!(key, "enabled" | "strict") || filled_in.contains(key);
+    let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+    let unused = hook.settings.iter().filter(|(key, value)| is_said(value) && !is_used(key));
+    let told = |(key, _): (&String, &Value)| {
+        let (key, name) = (shorten(key), &hook.name);
+        format!("`{key}` of the hook `{name}` has no effect: its command has no `{{{key}}}`")
+    };
+    unused.map(told).collect()
+}
+
+/// Where placeholders are filled from.
+struct Source<'s> {
+    command: Command,
+    spec: &'s Spec,
+    hook: &'s Hook,
+    own: &'s ProfileHook,
+}
+
+impl Source<'_> {
+    fn get(&self, name: &str) -> Option<Filled> {
+        let said = scalar(&self.hook.settings, name).or_else(|| scalar(&self.own.settings, name));
+        if let Some(text) = said {
+            return Some(Filled::Text(text));
+        }
+        let Spec { module_ref, execution, .. } = self.spec;
+        Some(Filled::Text(match name {
+            "module_ref" => module_ref.to_string(),
+            "module_id" => module_ref.id(),
+            "command" => self.command.name().to_owned(),
+            "driver" => execution.driver.to_string(),
+            "profile" => execution.profile.to_string(),
+            "hook_root" => return Some(self.root()),
+            _ => return None,
+        }))
+    }
+
+    fn root(&self) -> Filled {
+        let default = scalar(&self.own.settings, "hook_root_default");
+        let default = default.filter(|path| !path.is_empty()).unwrap_or_else(|| ".".to_owned());
+        match &self.own.root_variable {
+            Some(name) => Filled::Variable { name: name.clone(), default },
+            None => Filled::Text(default),
+        }
+    }
+}
+
+fn scalar(settings: &Map<String, Value>, name: &str) -> Option<String> {
+    match settings.get(name)? {
+        // No word of a command could hold it.
+        Value::String(text) if text.contains('\0') => None,
+        Value::String(text) => Some(text.clone()),
+        value @ (Value::Bool(_) | Value::Number(_)) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn fill(words: &[String], source: &Source<'_>) -> Result<Vec<Vec<Filled>>, Unfilled> {
+    let mut filled = Vec::with_capacity(words.len());
+    let mut left = MOST_BYTES;
+    for word in words {
+        let mut parts: Vec<Filled> = Vec::new();
+        for piece in pieces(word) {
+            let part = match piece {
+                Piece::Text(text) => Filled::Text(text.to_owned()),
+                Piece::Placeholder(name) => {
+                    source.get(name).ok_or_else(|| Unfilled::Placeholder(shorten(name)))?
+                }
+                Piece::Doubled => return Err(Unfilled::Doubled),
+            };
+            left = left.checked_sub(part.shown().len()).ok_or(Unfilled::TooLong)?;
+            match (parts.last_mut(), part) {
+                (Some(Filled::Text(before)), Filled::Text(text)) => before.push_str(&text),
+                (_, part) => parts.push(part),
+            }
+        }
+        left = left.checked_sub(1).ok_or(Unfilled::TooLong)?;
+        filled.push(parts);
+    }
+    let is_empty = |parts: &Vec<Filled>| parts.iter().all(|part| part.shown().is_empty());
+    match filled.first().is_none_or(is_empty) {
+        true => Err(Unfilled::Empty),
+        false if reads_as_code(&filled) => Err(Unfilled::Code),
+        false => Ok(filled),
+    }
+}
+
+/// Whether the value of a variable would be read as code, as behind `sh -c`. The lexer knows, which sees
+/// the same command with nothing special in its words.
+fn reads_as_code(words: &[Vec<Filled>]) -> bool {
+    let has_variable =
+        |parts: &Vec<Filled>| parts.iter().any(|part| matches!(part, Filled::Variable { .. }));
+    let variables = words.iter().filter(|word| has_variable(word)).count();
+    if variables == 0 {
+        return false;
+    }
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-/=".contains(c) { c } else { 'x' };
+    let word = |parts: &Vec<Filled>| match has_variable(parts) {
+        true => "@env.X()".to_owned(),
+        false => parts
+            .iter()
+            .flat_map(|part| part.shown().chars().map(plain).collect::<Vec<_>>())
+            .collect(),
+    };
+    let source = words.iter().map(word).collect::<Vec<String>>().join(" ") + "\n";
+    let registry = decorators::registry();
+    let parse = opal_syntax::parse(&source, &Words(&registry));
+    let unit = lower::unit(&parse, &source);
+    let steps = unit.script.statements.iter().filter_map(|statement| match &statement.kind {
+        StatementKind::Step(step) => Some(&step.first.work),
+        _ => None,
+    });
+    let pieces = steps.flat_map(|work| match work {
+        Work::Shell(text) => text.pieces.as_slice(),
+        Work::Call(_) => &[],
+    });
+    let is_data = |piece: &&Part| match piece {
+        Part::Reference(_, context) => !context.is_reevaluated() && !context.is_command(),
+        Part::Text(_) | Part::AtWord(_) => false,
+    };
+    pieces.filter(is_data).count() != variables
+}
