@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
+/// What names another root, whatever the command: some have a `--root` of their own behind them.
+pub const ELSEWHERE: &str = "`OPAL_ROOT=DIR`, or `--root DIR` before the command, names it";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
@@ -202,18 +205,20 @@ impl RootError {
             Why::Missing => "check the path".into(),
             Why::Exists => "choose another name, or move the old one away first".into(),
             Why::NotADirectory => {
-                "name a directory with `--root DIR` or the variable `OPAL_ROOT`".into()
+                format!("name a directory: {ELSEWHERE}")
             }
             Why::NotAFile => format!("look at `ls -ld {path}`, and name a file"),
             Why::Readable(_) => {
                 format!("if nobody has read it, `chmod 600 {path}`; else make a new one")
             }
             Why::Writable(_) => format!("`chmod go-w {path}`, and look at what is in it"),
-            Why::Foreign(_) => format!("look at `ls -ld {path}`; `--root DIR` names another place"),
+            Why::Foreign(_) => {
+                format!("look at `ls -ld {path}`, or use another place: {ELSEWHERE}")
+            }
             Why::TooLarge(_) => "check that it is the right file".into(),
             Why::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull => "free some space and try again".into(),
-                _ => format!("check who may use `{path}`; `--root DIR` names another place"),
+                _ => format!("check who may use `{path}`, or use another place: {ELSEWHERE}"),
             },
         }
     }

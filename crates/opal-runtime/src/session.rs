@@ -120,6 +120,8 @@ pub struct Ended {
     pub directory: Option<PathBuf>,
     /// What `cd -` goes back to from there.
     pub previous: Option<PathBuf>,
+    /// Whether it was told to end before it had: what it ends with then says nothing.
+    pub is_told: bool,
 }
 
 /// A pipe whose ends no program inherits by accident.

@@ -105,7 +105,7 @@ impl<'p> Actor<'_, 'p> {
             stderr,
         };
         let ended = self.walk.job.session.run(work, &here.stop, taker);
-        if !matches!(&ended, Ok(ended) if ended.code == 0) {
+        if !matches!(&ended, Ok(ended) if ended.code == 0 && !ended.is_told) {
             if let Ok(ended) = &ended {
                 self.code = Some(ended.code);
             }

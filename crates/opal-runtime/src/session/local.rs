@@ -169,6 +169,11 @@ impl LocalSession {
         }
     }
 
+    /// The terminal, as long as it is there.
+    fn terminal(&self) -> Option<&Terminal> {
+        self.setup.terminal.as_ref().filter(|terminal| terminal.is_there())
+    }
+
     fn bell(&self) -> Option<&Resized> {
         self.setup.terminal.as_ref()?;
         self.resized.get_or_init(|| Resized::new().ok()).as_ref()
@@ -198,7 +203,12 @@ impl LocalSession {
             (Input::Nothing, Output::Taken, Output::Taken) => self.idle[1].lock(),
             _ => return self.new_lane(stdin, stdout, stderr),
         };
-        let lane = idle.unwrap_or_else(PoisonError::into_inner).pop();
+        let mut idle = idle.unwrap_or_else(PoisonError::into_inner);
+        if self.terminal().is_none() {
+            idle.retain(|lane| lane.pty.is_none());
+        }
+        let lane = idle.pop();
+        drop(idle);
         lane.map_or_else(|| self.new_lane(stdin, stdout, stderr), Ok)
     }
 
@@ -206,7 +216,7 @@ impl LocalSession {
         let marker = self.marker();
         let is_whole =
             matches!((&stdin, &stdout, &stderr), (Input::Own, Output::Taken, Output::Taken));
-        if let (Some(terminal), true) = (&self.setup.terminal, is_whole) {
+        if let (Some(terminal), true) = (self.terminal(), is_whole) {
             return Lane::on_terminal(marker, terminal)
                 .map_err(|error| failed("a pseudo-terminal cannot be made", &error));
         }
@@ -324,8 +334,8 @@ impl Session for LocalSession {
             orphans::bury();
         }
         self.give_back(lane);
-        let Outcome { code, directory, previous } = outcome;
-        Ok(Ended { code, directory, previous })
+        let Outcome { code, directory, previous, is_told } = outcome;
+        Ok(Ended { code, directory, previous, is_told })
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {

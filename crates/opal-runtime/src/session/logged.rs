@@ -270,7 +270,7 @@ impl Session for LoggedSession {
         });
         let code = stopped.unwrap_or(if printed { answer.code } else { 141 });
         let previous = directory.as_ref().map(|_| work.directory.to_owned());
-        Ok(Ended { code, directory, previous })
+        Ok(Ended { code, directory, previous, is_told: stopped.is_some() })
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {

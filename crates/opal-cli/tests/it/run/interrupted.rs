@@ -99,22 +99,53 @@ fn cleaning_up_is_not_disturbed_by_the_signal_that_led_to_it() {
 
 #[test]
 fn what_a_program_starts_to_clean_up_is_left_alone() {
-    for (name, code) in [("INT", 130), ("TERM", 143)] {
-        // In two programs, because a shell waits for its child before it minds a signal.
-        let text = "#!/bin/bash\ntrap 'sleep 0.2; /bin/sh -c \"sleep 0.2\" && touch tidied; exit 3' INT TERM\n\
-                    touch begun; sleep 600\n";
-        let opal =
-            Opal::machine("fun main() {\n    ./work.sh\n    touch never\n}\n").args(["main"]);
-        opal.write("work.sh", text);
-        let script = opal.path().join("work.sh");
-        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let mut child = opal.interruptible().spawn().unwrap();
-        eventually("the step begins", || opal.path().join("begun").exists());
-        signal(&child, name);
-        assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
-        assert!(opal.path().join("tidied").exists(), "{name}");
-        assert!(!opal.path().join("never").exists(), "{name}");
+    // One that waits for its child before it minds a signal, and one that minds it at once.
+    for waits in ["sleep 600", "sleep 600 & wait"] {
+        for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("TERM", 143)] {
+            let opal = Opal::machine("fun main() {\n    ./work.sh\n    touch never\n}\n");
+            let clean = "sleep 0.2 && /bin/sh -c \"sleep 0.2\" && touch tidied; exit 3";
+            let text = format!("#!/bin/bash\ntrap '{clean}' INT TERM HUP\ntouch begun; {waits}\n");
+            opal.write("work.sh", text);
+            let script = opal.path().join("work.sh");
+            std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+            let opal = opal.args(["main"]);
+            let mut child = opal.interruptible().spawn().unwrap();
+            eventually("the step begins", || opal.path().join("begun").exists());
+            signal(&child, name);
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{waits} {name}");
+            assert!(opal.path().join("tidied").exists(), "{waits} {name}");
+            assert!(!opal.path().join("never").exists(), "{waits} {name}");
+        }
     }
+}
+
+const CALM: &str = "trap \"exit 0\" INT TERM; touch begun; sleep 600 & wait";
+
+#[test]
+fn a_step_that_calls_its_interruption_a_success_is_stopped_all_the_same() {
+    let text =
+        format!("fun main() {{\n    test -e begun || bash -c '{CALM}'\n    touch next\n}}\n");
+    let opal = Opal::machine(&text);
+    let mut child = opal.interruptible().arg("main").spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists());
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(!opal.path().join("next").exists());
+    let shown = opal.call(&["runs", "show", "last", "--json"]).json();
+    assert_eq!(shown["run"]["status"], "interrupted", "{shown:#}");
+    opal.call(&["main", "--resume"]).code(0);
+    assert!(opal.path().join("next").exists(), "it is taken up at the step that was stopped");
+}
+
+#[test]
+fn a_step_that_calls_the_end_of_its_time_a_success_has_timed_out_all_the_same() {
+    let step = format!("bash -c '{CALM}'");
+    let opal = Opal::machine(&format!(
+        "fun main() {{\n    @timeout(300ms) {{ {step} }}\n    touch next\n}}\nfun whole() {{\n    {step}\n}}\n"
+    ));
+    opal.call(&["main"]).code(124);
+    opal.call(&["whole", "--timeout", "300ms"]).code(124);
+    assert!(!opal.path().join("next").exists());
 }
 
 #[test]

@@ -65,6 +65,33 @@ fn a_pager_shows_its_first_page_and_takes_its_keys() {
     assert!(code == 0 && shown.contains("left\r\n") && !shown.contains("150"), "{code} {shown}");
 }
 
+#[test]
+fn ctrl_c_reaches_what_has_left_the_terminal() {
+    // With a signal that only the keyboard gives.
+    let away = "setsid -f sh -c 'trap \"touch heard; exit\" INT; touch away; while :; do sleep 0.05; done'";
+    let text = format!(
+        "fun main() {{\n    {away}; while :; do test -e away && break; done; echo be''gun; sleep 600\n}}\n"
+    );
+    let opal = Opal::machine(&text).args(["main"]);
+    let (code, shown) = on_a_terminal(&opal, "begun", b"\x03");
+    assert_eq!(code, 130, "{shown}");
+    assert!(opal.path().join("heard").exists(), "{shown}");
+}
+
+#[test]
+fn what_cleans_up_runs_though_the_terminal_is_gone() {
+    let opal = Opal::machine(
+        "fun main() {\n    try {\n        touch begun; sleep 600\n    } finally {\n        \
+         sh -c 'echo gone; sleep 0.1'\n        touch cleaned\n    }\n}\n",
+    );
+    let opal = opal.args(["main"]);
+    let (mut child, own) = start(opal.interruptible());
+    eventually("the step begins", || opal.path().join("begun").exists());
+    drop(own);
+    assert_eq!(child.wait().unwrap().code(), Some(129));
+    assert!(opal.path().join("cleaned").exists());
+}
+
 /// Reads until the terminal has shown `said`, or nobody has its other side open any more.
 fn read_until(own: &mut File, shown: &mut String, said: &str) {
     let mut bytes = [0; 4096];

@@ -34,6 +34,8 @@ pub(super) struct Ending {
     how: Signal,
     /// Whether it was interrupted, by us or by the terminal.
     is_interrupt: bool,
+    /// Whether there may be some whom the terminal has not reached with that.
+    passes_on: bool,
     /// When to ask: at once, unless the terminal has done so already.
     ask: Instant,
     kill: Instant,
@@ -60,10 +62,11 @@ impl Asked {
                 self.spared.insert(pid);
                 continue;
             }
+            // Before it hears of it: what it starts then may be there at once.
+            self.since.insert(pid, Moment::now());
             signal(pid, how);
             // One that is held would not hear it.
             signal(pid, Signal::CONT);
-            self.since.insert(pid, Moment::now());
         }
     }
 
@@ -97,7 +100,9 @@ impl Ending {
         let after = |duration| now.checked_add(duration).unwrap_or(far);
         let (kill, give_up) = (after(grace), after(grace.saturating_add(LAST)));
         let is_interrupt = why == Why::Signal(2);
-        Self { how, is_interrupt, ask: after(delay), kill, give_up, asked, is_over: false }
+        let passes_on = is_interrupt && shared;
+        let ask = after(delay);
+        Self { how, is_interrupt, passes_on, ask, kill, give_up, asked, is_over: false }
     }
 
     /// Whether nothing of the command is left.
@@ -124,6 +129,9 @@ impl Ending {
             return code;
         }
         let members = flow.scope().members();
+        if std::mem::take(&mut self.passes_on) {
+            members.iter().filter_map(|pid| process(*pid)).for_each(pass_on);
+        }
         if self.is_interrupt && members.iter().all(|pid| is_deaf(*pid)) {
             self.is_interrupt = false;
             (self.how, self.ask) = (Signal::TERM, now);
@@ -135,6 +143,14 @@ impl Ending {
         self.is_over = members.is_empty();
         None
     }
+}
+
+/// Interrupts a process that is not in front on its terminal, as one in a session of its own.
+fn pass_on(process: Process) {
+    if !process.is_in_front {
+        signal(process.pid, Signal::INT);
+    }
+    signal(process.pid, Signal::CONT);
 }
 
 /// Whether an interrupt means nothing to a process, as to what a shell has started with `&`.

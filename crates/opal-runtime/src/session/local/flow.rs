@@ -54,6 +54,7 @@ pub(super) struct Outcome {
     pub(super) code: i32,
     pub(super) directory: Option<PathBuf>,
     pub(super) previous: Option<PathBuf>,
+    pub(super) is_told: bool,
 }
 
 /// What there is to do.
@@ -108,6 +109,7 @@ impl<'a> Flow<'a> {
             }
             is_quiet = !is_heard && (is_quiet || ready.is_empty());
         }
+        self.outcome.is_told = ending.is_some();
         STREAMS.into_iter().for_each(|stream| self.rest(stream));
         // What is still to come of a mark would be the next command's.
         self.lane.is_reusable &= !self.marks.iter().flatten().any(Mark::is_cut);

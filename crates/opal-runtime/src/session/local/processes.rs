@@ -62,6 +62,8 @@ pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
+    /// Whether the keys of its terminal that interrupt and suspend are for it.
+    pub(super) is_in_front: bool,
     start: u64,
     pub(super) is_zombie: bool,
 }
@@ -197,6 +199,7 @@ fn parse(pid: i32, stat: &str) -> Option<Process> {
         pid,
         parent: fields.get(1)?.parse().ok()?,
         group: fields.get(2)?.parse().ok()?,
+        is_in_front: fields.get(2) == fields.get(5),
         start: fields.get(19)?.parse().ok()?,
         is_zombie: matches!(*fields.first()?, "Z" | "X"),
     })
@@ -213,6 +216,7 @@ fn ps() -> Option<Vec<Process>> {
             pid: number(0)?,
             parent: number(1)?,
             group: number(2)?,
+            is_in_front: true,
             start: 0,
             is_zombie,
         })
@@ -248,8 +252,14 @@ mod tests {
 
     #[test]
     fn descendants_are_found_whatever_their_order_and_the_dead_are_not() {
-        let process =
-            |pid, parent, is_zombie| Process { pid, parent, group: 1, start: 0, is_zombie };
+        let process = |pid, parent, is_zombie| Process {
+            pid,
+            parent,
+            group: 1,
+            is_in_front: true,
+            start: 0,
+            is_zombie,
+        };
         let all =
             [(14, 13, false), (13, 11, false), (11, 10, true), (12, 1, false), (10, 1, false)];
         let all = all.map(|(pid, parent, is_zombie)| process(pid, parent, is_zombie));
@@ -258,7 +268,14 @@ mod tests {
 
     #[test]
     fn what_began_in_the_same_instant_is_told_apart_by_its_number() {
-        let at = |start, pid| Process { pid, parent: 1, group: 1, start, is_zombie: false };
+        let at = |start, pid| Process {
+            pid,
+            parent: 1,
+            group: 1,
+            is_in_front: true,
+            start,
+            is_zombie: false,
+        };
         let moment = Moment { ticks: 100, last: 50 };
         assert!(moment.is_before(&at(100, 51)) && moment.is_before(&at(101, 3)));
         assert!(!moment.is_before(&at(100, 50)) && !moment.is_before(&at(99, 60)));

@@ -45,6 +45,13 @@ pub struct Terminal {
     pub on_signal: Box<dyn Fn(i32) + Send + Sync>,
 }
 
+impl Terminal {
+    /// Whether somebody may still sit in front of it: a connection that breaks takes it along.
+    pub(super) fn is_there(&self) -> bool {
+        tcgetattr(&self.device).is_ok()
+    }
+}
+
 /// The pseudo-terminals of a lane.
 #[derive(Debug)]
 pub(super) struct Pty {
