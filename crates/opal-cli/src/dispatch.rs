@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::decorator::Descriptor;
 use opal_core::{Registry, suggest};
-use opal_runtime::root::Root;
+use opal_runtime::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
@@ -133,7 +133,7 @@ impl Context<'_> {
             Failure::new(
                 Exit::Configuration,
                 format!("there is no home directory to keep keys and records in: {why}"),
-                "name a directory with `--root DIR` or the variable `OPAL_ROOT`",
+                format!("name a directory: {ELSEWHERE}"),
             )
         })
     }

@@ -9,11 +9,12 @@ use clap::ArgMatches;
 use opal_modules::module::inputs::Given;
 use opal_modules::module::keep::{Instance, State, Status};
 use opal_modules::module::load;
+use opal_modules::module::run::Command;
 use opal_modules::module::run::prepare::{Prepared, Unprepared, Wanted, prepare};
 use opal_modules::module::{Blueprint, Name, Step};
 use serde_json::{Value, json};
 
-use super::module::around::Around;
+use super::module::around::{self, Around};
 use super::module::run::{self, Job};
 use super::module::{complete, given_with, not_found, whole};
 use crate::dispatch::Context;
@@ -29,6 +30,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
     let mut around = Around::read(context, matches)?;
     around.said = given_with(context, (None, &asked.plan.env_files), false)?.unwrap_or_default();
+    around::warn(context, &asked.plan.env_files, (&around.places, Some(&around.root)))?;
     let json = context.typed.wants_json();
     let Some(blueprint) = read(context, matches, &around, json)? else { return Ok(Exit::Source) };
     let steps = order(&blueprint.steps);
@@ -203,6 +205,8 @@ fn is_done(around: &Around, step: &Step) -> Result<bool, Failure> {
 pub(crate) enum Done {
     Ok,
     Skipped,
+    /// It has looked, and something is not as wanted.
+    Differs,
     Failed,
     /// Another has failed before it.
     NotRun,
@@ -213,6 +217,7 @@ impl Done {
         match self {
             Self::Ok => "ok",
             Self::Skipped => "skipped reason=state-ok",
+            Self::Differs => "drifted",
             Self::Failed => "failed",
             Self::NotRun => "not run",
         }
@@ -249,18 +254,22 @@ fn apply(
         }
     }
     let runs = around.gathered.as_ref().map(RefCell::take);
-    view::ended(blueprint, &way.ended, way.error(), runs)?;
+    view::ended(blueprint, &way, runs)?;
     match (way.stopped, way.failure, way.exit) {
         (Some(stopped), ..) => Ok(stopped),
         (None, Some(failure), _) => Err(failure),
-        (None, None, exit) => Ok(exit.map_or(Exit::Done, |(_, exit)| exit)),
+        (None, None, Some((_, exit))) => Ok(exit),
+        (None, None, None) if way.differs => Ok(Exit::Differs),
+        (None, None, None) => Ok(Exit::Done),
     }
 }
 
 /// How far a blueprint has come.
 #[derive(Debug, Default)]
-struct Way<'s> {
-    ended: Vec<(&'s Step, Done)>,
+pub(crate) struct Way<'s> {
+    pub(crate) ended: Vec<(&'s Step, Done)>,
+    /// A step that counts has found a difference, which is no failure.
+    pub(crate) differs: bool,
     /// What the first step that counts has failed with, or why it could not begin.
     exit: Option<(&'s Step, Exit)>,
     failure: Option<Failure>,
@@ -270,11 +279,11 @@ struct Way<'s> {
 
 impl<'s> Way<'s> {
     fn is_ok(&self) -> bool {
-        self.exit.is_none() && self.failure.is_none() && self.stopped.is_none()
+        self.exit.is_none() && self.failure.is_none() && self.stopped.is_none() && !self.differs
     }
 
-    /// Why it has not ended well, and the way forward; none where it has.
-    fn error(&self) -> Option<(String, Vec<String>)> {
+    /// What has failed, and the way forward; none where nothing has.
+    pub(crate) fn error(&self) -> Option<(String, Vec<String>)> {
         match (&self.stopped, &self.failure, &self.exit) {
             (Some(_), ..) => {
                 let help = "the same again runs what is not done yet, where steps say so";
@@ -292,18 +301,25 @@ impl<'s> Way<'s> {
     /// Whether a step cannot run: what it requires has not, or nothing more is to begin.
     fn is_barred(&self, step: &Step, fail_fast: bool) -> bool {
         let is_missing = |(other, done): &(&Step, Done)| {
-            step.requires.contains(&other.id) && matches!(done, Done::Failed | Done::NotRun)
+            step.requires.contains(&other.id) && !matches!(done, Done::Ok | Done::Skipped)
         };
         self.stopped.is_some() || fail_fast && !self.is_ok() || self.ended.iter().any(is_missing)
     }
 
     fn heed(&mut self, step: &'s Step, ran: Result<Exit, Failure>) {
-        let done = matches!(ran, Ok(exit) if exit.code() == 0);
-        self.ended.push((step, if done { Done::Ok } else { Done::Failed }));
+        let done = match ran {
+            Ok(exit) if exit.code() == 0 => Done::Ok,
+            Ok(exit) if step.action == Command::Verify && exit.code() == Exit::Differs.code() => {
+                Done::Differs
+            }
+            _ => Done::Failed,
+        };
+        self.ended.push((step, done));
         match ran {
-            _ if done => {}
+            _ if done == Done::Ok => {}
             Ok(_) if step.optional => {}
             Err(why) if step.optional => view::step(step, &format!("failed: {}", why.message)),
+            Ok(_) if done == Done::Differs => self.differs = true,
             Ok(exit) => drop(self.exit.get_or_insert((step, exit))),
             Err(why) => {
                 let why = why.help(format!("it is the step `{}` of the blueprint", step.id));

@@ -203,6 +203,7 @@ fn validate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
     let given = given(context, matches, &options.env_files)?;
     let Some(given) = given else { return Ok(Exit::Source) };
+    around::warn(context, &options.env_files, (&places, None))?;
     let inputs = inputs::outlook(&complete.spec, &given, complete.schema.as_ref());
     let inputs = inputs.map_err(|it| invalid(&it))?;
     complete.unknown(&given, json);

@@ -76,7 +76,8 @@ fn contract_run(
     // Nobody else changes this module until the end.
     let _lock = if options.dry_run { None } else { module::run::ready(around, &source.run)? };
     let vault = Vault::with_patterns();
-    let keeper = module::Keeping::new(context, asked, around, (&source.run, &watched), &vault);
+    let keeper = module::Keeping::new(context, asked, around, (&source.run, &watched), &vault)
+        .of_contract(of_module(options, &opened.contract, path));
     let source = (&source.loaded, &watched, Some(&keeper as &dyn Keeper));
     hold(context, asked, (path, &bytes), matches, opened, source)
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::diagnostics::visible;
 use super::table::Table;
 use super::{counted, error_json, print, print_json, say};
-use crate::commands::blueprint::{Done, Fate};
+use crate::commands::blueprint::{Done, Fate, Way};
 use crate::failure::{Exit, Failure};
 
 pub(crate) fn valid(blueprint: &Blueprint, json: bool) -> Result<Exit, Failure> {
@@ -70,14 +70,17 @@ pub(crate) fn step(step: &Step, what: &str) {
 /// How it all ended. `runs` are the documents of the single ones, where JSON is wanted.
 pub(crate) fn ended(
     blueprint: &Blueprint,
-    steps: &[(&Step, Done)],
-    error: Option<(String, Vec<String>)>,
+    way: &Way<'_>,
     runs: Option<Vec<Value>>,
 ) -> Result<Exit, Failure> {
-    let (name, ok) = (blueprint.blueprint_ref.as_str(), error.is_none());
+    let (name, error) = (blueprint.blueprint_ref.as_str(), way.error());
+    let (status, words) = match (&error, way.differs) {
+        (Some(_), _) => ("error", "failed"),
+        (None, true) => ("drifted", "not as wanted"),
+        (None, false) => ("ok", "ok"),
+    };
     if let Some(runs) = runs {
-        let status = if ok { "ok" } else { "error" };
-        let steps = steps.iter().map(|(step, done)| {
+        let steps = way.ended.iter().map(|(step, done)| {
             let reason = (*done == Done::Skipped).then_some("state-ok");
             let status = if reason.is_some() { "skipped" } else { done.name() };
             let module = step.module_ref.as_str();
@@ -93,8 +96,8 @@ pub(crate) fn ended(
             "error": error.map(|(message, help)| error_json(&message, &help)),
         }));
     }
-    let mut out = format!("\n{name}: {}\n", if ok { "ok" } else { "failed" });
-    for (step, done) in steps {
+    let mut out = format!("\n{name}: {words}\n");
+    for (step, done) in &way.ended {
         let _ = writeln!(out, "  {}  {}", step.id, done.name());
     }
     say(&out);

@@ -330,7 +330,12 @@ pub(crate) fn dependency(module: &ModuleRef, status: &str) {
     say(&format!("dependency={module} status={status}\n"));
 }
 
-pub(crate) fn preflight(module: &ModuleRef, checks: &[Check], json: bool) -> Result<Exit, Failure> {
+pub(crate) fn preflight(
+    prepared: &Prepared,
+    checks: &[Check],
+    json: bool,
+) -> Result<Exit, Failure> {
+    let Prepared { warnings: told, spec: Spec { module_ref: module, .. }, .. } = prepared;
     let ok = checks.iter().all(|check| check.fault.is_none());
     if json {
         let faults: (Vec<&str>, Vec<String>) = checks
@@ -343,9 +348,11 @@ pub(crate) fn preflight(module: &ModuleRef, checks: &[Check], json: bool) -> Res
             "module_ref": module.as_str(),
             "ok": ok,
             "checks": checks.iter().map(Check::json).collect::<Vec<_>>(),
+            "warnings": told,
             "error": (!ok).then(|| error_json(&faults.0.join("; "), &faults.1)),
         }));
     }
+    warnings(told);
     let mut out = String::new();
     for check in checks {
         match &check.fault {

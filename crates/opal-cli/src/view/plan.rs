@@ -14,7 +14,7 @@ use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
 use opal_runtime::keys::PublicKey;
 use serde_json::json;
 
-use super::{check, counted, failure_text, print, print_bytes, print_json, say};
+use super::{check, counted, error_json, failure_text, print, print_bytes, print_json, say};
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -118,7 +118,9 @@ pub(crate) fn refuse(
         refused(comparison, Exit::Refused)
     };
     if json {
-        print_json(&differences_json(comparison))?;
+        let mut document = differences_json(comparison);
+        document["error"] = error_json(&failure.message, &failure.help);
+        print_json(&document)?;
     }
     let colour = context.ambient.stderr_colour(context.typed.colour);
     say(&refusal(comparison, &failure, colour));
@@ -144,19 +146,20 @@ pub(crate) fn no_plan(
     json: bool,
     context: &Context<'_>,
 ) -> Result<Exit, Failure> {
+    let message =
+        format!("there is no plan to compare with the contract ({code}); nothing was run");
+    let failure =
+        Failure::new(Exit::Refused, message, "mend what is named above, and run it again");
     if json {
         let mut document = check::document(std::slice::from_ref(file));
         document["same"] = false.into();
         document["code"] = code.name().into();
         document["may_be_forced"] = false.into();
+        document["error"] = error_json(&failure.message, &failure.help);
         print_json(&document)?;
     } else {
         check::to_stderr(file, context)?;
     }
-    let message =
-        format!("there is no plan to compare with the contract ({code}); nothing was run");
-    let failure =
-        Failure::new(Exit::Refused, message, "mend what is named above, and run it again");
     say(&failure_text(&failure, context.ambient.stderr_colour(context.typed.colour)));
     Ok(Exit::Refused)
 }

@@ -8,6 +8,7 @@
 //! | which keys say that a secret is below them | [`is_secret_key`], in `secrecy` |
 //! | what a run leaves behind: documents, and what its tools printed | [`Evidence`], in `evidence` |
 //! | how the last run of a module ended, and what it has published | [`State`], in `state` |
+//! | what runs have in clear while they go on | `exposed` |
 //! | who is running now | [`Lock`], in `lock` |
 //! | which opal was here last | [`stamp()`] |
 //! | credentials: files, variables, and values to hide | [`Credentials`], in `credentials` |
@@ -18,6 +19,7 @@
 
 mod credentials;
 mod evidence;
+mod exposed;
 pub mod file;
 mod id;
 mod init;
@@ -31,6 +33,7 @@ mod target;
 
 pub use credentials::{Credentials, Hidden, Unusable};
 pub use evidence::{Evidence, ToolEnd, ToolStep};
+pub(in crate::module) use exposed::{Exposed, abandoned};
 pub use file::Unkept;
 pub use id::{Instance, RunId, time};
 pub use init::{Init, Initialised, init};

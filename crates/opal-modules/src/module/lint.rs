@@ -180,7 +180,11 @@ impl Lint {
             let named = folder(&files[*file]).map(|folder| self.seen.spec(&folder, spec));
             files[*file].diagnostics.extend(named.unwrap_or_default());
             let key = (spec.execution.driver.to_string(), spec.execution.profile.to_string());
-            files[*file].diagnostics.extend(spec.unknown_hooks(self.profiles.get(&key)));
+            let profile = self.profiles.get(&key);
+            let unknown = spec.unknown_hooks(profile);
+            let known = profile.filter(|_| unknown.is_empty());
+            let told = known.map(|profile| spec.told_hooks(profile)).unwrap_or_default();
+            files[*file].diagnostics.extend(unknown.into_iter().chain(told));
         }
         for (file, blueprint) in &self.blueprints {
             let named = folder(&files[*file]).map(|it| self.seen.blueprint(&it, blueprint));

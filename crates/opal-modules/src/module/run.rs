@@ -16,6 +16,7 @@
 //! | whether a run can begin | [`preflight`], what its tools say in `versions` |
 //! | what workspaces are called | `workspace` |
 //! | the hooks that run behind its tools | `hooks` |
+//! | what a run has in clear, and for how long | `in_clear` |
 //! | the program of a run | [`lower`], its decorators in [`decorators`] |
 //! | outputs, results, states | [`finish`] |
 //!
@@ -28,6 +29,7 @@ pub mod driver;
 pub mod drivers;
 pub mod finish;
 mod hooks;
+mod in_clear;
 mod lower;
 pub mod pack;
 pub mod preflight;

@@ -61,7 +61,9 @@ impl End<'_> {
         };
         let id = recording.id().map(ToString::to_string);
         let folder = recording.folder().map(PathBuf::from);
-        let learnt = word.filter(|last| last.has_learnt).map(|_| vault);
+        // Where the last word cannot be kept, it may have been learnt all the same.
+        let has_learnt = last.is_err() || word.is_some_and(|last| last.has_learnt);
+        let learnt = has_learnt.then_some(vault);
         let kept = recording.finish(&ending, learnt);
         let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
         let resolved = self.errand.resolved;

@@ -15,6 +15,7 @@ use super::{Surroundings, not_found, places};
 use crate::ambient::Ambient;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::view::module as view;
 
 #[derive(Debug)]
 pub(crate) struct Around {
@@ -93,10 +94,7 @@ fn root_of<'s>(spec: &'s Path, module: &ModuleRef) -> &'s Path {
 pub(super) fn unusual_root(spec: &Path, module: &ModuleRef) -> Option<String> {
     let root = root_of(spec, module);
     let usual = Places::find(&Surroundings::read().hints(None)).ok();
-    let is_usual = usual.is_some_and(|usual| {
-        let (usual, root) = (usual.modules.canonicalize(), root.canonicalize());
-        usual.ok().zip(root.ok()).is_some_and(|(usual, root)| usual == root)
-    });
+    let is_usual = usual.is_some_and(|usual| is_same(&usual.modules, root));
     (!is_usual).then(|| root.display().to_string())
 }
 
@@ -119,6 +117,40 @@ fn named_in_text(path: &Path) -> Result<(), Failure> {
     }
     let message = format!("the name of `{}` is not UTF-8", path.display());
     Err(Failure::new(Exit::Configuration, message, "name a directory in UTF-8"))
+}
+
+/// Warns of files of variables that say where opal looks, and say something else than what it does:
+/// they are for inputs and for tools.
+pub(crate) fn warn(
+    context: &Context<'_>,
+    env_files: &[PathBuf],
+    (places, root): (&Places, Option<&RuntimeRoot>),
+) -> Result<(), Failure> {
+    let used = [
+        ("HYOPS_MODULES_ROOT", Some(places.modules.as_path())),
+        ("HYOPS_PACKS_ROOT", places.packs().ok()),
+        ("HYOPS_RUNTIME_ROOT", root.map(RuntimeRoot::path)),
+    ];
+    let said = context.environment(env_files)?;
+    let mut warnings = Vec::new();
+    for (name, used) in used {
+        let own = variable(name);
+        let value = said.get(OsStr::new(name)).filter(|value| own.is_none() && !value.is_empty());
+        let (Some(value), Some(used)) = (value, used) else { continue };
+        if !is_same(Path::new(value), used) {
+            warnings.push(format!(
+                "`{name}` counts in the environment alone, not in a file of variables: `{}` is used",
+                used.display()
+            ));
+        }
+    }
+    view::warnings(&warnings);
+    Ok(())
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let found = one.canonicalize().ok().zip(other.canonicalize().ok());
+    one == other || found.is_some_and(|(one, other)| one == other)
 }
 
 pub(super) fn variable(name: &str) -> Option<OsString> {

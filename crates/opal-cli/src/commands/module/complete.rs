@@ -72,8 +72,9 @@ pub(crate) fn complete(
         view::faults(&file, context, json)
     };
     let unknown = spec.unknown_hooks(Some(&profile));
-    if !unknown.is_empty() {
-        show(unknown)?;
+    let hooks = if unknown.is_empty() { spec.told_hooks(&profile) } else { unknown };
+    if hooks.iter().any(Diagnostic::is_error) {
+        show(hooks)?;
         return Ok(None);
     }
     // What the machine that runs it may still have, or its driver may still get, is no fault of the spec.
@@ -87,7 +88,8 @@ pub(crate) fn complete(
     if let Some(first) = grave.into_iter().next() {
         return Err(missing(first.missing));
     }
-    let light: Vec<Diagnostic> = light.into_iter().map(named::Lacking::warning).collect();
+    let light = light.into_iter().map(named::Lacking::warning);
+    let light: Vec<Diagnostic> = hooks.into_iter().chain(light).collect();
     warnings.extend(messages(&light));
     if !light.is_empty() && !json {
         show(light)?;

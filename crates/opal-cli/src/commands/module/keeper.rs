@@ -40,6 +40,8 @@ pub(crate) struct Keeping<'k> {
     vault: &'k Vault,
     folder: PathBuf,
     skip_preflight: Option<&'k str>,
+    /// The command that makes its contract anew, where it is the run of one.
+    anew: Option<String>,
     /// Who takes what would be printed as JSON.
     gathered: Option<&'k RefCell<Vec<Value>>>,
     is_json: bool,
@@ -74,6 +76,7 @@ impl<'k> Keeping<'k> {
             vault,
             folder: around.root.module_evidence(module, &run.id, around.out_dir.as_deref()),
             skip_preflight: around.skip_preflight.as_deref(),
+            anew: None,
             gathered: around.gathered.as_ref(),
             is_json: asked.plan.is_json(),
             is_quiet: asked.run.quiet,
@@ -81,6 +84,11 @@ impl<'k> Keeping<'k> {
             evidence: OnceCell::new(),
             state: RefCell::new(None),
         }
+    }
+
+    /// The same for the run of a contract.
+    pub(crate) fn of_contract(self, anew: Option<String>) -> Self {
+        Self { anew, ..self }
     }
 
     /// Opens the evidence, and says what the run is.
@@ -142,7 +150,11 @@ impl<'k> Keeping<'k> {
         for (_, help) in faults {
             failure = failure.help(help.clone());
         }
-        failure.help("`--skip-preflight=REASON` runs all the same, and keeps the reason")
+        let reason = "`--skip-preflight=REASON`";
+        failure.help(match &self.anew {
+            None => format!("{reason} runs all the same, and keeps the reason"),
+            Some(anew) => format!("a contract that runs all the same: add {reason} to `{anew}`"),
+        })
     }
 
     /// The evidence of a tool that is not there says so as a shell would.

@@ -47,7 +47,8 @@ pub(super) fn before(
     let said = Given { file: Map::new(), ..job.given.clone() };
     // The module itself comes last, and not from here.
     order.done.pop();
-    for module in order.done {
+    let mut missing = Vec::new();
+    for module in std::mem::take(&mut order.done) {
         let state = State::seen(&around.root.state(&module, None)).map_err(|it| unwritten(&it))?;
         if state.is_some_and(|state| state.status == Status::Ok) {
             view::dependency(&module, "skipped reason=state-ok");
@@ -55,6 +56,7 @@ pub(super) fn before(
         }
         if asked.plan.dry_run {
             view::dependency(&module, "to be applied first");
+            missing.push(module);
             continue;
         }
         view::dependency(&module, "apply");
@@ -69,7 +71,22 @@ pub(super) fn before(
             return Ok(Err(exit));
         }
     }
-    Ok(Ok(()))
+    if missing.is_empty() {
+        return Ok(Ok(()));
+    }
+    let Some(spec) = order.spec(&job.module)? else { return Ok(Err(Exit::Source)) };
+    let mut direct = spec.dependencies.iter().filter(|it| it.required).map(|it| &it.module_ref);
+    direct.find(|module| missing.contains(module)).map_or(Ok(Ok(())), |it| Err(unknown(it)))
+}
+
+/// That nobody can plan with what a module gives that is not applied.
+fn unknown(module: &ModuleRef) -> Failure {
+    let message = format!(
+        "it builds on `{module}`, and a dry run applies nothing: what that gives is not known"
+    );
+    let help = format!("apply that first: `opal module apply {module} --with-deps`");
+    Failure::new(Exit::Unavailable, message, help)
+        .help("`opal blueprint plan` shows modules in order, each as far as it is known")
 }
 
 struct Order<'o, 'c> {

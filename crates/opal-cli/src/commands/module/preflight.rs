@@ -20,6 +20,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
     let given = given(context, matches, &options.env_files)?;
     let Some(given) = given else { return Ok(Exit::Source) };
+    around::warn(context, &options.env_files, (&around.places, Some(&around.root)))?;
     let instance = around::instance(matches)?;
     let module = reference(matches)?;
     let looked = look(Wanted {
@@ -35,7 +36,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let looked = told(context, &around, (&module, looked), json)?;
     let Some(prepared) = looked else { return Ok(Exit::Source) };
     let checks = preflight(&prepared, &machine(context, &options.env_files)?);
-    view::preflight(&module, &checks, json)?;
+    view::preflight(&prepared, &checks, json)?;
     let is_ready = checks.iter().all(|check| check.fault.is_none());
     Ok(if is_ready { Exit::Done } else { Exit::Unavailable })
 }

@@ -41,6 +41,10 @@ const INPUTS: &str = "inputs";
 const INPUTS_AT: &str = "inputs_at";
 const INSTANCE: &str = "instance";
 const ROOT: &str = "root";
+/// Why nobody looks whether the run can begin.
+const SKIP: &str = "skip_preflight";
+/// Where the files of variables were: a contract holds no values, and who runs it names them again.
+const ENV_FILES: &str = "env_files";
 
 /// One module, and what is to be done with it.
 #[derive(Debug)]
@@ -51,13 +55,16 @@ pub(crate) struct Job {
     pub(crate) given: Given,
     /// The file of inputs, as it was typed.
     pub(crate) file: Option<String>,
+    /// The files of variables, as they were typed.
+    pub(crate) env_files: Vec<PathBuf>,
     pub(crate) is_named: bool,
 }
 
 impl Job {
     /// A module that comes along with another, and of which variables alone can say something.
     pub(crate) fn along(module: ModuleRef, command: Command, given: Given) -> Self {
-        Self { module, command, instance: None, given, file: None, is_named: false }
+        let (file, env_files) = (None, Vec::new());
+        Self { module, command, instance: None, given, file, env_files, is_named: false }
     }
 }
 
@@ -71,6 +78,7 @@ pub(crate) fn run(
     let mut around = Around::read(context, matches)?;
     let given = given(context, matches, &asked.plan.env_files)?;
     let Some(given) = given else { return Ok(Exit::Source) };
+    around::warn(context, &asked.plan.env_files, (&around.places, Some(&around.root)))?;
     let file = matches.get_one::<PathBuf>(INPUTS);
     let job = Job {
         module: reference(matches)?,
@@ -78,6 +86,7 @@ pub(crate) fn run(
         instance: around::instance(matches)?,
         given,
         file: file.map(|path| path.display().to_string()),
+        env_files: asked.plan.env_files.clone(),
         is_named: true,
     };
     let watched = watched(&asked)?;
@@ -201,8 +210,15 @@ pub(crate) fn load<'a>(
     job: Job,
     json: bool,
 ) -> Result<Option<Source<'a>>, Failure> {
-    let Job { module, command, instance, given, file, is_named } = job;
+    let Job { module, command, instance, given, file, env_files, is_named } = job;
     let mut arguments = BTreeMap::new();
+    if !env_files.is_empty() {
+        let files = env_files.iter().map(|file| {
+            let whole = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+            Value::String(whole.display().to_string().into())
+        });
+        arguments.insert(ENV_FILES.to_owned(), Value::Array(files.collect()));
+    }
     let mut argument = |name: &str, value: String| {
         drop(arguments.insert(name.to_owned(), Value::String(value.into())))
     };
@@ -219,6 +235,7 @@ pub(crate) fn load<'a>(
     if around.is_root_typed {
         argument(ROOT, around.root.path().display().to_string());
     }
+    around.skip_preflight.iter().for_each(|reason| argument(SKIP, reason.clone()));
     let wanted = Wanted {
         command,
         module: &module,
@@ -279,7 +296,8 @@ pub(crate) fn of_contract<'a>(
     let module = text(MODULE).and_then(|name| ModuleRef::parse(name).ok()).ok_or_else(strange)?;
     let command = text(COMMAND).and_then(Command::named).ok_or_else(strange)?;
     let instance = text(INSTANCE).map(Instance::parse).transpose().map_err(|_| strange())?;
-    let around = Around::of_spec(context, (spec, text(ROOT).map(Path::new)), &module)?;
+    let mut around = Around::of_spec(context, (spec, text(ROOT).map(Path::new)), &module)?;
+    around.skip_preflight = text(SKIP).map(str::to_owned);
     let file = inputs_of(target);
     let said = super::given_with(context, (file.as_deref(), &options.env_files), json);
     let said = said.map_err(|failure| match &file {
@@ -291,8 +309,11 @@ pub(crate) fn of_contract<'a>(
         _ => failure,
     })?;
     let Some(given) = said else { return Ok(None) };
+    around::warn(context, &options.env_files, (&around.places, Some(&around.root)))?;
     let file = file.map(|path| path.display().to_string());
-    let job = Job { module, command, instance, given, file, is_named: true };
+    // The contract has its arguments already.
+    let env_files = Vec::new();
+    let job = Job { module, command, instance, given, file, env_files, is_named: true };
     Ok(load(context, &around, job, json)?.map(|source| (around, source)))
 }
 
@@ -328,7 +349,18 @@ pub(crate) fn typed(target: &Target, spec: Option<&Path>) -> Option<Vec<String>>
     for (name, value) in options {
         words.extend(value.into_iter().flat_map(|value| [name.to_owned(), quoted(value)]));
     }
+    words.extend(text(SKIP).map(|reason| format!("--skip-preflight={}", quoted(reason))));
     Some(words)
+}
+
+/// The files of variables that a plan of a module was made with.
+pub(crate) fn env_files(target: &Target) -> Vec<&str> {
+    let Some(Value::Array(files)) = target.arguments.get(ENV_FILES) else { return Vec::new() };
+    let texts = files.iter().filter_map(|file| match file {
+        Value::String(text) => Some(text.as_ref()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Makes the directories of the runtime root, and sees to it that a module is changed by one at a time.

@@ -52,7 +52,13 @@ pub(crate) fn mend(
 /// The same where it is a contract of a module.
 pub(crate) fn of_module(options: &PlanOptions, contract: &Contract, path: &Path) -> Option<String> {
     let spec = recorded(contract);
-    let mut words = module::run::typed(&contract.plan().target, spec.as_deref())?;
+    let target = &contract.plan().target;
+    let mut words = module::run::typed(target, spec.as_deref())?;
+    // What is named now comes in place of what was.
+    if options.env_files.is_empty() {
+        let files = module::run::env_files(target);
+        files.into_iter().for_each(|file| option(&mut words, "--env-file", file));
+    }
     words.extend(terms(options, contract));
     option(&mut words, "--dry-run -o", &path.display().to_string());
     Some(words.join(" "))

@@ -114,3 +114,40 @@ fn variables_reach_every_step_that_has_such_an_input_and_a_step_runs_again_with_
     ran.code(0);
     assert!(ran.stdout.contains("apply huge"), "{ran:?}");
 }
+
+/// A look before something else, and how it all ended.
+fn looked(ends: &str, optional: &str, policy: &str) -> (Release, String) {
+    let blueprint = format!(
+        "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/look@v1\n{policy}steps:\n  \
+         - {{id: look, module_ref: core/net, action: verify{optional}}}\n  \
+         - {{id: bad, module_ref: core/bad}}\n"
+    );
+    let release = Release::new(&format!("exit {ends}\n"))
+        .module("core/bad", &[], "exit 8\n")
+        .file("rel/blueprints/demo/look@v1/blueprint.yml", blueprint);
+    (release, "demo/look@v1".to_owned())
+}
+
+#[test]
+fn a_difference_is_no_failure_of_a_blueprint_and_a_failure_counts_more() {
+    let goes_on = "policy: {fail_fast: false}\n";
+    for (ends, optional, policy, code, status, steps) in [
+        ("2", "", "", 1, "drifted", ["drifted", "not run"]),
+        ("2", "", goes_on, 8, "error", ["drifted", "failed"]),
+        ("2", ", optional: true", "", 8, "error", ["drifted", "failed"]),
+        ("5", "", "", 3, "error", ["failed", "not run"]),
+    ] {
+        let (release, name) = looked(ends, optional, policy);
+        let document =
+            release.opal().call(&["blueprint", "apply", &name, "--json"]).code(code).json();
+        assert_eq!(document["status"], status, "{document}");
+        let found: Vec<_> =
+            document["steps"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
+        assert_eq!(found, steps, "{ends}{optional} {policy}");
+        assert_eq!(document["error"].is_null(), status == "drifted", "{document}");
+        assert_eq!(document["runs"][0]["status"], if ends == "2" { "drifted" } else { "error" });
+    }
+    let (release, name) = looked("2", "", "");
+    let ran = release.opal().call(&["blueprint", "apply", &name]);
+    ran.code(1).says("demo/look@v1: not as wanted").says("look  drifted");
+}

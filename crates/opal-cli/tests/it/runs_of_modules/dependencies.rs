@@ -154,6 +154,8 @@ fn a_dry_run_with_dependencies_plans_the_module_and_tells_of_the_others() {
     let release = chain();
     let ran = release.run(&["apply", "core/app", "--with-deps", "--dry-run", "--json"]);
     ran.code(69).says("dependency=core/net status=to be applied first").json();
+    ran.says("it builds on `core/host`, and a dry run applies nothing").hides("add `--with-deps`");
+    ran.says("`opal module apply core/host --with-deps`").says("`opal blueprint plan`");
     assert!(!release.path("root").exists());
     release.run(&["apply", "core/host", "--with-deps"]).code(0);
     let plan =

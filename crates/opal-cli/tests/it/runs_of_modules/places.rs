@@ -182,3 +182,41 @@ fn the_stamp_tells_of_the_last_run_and_stops_nobody() {
     fs::create_dir(&stamp).unwrap();
     release.apply(&[]).code(0);
 }
+
+#[test]
+fn where_opal_looks_is_not_said_by_a_file_of_variables_and_that_is_told_once() {
+    let file = "HYOPS_RUNTIME_ROOT=elsewhere\nHYOPS_PACKS_ROOT=nowhere\n";
+    let release = Release::new(SCRIPT).file("in.env", file);
+    let root = release.path("typed").display().to_string();
+    let with = ["--env-file", "in.env", "--root", &root];
+    let call = |words: &[&str]| {
+        let mut command = release.opal().started_by(&[binary().as_os_str()]);
+        let output = command.env_remove("HYOPS_RUNTIME_ROOT").args(words).output();
+        Ran::from(output.unwrap())
+    };
+    let told = |name: &str| format!("warning: `{name}` counts in the environment alone");
+    for verb in ["apply", "preflight"] {
+        let ran = call(&[&["module", verb, "core/net"][..], &with].concat());
+        ran.code(0);
+        for name in ["HYOPS_RUNTIME_ROOT", "HYOPS_PACKS_ROOT"] {
+            assert_eq!(ran.stderr.matches(&told(name)).count(), 1, "{verb}: {ran:?}");
+        }
+        ran.hides("HYOPS_MODULES_ROOT");
+    }
+    let line = ["module", "validate", "core/net", "--env-file", "in.env"];
+    call(&line).code(0).says(&told("HYOPS_PACKS_ROOT")).hides("HYOPS_RUNTIME_ROOT");
+    let plan = ["module", "apply", "core/net", "--dry-run", "-o", "net.plan"];
+    call(&[&plan[..], &with].concat()).code(0);
+    let ran = call(&["run", "--plan", "net.plan", "--env-file", "in.env"]);
+    assert_eq!(ran.code(0).stderr.matches(&told("HYOPS_RUNTIME_ROOT")).count(), 1, "{ran:?}");
+}
+
+#[test]
+fn a_file_of_variables_that_says_what_is_used_is_not_warned_of() {
+    let release = Release::new(SCRIPT);
+    let packs = release.path("rel/packs").display().to_string();
+    let release =
+        release.file("in.env", format!("HYOPS_RUNTIME_ROOT=x\nHYOPS_PACKS_ROOT={packs}\n"));
+    // What the environment says wins over any file, as it does for all variables.
+    release.apply(&["--env-file", "in.env"]).code(0).hides("warning");
+}

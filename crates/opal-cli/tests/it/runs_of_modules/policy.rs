@@ -278,3 +278,27 @@ fn what_a_driver_does_not_read_is_told_of_wherever_a_run_is() {
         ))
     );
 }
+
+#[test]
+fn a_look_before_a_run_tells_what_a_profile_says_for_nobody() {
+    let policy = "policy: {tool_version: {tofu: '1'}, constraints: {credential_contracts: {a: {required_tfvar: [b]}}}}\n";
+    let release = Release::new(SCRIPT).profile(policy);
+    let ran = release.run(&["preflight", "core/net"]);
+    ran.code(0).says("`policy.tool_version` has no effect").says("required_tfvar` has no effect");
+    assert!(!ran.stdout.contains("warning"), "{ran:?}");
+    let json = release.run(&["preflight", "core/net", "--json"]).code(0).json();
+    assert_eq!(json["warnings"].as_array().unwrap().len(), 2, "{json}");
+    let json = Release::new(SCRIPT).run(&["preflight", "core/net", "--json"]).code(0).json();
+    assert_eq!(json["warnings"], json!([]));
+}
+
+#[test]
+fn a_tool_is_named_without_where_it_is() {
+    for name in ["''", "/usr/bin/tofu", "bin/tofu"] {
+        let policy = format!("policy: {{tool_versions: {{{name}: '1'}}}}\n");
+        let release = Release::new(SCRIPT).profile(&policy);
+        for line in [&["lint", "rel"], &["preflight", "core/net"], &["validate", "core/net"]] {
+            release.run(line).code(65).says("E1005").says("is no name of a program");
+        }
+    }
+}

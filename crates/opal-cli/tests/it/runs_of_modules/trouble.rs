@@ -12,10 +12,10 @@ use crate::needs;
 use crate::support::Ran;
 
 /// Mounts a small disk as the runtime root, and takes it away at the end.
-struct Disk<'d>(&'d Path);
+pub(super) struct Disk<'d>(&'d Path);
 
 impl<'d> Disk<'d> {
-    fn mounted(path: &'d Path, size: &str) -> Option<Self> {
+    pub(super) fn mounted(path: &'d Path, size: &str) -> Option<Self> {
         fs::create_dir_all(path).unwrap();
         let is_mounted =
             system(&["mount", "-t", "tmpfs", "-o", &format!("mode=700,{size}"), "tmpfs"], path);

@@ -70,7 +70,7 @@ pub fn write(path: &Path, bytes: &Shown<'_>) -> Result<(), Unkept> {
 
 /// Writes over a file where it stands, if it has the room on its disk already: the last resort where
 /// a second one has none. Whoever reads meanwhile may find neither the old nor the new.
-pub(super) fn write_over(path: &Path, bytes: &Shown<'_>) -> io::Result<()> {
+pub(in crate::module) fn write_over(path: &Path, bytes: &Shown<'_>) -> io::Result<()> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut file = OpenOptions::new().write(true).custom_flags(flags).open(path)?;
     let metadata = file.metadata()?;

@@ -116,7 +116,11 @@ impl RuntimeRoot {
         }
     }
 
-    /// The file that is there as long as a target is ready.
+    /// The lists of what runs of a module have in clear.
+    pub(super) fn exposed(&self, module: &ModuleRef) -> PathBuf {
+        self.0.join("state").join("exposed").join(module.id())
+    }
+
     /// All states of a module that there are: that without an instance first, then by name.
     #[must_use]
     pub fn states(&self, module: &ModuleRef) -> Vec<PathBuf> {
@@ -133,6 +137,7 @@ impl RuntimeRoot {
         std::iter::once(latest).chain(instances).collect()
     }
 
+    /// The file that is there as long as a target is ready.
     #[must_use]
     pub fn ready(&self, target: &Target) -> PathBuf {
         self.0.join("meta").join(format!("{}.ready.json", target.name))

@@ -128,12 +128,17 @@ impl Policy {
         astray(defaults, report);
     }
 
-    /// What the tools get to know of it: with other words there, a run is another one.
+    /// What the tools get to know of it, and what must hold before they run: with other words there, a
+    /// run is another one. How long and how often they run is in the steps of a plan.
     pub(in crate::module) fn told(&self) -> Value {
         let name = |mode: Option<BackendMode>| mode.map(BackendMode::name);
+        let versions = self.tool_versions.iter().map(|(tool, it)| (tool, it.wanted.to_string()));
         json!({
             "backend_mode": name(self.workspace.backend_mode),
+            "credential_contracts": self.credential_contracts,
+            "min_free_disk_mb": self.min_free_disk_mb,
             "mode": name(self.workspace.mode),
+            "tool_versions": versions.collect::<BTreeMap<_, _>>(),
             "workspace_pattern": self.workspace_pattern.as_ref().map(Pattern::as_str),
         })
     }
@@ -183,6 +188,12 @@ fn tool_versions(tools: &mut Fields<'_>, report: &mut Report<'_>) -> BTreeMap<St
     let mut found = BTreeMap::new();
     for name in names {
         let Some(Field { key: span, value }) = tools.take(name) else { continue };
+        if name.is_empty() || name.contains('/') {
+            let message = format!("`{}` is no name of a program", shorten(name));
+            let help = "write the name alone, as in `terraform: \">=1.6.0\"`, without where it is";
+            report.error(Code::ConfigValue, span, message, help);
+            continue;
+        }
         // A number is one as it is written: `1.10` is not `1.1`.
         let wanted = match &value.kind {
             NodeKind::Scalar { text, .. } => VersionReq::parse(text).ok(),

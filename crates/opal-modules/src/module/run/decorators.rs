@@ -17,10 +17,11 @@ use opal_core::{Data, Secret, Type};
 use serde_json::{Map, Value, json};
 
 use super::driver::{Place, Request, document};
+use super::in_clear::InClear;
 use super::prepare::Prepared;
 use super::workspace;
 use crate::module::NotFound;
-use crate::module::keep::{HIDDEN, Instance, RunId};
+use crate::module::keep::{Exposed, HIDDEN, Instance, RunId, Unkept};
 
 /// A run that has a name and a place.
 #[derive(Debug)]
@@ -29,13 +30,14 @@ pub struct Run {
     pub id: RunId,
     /// `<root>/work/<module id>/<run id>`.
     pub work: PathBuf,
+    pub(super) in_clear: InClear,
 }
 
 impl Run {
     #[must_use]
     pub fn new(prepared: Prepared, id: RunId) -> Self {
         let work = prepared.root.work(&prepared.spec.module_ref, &id);
-        Self { prepared, id, work }
+        Self { prepared, id, work, in_clear: InClear::default() }
     }
 
     /// The copy of the pack, where the tools run.
@@ -159,33 +161,38 @@ impl Action for Enter {
         let run = &self.0;
         let given = inputs.data("inputs").map(json_of);
         let Some(Value::Object(given)) = given else { return Ok(Data::Null) };
-        let set_up = self.set_up(&given, stage.files());
-        let (mut variables, written) = set_up.map_err(|trouble| stage.fail(1, trouble))?;
-        self.policy_variables(&mut variables, stage)?;
-        let path = run.stack().display().to_string();
-        let conditions = Conditions {
-            directory: Some(Directory { path, create: false }),
-            environment: variables,
-            ..Conditions::default()
+        run.in_clear.sweep(&run.prepared, stage.files());
+        let mut written = Vec::new();
+        let ran = match self.set_up(&given, &mut written, stage.files()) {
+            Ok(variables) => self.run_tools(variables, stage),
+            Err(trouble) => Err(stage.fail(1, trouble)),
         };
-        let ran = stage.block(&conditions);
-        let wiped = self.wipe(&given, &written, stage.files());
-        ran?;
-        wiped.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))
+        self.wipe(&given, &written, stage.files());
+        ran.map(|()| Data::Null)
     }
 }
 
 impl Enter {
-    /// Takes the secrets out of what was written for the tools, which have read it.
-    fn wipe(
+    fn run_tools(
         &self,
-        given: &Map<String, Value>,
-        written: &[String],
-        files: &dyn Files,
-    ) -> Result<(), Trouble> {
+        mut variables: BTreeMap<String, Secret>,
+        stage: &mut dyn Stage,
+    ) -> Result<(), Halt> {
+        self.policy_variables(&mut variables, stage)?;
+        let path = self.0.stack().display().to_string();
+        stage.block(&Conditions {
+            directory: Some(Directory { path, create: false }),
+            environment: variables,
+            ..Conditions::default()
+        })
+    }
+
+    /// Takes the secrets out of what was written for the tools, which have read it. What there is no
+    /// room for without them is removed.
+    fn wipe(&self, given: &Map<String, Value>, written: &[String], files: &dyn Files) {
         let (stack, secrets) = (self.0.stack(), &self.0.prepared.secrets);
         if secrets.is_empty() {
-            return Ok(());
+            return;
         }
         let mut shown = Value::Object(given.clone());
         for at in secrets.keys() {
@@ -193,21 +200,23 @@ impl Enter {
         }
         let shown = shown.as_object().map(document).unwrap_or_else(|| Secret::new(""));
         for name in written {
-            match INPUTS.contains(&name.as_str()) {
-                true => write(&stack.join(name), &shown, files)?,
-                false => files.remove(&stack.join(name), false)?,
+            let path = stack.join(name);
+            let is_shown = INPUTS.contains(&name.as_str()) && write(&path, &shown, files).is_ok();
+            if !is_shown && let Err(trouble) = files.remove(&path, false) {
+                let why = trouble.message;
+                self.0.in_clear.stays(format!("a secret input may still be in clear: {why}"));
             }
         }
-        Ok(())
     }
 
-    /// Copies the pack and writes what the tools read. Gives the variables that they get, and the names
-    /// of the files that may hold an input.
+    /// Copies the pack and writes what the tools read. Gives the variables that they get; the names of
+    /// the files that may hold an input are in `names`, also where not all could be written.
     fn set_up(
         &self,
         given: &Map<String, Value>,
+        names: &mut Vec<String>,
         files: &dyn Files,
-    ) -> Result<(BTreeMap<String, Secret>, Vec<String>), Trouble> {
+    ) -> Result<BTreeMap<String, Secret>, Trouble> {
         let run = &self.0;
         let prepared = &run.prepared;
         let stack = run.stack();
@@ -228,7 +237,10 @@ impl Enter {
         let mut written: BTreeMap<String, Secret> =
             INPUTS.into_iter().map(|name| (name.to_owned(), document(given))).collect();
         written.extend(setting.files);
-        let names: Vec<String> = written.keys().cloned().collect();
+        names.extend(written.keys().cloned());
+        let exposed: Vec<String> = names.iter().chain(&prepared.work.outputs).cloned().collect();
+        let list = Exposed::begin(&prepared.root, &prepared.spec.module_ref, &run.id, &exposed);
+        run.in_clear.begin(list.map_err(unlisted)?);
         written.insert("hyops.meta.json".to_owned(), document(&self.facts()));
         for (path, text) in written {
             let path = stack.join(path);
@@ -237,7 +249,7 @@ impl Enter {
         }
         let mut variables = self.variables();
         variables.extend(setting.variables);
-        Ok((variables, names))
+        Ok(variables)
     }
 
     /// What the tools can know about the run.
@@ -326,6 +338,10 @@ fn write(path: &Path, text: &Secret, files: &dyn Files) -> Result<(), Trouble> {
         Trouble::new(TroubleKind::Failed, message, "check the disk below the runtime root")
     })?;
     pending.keep()
+}
+
+fn unlisted(unkept: Unkept) -> Trouble {
+    Trouble::new(TroubleKind::Failed, unkept.to_string(), unkept.help())
 }
 
 fn refused(missing: NotFound) -> Trouble {

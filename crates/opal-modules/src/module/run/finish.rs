@@ -84,26 +84,32 @@ pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: 
     }
 }
 
-/// Reads what the tools have put out, and says how the run ended.
+/// Reads what the tools have put out, and says how the run ended. What is secret is learnt from it
+/// however that was; it is published only where a run has brought about what it was for.
 pub fn result(run: &Run, end: End, error: Option<String>, vault: &Vault) -> Result {
     let prepared = &run.prepared;
     let mut warnings = prepared.warnings.clone();
     let mut result =
         Result { end, outputs: Map::new(), warnings: Vec::new(), error, has_put_out: false };
-    let puts_out = matches!(prepared.command, Command::Apply | Command::Deploy);
-    if end == End::Ok && puts_out {
-        match outputs(run) {
-            Ok(outputs) => {
-                result.has_put_out = !outputs.values.is_empty();
+    let publishes = end == End::Ok && matches!(prepared.command, Command::Apply | Command::Deploy);
+    match outputs(run) {
+        Ok(outputs) => {
+            result.has_put_out = !outputs.values.is_empty();
+            outputs.values.iter().for_each(|(name, value)| {
+                conceal(value, is_secret(&outputs, name), vault);
+            });
+            if publishes {
                 result.outputs = published(prepared, &outputs, vault, &mut warnings);
             }
-            Err(reason) => result.fail(reason),
         }
-        if Value::Object(result.outputs.clone()).to_string().len() > MOST_PUBLISHED {
-            let kilobytes = MOST_PUBLISHED >> 10;
-            result.fail(format!("the published outputs are larger than {kilobytes} KiB"));
-        }
+        Err(reason) if publishes => result.fail(reason),
+        Err(_) => {}
     }
+    if Value::Object(result.outputs.clone()).to_string().len() > MOST_PUBLISHED {
+        let kilobytes = MOST_PUBLISHED >> 10;
+        result.fail(format!("the published outputs are larger than {kilobytes} KiB"));
+    }
+    warnings.extend(run.in_clear.end());
     result.warnings = warnings;
     result
 }
@@ -117,14 +123,18 @@ impl Result {
     }
 }
 
-/// The outputs in full. The file is removed: some of it may be secret.
+/// The outputs in full. The file is removed, whatever it is: some of it may be secret.
 fn outputs(run: &Run) -> std::result::Result<Outputs, String> {
     let Some(name) = &run.prepared.work.outputs else { return Ok(Outputs::default()) };
     let path = run.stack().join(name);
     let read = match read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outputs::default()),
-        read => read.and_then(|text| std::fs::remove_file(&path).map(|()| text)),
+        read => read,
     };
+    if let Err(error) = std::fs::remove_file(&path) {
+        let what = format!("`{name}` may hold a secret, and cannot be removed: {error}");
+        run.in_clear.stays(what);
+    }
     let text = read.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     match text.expose().trim().is_empty() {
         true => Ok(Outputs::default()),
@@ -151,25 +161,25 @@ fn read(path: &Path) -> io::Result<Secret> {
     Ok(Secret::new(text))
 }
 
-/// Those that the spec publishes. What is secret is known from here on, and not told.
+/// Whether the tool calls an output secret, or its name does.
+fn is_secret(outputs: &Outputs, name: &str) -> bool {
+    outputs.sensitive.iter().any(|one| one == name) || is_secret_key(name)
+}
+
+/// Those that the spec publishes, without what is secret.
 fn published(
     prepared: &Prepared,
     outputs: &Outputs,
     vault: &Vault,
     warnings: &mut Vec<String>,
 ) -> Map<String, Value> {
-    let is_secret =
-        |name: &str| outputs.sensitive.iter().any(|one| one == name) || is_secret_key(name);
-    for (name, value) in &outputs.values {
-        conceal(value, is_secret(name), vault);
-    }
     let mut published = Map::new();
     for name in &prepared.spec.publish {
         let Some(value) = outputs.values.get(name) else {
             warnings.push(format!("the output `{name}` is to be published, and there is none"));
             continue;
         };
-        let shown = if is_secret(name) { HIDDEN.into() } else { shown(value, vault) };
+        let shown = if is_secret(outputs, name) { HIDDEN.into() } else { shown(value, vault) };
         if shown == HIDDEN {
             warnings.push(format!("the output `{name}` is secret, and so it is not published"));
         } else if shown != *value {
@@ -198,6 +208,7 @@ pub fn scrub_again(
     tools: &[ToolEnd],
     vault: &Vault,
 ) -> std::result::Result<(), Unkept> {
+    let mut scrubbed = Ok(());
     for tool in tools {
         for stream in ["stdout", "stderr"] {
             let path = evidence.folder().join(format!("{}.{stream}.txt", tool.label));
@@ -205,11 +216,13 @@ pub fn scrub_again(
             let Ok(bytes) = std::fs::read(&path) else { continue };
             let shown = vault.scrub_bytes(&bytes);
             if shown.bytes() != bytes {
-                file::write(&path, &shown)?;
+                let over = || file::write_over(&path, &shown);
+                let written = file::write(&path, &shown);
+                scrubbed = scrubbed.and(written.or_else(|unkept| over().map_err(|_| unkept)));
             }
         }
     }
-    Ok(())
+    scrubbed
 }
 
 /// A value without the texts that hold a secret. What is left of such a text would look like a value

@@ -1,17 +1,20 @@
 //! The hooks of a run: which of those that the profile describes run behind the tools, and with which
 //! words. That they run, and what is kept of it, is as with every other tool.
 
+mod code;
+
+use std::path::PathBuf;
+
 use opal_core::record::End;
-use opal_runtime::unit::{Piece as Part, StatementKind, Work};
-use opal_runtime::{Words, decorators, lower};
+use opal_core::{Code, Diagnostic};
 use serde_json::{Map, Value};
 
-use super::prepare::Prepared;
+use super::prepare::{Prepared, Unprepared};
 use super::{Command, Tool};
 use crate::module::keep::ToolEnd;
 use crate::module::profile::{Piece, pieces, placeholders};
 use crate::module::reference::shorten;
-use crate::module::{Hook, NotFound, Profile, ProfileHook, Spec};
+use crate::module::{Hook, Profile, ProfileHook, Spec};
 
 /// What begins the label of every hook: no tool of a driver is called that.
 const LABEL: &str = "hook_";
@@ -126,22 +129,49 @@ impl Unfilled {
                 format!("correct `hooks.{hook}.command` of the profile")
             }
             Self::Code => {
-                "hand it on as a word of its own, or leave `hook_root_env` out".to_owned()
+                "hand it on as a word of its own to a script of the pack, or leave `hook_root_env` out"
+                    .to_owned()
             }
         }
     }
 }
 
-/// The hooks that run behind the tools, in the order of their names. The others are warned about.
-pub(super) fn find(
+impl Spec {
+    /// What a run would say about its hooks, with this profile; what is an error there keeps it from
+    /// beginning.
+    #[must_use]
+    pub fn told_hooks(&self, profile: &Profile) -> Vec<Diagnostic> {
+        find(Command::Apply, self, profile).1
+    }
+}
+
+/// The hooks that run. The others are warned about, unless a run must not be without them.
+pub(super) fn steps(
     command: Command,
-    spec: &Spec,
+    (spec, (path, text)): (&Spec, &(PathBuf, String)),
     profile: &Profile,
     warnings: &mut Vec<String>,
-) -> Result<Vec<HookStep>, NotFound> {
+) -> Result<Vec<HookStep>, Unprepared> {
+    let mut diagnostics = spec.unknown_hooks(Some(profile));
     let mut steps = Vec::new();
+    if diagnostics.is_empty() {
+        (steps, diagnostics) = find(command, spec, profile);
+    }
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        let (path, text) = (path.clone(), text.clone());
+        return Err(Unprepared::Faults { path, text, diagnostics });
+    }
+    let sentence = |one: Diagnostic| [vec![one.message], one.help].concat().join("; ");
+    warnings.extend(diagnostics.into_iter().map(sentence));
+    Ok(steps)
+}
+
+/// The hooks that run behind the tools, in the order of their names, and what there is to say about them
+/// and the others.
+fn find(command: Command, spec: &Spec, profile: &Profile) -> (Vec<HookStep>, Vec<Diagnostic>) {
+    let (mut steps, mut told) = (Vec::new(), Vec::new());
     if command.of_tools() != Command::Apply {
-        return Ok(steps);
+        return (steps, told);
     }
     let is_on = |hook: &&Hook| hook.settings.get("enabled") != Some(&Value::Bool(false));
     let mut hooks: Vec<&Hook> = spec.execution.hooks.iter().filter(is_on).collect();
@@ -151,48 +181,53 @@ pub(super) fn find(
         let described = profile.hooks.get(name);
         let Some((own, words)) = described.and_then(|own| Some((own, own.command.as_ref()?)))
         else {
-            warnings.push(format!(
-                "the hook `{name}` is not run: the profile `{}` has no command for it; write one \
-                 below its `hooks.{name}`, or switch the hook off in the spec",
-                profile.profile_ref
-            ));
+            let profile = &profile.profile_ref;
+            let why = format!("the profile `{profile}` has no command for it");
+            let help =
+                format!("write one below its `hooks.{name}`, or switch the hook off in the spec");
+            told.push(not_run(hook, &why).help(help));
             continue;
         };
         let strict = hook.settings.get("strict").and_then(Value::as_bool).unwrap_or(own.strict);
         match fill(words, &Source { command, spec, hook, own }) {
-            Ok(filled) => {
-                warnings.extend(unused(hook, words));
+            Ok(words) => {
                 let timeout_s = own.timeout_s.or(profile.policy.command_timeout_s);
-                steps.push(HookStep { name: name.clone(), strict, timeout_s, words: filled });
+                steps.push(HookStep { name: name.clone(), strict, timeout_s, words });
             }
-            Err(unfilled) if strict => {
-                return Err(NotFound {
-                    message: format!(
-                        "the hook `{name}` is strict, and cannot be run: {}",
-                        unfilled.why()
-                    ),
-                    help: unfilled.help(name),
-                });
+            Err(unfilled) => {
+                let why = unfilled.why();
+                let diagnostic = match strict {
+                    true => {
+                        let message =
+                            format!("the hook `{name}` is strict, and cannot be run: {why}");
+                        Diagnostic::new(Code::SpecHook, hook.span, message)
+                    }
+                    false => not_run(hook, &why),
+                };
+                told.push(diagnostic.help(unfilled.help(name)));
             }
-            Err(unfilled) => warnings.push(format!(
-                "the hook `{name}` is not run: {}; {}",
-                unfilled.why(),
-                unfilled.help(name)
-            )),
         }
+        told.extend(unused(hook, words));
     }
-    Ok(steps)
+    (steps, told)
+}
+
+fn not_run(hook: &Hook, why: &str) -> Diagnostic {
+    let message = format!("the hook `{}` is not run: {why}", hook.name);
+    Diagnostic::new(Code::SpecUnused, hook.span, message)
 }
 
 /// What the module says to a hook that does not listen.
-fn unused(hook: &Hook, words: &[String]) -> Vec<String> {
+fn unused(hook: &Hook, words: &[String]) -> Vec<Diagnostic> {
     let filled_in = placeholders(words);
     let is_used = |key: &str| matches!(key, "enabled" | "strict") || filled_in.contains(key);
     let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
     let unused = hook.settings.iter().filter(|(key, value)| is_said(value) && !is_used(key));
     let told = |(key, _): (&String, &Value)| {
         let (key, name) = (shorten(key), &hook.name);
-        format!("`{key}` of the hook `{name}` has no effect: its command has no `{{{key}}}`")
+        let why = format!("its command has no `{{{key}}}`");
+        let message = format!("`{key}` of the hook `{name}` has no effect: {why}");
+        Diagnostic::new(Code::SpecUnused, hook.span, message)
     };
     unused.map(told).collect()
 }
@@ -268,43 +303,7 @@ fn fill(words: &[String], source: &Source<'_>) -> Result<Vec<Vec<Filled>>, Unfil
     let is_empty = |parts: &Vec<Filled>| parts.iter().all(|part| part.shown().is_empty());
     match filled.first().is_none_or(is_empty) {
         true => Err(Unfilled::Empty),
-        false if reads_as_code(&filled) => Err(Unfilled::Code),
+        false if code::reads_as_code(&filled) => Err(Unfilled::Code),
         false => Ok(filled),
     }
-}
-
-/// Whether the value of a variable would be read as code, as behind `sh -c`. The lexer knows, which sees
-/// the same command with nothing special in its words.
-fn reads_as_code(words: &[Vec<Filled>]) -> bool {
-    let has_variable =
-        |parts: &Vec<Filled>| parts.iter().any(|part| matches!(part, Filled::Variable { .. }));
-    let variables = words.iter().filter(|word| has_variable(word)).count();
-    if variables == 0 {
-        return false;
-    }
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-/=".contains(c) { c } else { 'x' };
-    let word = |parts: &Vec<Filled>| match has_variable(parts) {
-        true => "@env.X()".to_owned(),
-        false => parts
-            .iter()
-            .flat_map(|part| part.shown().chars().map(plain).collect::<Vec<_>>())
-            .collect(),
-    };
-    let source = words.iter().map(word).collect::<Vec<String>>().join(" ") + "\n";
-    let registry = decorators::registry();
-    let parse = opal_syntax::parse(&source, &Words(&registry));
-    let unit = lower::unit(&parse, &source);
-    let steps = unit.script.statements.iter().filter_map(|statement| match &statement.kind {
-        StatementKind::Step(step) => Some(&step.first.work),
-        _ => None,
-    });
-    let pieces = steps.flat_map(|work| match work {
-        Work::Shell(text) => text.pieces.as_slice(),
-        Work::Call(_) => &[],
-    });
-    let is_data = |piece: &&Part| match piece {
-        Part::Reference(_, context) => !context.is_reevaluated() && !context.is_command(),
-        Part::Text(_) | Part::AtWord(_) => false,
-    };
-    pieces.filter(is_data).count() != variables
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::Probe;
-use rustix::fs::{Access, statvfs};
+use rustix::fs::{Access, StatVfs, statvfs};
 use serde_json::{Value, json};
 
 use super::HookStep;
@@ -125,11 +125,32 @@ fn contracts(prepared: &Prepared) -> impl Iterator<Item = Check> {
 /// Whether something could be written below a directory that may not be there yet.
 fn unwritable(root: &Path) -> Option<Fault> {
     let there = root.ancestors().find(|path| path.exists()).unwrap_or(root);
-    let error = rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK).err()?;
+    let (why, mend) = match rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK) {
+        Err(error) => (error.to_string(), "make this one writable"),
+        // A disk that cannot be looked at may still be written.
+        Ok(()) => {
+            let is_administrator = rustix::process::geteuid().is_root();
+            let why = statvfs(there).ok().and_then(|found| full(&found, is_administrator))?;
+            (why.to_owned(), "make room on the disk of this one")
+        }
+    };
     Some((
-        format!("nothing can be written below `{}`: {error}", there.display()),
-        "name another root with `--root DIR`, or make this one writable".to_owned(),
+        format!("nothing can be written below `{}`: {why}", there.display()),
+        format!("name another root with `--root DIR`, or {mend}"),
     ))
+}
+
+/// Why nothing more fits on a disk. Some file systems count nothing, or no inodes: all is zero there.
+fn full(found: &StatVfs, is_administrator: bool) -> Option<&'static str> {
+    let (blocks, inodes) = match is_administrator {
+        // What is kept back is kept for the administrator.
+        true => (found.f_bfree, found.f_ffree),
+        false => (found.f_bavail, found.f_favail),
+    };
+    if found.f_blocks > 0 && blocks == 0 {
+        return Some("no space is left on its disk");
+    }
+    (found.f_files > 0 && inodes == 0).then_some("its disk has no inodes left for more files")
 }
 
 fn disk(prepared: &Prepared) -> Option<Check> {
@@ -154,4 +175,46 @@ fn disk(prepared: &Prepared) -> Option<Check> {
         }
     };
     Some(Check::new("disk", fault))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with room, changed.
+    fn disk(change: impl Fn(&mut StatVfs)) -> StatVfs {
+        let mut found = statvfs("/").unwrap();
+        (found.f_blocks, found.f_bfree, found.f_bavail) = (100, 10, 5);
+        (found.f_files, found.f_ffree, found.f_favail) = (100, 10, 5);
+        change(&mut found);
+        found
+    }
+
+    #[test]
+    fn a_disk_is_full_without_blocks_or_without_inodes() {
+        for is_administrator in [false, true] {
+            assert_eq!(full(&disk(|_| {}), is_administrator), None);
+            let no_blocks = disk(|it| (it.f_bfree, it.f_bavail) = (0, 0));
+            assert!(full(&no_blocks, is_administrator).unwrap().contains("no space"));
+            let no_inodes = disk(|it| (it.f_ffree, it.f_favail) = (0, 0));
+            assert!(full(&no_inodes, is_administrator).unwrap().contains("no inodes"));
+        }
+    }
+
+    #[test]
+    fn what_is_kept_back_is_for_the_administrator_alone() {
+        for kept_back in [disk(|it| it.f_bavail = 0), disk(|it| it.f_favail = 0)] {
+            assert!(full(&kept_back, false).is_some());
+            assert_eq!(full(&kept_back, true), None);
+        }
+    }
+
+    #[test]
+    fn a_disk_that_counts_nothing_is_not_full() {
+        let uncounted = disk(|it| {
+            (it.f_blocks, it.f_bfree, it.f_bavail) = (0, 0, 0);
+            (it.f_files, it.f_ffree, it.f_favail) = (0, 0, 0);
+        });
+        assert_eq!(full(&uncounted, false), None);
+    }
 }

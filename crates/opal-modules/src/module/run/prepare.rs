@@ -42,7 +42,7 @@ pub struct Prepared {
     pub source: (PathBuf, String),
     pub profile: Profile,
     pub profile_path: PathBuf,
-    /// Of what the profile says to the tools, and of the files that it brings along.
+    /// Of what the profile says to the tools or wants of a run, and of the files that it brings along.
     pub policy_digest: String,
     pub driver: &'static dyn Driver,
     pub pack: Pack,
@@ -105,11 +105,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let profile_path = read.path.clone();
     warnings.extend(unused(&read.checked.diagnostics));
     let profile = whole(read)?;
-    let unknown = spec.unknown_hooks(Some(&profile));
-    if !unknown.is_empty() {
-        let (path, text) = source;
-        return Err(Unprepared::Faults { path, text, diagnostics: unknown });
-    }
+    let hook_steps = hooks::steps(command, (&spec, &source), &profile, &mut warnings)?;
     let driver = drivers::find(&spec.execution.driver)?;
     let pack = Pack::read(&places.stack(&spec.execution.driver, &spec.execution.pack)?)?;
     if !is_named {
@@ -133,7 +129,6 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         .map_err(|it| NotFound { message: it.message, help: it.help })?;
     warnings.extend(credentials.warnings.iter().cloned());
     let templates = drivers::templates(&profile, &profile_path)?;
-    let hook_steps = hooks::find(command, &spec, &profile, &mut warnings)?;
     let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), &profile);
     let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
     let policy = json!([policy, profile.policy.told()]);

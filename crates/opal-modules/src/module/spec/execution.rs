@@ -1,6 +1,6 @@
 //! `execution`: which driver, which profile, which pack, and the switches of their hooks.
 
-use opal_core::{Code, Diagnostic};
+use opal_core::{Code, Diagnostic, suggest};
 use serde_json::{Map, Value};
 
 use super::super::document::{closed, needed_map, needed_name, optional_map};
@@ -8,6 +8,7 @@ use super::super::profile::Profile;
 use super::super::reference::shorten;
 use super::super::value;
 use super::{Execution, Hook, Spans, secret};
+use crate::config::document::{Node, NodeKind};
 use crate::config::fields::{Field, Fields};
 use crate::config::report::Report;
 
@@ -15,6 +16,9 @@ const KEYS: [&str; 4] = ["driver", "hooks", "pack_ref", "profile"];
 
 /// The hooks that the built-in drivers have.
 const DRIVER_HOOKS: [&str; 1] = ["export_infra"];
+
+/// The settings that opal acts on.
+const SWITCHES: [&str; 2] = ["enabled", "strict"];
 
 /// Settings that would be an implementation, whatever their value.
 const COMMANDS: [&str; 9] =
@@ -66,13 +70,44 @@ fn hook(name: &str, field: Field<'_>, report: &mut Report<'_>) -> Option<Hook> {
         return None;
     }
     let is_switch = |value: &Value| value.is_boolean() || value.is_null();
-    let mut switches = ["enabled", "strict"].into_iter();
-    if let Some(key) = switches.find(|key| settings.get(*key).is_some_and(|it| !is_switch(it))) {
+    let is_odd = |key: &&str| settings.get(*key).is_some_and(|it| !is_switch(it));
+    if let Some(key) = SWITCHES.into_iter().find(is_odd) {
         let message = format!("`{key}` of the hook `{shown}` is `true` or `false`");
         report.push(refused(field, message));
         return None;
     }
+    let slips = slips(&settings, field, &shown);
+    if !slips.is_empty() {
+        slips.into_iter().for_each(|slip| report.push(slip));
+        return None;
+    }
     Some(Hook { name: name.to_owned(), span: field.key, settings })
+}
+
+/// Settings that are almost a switch, and were meant to be one: a switch that does not switch is dangerous.
+fn slips(settings: &Map<String, Value>, field: Field<'_>, hook: &str) -> Vec<Diagnostic> {
+    let NodeKind::Map(pairs) = &field.value.kind else { return Vec::new() };
+    let slip = |key: &Node| {
+        let NodeKind::Scalar { text, .. } = &key.kind else { return None };
+        let is_meant = settings.get(text).is_some_and(is_truth);
+        let absent = SWITCHES.into_iter().filter(|switch| !settings.contains_key(*switch));
+        let near = suggest::nearest(text, absent).filter(|_| is_meant)?;
+        let message = format!("`{}` of the hook `{hook}` switches nothing", shorten(text));
+        let error = Diagnostic::new(Code::SpecHook, key.span, message);
+        let error = error.help(format!("did you mean `{near}`?"));
+        Some(error.fix(format!("write `{near}`"), key.span, near))
+    };
+    pairs.iter().filter_map(|(key, _)| slip(key)).collect()
+}
+
+/// What can be meant for a switch: `street: main` is not.
+fn is_truth(value: &Value) -> bool {
+    const WORDS: [&str; 8] = ["false", "n", "no", "off", "on", "true", "y", "yes"];
+    match value {
+        Value::String(text) => WORDS.contains(&text.to_ascii_lowercase().as_str()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::Array(_) | Value::Object(_) => false,
+    }
 }
 
 /// The way out for a secret setting.
@@ -106,7 +141,7 @@ pub(super) fn unknown_hooks(hooks: &[Hook], profile: Option<&Profile>) -> Vec<Di
     let unknown = hooks.iter().filter(|hook| !known.contains(&hook.name.as_str()));
     let diagnostic = |hook: &Hook| {
         let message = format!("no driver and no profile has a hook `{}`", shorten(&hook.name));
-        let near = opal_core::suggest::nearest(&hook.name, known.iter().copied());
+        let near = suggest::nearest(&hook.name, known.iter().copied());
         Diagnostic::new(Code::SpecHook, hook.span, message)
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
             .help("a hook is described under `hooks` of the profile, and switched on here")

@@ -79,8 +79,7 @@ impl Driver for Ansible {
         let mut tool = Tool::new(format!("ansible_{command}"), &words);
         tool.words.extend(arguments(&section, command)?);
         let facts = Map::from_iter([("playbook".to_owned(), Value::from(playbook))]);
-        let outputs = (command == Command::Apply).then(|| OUTPUTS.to_owned());
-        Ok(Work { tools: vec![tool], outputs, facts, warnings })
+        Ok(Work { tools: vec![tool], outputs: Some(OUTPUTS.to_owned()), facts, warnings })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {
