@@ -40,6 +40,7 @@ const INPUTS: &str = "inputs";
 /// Where that file was when the plan was made, for who looks for it from elsewhere.
 const INPUTS_AT: &str = "inputs_at";
 const INSTANCE: &str = "instance";
+const OUT_DIR: &str = "out_dir";
 const ROOT: &str = "root";
 /// Why nobody looks whether the run can begin.
 const SKIP: &str = "skip_preflight";
@@ -235,6 +236,7 @@ pub(crate) fn load<'a>(
     if around.is_root_typed {
         argument(ROOT, around.root.path().display().to_string());
     }
+    around.out_dir.iter().for_each(|folder| argument(OUT_DIR, folder.display().to_string()));
     around.skip_preflight.iter().for_each(|reason| argument(SKIP, reason.clone()));
     let wanted = Wanted {
         command,
@@ -298,6 +300,7 @@ pub(crate) fn of_contract<'a>(
     let instance = text(INSTANCE).map(Instance::parse).transpose().map_err(|_| strange())?;
     let mut around = Around::of_spec(context, (spec, text(ROOT).map(Path::new)), &module)?;
     around.skip_preflight = text(SKIP).map(str::to_owned);
+    around.out_dir = text(OUT_DIR).map(PathBuf::from);
     let file = inputs_of(target);
     let said = super::given_with(context, (file.as_deref(), &options.env_files), json);
     let said = said.map_err(|failure| match &file {
@@ -342,6 +345,7 @@ pub(crate) fn typed(target: &Target, spec: Option<&Path>) -> Option<Vec<String>>
     let inputs = inputs_of(target).map(|path| path.display().to_string());
     let options = [
         ("--module-root", root.as_deref()),
+        ("--out-dir", text(OUT_DIR)),
         ("--root", text(ROOT)),
         ("--inputs", inputs.as_deref()),
         ("--state-instance", text(INSTANCE)),

@@ -62,6 +62,16 @@ fn a_reason_to_do_without_the_preflight_belongs_to_the_contract() {
 }
 
 #[test]
+fn the_place_for_the_evidence_belongs_to_the_contract() {
+    let release = Release::new(SCRIPT);
+    let place = release.path("audit").display().to_string();
+    let release = made(release, &["--out-dir", &place]);
+    run(&release, &[]).code(0);
+    assert!(release.path("audit/module/core__net").is_dir());
+    assert_eq!(release.runs(), 0, "nothing is in the usual place");
+}
+
+#[test]
 fn a_contract_without_a_reason_looks_and_says_how_to_make_one_that_does_not() {
     let release = made(wanting(), &[]);
     let ran = run(&release, &[]);
