@@ -89,8 +89,11 @@ fn main() -> ExitCode {
             let start = Instant::now();
             let memory = vault.memory();
             let built = start.elapsed();
-            let [half, whole] = [&output[..OUTPUT / 2], &output[..]]
-                .map(|output| (0..3).map(|_| pass(&vault, output)).min().unwrap_or_default());
+            // In turns: a machine that is busy for a moment is so for both.
+            let turns = (0..5)
+                .map(|_| [&output[..OUTPUT / 2], &output[..]].map(|output| pass(&vault, output)));
+            let [half, whole] =
+                turns.fold([Duration::MAX; 2], |[half, whole], [a, b]| [half.min(a), whole.min(b)]);
             let rate = OUTPUT as f64 / whole.as_secs_f64() / 1e6;
             let ratio = whole.as_secs_f64() / half.as_secs_f64();
             let _ = writeln!(
