@@ -28,6 +28,7 @@ mod lines;
 mod output;
 pub mod reader;
 pub mod retention;
+mod ring;
 mod writer;
 
 use opal_core::record::{Event, Shown, Stream};

@@ -2,11 +2,11 @@
 //!
 //! Little output stands among the events. More than [`SHARED_BYTES`] gets a file of its own, with
 //! the first and the last half of [`MOST_BYTES`] in it. While such a step runs, the last half is in
-//! one or two files beside it, `output-3.tail-7` and `output-3.tail-8`: when one is full, the older
-//! is emptied and becomes the next. So memory stays small and everything can be read after a crash.
+//! a [`Ring`] beside it, `output-3.tail`. So memory stays small and everything can be read after a
+//! crash.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use opal_core::record::Stream;
 
 use super::line;
+use super::ring::Ring;
 use crate::root::RootError;
 
 /// Up to here the output of a step stands among the events.
@@ -170,7 +171,7 @@ struct Large {
     waiting: Vec<u8>,
     /// How much of the first half there is.
     head: u64,
-    tail: Option<Tail>,
+    tail: Option<Ring>,
 }
 
 impl Large {
@@ -207,7 +208,7 @@ impl Large {
         }
         let tail = match &mut self.tail {
             Some(tail) => tail,
-            none => none.insert(Tail::create(&self.path)?),
+            none => none.insert(Ring::create(&self.path)?),
         };
         tail.write(rest).map_err(|error| RootError::of(&self.path, error))
     }
@@ -228,75 +229,8 @@ impl Large {
     }
 }
 
-/// The last half, as long as nobody knows where it begins.
-#[derive(Debug)]
-struct Tail {
-    /// The file of the whole output.
-    of: PathBuf,
-    /// How many files were filled.
-    turn: u64,
-    current: File,
-    current_bytes: u64,
-    /// The one before it, which is full.
-    previous: Option<File>,
-}
-
-impl Tail {
-    fn create(of: &Path) -> Result<Self, RootError> {
-        let current = create(&tail_path(of, 0))?;
-        Ok(Self { of: of.into(), turn: 0, current, current_bytes: 0, previous: None })
-    }
-
-    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            if self.current_bytes == HALF_BYTES {
-                self.next()?;
-            }
-            let room = usize::try_from(HALF_BYTES - self.current_bytes).unwrap_or(usize::MAX);
-            let (now, rest) = bytes.split_at(bytes.len().min(room));
-            self.current.write_all(now)?;
-            self.current_bytes += now.len() as u64;
-            bytes = rest;
-        }
-        Ok(())
-    }
-
-    fn next(&mut self) -> io::Result<()> {
-        let path = tail_path(&self.of, self.turn + 1);
-        let next = match self.previous.take() {
-            // Emptied before it gets its new name: a full one of that name would be a lie.
-            Some(mut oldest) => {
-                oldest.set_len(0)?;
-                oldest.rewind()?;
-                fs::rename(tail_path(&self.of, self.turn - 1), path)?;
-                oldest
-            }
-            None => create(&path).map_err(io::Error::other)?,
-        };
-        self.previous = Some(std::mem::replace(&mut self.current, next));
-        self.current_bytes = 0;
-        self.turn += 1;
-        Ok(())
-    }
-
-    fn left_out(&self) -> u64 {
-        (self.turn * HALF_BYTES + self.current_bytes).saturating_sub(HALF_BYTES)
-    }
-
-    fn move_into(mut self, file: &mut File) -> io::Result<()> {
-        if let Some(previous) = &mut self.previous {
-            previous.seek(io::SeekFrom::Start(self.current_bytes))?;
-            io::copy(previous, file)?;
-            fs::remove_file(tail_path(&self.of, self.turn - 1))?;
-        }
-        self.current.rewind()?;
-        io::copy(&mut self.current, file)?;
-        fs::remove_file(tail_path(&self.of, self.turn))
-    }
-}
-
 /// Opened for reading too: the tail is read back.
-fn create(path: &Path) -> Result<File, RootError> {
+pub(super) fn create(path: &Path) -> Result<File, RootError> {
     let mut options = OpenOptions::new();
     let options = options.read(true).write(true).create_new(true).mode(0o600);
     options.open(path).map_err(|error| RootError::of(path, error))
@@ -304,10 +238,6 @@ fn create(path: &Path) -> Result<File, RootError> {
 
 pub(super) fn file_name(number: u64) -> String {
     format!("output-{number}.txt")
-}
-
-pub(super) fn tail_path(of: &Path, turn: u64) -> PathBuf {
-    of.with_extension(format!("tail-{turn}"))
 }
 
 pub(super) fn marker(left_out: u64) -> String {

@@ -97,6 +97,32 @@ fn after_a_crash_both_halves_are_there() {
 }
 
 #[test]
+fn who_reads_while_much_is_printed_sees_nothing_out_of_order() {
+    let place = Place::new();
+    let writer = place.writer("deploy", 1);
+    let text = lines(64 * MIB);
+    print_in_chunks(&writer, &text[..16 * MIB], 65_536);
+    let folder = writer.folder().to_owned();
+    std::thread::scope(|scope| {
+        let rest = scope.spawn(|| {
+            for part in text[16 * MIB..].chunks(100_000) {
+                print(&writer, 1, part);
+            }
+        });
+        while !rest.is_finished() {
+            let kept = printed(&folder, 1);
+            let (first, rest) = kept.split_at(5 * MIB);
+            assert!(first == &text[..5 * MIB]);
+            let marker = rest.windows(2).position(|pair| pair == b"]\n").unwrap() + 2;
+            let (marker, last) = rest.split_at(marker);
+            let left_out = String::from_utf8_lossy(marker);
+            let left_out = left_out.split(' ').nth(1).unwrap().parse::<usize>().unwrap();
+            assert!(text[5 * MIB + left_out..].starts_with(last), "{left_out}");
+        }
+    });
+}
+
+#[test]
 fn streams_keep_their_names_and_their_order() {
     let place = Place::new();
     let writer = place.writer("deploy", 1);

@@ -1,8 +1,8 @@
 //! What steps printed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use base64ct::{Base64, Encoding as _};
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{Events, Unreadable};
 use crate::record::output::{self, HALF_BYTES};
+use crate::record::ring;
 
 /// Something that a step printed, as an event tells of it.
 #[derive(Debug)]
@@ -64,36 +65,16 @@ impl Printed {
 /// killed, is put together from its parts.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
-    let turns = turns(path)?;
-    let Some(&current) = turns.last() else { return Ok(Box::new(file)) };
-    let newest = File::open(output::tail_path(path, current))?;
-    let newest_bytes = newest.metadata()?.len();
-    let left_out = (current * HALF_BYTES + newest_bytes).saturating_sub(HALF_BYTES);
-    let mut whole: Box<dyn Read> = Box::new(file.take(HALF_BYTES));
-    if left_out > 0 {
-        whole = Box::new(whole.chain(io::Cursor::new(output::marker(left_out))));
-    }
-    if turns.len() > 1 {
-        let mut older = File::open(output::tail_path(path, current - 1))?;
-        older.seek(io::SeekFrom::Start(newest_bytes))?;
-        whole = Box::new(whole.chain(older));
-    }
-    Ok(Box::new(whole.chain(newest)))
-}
-
-/// Which parts of the last half there are, in their order.
-fn turns(path: &Path) -> io::Result<Vec<u64>> {
-    let start = output::tail_path(path, 0).file_name().unwrap_or_default().to_owned();
-    let start = start.to_string_lossy();
-    let start = start.strip_suffix('0').unwrap_or(&start);
-    let mut turns = Vec::new();
-    for entry in fs::read_dir(path.parent().unwrap_or(path))? {
-        let name = entry?.file_name();
-        let turn = name.to_str().and_then(|name| name.strip_prefix(start)?.parse::<u64>().ok());
-        turns.extend(turn);
-    }
-    turns.sort_unstable();
-    Ok(turns)
+    let Some(last) = ring::read(path)? else { return Ok(Box::new(file)) };
+    let first = file.take(HALF_BYTES);
+    let last_bytes = io::Cursor::new(last.bytes);
+    Ok(match last.left_out {
+        0 => Box::new(first.chain(last_bytes)),
+        left_out => {
+            let marker = io::Cursor::new(output::marker(left_out));
+            Box::new(first.chain(marker).chain(last_bytes))
+        }
+    })
 }
 
 /// What a run printed, in the order in which it came.
