@@ -145,10 +145,21 @@ fn text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| "the repository's path is not UTF-8".to_owned())
 }
 
+/// What cargo gives to whatever it runs is taken away: a person's shell does not have it, and
+/// libraries that every program looks for in cargo's folders first would be most of a small step.
 #[expect(clippy::disallowed_methods, reason = "a benchmark runs programs and waits for them")]
 fn command(line: &[impl AsRef<str>]) -> Command {
     let mut words = line.iter().map(AsRef::as_ref);
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
+    for (name, _) in std::env::vars_os() {
+        let is_cargos = |name: &str| {
+            ["CARGO", "LD_LIBRARY_PATH"].contains(&name)
+                || ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.starts_with(start))
+        };
+        if name.to_str().is_some_and(is_cargos) {
+            command.env_remove(name);
+        }
+    }
     command
 }
