@@ -26,8 +26,8 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Peers that take a second for each file get all of them.
-const FULL: &str = "--full";
+/// Peers that take a second for each file get some of them.
+const QUICK: &str = "--quick";
 
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     for (package, bench) in [
@@ -37,11 +37,11 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
         ("opal-runtime", "scrub"),
     ] {
         let line = ["cargo", "bench", "-p", package, "--bench", bench, "--"];
-        let own = arguments.iter().copied().filter(|word| *word != FULL);
+        let own = arguments.iter().copied().filter(|word| *word != QUICK);
         run(root, &line.into_iter().chain(own).collect::<Vec<_>>())?;
     }
     run(root, &["cargo", "build", "--release", "-p", "opal-cli"])?;
-    crate::peers::compare(root, arguments.contains(&"--bars"), arguments.contains(&FULL))
+    crate::peers::compare(root, arguments.contains(&"--bars"), arguments.contains(&QUICK))
 }
 
 /// The tests that count instructions need valgrind, and those that open envelopes with another

@@ -30,12 +30,12 @@ const ROUNDS: usize = 41;
 
 /// Compares planning with `just -n`, running with tools that run tasks, and verifying with dry runs;
 /// says which bars are missed.
-pub(crate) fn compare(root: &Path, bars: bool, full: bool) -> Result<(), String> {
+pub(crate) fn compare(root: &Path, bars: bool, quick: bool) -> Result<(), String> {
     let opal = installed(root)?;
     let tools = tools::Tools::find(root)?;
     let mut missed = planning(root, &opal, &tools)?;
     missed.extend(running::compare(root, &opal, &tools)?);
-    missed.extend(verify::compare(root, &opal, &tools, full)?);
+    missed.extend(verify::compare(root, &opal, &tools, quick)?);
     if bars && !missed.is_empty() {
         return Err(format!("bars that were missed: {}", missed.join("; ")));
     }
