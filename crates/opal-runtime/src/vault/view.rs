@@ -202,7 +202,7 @@ fn is_kept(byte: u8) -> bool {
 
 impl<'a> Loose<'a> {
     pub(super) fn of(view: &'a View<'a>) -> Self {
-        let mut bytes = vec![0; view.bytes.len() + BLOCK];
+        let mut bytes = vec![0; view.bytes.len() + BLOCK + 1];
         let mut kept = Vec::with_capacity(view.bytes.len() / BLOCK + 1);
         let mut length = 0;
         let (blocks, rest) = view.bytes.as_chunks::<BLOCK>();
@@ -220,14 +220,48 @@ impl<'a> Loose<'a> {
     }
 }
 
-/// No branch, and no bound to look at: in text, where the next blank stands is not foreseeable.
-fn loosen(block: &[u8; BLOCK], out: &mut [u8; BLOCK]) -> usize {
+/// Two bytes at a time, without a branch: in text, where the next blank stands is not foreseeable.
+fn loosen(block: &[u8; BLOCK], out: &mut [u8; BLOCK + 1]) -> usize {
     let mut length = 0;
-    for &byte in block {
-        out[length % BLOCK] = LOOSE[usize::from(byte)];
-        length += usize::from(is_kept(byte));
+    for eight in block.as_chunks().0 {
+        let pairs = pairs(u64::from_le_bytes(*eight));
+        for shift in [0, 16, 32, 48] {
+            let Pair { bytes, count } = PAIRS[(pairs >> shift) as usize % PAIRS.len()];
+            let at = length % BLOCK;
+            [out[at], out[at + 1]] = bytes;
+            length += usize::from(count);
+        }
     }
     length
+}
+
+/// What is kept of two bytes, and how many that are.
+#[derive(Clone, Copy)]
+struct Pair {
+    bytes: [u8; 2],
+    count: u16,
+}
+
+/// For each two bytes of seven bits, the second of which is the upper one.
+static PAIRS: [Pair; 1 << 14] = {
+    let mut pairs = [Pair { bytes: [0; 2], count: 0 }; 1 << 14];
+    let mut index = 0;
+    while index < pairs.len() {
+        let (first, second) = (LOOSE[index & 0x7f], LOOSE[index >> 7]);
+        let bytes = if first == 0 { [second, 0] } else { [first, second] };
+        let count = (first != 0) as u16 + (second != 0) as u16;
+        pairs[index] = Pair { bytes, count };
+        index += 1;
+    }
+    pairs
+};
+
+/// In each lane of sixteen bits, where a pair of bytes stands in the table. No encoding has a byte
+/// that is not ASCII, so that DEL, which none has either, does for all of them.
+const fn pairs(eight: u64) -> u64 {
+    let high = eight & 0x8080_8080_8080_8080;
+    let ascii = eight | (high - (high >> 7));
+    ascii & 0x007f_007f_007f_007f | (ascii & 0x7f00_7f00_7f00_7f00) >> 1
 }
 
 impl Track for Loose<'_> {
@@ -248,5 +282,26 @@ impl Track for Loose<'_> {
         let Some(before) = self.kept.get(at / BLOCK) else { return self.bytes.len() };
         let block = &self.of.bytes[at / BLOCK * BLOCK..at];
         before + block.iter().filter(|byte| is_kept(**byte)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_two_bytes_are_loosened_as_each_alone_would_be() {
+        let some = [0, b'\n', b' ', b':', b'-', b'_', b'a', 0x7f, 0x80, 0xff];
+        for (first, second) in (0..=255).flat_map(|first| some.map(|second| (first, second))) {
+            let raw = [b'a', first, second, b':', first, b'z', b'y'].repeat(11);
+            let view = View { bytes: Cow::Borrowed(&raw), runs: Vec::new() };
+            let loose = Loose::of(&view);
+            let ascii = |byte: u8| if byte.is_ascii() { byte } else { 0x7f };
+            let kept = raw.iter().filter(|byte| is_kept(**byte)).copied();
+            let expected: Vec<u8> = kept.map(|byte| LOOSE[usize::from(ascii(byte))]).collect();
+            assert_eq!(loose.bytes, expected, "{first} {second}");
+            let places = (0..raw.len()).filter(|at| is_kept(raw[*at]));
+            assert!(places.eq((0..expected.len()).map(|index| loose.origin(index))));
+        }
     }
 }
