@@ -205,6 +205,32 @@ fn a_value_is_hidden_in_a_line_below_its_name() {
     }
 }
 
+/// As Ansible shows the lines that a command has printed.
+const LINES_OF_A_LIST: [&str; 9] = [
+    "stdout_lines:\n- 'user: bob'\n- 'password: |-'\n- '  ⟦hunter2⟧'\n- ''\n- '    ⟦second9⟧'\n- 'port: 80'\n- '  x'\n",
+    "    a.stdout_lines:\r\n    - '  token: >2-'\r\n    - '      ⟦it''s⟧'\r\n    - \"      ⟦one\\ttwo⟧\"\r\n    - '  b: c'\r\n",
+    "{\n  \"stdout_lines\": [\n    \"password: |-\",\n    \"  ⟦hunter \\\"2\\\"⟧\",\n    \"  ⟦second9⟧\"\n  ],\n  \"  b\": \"c\"\n}\n",
+    "10:00:01 - 'password: |'\n10:00:02 - '  ⟦one⟧'\n10:00:03 - 'b: c'\n",
+    "- '- secret: |'\n- '    ⟦one⟧'\n- '  b: c'\n",
+    "[\n  'password: |',\n  '  ⟦one⟧', '  ⟦two⟧',\n  '  ⟦three⟧', 'b: c', '  d']\n  '  e'\n",
+    // What stands below is something else.
+    "- 'note: |'\n- '  one'\n",
+    "- 'password: |'\n- 'one'\n- '  two'\n",
+    "- 'password: |'\n  - '  one'\n",
+];
+
+#[test]
+fn lines_that_are_items_of_a_list_are_hidden_as_lines_below_a_key_are() {
+    let cases = || LINES_OF_A_LIST.iter().map(|text| case(text));
+    let wrong = differences(cases());
+    assert!(wrong.is_empty(), "{wrong}");
+    for (text, expected) in cases() {
+        assert_eq!(shown(&expected), expected, "{text}");
+        let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
+        assert_eq!(is_json(&text), is_json(&expected), "{expected}");
+    }
+}
+
 #[test]
 fn a_name_without_a_value_hides_only_what_is_near() {
     let text = format!("password:\n{}", "  word\n".repeat(1000));

@@ -16,11 +16,12 @@ use serde_json::{Value, json};
 
 use super::module::around::{self, Around};
 use super::module::run::{self, Job};
-use super::module::{complete, given_with, not_found, whole};
+use super::module::{complete, given_with, messages, not_found, whole};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::view::blueprint as view;
+use crate::view::module::warnings as show;
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some((verb, matches)) = matches.subcommand() else {
@@ -32,10 +33,12 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     around.said = given_with(context, (None, &asked.plan.env_files), false)?.unwrap_or_default();
     around::warn(context, &asked.plan.env_files, (&around.places, Some(&around.root)))?;
     let json = context.typed.wants_json();
-    let Some(blueprint) = read(context, matches, &around, json)? else { return Ok(Exit::Source) };
+    let Some((blueprint, warnings)) = read(context, matches, &around, json)? else {
+        return Ok(Exit::Source);
+    };
     let steps = order(&blueprint.steps);
     match verb {
-        "validate" => validate(context, &around, &blueprint, json),
+        "validate" => validate(context, &around, (&blueprint, warnings), json),
         "plan" => plan(&around, &blueprint, &steps, json),
         _ if asked.plan.dry_run => plan(&around, &blueprint, &steps, json),
         _ => {
@@ -45,13 +48,13 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     }
 }
 
-/// The blueprint that was named, by its file or by its reference.
+/// The blueprint that was named, by its file or by its reference, and what is not as it should be in it.
 fn read(
     context: &Context<'_>,
     matches: &ArgMatches,
     around: &Around,
     json: bool,
-) -> Result<Option<Blueprint>, Failure> {
+) -> Result<Option<(Blueprint, Vec<String>)>, Failure> {
     let named = matches.get_one::<String>("blueprint").map_or("", String::as_str);
     let path = match Path::new(named) {
         path if path.is_file() => path.to_path_buf(),
@@ -66,7 +69,8 @@ fn read(
         not_found(missing, Exit::NoFile)
             .help("name its file, or its reference below `--blueprints-root DIR`")
     })?;
-    whole(read, context, json)
+    let warnings = messages(&read.checked.diagnostics);
+    Ok(whole(read, context, json)?.map(|blueprint| (blueprint, warnings)))
 }
 
 const FILE: &str = "blueprint.yml";
@@ -93,7 +97,7 @@ fn order(steps: &[Step]) -> Vec<&Step> {
 fn validate(
     context: &Context<'_>,
     around: &Around,
-    blueprint: &Blueprint,
+    (blueprint, mut warnings): (&Blueprint, Vec<String>),
     json: bool,
 ) -> Result<Exit, Failure> {
     for step in &blueprint.steps {
@@ -101,11 +105,19 @@ fn validate(
         let found = complete(context, &around.places, &step.module_ref, json);
         let of_step = |failure: Failure| failure.help(format!("the step `{}` names it", step.id));
         let Some(found) = found.map_err(of_step)? else { return Ok(Exit::Source) };
+        let slips = view::slips(step, &found.slips(&step.inputs));
         if !json {
-            view::slips(step, &found.slips(&step.inputs));
+            show(&slips);
+        }
+        let of_module = found.warnings.iter().map(|told| format!("`{}`: {told}", step.module_ref));
+        for warning in of_module.chain(slips) {
+            // A module may be there in several steps.
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
         }
     }
-    view::valid(blueprint, json)
+    view::valid(blueprint, &warnings, json)
 }
 
 /// What would become of a step.

@@ -30,7 +30,7 @@ use crate::options::PlanOptions;
 use crate::project;
 use crate::view::module as view;
 
-pub(crate) use complete::{Complete, complete};
+pub(crate) use complete::{Complete, complete, messages};
 pub(crate) use keeper::Keeping;
 
 const VERBS: [&str; 11] = [

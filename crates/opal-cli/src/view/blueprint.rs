@@ -11,12 +11,20 @@ use super::{counted, error_json, print, print_json, say};
 use crate::commands::blueprint::{Done, Fate, Way};
 use crate::failure::{Exit, Failure};
 
-pub(crate) fn valid(blueprint: &Blueprint, json: bool) -> Result<Exit, Failure> {
+pub(crate) fn valid(
+    blueprint: &Blueprint,
+    warnings: &[String],
+    json: bool,
+) -> Result<Exit, Failure> {
     let (name, steps) = (blueprint.blueprint_ref.as_str(), blueprint.steps.len());
     if json {
-        return print_json(
-            &json!({"version": 1, "blueprint_ref": name, "valid": true, "steps": steps}),
-        );
+        return print_json(&json!({
+            "version": 1,
+            "blueprint_ref": name,
+            "valid": true,
+            "warnings": warnings,
+            "steps": steps,
+        }));
     }
     print(&format!("{name} is valid: {}, and all their modules\n", counted(steps, "step")))
 }
@@ -53,13 +61,12 @@ pub(crate) fn plan(
     print(&out)
 }
 
-/// Inputs of a step that seem to be slips of others.
-pub(crate) fn slips(step: &Step, slips: &[(&str, &str)]) {
-    for (given, near) in slips {
-        let (given, near) = (visible(given), visible(near));
-        let told = format!("the step `{}` has an input `{given}`; did you mean `{near}`?", step.id);
-        say(&format!("warning: {told}\n"));
-    }
+/// What is said of inputs of a step that seem to be slips of others.
+pub(crate) fn slips(step: &Step, slips: &[(&str, &str)]) -> Vec<String> {
+    let told = |(given, near): &(&str, &str)| {
+        format!("the step `{}` has an input `{given}`; did you mean `{near}`?", step.id)
+    };
+    slips.iter().map(told).collect()
 }
 
 /// What happens to a step now.

@@ -17,6 +17,7 @@ mod places;
 mod policy;
 mod release;
 mod secrets;
+mod sensitive;
 mod shapes;
 mod silence;
 mod slips;

@@ -218,7 +218,7 @@ pub(super) fn caption(fields: &mut Fields<'_>, key: &str) -> Option<String> {
     }
 }
 
-fn is_nothing(node: &Node) -> bool {
+pub(super) fn is_nothing(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::Scalar { text, plain: true } if meaning(text) == Meaning::Null)
 }
 
@@ -322,6 +322,15 @@ pub(super) fn without_effect(
     Diagnostic::new(Code::SpecUnused, span, message)
         .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
         .help("take it out, or do not count on it")
+}
+
+/// One warning about several keys, in the order of `names`.
+pub(super) fn all_without_effect(names: &[String], span: Span, why: &str) -> Diagnostic {
+    let (has, them) = if names.len() > 1 { ("have", "them") } else { ("has", "it") };
+    let names = listed(names.iter().map(String::as_str));
+    let message = format!("{names} {has} no effect: {why}");
+    let help = format!("take {them} out, or do not count on {them}");
+    Diagnostic::new(Code::SpecUnused, span, message).help(help)
 }
 
 /// The text of a file as it may be shown: without what was refused because it is a secret, or may be

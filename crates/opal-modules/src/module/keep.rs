@@ -8,7 +8,7 @@
 //! | which keys say that a secret is below them | [`is_secret_key`], in `secrecy` |
 //! | what a run leaves behind: documents, and what its tools printed | [`Evidence`], in `evidence` |
 //! | how the last run of a module ended, and what it has published | [`State`], in `state` |
-//! | what runs have in clear while they go on | `exposed` |
+//! | what runs have in clear while they go on, and where that has got to | `exposed`, `strays` |
 //! | who is running now | [`Lock`], in `lock` |
 //! | which opal was here last | [`stamp()`] |
 //! | credentials: files, variables, and values to hide | [`Credentials`], in `credentials` |
@@ -29,6 +29,7 @@ mod root;
 mod secrecy;
 mod stamp;
 mod state;
+mod strays;
 mod target;
 
 pub use credentials::{Credentials, Hidden, Unusable};
@@ -44,4 +45,5 @@ pub use secrecy::{HIDDEN, is_secret_key};
 pub(in crate::module) use secrecy::{is_count_key, is_plain_key};
 pub use stamp::{Stamp, stamp};
 pub use state::{State, Status};
+pub(in crate::module) use strays::{MOST_ENTRIES, Strays};
 pub use target::Target;

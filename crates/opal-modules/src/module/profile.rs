@@ -6,6 +6,7 @@
 mod hooks;
 mod pattern;
 mod policy;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -46,8 +47,6 @@ const KEYS: [&str; 9] = [
     "profile_ref",
     "templates",
 ];
-
-const WORKSPACE_POLICY: &str = "workspace_policy";
 
 /// A profile without faults.
 #[derive(Clone, Debug)]
@@ -93,11 +92,12 @@ fn profile(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Profile> 
     let keeps_state = driver.as_ref().is_some_and(|(name, _)| name.as_str() == "iac/terragrunt");
     let policy = Policy::read(fields, keeps_state, report);
     let names_provider = policy.workspace_pattern.as_ref().is_some_and(|it| it.names("provider"));
-    if !keeps_state
-        && !names_provider
-        && let Some(field) = fields.get_field(WORKSPACE_POLICY)
-    {
-        unused(WORKSPACE_POLICY, field.key, policy::NO_WORKSPACES, report);
+    match fields.get_field(workspace::KEY) {
+        Some(field) if keeps_state || names_provider => {
+            workspace::check(field, keeps_state, names_provider, report);
+        }
+        Some(field) => unused(workspace::KEY, field.key, policy::NO_WORKSPACES, report),
+        None => {}
     }
     let templates = optional_list(fields, "templates", report)
         .into_iter()
@@ -127,7 +127,7 @@ fn unread_settings(fields: &Fields<'_>, driver: &dyn Driver, report: &mut Report
     let why = format!("the driver `{}` does not read it", driver.reference());
     let own = driver.section();
     let section = own.map(|own| own.name);
-    let known: Vec<&str> = KEYS.into_iter().chain([WORKSPACE_POLICY]).chain(section).collect();
+    let known: Vec<&str> = KEYS.into_iter().chain([workspace::KEY]).chain(section).collect();
     for key in fields.keys().filter(|key| !known.contains(key)) {
         let Some(field) = fields.get_field(key) else { continue };
         report.push(without_effect("", key, field.key, &known, &why));

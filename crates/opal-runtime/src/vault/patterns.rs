@@ -8,7 +8,7 @@
 //! | tokens that say what they are | `tokens` |
 //! | private keys | `pem` |
 //! | a line, word by word | `scan`, `assign`, `apart` |
-//! | values apart from their names | `named`, `margin` |
+//! | values apart from their names | `named`, `margin`, `items` |
 //! | options of programs | `programs` |
 //! | a line among others | `line` |
 //!
@@ -20,6 +20,7 @@
 
 mod apart;
 mod assign;
+mod items;
 mod keys;
 mod line;
 mod margin;

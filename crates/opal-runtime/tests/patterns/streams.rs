@@ -5,7 +5,7 @@ use opal_runtime::vault::{Scrubber, Vault};
 use proptest::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{LABEL, case, hidden_lines, shown, shown_lines};
+use super::{LABEL, LINES_OF_A_LIST, case, hidden_lines, shown, shown_lines};
 
 const CASES: u32 = if cfg!(debug_assertions) { 200 } else { 10_000 };
 
@@ -98,6 +98,37 @@ fn a_resting_stream_shows_no_part_of_a_secret_that_has_begun() {
 }
 
 #[test]
+fn lines_that_are_items_of_a_list_are_hidden_however_they_are_cut() {
+    let vault = Vault::with_patterns();
+    for line in LINES_OF_A_LIST {
+        let (text, expected) = case(line);
+        let seen = |cut, rests| {
+            let seen = in_pieces(&vault, text.as_bytes(), &[cut, 1], rests);
+            String::from_utf8_lossy(&seen).into_owned()
+        };
+        for cut in 1..text.len() {
+            assert_eq!(seen(cut, false), expected, "cut at {cut}");
+            let secrets = line.split('⟦').skip(1).filter_map(|rest| rest.split_once('⟧'));
+            let rested = seen(cut, true);
+            for (secret, _) in secrets {
+                assert!(!rested.contains(secret), "{rested} rests at {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_list_of_lines_is_hidden_as_far_as_it_is_held() {
+    let many = "  \"  s3cret-line-of-many\",".repeat(800);
+    let seen = shown(&format!("[\"password: |-\",{many} \"port: 80\"]\n"));
+    assert!(!seen.contains("s3cret") && seen.ends_with("\"port: 80\"]\n"), "{seen}");
+    let lines = "- '  s3cret-line-of-many'\n".repeat(20_000);
+    let seen = shown(&format!("- 'password: |-'\n{lines}"));
+    let hidden = seen.matches(LABEL).count() * 26;
+    assert!((60 << 10..=66 << 10).contains(&hidden), "{hidden} bytes");
+}
+
+#[test]
 fn a_value_is_hidden_though_its_line_is_longer_than_what_is_held() {
     let vault = Vault::with_patterns();
     let long = "s3cret".repeat(40_000);
@@ -171,6 +202,11 @@ fn the_time_grows_as_a_line_does() {
         "bearer ",
         "token=<<a ",
         "token: |",
+        "'token: |'",
+        "'token: |', '  a', ",
+        "'token: |', \"  ",
+        "'token: |', '",
+        "- 'token: |'\n- '  a'\n",
         "-----BEGIN PRIVATE KEY----- x ",
         "password = null -> ",
         "a=,,,,,,,,",
@@ -215,6 +251,9 @@ fn lines() -> impl Strategy<Value = String> {
     let other = [
         "token: |",
         "    indented",
+        "- 'token: |'",
+        "- '  indented'",
+        "\"token: |\", \"  one\"",
         "secret = <<EOT",
         "EOT",
         "password:",

@@ -104,7 +104,23 @@ pub(crate) fn complete(
     Ok(None)
 }
 
-fn messages<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>) -> Vec<String> {
+/// What a validation warns about and a run does not: `told` is what that says.
+pub(super) fn besides(places: &Places, module: &ModuleRef, told: &[String]) -> Vec<String> {
+    let Ok(read) = load::spec(places, module) else { return Vec::new() };
+    let mut found = messages(&read.checked.diagnostics);
+    if let Some(spec) = read.checked.found {
+        let profile = load::profile(places, &spec);
+        found.extend(profile.iter().flat_map(|read| messages(&read.checked.diagnostics)));
+        // Whoever has prepared a run has found the rest.
+        let lacking = named::lacking(places, &spec).into_iter();
+        let lacking = lacking.filter(|one| matches!(one.part, Part::Dependency { .. }));
+        found.extend(lacking.map(|one| one.missing.message));
+    }
+    found.retain(|message| !told.contains(message));
+    found
+}
+
+pub(crate) fn messages<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>) -> Vec<String> {
     diagnostics.into_iter().map(|one| one.message.clone()).collect()
 }
 

@@ -6,6 +6,7 @@ use opal_modules::module::run::preflight::preflight;
 use opal_modules::module::run::prepare::{Wanted, look};
 
 use super::around::{self, Around};
+use super::complete::besides;
 use super::machine::machine;
 use super::run::told;
 use super::{given, reference};
@@ -34,7 +35,9 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         programs: &around.programs,
     });
     let looked = told(context, &around, (&module, looked), json)?;
-    let Some(prepared) = looked else { return Ok(Exit::Source) };
+    let Some(mut prepared) = looked else { return Ok(Exit::Source) };
+    let besides = besides(&around.places, &module, &prepared.warnings);
+    prepared.warnings.extend(besides);
     let checks = preflight(&prepared, &machine(context, &options.env_files)?);
     view::preflight(&prepared, &checks, json)?;
     let is_ready = checks.iter().all(|check| check.fault.is_none());

@@ -97,6 +97,30 @@ fn what_may_fail_does_not_fail_the_whole_and_what_requires_it_is_not_run() {
 }
 
 #[test]
+fn a_validation_of_a_blueprint_has_its_warnings_for_programs_too() {
+    let blueprint = "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/two@v1\n\
+                     steps:\n  - {id: a, module_ref: core/net, cidr: x}\n  \
+                     - {id: b, module_ref: core/net, inputs: {sise: x}}\n";
+    let release = Release::new(SCRIPT)
+        .profile("defaults: {}\n")
+        .file("rel/blueprints/demo/two@v1/blueprint.yml", blueprint);
+    let ran = release.opal().call(&["blueprint", "validate", "demo/two@v1", "--json"]);
+    let document = ran.code(0).json();
+    let expected = [
+        "`cidr` has no effect: an input of the module belongs below `inputs`",
+        "`core/net`: `defaults` has no effect: the driver `shell/script` does not read it",
+        "the step `b` has an input `sise`; did you mean `size`?",
+    ];
+    assert_eq!(document["warnings"], json!(expected), "each once");
+    assert_eq!(ran.stderr, "");
+    let ran = release.opal().call(&["blueprint", "validate", "demo/two@v1"]);
+    ran.code(0).says("`cidr` has no effect").says("`defaults` has no effect");
+    ran.says("warning: the step `b` has an input `sise`; did you mean `size`?");
+    let none = three("", "").opal().call(&["blueprint", "validate", "demo/three@v1", "--json"]);
+    assert_eq!(none.code(0).json()["warnings"], json!([]));
+}
+
+#[test]
 fn a_dry_run_of_a_blueprint_is_its_plan() {
     let release = release("true\n");
     let ran = release.opal().call(&["blueprint", "apply", "demo/site@v1", "--dry-run"]);

@@ -206,11 +206,11 @@ fn a_hook_without_a_command_is_told_of_and_so_is_a_setting_that_nobody_reads() {
     let own = "tell: {command: [\"true\", \"{target}\"], other_command: [a], other_timeout_s: 3}";
     let release = hooked("tell: {target: a, push: true, pull: false}", own);
     let told = release.apply(&["--json"]).code(0).json()["warnings"].clone();
-    assert_eq!(
-        told,
-        json!(["`push` of the hook `tell` has no effect: its command has no `{push}`"])
-    );
-    release.run(&["lint", "rel"]).code(0).says("W1111").says("`push`").hides("other_");
+    let of_profile = "`hooks.tell.other_command` and `hooks.tell.other_timeout_s` have no effect: \
+                      nothing in its command is filled in with them";
+    let of_spec = "`push` of the hook `tell` has no effect: its command has no `{push}`";
+    assert_eq!(told, json!([of_profile, of_spec]));
+    release.run(&["lint", "rel"]).code(0).says("W1111").says("`push`").says(of_profile);
 }
 
 #[test]

@@ -228,6 +228,46 @@ fn what_a_killed_run_has_left_is_removed_through_no_link_and_nowhere_else() {
     assert!(release.path("mine/hyops.inputs.json").exists());
 }
 
+#[test]
+fn copies_that_a_tool_makes_of_secret_inputs_are_removed() {
+    let copies = "mkdir -p .terragrunt-cache/a/b unit/.terragrunt-cache/c; echo plain > main.tf\n\
+                  cp hyops.inputs.* inputs.auto.tfvars.json main.tf .terragrunt-cache/a/b\n\
+                  cp inputs.auto.tfvars.json unit/.terragrunt-cache/c\n\
+                  grep -q canary-1183-in .terragrunt-cache/a/b/inputs.auto.tfvars.json || exit 8\n";
+    for (more, code) in [("", 0), ("exit 9\n", 9)] {
+        let release = release(&format!("{copies}{more}"));
+        release.apply(&[]).code(code).hides("in clear");
+        assert_clean(&release);
+        let kept = release.work().join(".terragrunt-cache/a/b/main.tf");
+        assert!(kept.exists(), "the rest is for its owner to look at");
+    }
+}
+
+#[test]
+fn the_next_run_takes_away_copies_and_unfinished_files_of_a_killed_one_and_follows_no_link() {
+    let release = killed(release(""), &[]).file("mine/hyops.inputs.json", "mine");
+    let stack = stack_of_first(&release);
+    let cache = stack.join(".terragrunt-cache/a");
+    fs::create_dir_all(&cache).unwrap();
+    std::os::unix::fs::symlink(release.path("mine"), cache.join("b")).unwrap();
+    for copy in [cache.join("hyops.inputs.json"), stack.join(".opal-0123456789abcdef")] {
+        fs::copy(stack.join("hyops.inputs.json"), copy).unwrap();
+    }
+    release.run(&["plan", "core/net"]).code(0).hides("an earlier run");
+    let left = in_clear(&release);
+    assert!(left.iter().all(|path| !path.starts_with(release.path("root/work"))), "{left:?}");
+    assert_eq!(listed(&release), 0);
+    assert!(release.path("mine/hyops.inputs.json").exists());
+}
+
+#[test]
+fn a_copy_that_cannot_be_looked_for_is_told_of_and_looked_for_again() {
+    let release = release("mkdir -p \"$(printf 'd/%.0s' $(seq 60))\"\n");
+    release.apply(&[]).code(0).says("a secret may still be in clear").says("nested too deep");
+    assert_ne!(listed(&release), 0);
+    release.run(&["plan", "core/net"]).code(0).says("an earlier run of this module may have left");
+}
+
 fn json_files(folder: &Path) -> Vec<PathBuf> {
     let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let found: Vec<PathBuf> = all.filter(|path| path.extension().unwrap() == "json").collect();

@@ -293,6 +293,35 @@ fn a_look_before_a_run_tells_what_a_profile_says_for_nobody() {
 }
 
 #[test]
+fn a_look_before_a_run_tells_all_that_a_validation_does() {
+    let hook = "pack_ref: {id: core-2026-net}, hooks: {tell: {target: x}}";
+    let more =
+        "outputs: {publish: [name]}\ndependencies: [{module_ref: core/gone, required: false}]";
+    let changes = [
+        ("pack_ref: {id: core-2026-net}", hook),
+        ("outputs: {publish: [name]}", more),
+        ("inputs:", "metdata: {title: a}\ninputs:"),
+    ];
+    let release = Release::new(SCRIPT)
+        .module("core/2026/net", &changes, "true\n")
+        .profile("hooks: {tell: {command: [echo], other: 1}}\ndefaults: {}\n");
+    let run =
+        |verb| release.run(&[verb, "core/2026/net", "--json"]).code(0).json()["warnings"].clone();
+    let (validated, looked) = (run("validate"), run("preflight"));
+    let (validated, looked) = (validated.as_array().unwrap(), looked.as_array().unwrap());
+    for part in ["names a time", "`core/gone`", "`target`", "`metdata`", "tell.other", "`defaults`"]
+    {
+        let told = validated.iter().filter_map(|it| it.as_str()).filter(|it| it.contains(part));
+        let told: Vec<&str> = told.collect();
+        assert_eq!(told.len(), 1, "{part}: {validated:?}");
+        let again = looked.iter().filter(|it| it.as_str().unwrap().starts_with(told[0]));
+        assert_eq!(again.count(), 1, "{part}: {looked:?}");
+    }
+    let ran = release.run(&["preflight", "core/2026/net"]);
+    ran.code(0).says("warning: the reference names a time: `2026`");
+}
+
+#[test]
 fn a_tool_is_named_without_where_it_is() {
     for name in ["''", "/usr/bin/tofu", "bin/tofu"] {
         let policy = format!("policy: {{tool_versions: {{{name}: '1'}}}}\n");

@@ -59,7 +59,9 @@ impl Exposed {
 #[derive(Debug)]
 pub(in crate::module) struct Abandoned {
     list: PathBuf,
-    /// What may hold a secret: all of it is below `work`.
+    /// The stack of the run, below `work`.
+    pub(in crate::module) stack: PathBuf,
+    /// What may hold a secret: all of it is below the stack.
     pub(in crate::module) files: Vec<PathBuf>,
 }
 
@@ -87,7 +89,7 @@ pub(in crate::module) fn abandoned(root: &RuntimeRoot, module: &ModuleRef) -> Ve
             let names: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
             let names = names.iter().filter(|name| stays(Path::new(name)));
             let files = names.map(|name| stack.join(name)).collect();
-            Some(Abandoned { list, files })
+            Some(Abandoned { list, stack, files })
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::{Code, Diagnostic, suggest};
 use serde_json::{Map, Value};
 
-use super::super::document::{optional_map, switch, unused};
+use super::super::document::{all_without_effect, optional_map, switch, unused};
 use super::super::reference::shorten;
 use super::super::spec::secret;
 use super::super::value::{mapping, value};
@@ -143,7 +143,7 @@ fn hook(
         let name = format!("hooks.{name}.redact: false");
         unused(&name, redact.key, "what is secret is always hidden", report);
     }
-    astray(&fields, name, command.as_deref().unwrap_or_default(), report);
+    astray(&fields, name, command.as_deref(), report);
     Some(ProfileHook {
         command,
         strict: switch(&mut fields, "strict", false, report),
@@ -178,18 +178,30 @@ fn root_variable(
     name.map(str::to_owned)
 }
 
-/// Keys that opal does not act on are for placeholders and for other tools; a slip of one that it does
-/// act on is an error, because `strickt: true` would be none.
-fn astray(fields: &Fields<'_>, name: &str, command: &[String], report: &mut Report<'_>) {
-    let filled_in = placeholders(command);
+/// Keys that opal does not act on are for placeholders, and are told of where there are none. A slip of
+/// one that it does act on is an error, because `strickt: true` would be none.
+fn astray(fields: &Fields<'_>, name: &str, command: Option<&[String]>, report: &mut Report<'_>) {
+    let filled_in = placeholders(command.unwrap_or_default());
+    let (mut idle, mut first) = (Vec::new(), None);
     for key in fields.keys().filter(|key| !KEYS.contains(key) && !filled_in.contains(key)) {
         let Some(field) = fields.get_field(key) else { continue };
         if suggest::nearest(key, KEYS).is_some() {
             let message = format!("the hook `{name}` has no key `{}`", shorten(key));
             let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
             report.unknown(error, key, KEYS.into_iter());
+        } else {
+            idle.push(format!("hooks.{name}.{}", shorten(key)));
+            first = first.or(Some(field.key));
         }
     }
+    let why = match (command, idle.len()) {
+        // What is wrong with it is told already.
+        (None, _) if fields.get("command").is_some() => return,
+        (None, _) => "it has no command",
+        (Some(_), 1) => "nothing in its command is filled in with it",
+        (Some(_), _) => "nothing in its command is filled in with them",
+    };
+    first.into_iter().for_each(|span| report.push(all_without_effect(&idle, span, why)));
 }
 
 #[cfg(test)]

@@ -190,9 +190,12 @@ impl Enter {
     /// Takes the secrets out of what was written for the tools, which have read it. What there is no
     /// room for without them is removed.
     fn wipe(&self, given: &Map<String, Value>, written: &[String], files: &dyn Files) {
-        let (stack, secrets) = (self.0.stack(), &self.0.prepared.secrets);
-        if secrets.is_empty() {
-            return;
+        let Run { prepared, in_clear, .. } = &*self.0;
+        let (stack, secrets) = (self.0.stack(), &prepared.secrets);
+        let written = if secrets.is_empty() { &[] } else { written };
+        let mut listed = written.iter().chain(&prepared.work.outputs).peekable();
+        if listed.peek().is_some() {
+            in_clear.remove_copies(&stack, listed, files);
         }
         let mut shown = Value::Object(given.clone());
         for at in secrets.keys() {
@@ -204,7 +207,7 @@ impl Enter {
             let is_shown = INPUTS.contains(&name.as_str()) && write(&path, &shown, files).is_ok();
             if !is_shown && let Err(trouble) = files.remove(&path, false) {
                 let why = trouble.message;
-                self.0.in_clear.stays(format!("a secret input may still be in clear: {why}"));
+                in_clear.stays(format!("a secret input may still be in clear: {why}"));
             }
         }
     }

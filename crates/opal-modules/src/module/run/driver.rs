@@ -118,13 +118,16 @@ pub struct Tool {
     pub words: Vec<String>,
     /// A file below the stack that takes what it prints. Nobody sees it then.
     pub stdout: Option<String>,
+    /// It only looks, and runs even where the tool before it has failed or was stopped: the run ends
+    /// as that one did.
+    pub runs_anyway: bool,
 }
 
 impl Tool {
     #[must_use]
     pub fn new(label: impl Into<String>, words: &[&str]) -> Self {
         let words = words.iter().map(|&word| word.to_owned()).collect();
-        Self { label: label.into(), words, stdout: None }
+        Self { label: label.into(), words, stdout: None, runs_anyway: false }
     }
 }
 

@@ -53,7 +53,12 @@ impl HookStep {
     #[must_use]
     pub fn tool(&self) -> Tool {
         let word = |parts: &Vec<Filled>| parts.iter().map(Filled::shown).collect();
-        Tool { label: self.label(), words: self.words.iter().map(word).collect(), stdout: None }
+        Tool {
+            label: self.label(),
+            words: self.words.iter().map(word).collect(),
+            stdout: None,
+            runs_anyway: false,
+        }
     }
 
     /// Its program, as far as it is known before a plan is made.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use opal_core::files::Files;
 
 use super::prepare::Prepared;
-use crate::module::keep::{Exposed, abandoned};
+use crate::module::keep::{Exposed, MOST_ENTRIES, Strays, abandoned};
 
 #[derive(Debug, Default)]
 pub(super) struct InClear(Mutex<Known>);
@@ -42,14 +42,32 @@ impl InClear {
 
     /// Removes what earlier runs of the module have left.
     pub(super) fn sweep(&self, prepared: &Prepared, files: &dyn Files) {
-        let root = &prepared.root;
+        let (root, mut room) = (&prepared.root, MOST_ENTRIES);
+        let work = root.path().join("work");
         for left in abandoned(root, &prepared.spec.module_ref) {
-            match remove_all(&root.path().join("work"), &left.files, files) {
+            let mut strays =
+                Strays::below(&left.stack, left.files.iter().map(PathBuf::as_path), &mut room);
+            strays.found.extend(left.files.iter().cloned());
+            match remove_all(&work, strays, files) {
                 Ok(()) => left.end(),
                 Err(why) => self.known().warnings.push(format!(
                     "an earlier run of this module may have left a secret in clear: {why}"
                 )),
             }
+        }
+    }
+
+    /// Removes the copies that the tools of this run have made of files with these names.
+    pub(super) fn remove_copies<'l>(
+        &self,
+        stack: &Path,
+        listed: impl IntoIterator<Item = &'l String>,
+        files: &dyn Files,
+    ) {
+        let mut room = MOST_ENTRIES;
+        let strays = Strays::below(stack, listed.into_iter().map(Path::new), &mut room);
+        if let Err(why) = remove_all(stack, strays, files) {
+            self.stays(format!("a secret may still be in clear: {why}"));
         }
     }
 
@@ -59,9 +77,14 @@ impl InClear {
 }
 
 /// Removes files below a directory, through no link.
-fn remove_all(below: &Path, paths: &[PathBuf], files: &dyn Files) -> Result<(), String> {
+fn remove_all(below: &Path, strays: Strays, files: &dyn Files) -> Result<(), String> {
+    let Strays { found, trouble } = strays;
+    if found.is_empty() {
+        return trouble.map_or(Ok(()), Err);
+    }
     let files = files.within(below).map_err(|trouble| trouble.message)?;
-    let removed = paths.iter().map(|path| files.remove(path, false));
-    let troubles: Vec<String> = removed.filter_map(|it| Some(it.err()?.message)).collect();
+    let removed = found.iter().map(|path| files.remove(path, false));
+    let troubles = removed.filter_map(|it| Some(it.err()?.message)).chain(trouble);
+    let troubles: Vec<String> = troubles.collect();
     if troubles.is_empty() { Ok(()) } else { Err(troubles.join("; ")) }
 }

@@ -4,7 +4,7 @@
 //! @module.run(module=…, command=…, driver=…, profile=…, policy=…, pack=…, digest=…, publish=[…],
 //!             credentials=[…], dependencies=[…], hooks={…}, inputs={…}) {
 //!     @retry(3) { @module.tool(label="terragrunt_init") { @timeout(900s) { terragrunt init … } } }
-//!     …
+//!     try { … terragrunt apply … } finally { … terragrunt output … }
 //!     try { @module.tool(label="hook_export_infra") { @timeout(120s) { … } } } catch {}
 //! }
 //! ```
@@ -29,6 +29,10 @@ use super::{Command, HookStep, Tool};
 use crate::module::Spec;
 
 const HERE: Span = Span::at(0);
+
+/// So many seconds a tool that runs anyway has where the profile sets no limit: nobody should wait for
+/// it behind a failure.
+const LONGEST_ANYWAY_S: u32 = 300;
 
 /// What a shell takes for a part of its language where a program stands.
 const KEYWORDS: [&str; 17] = [
@@ -55,8 +59,7 @@ pub fn lower(prepared: &Prepared) -> Unit {
     args.extend(steering(&prepared.spec));
     let inputs = serde_json::Value::Object(prepared.inputs.clone());
     args.push(named("inputs", expression("", &inputs, &prepared.secrets)));
-    let mut tools: Vec<Statement> =
-        prepared.work.tools.iter().map(|tool| branch(prepared, tool)).collect();
+    let mut tools = in_order(prepared);
     tools.extend(prepared.hooks.iter().map(hook));
     let run = call("module.run", args, Some(block(tools)));
     Unit { functions: Vec::new(), script: block(vec![run]) }
@@ -81,9 +84,29 @@ fn steering(spec: &Spec) -> Vec<Argument> {
     said.map(|(name, value)| named(name, expression("", &value, &BTreeMap::new()))).collect()
 }
 
+/// The tools, one behind the other. What a tool fails with stays what the run fails with, also where
+/// another one runs anyway.
+fn in_order(prepared: &Prepared) -> Vec<Statement> {
+    let mut statements: Vec<Statement> = Vec::new();
+    for tool in &prepared.work.tools {
+        let step = branch(prepared, tool);
+        let before = if tool.runs_anyway { statements.pop() } else { None };
+        statements.push(match before {
+            Some(before) => {
+                let (body, finally) = (block(vec![before]), Some(block(vec![step])));
+                let kind = StatementKind::Try { body, catch: None, finally };
+                Statement { kind, span: HERE }
+            }
+            None => step,
+        });
+    }
+    statements
+}
+
 fn branch(prepared: &Prepared, tool: &Tool) -> Statement {
     let policy = &prepared.profile.policy;
-    let mut inner = labelled(&tool.label, policy.command_timeout_s, command(tool));
+    let limit = policy.command_timeout_s.or(tool.runs_anyway.then_some(LONGEST_ANYWAY_S));
+    let mut inner = labelled(&tool.label, limit, command(tool));
     // A difference is what a look may find, and another look would find it again.
     if policy.retries > 0 && prepared.command != Command::Verify {
         let attempts = named("attempts", literal(Value::Int(i64::from(policy.retries) + 1)));

@@ -1,3 +1,4 @@
+mod idle;
 mod slips;
 
 use opal_core::Code;

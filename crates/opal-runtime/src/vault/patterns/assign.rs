@@ -180,7 +180,8 @@ impl Scan<'_> {
         start
     }
 
-    /// `key: |`, with its lines below, or in the same line of JSON. Gives where to go on.
+    /// `key: |`, with its lines below, in the same line of JSON, or in the items behind it. Gives where
+    /// to go on.
     fn block(&mut self, from: usize, at: usize, between: &Between) -> Option<usize> {
         let text = self.text;
         let rest = &text[at + 1..];
@@ -194,7 +195,7 @@ impl Scan<'_> {
                 self.find(from, at..end, Until::Line, true);
                 return Some(end);
             }
-            _ => return None,
+            _ => return self.items(from, between.key, start),
         }
         Some(text.len())
     }

@@ -1,5 +1,6 @@
 //! What to hide in a line, given what the lines before it have begun.
 
+use super::items::Items;
 use super::margin::Margin;
 use super::named::Named;
 use super::scan::Scan;
@@ -33,6 +34,8 @@ pub(super) enum Kind {
     Pem,
     /// Lines further in than their key.
     Block(Margin),
+    /// Items further in than their key, a line each.
+    Items(Items),
     /// Lines up to this word.
     Heredoc(Vec<u8>),
 }
@@ -82,15 +85,10 @@ impl Line<'_> {
                 scan.run(end);
             }
             State::Named(named, left) => scan.line_below(named, *left),
-            State::Lines(lines) => {
-                let end = lines.end(text, self.is_start);
-                let start = lines.start(text);
-                scan.find(0, start..end.unwrap_or(text.len()).max(start), Until::Line, true);
-                match end {
-                    Some(end) => scan.run(end),
-                    None => after = lines.less(self.bytes.len() + 1),
-                }
-            }
+            State::Lines(lines) => match lines.hide(&mut scan, self.is_start) {
+                Some(end) => scan.run(end),
+                None => after = lines.less(self.bytes.len() + 1),
+            },
         }
         let is_rest = matches!(before, State::Value(_)) || !self.is_start;
         let mut settled = self.tail(text);
@@ -158,25 +156,24 @@ fn bodies(views: &Views<'_>, regions: &mut Vec<Region>) {
 const ESC: u8 = 0x1b;
 
 impl Lines {
-    /// Where the indentation of a line ends.
-    fn start(&self, text: &[u8]) -> usize {
-        match &self.kind {
-            Kind::Block(margin) => margin.inside(text),
-            Kind::Pem | Kind::Heredoc(_) => text.len() - text.trim_ascii_start().len(),
-        }
-    }
-
-    /// Where in a line they have ended; nothing if they go on.
-    fn end(&self, text: &[u8], is_start: bool) -> Option<usize> {
+    /// Notes what belongs to them in a line, behind its indentation. Gives where in it they have ended;
+    /// nothing if they go on.
+    fn hide(&self, scan: &mut Scan<'_>, is_start: bool) -> Option<usize> {
+        let text = scan.text;
         let inner = text.trim_ascii();
-        match &self.kind {
-            Kind::Pem => pem::end(text, 0),
+        let first = text.len() - text.trim_ascii_start().len();
+        let (start, end) = match &self.kind {
+            Kind::Items(items) if is_start => return items.hide_below(scan),
+            Kind::Items(_) => (0, None),
+            Kind::Pem => (first, pem::end(text, 0)),
             Kind::Block(margin) => {
                 let is_over = || !inner.is_empty() && margin.below(text, false).is_none();
-                (is_start && is_over()).then_some(0)
+                (margin.inside(text), (is_start && is_over()).then_some(0))
             }
-            Kind::Heredoc(word) => (is_start && inner == word).then_some(0),
-        }
+            Kind::Heredoc(word) => (first, (is_start && inner == word).then_some(0)),
+        };
+        scan.find(0, start..end.unwrap_or(text.len()).max(start), Until::Line, true);
+        end
     }
 
     /// The same, after so many bytes of them.

@@ -4,7 +4,7 @@
 use super::values::{is_blank, is_quote};
 
 /// What stands before a key and is longer is not compared.
-const LONGEST: usize = 256;
+pub(super) const LONGEST: usize = 256;
 
 #[derive(Clone, Debug)]
 pub(super) struct Margin {
@@ -55,7 +55,7 @@ impl Margin {
 }
 
 /// A digit is like any other, and so is a letter: times and names change.
-fn shape(byte: &u8) -> u8 {
+pub(super) fn shape(byte: &u8) -> u8 {
     match byte {
         b'0'..=b'9' => b'0',
         b'a'..=b'z' | b'A'..=b'Z' => b'a',

@@ -212,8 +212,11 @@ impl Step {
         let folder = engine.folder.iter().map(|folder| format!("-chdir={folder}"));
         let words =
             std::iter::once(engine.program.clone()).chain(folder).chain(arguments).collect();
-        let stdout = (self.name == OUTPUT.name).then(|| OUTPUTS.to_owned());
-        Ok(Tool { label: format!("terragrunt_{}", self.name), words, stdout })
+        // An apply that has failed may have printed what only its outputs call sensitive.
+        let tells_outputs = self.name == OUTPUT.name;
+        let stdout = tells_outputs.then(|| OUTPUTS.to_owned());
+        let label = format!("terragrunt_{}", self.name);
+        Ok(Tool { label, words, stdout, runs_anyway: tells_outputs })
     }
 }
 
