@@ -7,10 +7,11 @@
 //! | what earlier runs of a contract left behind | [`earlier`] |
 //! | how a run went | [`Run`], in `run` |
 //! | its steps | [`Step`], in `steps` |
-//! | what they printed | [`Outputs`], in `printed` |
+//! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `following` |
 
 mod earlier;
 mod events;
+mod following;
 mod printed;
 mod run;
 mod steps;
@@ -27,6 +28,7 @@ use crate::root::{Root, RootError, Why};
 
 pub use earlier::earlier;
 pub use events::Events;
+pub use following::Following;
 pub use printed::{Outputs, Printed};
 pub use run::{FailedPath, Run, State, failed_path};
 pub use steps::{Finish, Look, Step, steps};

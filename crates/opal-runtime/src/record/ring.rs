@@ -56,15 +56,16 @@ impl Ring {
     }
 }
 
-/// What is kept of an output that has not ended, or never will; none where it is short.
-pub(super) fn read(of: &Path) -> io::Result<Option<Read>> {
+/// What is kept behind the first `passed` bytes of an output that has not ended, or never will; none
+/// where it is short.
+pub(super) fn read(of: &Path, passed: u64) -> io::Result<Option<Read>> {
     let file = match File::open(path(of)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
     let end = end(&file)?;
-    let begin = end.saturating_sub(HALF_BYTES);
+    let begin = end.saturating_sub(HALF_BYTES).max(passed.min(end));
     let mut bytes = between(&file, begin, end)?;
     // Somebody may have written all the while: what is older than this may be something newer.
     let left_out = self::end(&file)?.saturating_sub(HALF_BYTES).clamp(begin, end);

@@ -4,6 +4,7 @@ use std::fs;
 
 use opal_core::record::{End, Shown, Stream};
 use opal_runtime::record::Writer;
+use opal_runtime::record::reader::Following;
 use opal_runtime::witness::Recorder;
 
 use crate::support::*;
@@ -120,6 +121,48 @@ fn who_reads_while_much_is_printed_sees_nothing_out_of_order() {
             assert!(text[5 * MIB + left_out..].starts_with(last), "{left_out}");
         }
     });
+}
+
+fn all_of(output: &mut Following) -> Vec<u8> {
+    std::iter::from_fn(|| Some(output.more().unwrap()).filter(|it| !it.is_empty()))
+        .flatten()
+        .collect()
+}
+
+#[test]
+fn who_follows_sees_everything_but_what_came_and_went_meanwhile() {
+    // Where the step ends: within the first half, within the last one, and long after both.
+    for size in [3 * MIB, 5 * MIB, 8 * MIB, 10 * MIB, 10 * MIB + 1, 40 * MIB + 77] {
+        let place = Place::new();
+        let writer = place.writer("deploy", 1);
+        let text = lines(size);
+        print_in_chunks(&writer, &text[..MIB], 65_536);
+        let folder = writer.folder().to_owned();
+        let mut output = Following::open(&folder.join("output-1.txt"), 1000).unwrap();
+        let mut seen = text[..1000].to_vec();
+        for part in text[MIB..].chunks(2 * MIB) {
+            print(&writer, 1, part);
+            seen.extend(all_of(&mut output));
+        }
+        writer.event(&finished(1, "p", End::Done, 0)).unwrap();
+        seen.extend(all_of(&mut output));
+        assert!(seen == text, "{size}");
+
+        let late = all_of(&mut Following::open(&folder.join("output-1.txt"), 0).unwrap());
+        assert!(late == printed(&folder, 1), "{size}");
+    }
+}
+
+#[test]
+fn who_follows_a_killed_run_sees_both_halves() {
+    let place = Place::new();
+    let writer = place.writer("deploy", 1);
+    let text = lines(23 * MIB);
+    print_in_chunks(&writer, &text, 65_536);
+    let folder = writer.folder().to_owned();
+    drop(writer);
+    let seen = all_of(&mut Following::open(&folder.join("output-1.txt"), 0).unwrap());
+    assert!(seen == printed(&folder, 1));
 }
 
 #[test]

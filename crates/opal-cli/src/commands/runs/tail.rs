@@ -1,14 +1,12 @@
 //! `opal runs tail`: a run while it goes on.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use opal_runtime::record::reader::{self, Events, Found, Printed, Run, State, Unread, Unreadable};
+use opal_runtime::record::reader::{self, Events, Following, Found, Printed, Run, State};
 use opal_runtime::root::Root;
 use serde_json::Value;
 
@@ -66,7 +64,7 @@ struct Tail<'f> {
     found: &'f Found,
     events: Events,
     /// Outputs that have files of their own, and how far each has been shown.
-    own: BTreeMap<u64, (PathBuf, File)>,
+    own: BTreeMap<u64, Following>,
     /// How much of the other outputs has been shown.
     told: BTreeMap<u64, u64>,
     json: bool,
@@ -95,7 +93,7 @@ impl Tail<'_> {
                 *self.told.entry(number).or_default() += bytes.len() as u64;
                 self.print(&bytes)
             }
-            Some(Printed::File { number, path }) => self.begin(number, path),
+            Some(Printed::File { number, path }) => self.begin(number, &path),
             None => {
                 if event["kind"] == "step_finished"
                     && let Some(number) = event["number"].as_u64()
@@ -111,30 +109,22 @@ impl Tail<'_> {
     }
 
     /// The file has what was shown before as well.
-    fn begin(&mut self, number: u64, path: PathBuf) -> Result<(), Failure> {
-        if self.own.contains_key(&number) {
-            return Ok(());
+    fn begin(&mut self, number: u64, path: &Path) -> Result<(), Failure> {
+        if !self.own.contains_key(&number) {
+            let told = self.told.remove(&number).unwrap_or_default();
+            self.own.insert(number, Following::open(path, told).map_err(unreadable)?);
         }
-        let told = self.told.remove(&number).unwrap_or_default();
-        let opened = File::open(&path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(told))?;
-            Ok(file)
-        });
-        let file = opened.map_err(|error| unread(&path, error))?;
-        self.own.insert(number, (path, file));
         Ok(())
     }
 
-    /// What has been added to the output of a step. In the middle of a lot of it there is a pause,
-    /// until it is known where the last part begins.
+    /// What has been added to the output of a step.
     fn follow(&mut self, number: u64) -> Result<(), Failure> {
-        let mut buffer = vec![0; 64 * 1024];
-        while let Some((path, file)) = self.own.get_mut(&number) {
-            let length = file.read(&mut buffer).map_err(|error| unread(path, error))?;
-            if length == 0 {
+        while let Some(output) = self.own.get_mut(&number) {
+            let added = output.more().map_err(unreadable)?;
+            if added.is_empty() {
                 break;
             }
-            self.print(&buffer[..length])?;
+            self.print(&added)?;
         }
         Ok(())
     }
@@ -142,8 +132,4 @@ impl Tail<'_> {
     fn print(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         view::print_bytes(&self.screen.shown(bytes)).map(drop)
     }
-}
-
-fn unread(path: &Path, error: io::Error) -> Failure {
-    unreadable(Unreadable { path: path.into(), why: Unread::Io(error) })
 }

@@ -65,7 +65,7 @@ impl Printed {
 /// killed, is put together from its parts.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
-    let Some(last) = ring::read(path)? else { return Ok(Box::new(file)) };
+    let Some(last) = ring::read(path, 0)? else { return Ok(Box::new(file)) };
     let first = file.take(HALF_BYTES);
     let last_bytes = io::Cursor::new(last.bytes);
     Ok(match last.left_out {
