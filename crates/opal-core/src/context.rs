@@ -37,6 +37,7 @@ impl Context {
     const WHOLE_WORD: u16 = 1 << 6;
     const AFTER_DASHES: u16 = 1 << 7;
     const COMMAND: u16 = 1 << 8;
+    const SPLIT: u16 = 1 << 9;
 
     #[must_use]
     pub fn new(place: Place) -> Self {
@@ -58,6 +59,11 @@ impl Context {
 
     pub fn reevaluated(self, on: bool) -> Self {
         self.with(Self::REEVALUATED, on)
+    }
+
+    /// To be split is to be read again.
+    pub fn split(self, on: bool) -> Self {
+        self.with(Self::SPLIT | Self::REEVALUATED, on)
     }
 
     pub fn starts_word(self, on: bool) -> Self {
@@ -100,6 +106,12 @@ impl Context {
     #[must_use]
     pub fn is_reevaluated(self) -> bool {
         self.0 & Self::REEVALUATED != 0
+    }
+
+    /// What is read again is what comes of an expansion: as words, and names of files.
+    #[must_use]
+    pub fn is_split(self) -> bool {
+        self.0 & Self::SPLIT != 0
     }
 
     /// The value would be the first thing of a shell word.

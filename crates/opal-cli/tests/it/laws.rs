@@ -125,6 +125,10 @@ const VALUES_ARE_DATA: &[Law] = &[
     ("commands from a list", "for x in split(@env.X, \",\") { @shell(x) }\n", &["E0701"]),
     ("no operand in the text of a command", "@shell(\"echo @file.read(-)\")\n", &["E0301"]),
     ("a quote without end in a literal command", "@shell('echo \"a')\n", &["E0205"]),
+    ("a value in another language", "@shell(\"print(@env.X)\", shell=\"python3\")\n", &["E0701"]),
+    ("a text that looks like one", "@shell(\"print('@env.X')\", shell=\"python3\")\n", &[]),
+    ("another language", "@environ(X=@env.X) { @shell(\"print(1)\", shell=\"python3\") }\n", &[]),
+    ("another shell", "@shell(\"echo @env.X\", shell=\"/bin/dash\")\n", &[]),
     ("a computed command", "@shell(\"ls \" + @env.X)\n", &["E0701"]),
 ];
 
@@ -144,6 +148,9 @@ fn values_are_data() {
         "env A=b sh -c \"@var.X\"",
         "xargs -I{} sh -c \"echo {} @var.X\"",
         "docker exec app sh -c \"@var.X\"",
+        "ls ${HOME/root/@var.X}",
+        "ls ${HOME/root/\"@var.X\"}",
+        "@shell(\"ls ${HOME/root/@var.X}\")",
         "@shell(\"eval @var.X\")",
         "@shell(\"bash -c \\\"echo @var.X\\\"\")",
     ] {
@@ -158,6 +165,7 @@ fn values_are_data() {
         "bash -c \"$(cat @var.X)\"",
         "cat > @var.X < @var.X",
         "A=@var.X make",
+        "B=${HOME/root/@var.X} ls \"${HOME/root/@var.X}\" ${HOME/@var.X}",
         "cat <<EOF\n@var.X $(ls @var.X)\nEOF",
         "@shell(\"echo @var.X '@var.nothing'\")",
         "sudo ls @var.X && git log --grep=@var.X",

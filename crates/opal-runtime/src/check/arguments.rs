@@ -6,7 +6,8 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 use super::lets::Site;
 use super::{Checker, listed, matches};
 use crate::lower;
-use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece};
+use crate::script::Language;
+use crate::unit::{Argument, Expr, ExprKind, Piece, Reference, StrPiece};
 
 impl Checker<'_> {
     /// Checks arguments that nothing is known about.
@@ -31,6 +32,7 @@ impl Checker<'_> {
         {
             given[index] = Some(span);
         }
+        let foreign = foreign(args);
         let mut position = 0;
         let mut lost = false;
         for arg in args {
@@ -48,6 +50,9 @@ impl Checker<'_> {
                 self.report(error.also(first, "first here").help("remove one of them"));
             }
             self.argument(param, arg, site);
+            if let (true, Some(program)) = (param.shell, foreign) {
+                self.foreign_text(&arg.value, program);
+            }
         }
         // An argument with a wrong name may well be the one that is missing.
         if !lost {
@@ -234,6 +239,20 @@ impl Checker<'_> {
         false
     }
 
+    /// Text for a program that is no shell, in which nothing keeps a value from becoming code.
+    fn foreign_text(&mut self, value: &Expr, program: &str) {
+        let literal = lower::string_literal(self.parse, self.text, value.span);
+        let Some(literal) = literal else { return };
+        for piece in lower::shell_literal(&literal, self.registry).0.pieces {
+            if let Piece::Reference(reference, _) = piece {
+                let path = &reference.path.text;
+                let message = format!("`@{path}` would become code of `{program}`");
+                let help = format!("pass it in a variable, with `@environ(NAME=@{path}) {{ … }}`");
+                self.error(Code::ReevaluatedText, reference.span, message, help);
+            }
+        }
+    }
+
     fn computed_command(&mut self, part: &Expr) {
         if !self.is_resolved(part) {
             return;
@@ -310,4 +329,11 @@ fn form(descriptor: &Descriptor) -> String {
         .collect();
     let more = if descriptor.params.len() > 4 { ", …" } else { "" };
     format!("write `@{}({}{more})`", descriptor.path, params.join(", "))
+}
+
+/// The program that a text is for, where the arguments name one that is no shell.
+fn foreign(args: &[Argument]) -> Option<&str> {
+    let named = args.iter().find(|arg| arg.name.as_ref().is_some_and(|name| name.text == "shell"));
+    let ExprKind::Literal(Value::String(program)) = &named?.value.kind else { return None };
+    matches!(Language::of(program), Language::Other { .. }).then_some(program)
 }

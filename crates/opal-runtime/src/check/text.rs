@@ -55,6 +55,13 @@ impl Checker<'_> {
         if reference.path.text == "raw" {
             return;
         }
+        if context.is_split() {
+            let message =
+                format!("`@{path}` would be split: the shell looks for words and files in it");
+            let help =
+                format!("put all of the expansion in double quotes: `\"${{NAME/old/@{path}}}\"`");
+            return self.error(Code::ReevaluatedText, reference.span, message, help);
+        }
         if context.is_reevaluated() {
             let error = Diagnostic::new(
                 Code::ReevaluatedText,

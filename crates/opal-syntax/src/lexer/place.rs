@@ -120,6 +120,7 @@ impl Lexer<'_> {
         Context::new(place)
             .substitution(top.substitution)
             .reevaluated(top.evaluated || inline || (own && command.reevaluates))
+            .split(!command.assigns && self.is_split(index, at))
             .starts_word((bare || quoted) && !command.redirect)
             .after_dashes(own && command.dashes)
             .command(own && command.at_command && !command.patterns && is_plain)
@@ -171,6 +172,30 @@ impl Lexer<'_> {
             [b':', ..] => Place::Arithmetic,
             _ => Place::Expansion,
         }
+    }
+
+    /// What stands in a `${NAME/…/@…}` that is in no quotes, in the frames after `commands`: whatever
+    /// quotes are within, the shell splits what comes of it into words, and looks for files of such
+    /// names.
+    fn is_split(&self, commands: usize, at: usize) -> bool {
+        let inner = self.frames[commands + 1..].iter();
+        let mut bare =
+            inner.take_while(|it| matches!(it.kind, FrameKind::Expansion | FrameKind::Brace));
+        bare.any(|it| it.kind == FrameKind::Expansion && self.in_replacement(it, at))
+    }
+
+    fn in_replacement(&self, expansion: &Frame, at: usize) -> bool {
+        // Nobody writes longer ones, and a long line must not be read again and again.
+        const LONGEST: usize = 4096;
+        let before = &self.src[(expansion.open as usize + 1).min(at)..at];
+        let Some(pattern) = memchr::memchr(b'/', &before[..before.len().min(LONGEST)]) else {
+            return false;
+        };
+        let name = &before[..pattern];
+        let is_name = |byte: &u8| is_name_byte(*byte) || b"[]@*$!".contains(byte);
+        let pattern = before[pattern + 1..].strip_prefix(b"/").unwrap_or(&before[pattern + 1..]);
+        let mut slashes = memchr::memchr_iter(b'/', pattern).take(LONGEST);
+        name.iter().all(is_name) && slashes.any(|at| !pattern[..at].ends_with(b"\\"))
     }
 
     /// In `[[ … ]]` bash computes the subscript behind `-v`; for what it compares, see `test`.

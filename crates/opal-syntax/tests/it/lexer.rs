@@ -36,6 +36,7 @@ fn described(context: Context) -> String {
     let flags = [
         (context.in_substitution(), "in substitution"),
         (context.is_reevaluated(), "REEVALUATED"),
+        (context.is_split(), "split"),
         (context.is_word_start(), "starts word"),
         (context.is_whole_word(), "whole word"),
         (context.is_after_dashes(), "after --"),
