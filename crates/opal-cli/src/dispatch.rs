@@ -15,7 +15,7 @@ use opal_core::{Registry, suggest};
 use opal_runtime::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
-use crate::arguments::Typed;
+use crate::arguments::{Typed, asks_for_json};
 use crate::commands::task::Wish;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
@@ -79,6 +79,14 @@ impl<'a> Context<'a> {
             stages: Stages::begin(),
             environment: self.environment.clone(),
         }
+    }
+
+    /// The same, with none of these variables around plans and steps. They have been read before.
+    pub(crate) fn without(mut self, variables: &[OsString]) -> Self {
+        if let Some(environment) = self.environment.get_mut() {
+            variables.iter().for_each(|name| drop(environment.remove(name)));
+        }
+        self
     }
 }
 
@@ -165,7 +173,8 @@ impl Context<'_> {
             let path = Path::new(word);
             return commands::task::script(self, path, &self.typed.rest, before, Wish::Run);
         }
-        Err(self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref()))
+        let failure = self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref());
+        Err(failure.in_json(asks_for_json(&self.typed.rest)))
     }
 
     /// A built-in command with its arguments.

@@ -12,7 +12,8 @@
 //! files the later one, and the environment of the process wins over all of them: what someone
 //! sets by hand for a single run is meant.
 //!
-//! Messages name places and names, never what stands behind a `=`.
+//! Messages name places and rules, never the text of a file: a line that is no `NAME=value` may be
+//! the next one of a key.
 
 mod reader;
 #[cfg(test)]

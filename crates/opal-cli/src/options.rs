@@ -228,8 +228,9 @@ impl Asked {
         }
     }
 
-    /// Whether they make sense where a configuration is not applied, but it is said what would change.
-    pub(crate) fn for_preview(&self) -> Result<(), Failure> {
+    /// Whether they make sense where a configuration is not applied, but it is said what would change;
+    /// `applied` is how it would be.
+    pub(crate) fn for_preview(&self, applied: &str) -> Result<(), Failure> {
         if let Some(option) = self.plan.plan_only() {
             return Err(Failure::usage(
                 format!("`{option}` belongs to a plan"),
@@ -239,7 +240,7 @@ impl Asked {
         match self.run.given(&["--timeout", "--jobs", "--verbose"]) {
             Some(option) => Err(Failure::usage(
                 format!("`{option}` belongs to a run, and a dry run changes nothing"),
-                "leave it away, or apply the configuration: without `--dry-run`",
+                format!("leave it away, or apply the configuration: {applied}"),
             )),
             None => Ok(()),
         }
@@ -334,6 +335,11 @@ impl PlanOptions {
             debug: self.debug.or(other.debug),
             telemetry: self.telemetry.or(other.telemetry),
         }
+    }
+
+    /// Whether everything is looked at, as a contract needs it.
+    pub(crate) fn is_for_contract(&self) -> bool {
+        self.resolve || self.output.is_some()
     }
 
     /// Whether something was asked that only a plan has that is shown or kept.

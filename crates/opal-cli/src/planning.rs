@@ -31,6 +31,9 @@ use crate::view;
 use project::project_name;
 pub(crate) use project::{checked_out, commit, project_file};
 
+/// What there is to say where the time of a run ends before its plan is made.
+pub(crate) const CUT_OFF: &str = "planning was cut off";
+
 /// What is planned: a source and a target in it.
 #[derive(Debug)]
 pub(crate) struct Subject<'s> {
@@ -98,6 +101,14 @@ impl Subject<'_> {
         Ok(Program::Language(checked))
     }
 
+    /// Says where the target does not do what it looks like.
+    pub(crate) fn advise(&self, context: &Context<'_>, program: &Program) {
+        if let Program::Language(checked) = program {
+            let habits = checked.habits(self.function.as_deref());
+            view::check::advice(self.loaded, habits, context);
+        }
+    }
+
     /// Plans what was examined.
     pub(crate) fn resolve(
         &self,
@@ -146,14 +157,14 @@ impl Subject<'_> {
                 Ok(Ok(resolved))
             }
             Err(Unplanned::Key(error)) => Err(Failure::key(error)),
-            Err(Unplanned::Errors(_)) if watched.exit().is_some() => {
-                Ok(Err(watched.exit().unwrap_or(Exit::Source)))
-            }
-            Err(Unplanned::Errors(errors)) => {
-                let exit = unplanned(&errors);
-                self.report(errors, context, options.is_json())?;
-                Ok(Err(exit))
-            }
+            Err(Unplanned::Errors(errors)) => match watched.cut_off(CUT_OFF) {
+                Some(ended) => ended.map(Err),
+                None => {
+                    let exit = unplanned(&errors);
+                    self.report(errors, context, options.is_json())?;
+                    Ok(Err(exit))
+                }
+            },
         }
     }
 

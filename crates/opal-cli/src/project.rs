@@ -1,5 +1,6 @@
 //! Files: finding the project's, reading sources.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,10 @@ pub(crate) fn find() -> Option<PathBuf> {
 
 /// Whether it is a declarative configuration.
 pub(crate) fn is_config(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
+    let is = |extension: &OsStr| {
+        extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml")
+    };
+    path.extension().is_some_and(is)
 }
 
 /// Whether it is the file that is found without being named.

@@ -5,11 +5,12 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::action::Why;
-use opal_runtime::stop::Stop;
+use opal_runtime::stop::{Stop, USUAL_GRACE};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
@@ -106,6 +107,18 @@ impl Watched {
         Self { interrupts: Interrupts::new(stop.clone()), stop, resized: Arc::default() }
     }
 
+    /// The same for what may take so long.
+    pub(crate) fn within(&self, limit: Option<opal_core::Duration>) -> Self {
+        let limited = |limit: opal_core::Duration| {
+            self.stop.limited(Duration::from_nanos(limit.as_nanos().unsigned_abs()), USUAL_GRACE)
+        };
+        Self {
+            stop: limit.map_or_else(|| self.stop.clone(), limited),
+            interrupts: self.interrupts.clone(),
+            resized: Arc::clone(&self.resized),
+        }
+    }
+
     /// Tells when the terminal has another size. There is one who is told.
     pub(crate) fn on_resize(&self, tell: impl Fn() + Send + Sync + 'static) {
         let _ = self.resized.set(Resized(Box::new(tell)));
@@ -126,6 +139,21 @@ impl Watched {
             Why::TimedOut | Why::Cancelled => None,
         }
     }
+
+    /// What a run ends with whose first step was not reached, since `what`; none where nothing has
+    /// stopped it.
+    pub(crate) fn cut_off(&self, what: &str) -> Option<Result<Exit, Failure>> {
+        if let Some(exit) = self.exit() {
+            return Some(Ok(exit));
+        }
+        self.stop.why().map(|_| {
+            Err(Failure::new(
+                Exit::Step(124),
+                format!("the time of the run is over: {what}, and nothing was run"),
+                "give it more with `--timeout`, which covers planning and questions too",
+            ))
+        })
+    }
 }
 
 /// What is done when a signal comes, in a thread of its own and not in a handler.
@@ -142,6 +170,12 @@ fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure
             "nothing was run; try again when the machine has more to spare",
         )
     };
+    let note = Arc::new(AtomicUsize::new(0));
+    for signal in ending.clone() {
+        let number = signal.unsigned_abs() as usize;
+        signal_hook::flag::register_usize(signal, Arc::clone(&note), number).map_err(failed)?;
+    }
+    interrupts.0.stop.noted_in(note);
     let all = ending.chain(hooks.iter().map(|(signal, _)| *signal));
     let mut signals = Signals::new(all).map_err(failed)?;
     let interrupts = interrupts.clone();

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
+use std::path::Path;
 
 use crate::data::{Data, Secret};
 use crate::duration::Duration;
@@ -26,6 +27,13 @@ pub trait Sink: Sync + fmt::Debug {
 
 /// Output that is being taken. Dropped without [`Pending::keep`], it leaves no trace.
 pub trait Pending: Write + Send {
+    /// Once it is kept, it shall have what the file at a path has besides mode and owner, such as
+    /// access lists.
+    fn resemble(&mut self, path: &Path) -> Result<(), Trouble> {
+        let _ = path;
+        Ok(())
+    }
+
     /// The step has succeeded.
     fn keep(self: Box<Self>) -> Result<(), Trouble>;
 }

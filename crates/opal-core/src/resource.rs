@@ -79,6 +79,10 @@ pub struct Finding {
     /// Of what the action would bring about, and of what is there in its place, where the details do
     /// not say all of it: a contract holds a later look against it.
     pub content: Option<Digest>,
+    /// Whether the details show what only the owner of a file may read.
+    pub is_private: bool,
+    /// What lines that are there, and none are expected instead of, may be an older form of.
+    pub removed: Option<Secret>,
 }
 
 impl Finding {
@@ -114,8 +118,23 @@ impl Finding {
         self
     }
 
+    /// People are told how much differs, and not what.
+    #[must_use]
+    pub fn with_privacy(mut self, is_private: bool) -> Self {
+        self.is_private = is_private;
+        self
+    }
+
+    #[must_use]
+    pub fn with_removed(mut self, line: impl Into<String>) -> Self {
+        self.removed = Some(Secret::new(line));
+        self
+    }
+
     fn new(status: Status, message: impl Into<String>) -> Self {
-        Self { status, message: Secret::new(message), details: None, content: None }
+        let (details, content, removed) = (None, None, None);
+        let message = Secret::new(message);
+        Self { status, message, details, content, is_private: false, removed }
     }
 }
 

@@ -83,8 +83,9 @@ pub use together::together;
 
 use screen::lock;
 
-/// Stack of a thread that runs a branch: a plan is at most 64 levels deep.
-const STACK_BYTES: usize = 1024 * 1024;
+/// Stack of a thread that runs steps or looks at what they describe: that of a main thread, so that a
+/// template may nest as deeply in one of many steps as in a single one. It is only reserved.
+pub(crate) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 /// A plan to be run, and all that takes part in it.
 #[derive(Clone, Copy)]
@@ -121,7 +122,7 @@ pub struct Outcome {
     /// Why it did not go to its end.
     pub halt: Option<Halt>,
     pub steps: Counts,
-    /// The step that the run failed with.
+    /// The step that the run failed with, or that was at work when its time was over.
     pub failed: Option<FailedStep>,
     /// Steps of other branches that failed as well, in the order of the plan.
     pub beside: Vec<FailedStep>,
@@ -185,14 +186,15 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         Some(Halt::Failed(failure)) => Some(failure),
         _ => None,
     };
+    let failed = failure.and_then(|failure| step(failure));
     let beside = failure.map_or(&[][..], |failure| &failure.beside);
     Outcome {
         steps: tally.counts,
-        failed: failure.and_then(|failure| step(failure)),
+        failed: failed.or_else(|| Some(late.first()?.step.clone())),
         beside: beside.iter().filter_map(step).collect(),
         more: failure.map_or(0, |failure| failure.more),
         halt,
-        late,
+        late: late.into_iter().map(|late| late.name).collect(),
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
     }
 }
@@ -216,13 +218,20 @@ struct Walk<'p> {
     satisfied: BTreeMap<&'p str, &'p Verification>,
 }
 
+/// A step that ran out of time.
+#[derive(Debug)]
+struct Late {
+    name: Box<str>,
+    step: FailedStep,
+}
+
 #[derive(Debug, Default)]
 struct Tally {
     counts: Counts,
     /// By path: the last failure of each step.
     failed: BTreeMap<Box<str>, FailedStep>,
-    /// By path: the names of steps that ran out of time, until whose time it was says so.
-    late: BTreeMap<Box<str>, Box<str>>,
+    /// By path: steps that ran out of time, until whose time it was says so.
+    late: BTreeMap<Box<str>, Late>,
 }
 
 impl<'p> Walk<'p> {

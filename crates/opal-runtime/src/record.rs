@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the name of a run | [`RunId`], in `id` |
 //! | what a record says about the run itself | [`Header`], [`Ending`], in `header` |
+//! | what of it a vault hides | `hide` |
 //! | an event as a line of JSON | `line` |
 //! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
 //! | hiding what only the end of a run has told | [`Writer::finish_hiding`], in `again` |
@@ -22,6 +23,7 @@
 
 mod again;
 mod header;
+mod hide;
 mod id;
 mod line;
 mod lines;

@@ -16,7 +16,7 @@
 mod tests;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -34,6 +34,8 @@ struct Inner {
     above: Option<Stop>,
     /// 0, the number of a signal, or [`CANCELLED`].
     asked: AtomicI32,
+    /// 0, or the number of a signal that has come and was not passed on yet.
+    noted: OnceLock<Arc<AtomicUsize>>,
     killed: AtomicBool,
     deadline: Option<(Instant, Duration)>,
     /// Hears of nothing from above but the order to kill.
@@ -122,6 +124,7 @@ impl Stop {
         Self(Arc::new(Inner {
             above,
             asked: AtomicI32::new(0),
+            noted: OnceLock::new(),
             killed: AtomicBool::new(false),
             deadline,
             is_deaf,
@@ -134,6 +137,12 @@ impl Stop {
     pub fn attended_by(&self, begin: impl Fn() + Send + Sync + 'static) {
         let (since, has_begun) = (Instant::now(), AtomicBool::new(false));
         let _ = self.0.attendant.set(Attendant { since, has_begun, begin: Box::new(begin) });
+    }
+
+    /// Counts as asked once `note` holds the number of a signal. The handler of the signal sets it, and
+    /// so before anybody can see what the signal has done to others.
+    pub fn noted_in(&self, note: Arc<AtomicUsize>) {
+        let _ = self.0.noted.set(note);
     }
 
     /// For who waits elsewhere than here: listens from now on.
@@ -193,11 +202,22 @@ impl Stop {
         }
     }
 
+    /// What [`Inner::asked`] says, or else what was noted.
+    fn asked(&self) -> i32 {
+        match self.0.asked.load(Ordering::SeqCst) {
+            0 => {
+                let noted = self.0.noted.get().map_or(0, |note| note.load(Ordering::SeqCst));
+                i32::try_from(noted).unwrap_or(0)
+            }
+            asked => asked,
+        }
+    }
+
     fn own_order(&self) -> Order {
         if self.0.killed.load(Ordering::SeqCst) {
             return Order::Kill;
         }
-        match self.0.asked.load(Ordering::SeqCst) {
+        match self.asked() {
             0 => {}
             CANCELLED => return Order::End { why: Why::Cancelled, grace: USUAL_GRACE },
             number => return Order::End { why: Why::Signal(number), grace: USUAL_GRACE },
@@ -212,7 +232,7 @@ impl Stop {
     #[must_use]
     pub fn why(&self) -> Option<Why> {
         let above = self.0.above.as_ref().filter(|_| !self.0.is_deaf).and_then(Self::why);
-        above.or_else(|| match self.0.asked.load(Ordering::SeqCst) {
+        above.or_else(|| match self.asked() {
             0 => match self.own_order() {
                 Order::End { why, .. } => Some(why),
                 Order::GoOn | Order::Kill => None,

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | all the ways to print a value | `forms` |
 //! | what is kept of them | `keep` |
-//! | escapes: JSON, URL, HTML, shells, C, Python | `spell` |
+//! | escapes: JSON, URL, HTML, shells, C, Python, YAML, SQL, CSV | `spell` |
+//! | what `echo` and `printf` make of backslashes | `read` |
 //! | base64, base32, hexadecimal | `encode` |
 //! | output without escape sequences, and without blanks | `view` |
 //! | where nothing can begin | `filter` |
@@ -25,6 +26,7 @@ mod keep;
 mod look;
 mod net;
 mod patterns;
+mod read;
 mod scrubber;
 mod search;
 mod spell;
@@ -150,6 +152,12 @@ impl Vault {
     #[must_use]
     pub fn scrubber(&self) -> Scrubber<'_> {
         Scrubber::new(self)
+    }
+
+    /// Whether all bytes would pass as they are.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.has_patterns && self.generation() == 0
     }
 
     /// How many bytes are kept of all values.

@@ -11,7 +11,7 @@
 //! | which look comes next, and what it has found, safe to show | `round` |
 //! | threads that look, and are left behind where they do not answer | `crew` |
 //! | one look, cut off in time | `look`, `watched` |
-//! | what differs, safe to show | `details` |
+//! | what was found, safe to show | `details` |
 //!
 //! There are no retries, and one error never hides another. What a step depends on is looked at first;
 //! where that is not satisfied, the step is blocked and not looked at. What a quick plan left open is
@@ -45,6 +45,7 @@ use crate::session::Session;
 use crate::stop::Stop;
 use crate::vault::Vault;
 
+pub(crate) use details::Sight;
 pub(crate) use look::{Look, limit, look};
 
 /// Looks that are under way at a time, unless somebody says so.

@@ -6,6 +6,8 @@ mod support;
 
 #[path = "record/crash.rs"]
 mod crash;
+#[path = "record/hidden.rs"]
+mod hidden;
 #[path = "record/lines.rs"]
 mod lines;
 #[path = "record/looks.rs"]

@@ -159,6 +159,47 @@ fn a_resting_stream_shows_less_than_four_characters_of_a_value() {
 }
 
 #[test]
+fn a_resting_stream_shows_less_than_half_of_a_short_secret() {
+    for (secret, shown, held) in
+        [("7305", "7", "73"), ("b7-x5", "b7", "b7-"), ("k9#x!2", "k9", "k9#")]
+    {
+        let vault = vault(&[(secret, "‹s›"), ("-7300-and-so-on", "‹l›")]);
+        let mut scrubber = vault.scrubber();
+        assert_eq!(push(&mut scrubber, &format!("pin {shown}")), "pin ");
+        assert_eq!(idle(&mut scrubber), shown);
+        assert_eq!(push(&mut scrubber, "~"), "~");
+        assert_eq!(push(&mut scrubber, &format!("pin {held}")), "pin ");
+        assert_eq!(idle(&mut scrubber), "", "half of it tells something");
+        assert_eq!(push(&mut scrubber, "~"), format!("{held}~"), "it was something else");
+        for letter in secret.chars() {
+            let now = push(&mut scrubber, &letter.to_string()) + &idle(&mut scrubber);
+            assert!(now.len() < 3 && shown.contains(&now), "{now} of {secret}");
+        }
+        assert_eq!(push(&mut scrubber, "~"), "‹s›~");
+    }
+    let vault = vault(&[("7305", "‹s›"), ("-7300-and-so-on", "‹l›")]);
+    let mut scrubber = vault.scrubber();
+    assert_eq!(push(&mut scrubber, "a -73"), "a ");
+    assert_eq!(idle(&mut scrubber), "", "the short one may begin in what a long one begins with");
+}
+
+#[test]
+fn what_a_program_makes_of_backslashes_is_hidden_too() {
+    let key = r"KEY:\nMIIEvQIBADAN\nBgkqhkiG9w0B\x41QEF\nEND";
+    let vault = vault(&[(key, "‹k›"), (r"pa\\ss$w0rd!long", "‹p›"), (r"a1\\b2", "‹s›")]);
+    for (text, expected) in [
+        ("KEY:\nMIIEvQIBADAN\nBgkqhkiG9w0BAQEF\nEND\n", "‹k›\n"),
+        ("[MIIEvQIBADAN] [BgkqhkiG9w0BAQEF]", "[‹k›] [‹k›]"),
+        (r"[BgkqhkiG9w0B\x41QEF]", "[‹k›]"),
+        (r"is pa\ss$w0rd!long", "is ‹p›"),
+        ("cGFcc3MkdzByZCFsb25n", "‹p›"),
+        (r"pin a1\b2.", "pin ‹s›."),
+    ] {
+        assert_eq!(shown(&vault, text), expected);
+    }
+}
+
+#[test]
 fn a_prompt_appears_when_the_stream_rests() {
     let vault = vault(&[("hunter2hunter2", "‹p›"), ("deadbeefdeadbeef", "‹q›")]);
     let mut scrubber = vault.scrubber();

@@ -1,4 +1,4 @@
-//! Twelve classes of secrets, in every form that real programs print them in, cut in many ways:
+//! Thirteen classes of secrets, in every form that real programs print them in, cut in many ways:
 //! nothing of any of them is seen.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
@@ -52,6 +52,11 @@ fn classes() -> Vec<(&'static str, String)> {
         (
             "control characters",
             "one\ttwo\u{1}\u{7f}\nthree\u{8}four\u{c}\r\nfive\u{1b}[1msixty".into(),
+        ),
+        (
+            "backslashes",
+            r"-----BEGIN KEY-----\nMIIEvQIBADANBgkq\tx\101\0102\x43\u20AC\nC:\\dir\\it's\qEND KEY"
+                .into(),
         ),
     ]
 }
@@ -177,7 +182,7 @@ fn no_form_of_any_secret_is_seen_however_the_stream_is_cut() {
             vault
         })
         .collect();
-    let mut looked_at = [0; 12];
+    let mut looked_at = [0; 13];
     let mut failures = Vec::new();
     for (index, name, form) in forms(&secrets) {
         let (class, secret) = &secrets[index];

@@ -19,7 +19,12 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
     let path = apply::given(matches)?;
     let loaded = Loaded::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {
-        Form::Config(Ok(found)) => config::convert(found, &context.registry),
+        Form::Config(Ok(found)) => {
+            if found.settings.dry_run {
+                view::check::dry_run_unconverted(&loaded.name);
+            }
+            config::convert(found, &context.registry)
+        }
         Form::Config(Err(errors)) => {
             view::check::unconverted(&loaded, errors.clone(), context)?;
             return Ok(Exit::Source);

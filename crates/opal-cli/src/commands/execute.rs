@@ -25,7 +25,7 @@ use opal_runtime::plan::Resolved;
 use opal_runtime::record::{Contract, Drifted, Ending, Silent};
 use opal_runtime::script::Shell;
 use opal_runtime::session::{LocalSession, Setup, Terminal};
-use opal_runtime::stop::{Stop, USUAL_GRACE};
+use opal_runtime::stop::USUAL_GRACE;
 use opal_runtime::vault::Vault;
 
 use super::apply::first;
@@ -101,8 +101,8 @@ pub(crate) fn execute(
     let start = errand.subject.start()?;
     let base = errand.subject.base()?;
     let session = session(context, asked, errand, start.clone())?;
-    let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan)?;
-    let stop = stop(asked, errand.watched);
+    let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan, vault)?;
+    let stop = errand.watched.stop();
     let job = Job {
         plan,
         values: secrets,
@@ -113,7 +113,7 @@ pub(crate) fn execute(
         vault,
         recorder: &Silent,
         audience: if errand.keeper.is_some() { &unmoved } else { &live },
-        stop: &stop,
+        stop,
         jobs: asked.run.jobs.map(Into::into),
         from: from.as_deref(),
         known: None,
@@ -130,7 +130,7 @@ pub(crate) fn execute(
         view::plan::note("there is no bash here: a pipe fails only where its last command does");
     }
     let what = (errand.subject, errand.resolved);
-    let known = match first::look(context, asked, what, vault, (&stop, errand.watched))? {
+    let known = match first::look(context, asked, what, vault, errand.watched)? {
         Ok(known) => known,
         Err(exit) => return Ok(exit),
     };
@@ -143,32 +143,21 @@ pub(crate) fn execute(
     let source = &errand.subject.loaded.path;
     let header =
         recording::header(context, (source, &start), plan, contract, drift.unwrap_or_default());
-    let recording = Recording::begin(context, asked, header, plan, told)
+    let recording = Recording::begin(context, asked, header, (plan, vault), told)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
     if let Err(failure) = errand.set_off(context, asked) {
-        recording.finish(&refused(&failure), None)?;
+        recording.finish(&refused(&failure), false)?;
         return Err(errand.abandoned(failure));
     }
     let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });
     if matches!(outcome.halt, Some(Halt::Stopped(_))) {
-        session.end_all(USUAL_GRACE, &stop);
+        session.end_all(USUAL_GRACE, stop);
     }
     let resources = left(context, asked, errand);
     let end = End { errand, outcome: &outcome, took: began.elapsed(), resources };
     end.tell(context, asked, &live, recording, vault)
-}
-
-/// What ends the run: a signal, or its own time.
-fn stop(asked: &Asked, watched: &Watched) -> Stop {
-    match asked.run.timeout {
-        Some(limit) => {
-            let limit = Duration::from_nanos(limit.as_nanos().unsigned_abs());
-            watched.stop().limited(limit, USUAL_GRACE)
-        }
-        None => watched.stop().clone(),
-    }
 }
 
 /// What a contract's run has left of its resources. A run that was stopped looks all the same, unless

@@ -75,7 +75,8 @@ pub(crate) fn plan(
         Ok(checked) => ManuallyDrop::new(checked),
         Err(exit) => return Ok(exit),
     };
-    let contract = is_contract(options);
+    subject.advise(context, &checked);
+    let contract = options.is_for_contract();
     let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
     let mut keys = subject.own_keys(context, options);
     let watched = if contract { Watched::begin()? } else { Watched::nothing() };
@@ -108,14 +109,9 @@ pub(crate) fn plan(
     Ok(exit)
 }
 
-/// Whether everything is looked at, as a contract needs it.
-fn is_contract(options: &PlanOptions) -> bool {
-    options.resolve || options.output.is_some()
-}
-
 /// Where the plan goes, unless the options contradict each other.
 fn output(options: &PlanOptions, terminal: bool) -> Result<Output, Failure> {
-    if let Some(option) = options.contract_only().filter(|_| !is_contract(options)) {
+    if let Some(option) = options.contract_only().filter(|_| !options.is_for_contract()) {
         return Err(Failure::usage(
             format!("`{option}` belongs to a contract"),
             "add `--resolve`, or write one with `opal plan TASK -o FILE`",
@@ -131,7 +127,7 @@ fn output(options: &PlanOptions, terminal: bool) -> Result<Output, Failure> {
     if let Some(path) = options.output.as_ref().filter(|_| !to_stdout) {
         return Ok(Output::File(path.clone()));
     }
-    if is_contract(options) && options.format.is_none() && !terminal {
+    if options.is_for_contract() && options.format.is_none() && !terminal {
         return Ok(Output::Bytes);
     }
     match options.contract_only() {

@@ -27,7 +27,7 @@ use super::{module, task, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
-use crate::planning::{Outcome, Subject};
+use crate::planning::{CUT_OFF, Outcome, Subject};
 use crate::signals::Watched;
 use crate::source::Loaded;
 use crate::view;
@@ -66,7 +66,7 @@ fn contract_run(
     let Some(today) = Today::read(context, &opened.contract, file, options)? else {
         return Ok(Exit::Source);
     };
-    let (context, watched) = (today.context(context), Watched::begin()?);
+    let (context, watched) = (today.context(context), Watched::begin()?.within(asked.run.timeout));
     let Today::Module(found) = &today else {
         let source = (today.loaded(), &watched, None);
         return hold(context, asked, (path, &bytes), matches, opened, source);
@@ -210,13 +210,14 @@ pub(crate) fn replan(
             Ok(Ok(resolved))
         }
         Err(Unplanned::Key(error)) => Err(Failure::key(error)),
-        Err(Unplanned::Errors(_)) if watched.exit().is_some() => {
-            Ok(Err(watched.exit().unwrap_or(Exit::Source)))
-        }
-        Err(Unplanned::Errors(errors)) => {
-            let code = drift(&errors, &loaded.text, moved);
-            view::plan::no_plan(&subject.found(errors), code, options.is_json(), context).map(Err)
-        }
+        Err(Unplanned::Errors(errors)) => match watched.cut_off(CUT_OFF) {
+            Some(ended) => ended.map(Err),
+            None => {
+                let code = drift(&errors, &loaded.text, moved);
+                let found = subject.found(errors);
+                view::plan::no_plan(&found, code, options.is_json(), context).map(Err)
+            }
+        },
     }
 }
 

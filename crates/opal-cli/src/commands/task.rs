@@ -5,13 +5,14 @@ use std::ffi::OsString;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
-use clap::ArgMatches;
+use clap::{ArgMatches, Command};
 use opal_core::Value;
 use opal_modules::config::Config;
 use opal_runtime::plan::Purpose;
 
 use super::execute::{self, Errand};
 use super::{apply, plan, verify};
+use crate::arguments::asks_for_json;
 use crate::dispatch::{Context, is_file};
 use crate::failure::{Exit, Failure};
 use crate::options::{self, Asked, Behind};
@@ -80,11 +81,12 @@ pub(crate) fn run(
     carry_out(context, &subject, &Asked::from(&matches)?.or(before), wish)
 }
 
-/// The top-level steps of a file; the words behind it are its arguments. A configuration takes none.
+/// The top-level steps of a file; the words behind it are its arguments. A configuration takes none,
+/// and behind a file that reads none they are options.
 pub(crate) fn script(
     context: &Context<'_>,
     path: &Path,
-    rest: &[OsString],
+    mut rest: &[OsString],
     mut asked: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
@@ -102,13 +104,21 @@ pub(crate) fn script(
             format!("see `opal {} --help`", wish.verb()),
         ));
     }
-    if let (false, Some(word)) = (loaded.text.contains("@args"), rest.first()) {
-        let (file, word) = (&loaded.name, word.display());
-        return Err(Failure::usage(
-            format!("`{file}` reads no arguments, and `{word}` is one"),
-            format!("options of opal stand before the file: `opal {word} {file}`"),
-        )
-        .help("what stands behind the file is for `@args`"));
+    if !loaded.text.contains("@args") && !rest.is_empty() {
+        let word = rest.first().filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
+        if let Some(word) = word {
+            return Err(Failure::usage(
+                format!("`{}` reads no arguments, and `{}` is one", loaded.name, word.display()),
+                "what stands behind the file is for `@args`, which it does not use",
+            ));
+        }
+        let name = format!("opal {} {}", wish.verb(), loaded.name);
+        let options = || Command::new("opal").bin_name(&name);
+        match options::parse(&options, rest, wish.behind()) {
+            Ok(matches) => asked = Asked::from(&matches)?.or(asked),
+            Err(error) => return view::clap(&error, context, asks_for_json(rest)),
+        }
+        rest = &[];
     }
     let mut words = Vec::new();
     for word in rest {
@@ -118,17 +128,31 @@ pub(crate) fn script(
         words.push(Value::String(word.to_owned().into()));
     }
     if let Some(config) = loaded.config() {
-        settings(config, &mut asked, wish);
+        settings(config, &loaded.name, &mut asked, wish)?;
     }
     let arguments = BTreeMap::from([("args".to_owned(), Value::Array(words))]);
     let subject = Subject { loaded: &loaded, function: None, arguments };
-    carry_out(context, &subject, &asked, wish)
+    let ended = carry_out(context, &subject, &asked, wish);
+    ended.map_err(|failure| failure.in_json(asked.plan.is_json()))
 }
 
 /// What a configuration asks for itself.
-fn settings(config: &Config, asked: &mut Asked, wish: Wish) {
-    asked.plan.dry_run |= config.settings.dry_run && wish == Wish::Run;
+fn settings(config: &Config, name: &str, asked: &mut Asked, wish: Wish) -> Result<(), Failure> {
     asked.run.verbose |= config.settings.verbose && wish != Wish::Plan && !asked.run.quiet;
+    if !config.settings.dry_run || asked.plan.dry_run {
+        return Ok(());
+    }
+    match wish {
+        Wish::Run => {
+            asked.plan.dry_run = true;
+            asked.for_preview("with `dry_run` taken out of its `settings`")
+        }
+        Wish::Plan if asked.plan.is_for_contract() => Err(Failure::usage(
+            format!("`{name}` says `dry_run: true`, and a contract is there to be run"),
+            "take `dry_run` out of its `settings`: a plan changes nothing, only its run does",
+        )),
+        Wish::Plan | Wish::Verify => Ok(()),
+    }
 }
 
 fn carry_out(
@@ -141,7 +165,7 @@ fn carry_out(
         return verify::verify(context, subject, asked);
     }
     if wish == Wish::Run && asked.plan.dry_run && subject.loaded.is_config() {
-        asked.for_preview()?;
+        asked.for_preview("without `--dry-run`")?;
         return apply::preview::show(context, subject, asked);
     }
     if wish == Wish::Plan || asked.plan.dry_run {
@@ -155,7 +179,10 @@ fn carry_out(
         Ok(checked) => ManuallyDrop::new(checked),
         Err(exit) => return Ok(exit),
     };
-    let watched = Watched::begin()?;
+    if !asked.run.quiet {
+        subject.advise(context, &checked);
+    }
+    let watched = Watched::begin()?.within(asked.run.timeout);
     let mut keys = subject.own_keys(context, options);
     let planned = subject.plan(context, &checked, options, Purpose::Run, &mut keys, &watched)?;
     let resolved = match planned {

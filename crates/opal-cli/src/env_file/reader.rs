@@ -51,8 +51,8 @@ impl<'t> Reader<'t> {
         if self.peek() != Some('=') {
             return Err(self.mistake(
                 self.at,
-                format!("`=` is expected behind the name `{name}`"),
-                "a line is `NAME=value`, a comment begins with `#`",
+                "`=` is expected here, behind the name of a variable".to_owned(),
+                "a line is `NAME=value`, a comment begins with `#`; quotes hold several lines",
             ));
         }
         self.at += 1;
@@ -176,7 +176,7 @@ impl<'t> Reader<'t> {
         if braced && self.peek() != Some('}') {
             return Err(self.mistake(
                 self.at,
-                format!("`}}` is expected behind `${{{name}`"),
+                "`}` is expected here, behind the name after `${`".to_owned(),
                 "write `${NAME}`; a plain `$` is `\\$` in double quotes, or stands in single ones",
             ));
         }
@@ -184,7 +184,8 @@ impl<'t> Reader<'t> {
         let Some(found) = look_up(name) else {
             return Err(self.mistake(
                 start,
-                format!("`{name}` is neither in the environment as text nor set further up"),
+                "what `$` names here is neither in the environment as text nor set further up"
+                    .to_owned(),
                 "set it; a plain `$` is `\\$` in double quotes, or stands in single ones",
             ));
         };

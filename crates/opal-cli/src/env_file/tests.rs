@@ -75,17 +75,20 @@ fn later_lines_and_later_files_win() {
 
 #[test]
 fn mistakes_have_a_place_and_say_what_was_expected() {
-    refuses("A=1\nB 2\n", "2:3: `=` is expected behind the name `B`");
+    refuses("A=1\nB 2\n", "2:3: `=` is expected here, behind the name of a variable");
     refuses("1A=x", "1:1: the name of a variable is expected here");
     refuses("A=ä\nÄ=x", "2:1: the name of a variable is expected here");
     refuses("=x", "1:1: the name of a variable is expected here");
-    refuses("export A", "1:9: `=` is expected behind the name `A`");
+    refuses("export A", "1:9: `=` is expected here, behind the name of a variable");
     refuses("A=1\n B='x\n", "2:4: this quote has no closing one");
     refuses("A=\"x\n\n", "1:3: this quote has no closing one");
     refuses("A='b' c", "1:7: the end of the line is expected behind the closing quote");
     refuses("A=\"b\"c", "1:6: the end of the line is expected behind the closing quote");
-    refuses("A=ü$B", "1:4: `B` is neither in the environment as text nor set further up");
-    refuses("A=${B", "1:6: `}` is expected behind `${B`");
+    refuses(
+        "A=ü$B",
+        "1:4: what `$` names here is neither in the environment as text nor set further up",
+    );
+    refuses("A=${B", "1:6: `}` is expected here, behind the name after `${`");
     refuses("A=${}", "1:5: the name of a variable is expected here");
     refuses("A=1\n\0", "2:1: no variable can hold a NUL character");
     refuses("OPAL_IDENTITY=x", "1:1: `OPAL_IDENTITY` is opal's own and no variable of steps");
@@ -98,10 +101,21 @@ fn bytes_that_are_no_text_are_refused_with_their_place() {
 }
 
 #[test]
-fn no_message_holds_a_value() {
-    for text in
-        ["A=hunter22 'x' $B", "A='hunter22", "A=\"hunter22\" x", "A=\"hunter22", "A=hunter22${"]
-    {
+fn no_message_holds_a_value_or_what_may_be_a_part_of_one() {
+    for text in [
+        "A=hunter22 'x' $B",
+        "A='hunter22",
+        "A=\"hunter22\" x",
+        "A=\"hunter22",
+        "A=hunter22${",
+        "A=BEGIN KEY\nhunter22\n",
+        "A=BEGIN KEY\nhunter22 x=y\n",
+        "export hunter22",
+        "A=pa$hunter22",
+        "A=pa${hunter22",
+        "A=pa${hunter22:-x}",
+        "9hunter22=x",
+    ] {
         let mistake = read_with(&own(&[]), text).unwrap_err();
         assert!(!format!("{mistake:?}").contains("hunter22"), "{mistake:?}");
     }

@@ -148,7 +148,10 @@ impl RunOptions {
     }
 }
 
+/// `30m`, or a number of seconds as in a configuration.
 fn timeout(text: &str) -> Result<Duration, Failure> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty();
+    let text = &if is_number { format!("{text}s") } else { text.to_owned() };
     super::duration("timeout", text, "`--timeout` leaves no time at all", "30m")
 }
 

@@ -52,6 +52,15 @@ pub(crate) fn elsewhere(count: usize, target: &str) {
     say(&format!("warning: {errors} in parts that `{target}` does not reach; see `opal check`\n"));
 }
 
+/// A setting of a configuration that its source in the language has no words for.
+pub(crate) fn dry_run_unconverted(config: &str) {
+    say(&format!(
+        "warning: `{config}` says `dry_run: true`, and a source has no such setting: what was \
+         converted changes things when it runs\n  help: to see what would change, type `opal run \
+         --dry-run FILE.opl`\n",
+    ));
+}
+
 /// What was noticed about a plan that could be made.
 pub(crate) fn advice(loaded: &Loaded, diagnostics: Vec<Diagnostic>, context: &Context<'_>) {
     let colour = context.ambient.stderr_colour(context.typed.colour);

@@ -68,7 +68,8 @@ pub(crate) fn first(report: &Report, asked: &Asked, context: &Context<'_>) {
     let satisfied = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
     let skipped: Vec<String> = satisfied.map(|it| visible(&it.id)).collect();
     if !skipped.is_empty() {
-        let _ = writeln!(out, "will be skipped: {}", skipped.join(", "));
+        let names = skipped.join(", ");
+        let _ = writeln!(out, "will be skipped, unless a step before changes it: {names}");
     }
     say(&out);
 }

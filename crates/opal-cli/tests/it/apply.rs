@@ -1,7 +1,10 @@
 //! `opal apply`, `--verify-first` and `--dry-run`.
 
+mod deep;
 mod failing;
+mod settings;
 mod steps;
+mod told;
 
 use crate::support::{Opal, assert_schema};
 use crate::tree::tree;
@@ -78,7 +81,8 @@ fn verify_first_says_what_will_be_skipped() {
     std::fs::create_dir_all(opal.path().join("d0/d1")).unwrap();
     let ran = opal.call(&["apply", "a.yaml", "--verify-first"]);
     ran.code(0).says("5 resources: 2 satisfied, 1 missing, 2 blocked in ");
-    ran.says("will be skipped: s0, s1\n").says("done: 3 steps, 2 already satisfied");
+    ran.says("will be skipped, unless a step before changes it: s0, s1\n")
+        .says("done: 3 steps, 2 already satisfied");
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn wrong_arguments_are_a_json_document_where_json_is_asked_for() {
     for (words, message, help) in [
         (&["--json", "--bogus"][..], "`--bogus` is no option of opal", "opal --help"),
         (&["--json", "gret"], "there is no task and no command `gret`", "`greet`"),
+        (&["gret", "--json"], "there is no task and no command `gret`", "`greet`"),
         (&["list", "--json", "--bogus"], "unexpected argument '--bogus'", "Usage: opal list"),
         (&["plan", "greet", "--json"], "<NAME>", "Usage: opal"),
         (&["run", "greet", "--json", "--lout"], "--lout", "--loud"),
@@ -163,5 +164,18 @@ fn a_nul_is_the_same_error_wherever_a_value_comes_from() {
         let text = format!("var data = {value}\nfun main() {{\n    echo @var.data\n}}\n");
         let opal = Opal::machine(&text).file("data", "12345678\0word").args(["main"]);
         opal.run().code(65).says("E0811").hides("E0805").hides("12345678");
+    }
+}
+
+#[test]
+fn a_habit_from_shell_scripts_is_told_of_where_it_is_planned_or_run() {
+    let text = "fun a() {\n    export X=1\n    echo \"[$X]\"\n}\n\nfun b() {\n    echo b\n}\n";
+    let opal = Opal::machine(text);
+    for call in [&["a"][..], &["a", "--dry-run"], &["plan", "a"]] {
+        opal.call(call).code(0).says("warning[W0704]: `export` ends with its step");
+    }
+    for call in [&["-q", "a"][..], &["b"], &["b", "--dry-run"]] {
+        let ran = opal.call(call);
+        assert!(!ran.code(0).stderr.contains("W0704"), "{call:?}");
     }
 }

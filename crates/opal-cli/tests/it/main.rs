@@ -14,6 +14,7 @@ mod env_file;
 mod explain;
 mod fmt;
 mod help;
+mod hints;
 mod infra;
 mod keys;
 mod laws;

@@ -95,7 +95,7 @@ fn packs_come_from_the_variable_and_nowhere_else_when_it_is_set() {
     assert_eq!(stack("mine"), "mine/packs/shell/script/net/stack");
     assert_eq!(stack("mine/packs"), "mine/packs/shell/script/net/stack");
     let ran = opal.call_with(&[("HYOPS_PACKS_ROOT", "gone")], &validate(&[]));
-    ran.code(65).says("HYOPS_PACKS_ROOT");
+    ran.code(78).says("HYOPS_PACKS_ROOT");
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod contracts;
 mod from;
 mod hard;
 pub(crate) mod interrupted;
+mod jobs;
 mod output;
 mod stories;
 mod terminal;

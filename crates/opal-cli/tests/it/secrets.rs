@@ -142,3 +142,62 @@ fn assert_written_nowhere(folder: &Path) {
         }
     }
 }
+
+#[test]
+fn what_dash_makes_of_backslashes_is_hidden() {
+    let task = "var K = @secret.env.DEPLOY_KEY\nvar P = @env.PASSWORD\n\n\
+                fun d() {\n    echo \"@var.K\"\n    echo \"@var.P\"\n    \
+                printf '%b\\n' \"@var.K\"\n}\n";
+    let opal = Opal::machine(task)
+        .env("DEPLOY_KEY", r"KEY:\nMIIEvQIBADANBgkq\nEND")
+        .env("PASSWORD", r"pa\\ss$w0rd!long");
+    std::fs::create_dir(opal.path().join("bin")).unwrap();
+    std::os::unix::fs::symlink("/bin/dash", opal.path().join("bin/sh")).unwrap();
+    let path = opal.path().join("bin").display().to_string();
+    for environment in [&[("PATH", path.as_str())][..], &[]] {
+        let ran = opal.call_with(environment, &["d"]);
+        ran.code(0).says("<").hides("MIIEvQIBADANBgkq").hides("ss$w0rd!long");
+    }
+    for line in [&["runs", "show", "--json"][..], &["runs", "show", "--output"]] {
+        opal.call(line).hides("MIIEvQIBADANBgkq").hides("ss$w0rd!long");
+    }
+}
+
+#[test]
+fn an_argument_that_is_a_value_too_is_hidden_wherever_a_run_is_told_of() {
+    let task = "fun arg(token: String, name: String) {\n    echo one\n    \
+                test -n @env.API_TOKEN -a -e again\n}\n";
+    let (token, line) = ("t0ken-canary7f3a", ["arg", "t0ken-canary7f3a", "ada"]);
+    let opal = Opal::machine(task).env("API_TOKEN", token);
+    let ran = opal.call(&line);
+    ran.code(1).hides(CANARY).says("ada --resume`, and write out what is hidden here");
+    opal.call(&[&line[..], &["--json"]].concat()).code(1).hides(CANARY);
+    opal.call(&[&line[..], &["--events", "-"]].concat()).code(1).hides(CANARY).says("run_started");
+    for shown in [&["runs", "list", "--json"][..], &["runs", "show"], &["runs", "show", "--json"]] {
+        opal.call(shown).code(0).hides(CANARY);
+    }
+    assert_written_nowhere(&opal.path().join("home"));
+    opal.write("again", "");
+    opal.call(&[&line[..], &["--resume"]].concat()).code(0).hides(CANARY).hides("one\n");
+}
+
+#[test]
+fn a_run_in_a_directory_that_is_a_value_can_be_taken_up() {
+    let opal = Opal::machine("fun main() {\n    echo one @env.PLACE\n    test -e again\n}\n");
+    let place = opal.path().canonicalize().unwrap().display().to_string();
+    let opal = opal.env("PLACE", &place);
+    opal.call(&["main"]).code(1);
+    let document = opal.call(&["runs", "show", "--json"]).json().to_string();
+    let directory = document.split("\"directory\":").nth(1).unwrap();
+    assert!(directory.starts_with("\"<"), "{directory}");
+    opal.write("again", "");
+    opal.call(&["main", "--resume"]).code(0).says("1 step, 1 skipped");
+}
+
+#[test]
+fn a_short_secret_that_comes_slowly_shows_less_than_half_of_itself() {
+    let task = "var PIN = @secret.env.DOOR_PIN\n\nfun slow() {\n    \
+                ( for c in 7 3 0 5; do printf $c; sleep 0.1; done; echo; test -n @var.PIN )\n}\n";
+    let opal = Opal::machine(task).env("DOOR_PIN", "7305");
+    opal.call(&["slow"]).code(0).says("<4:").hides("73<").hides("730");
+}

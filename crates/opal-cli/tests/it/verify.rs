@@ -3,6 +3,7 @@
 mod diffs;
 mod hard;
 mod others;
+mod private;
 
 use crate::support::{Opal, assert_schema};
 use crate::tree::tree;

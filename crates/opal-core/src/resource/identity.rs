@@ -113,15 +113,33 @@ pub fn key(plan: &Plan, step: &Step, described: Described) -> String {
         Arg::Value(key) => Some(value(key).unwrap_or_else(|| "…".to_owned())),
         arg => Some(open(arg)),
     };
-    let parts = parts(step, described, &value, &tidy);
-    let parts = parts.unwrap_or_default().into_iter().map(|(_, part)| part);
-    let thing = parts.collect::<Vec<_>>().join(" ");
-    let one_line = thing.split_whitespace().collect::<Vec<_>>().join(" ");
-    let cut = match one_line.char_indices().nth(MAX_KEY) {
-        Some((at, _)) => Cow::Owned(format!("{}…", &one_line[..at])),
-        None => Cow::Borrowed(&*one_line),
+    let thing = spelled(&parts(step, described, &value, &tidy).unwrap_or_default());
+    let cut = match thing.char_indices().nth(MAX_KEY) {
+        Some((at, _)) => Cow::Owned(format!("{}…", &thing[..at])),
+        None => Cow::Borrowed(&*thing),
     };
     format!("{}:{cut}", described.resource.yaml)
+}
+
+/// Parts in one line, of which others make another line: all but the last are quoted where blanks
+/// would hide their end. A command says of each part but the first what it is, since any may be left
+/// out.
+fn spelled(parts: &[(&str, String)]) -> String {
+    let one_line = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_command = parts.first().is_some_and(|(name, _)| *name == "cmd");
+    let last = parts.len().saturating_sub(1);
+    let spelled = parts.iter().enumerate().map(|(index, (name, part))| {
+        let plain = one_line(part);
+        let is_clear = !part.starts_with('"') && (is_command || plain == *part);
+        match index {
+            0 if index == last && is_clear => plain,
+            0 if is_command => format!("{part:?}"),
+            _ if is_command => format!("{name}={part:?}"),
+            _ if is_clear && (index == last || !plain.contains(' ')) => plain,
+            _ => format!("{part:?}"),
+        }
+    });
+    spelled.collect::<Vec<_>>().join(" ")
 }
 
 /// The same by its values, with paths that are whole, to be compared and never shown; none where it is
@@ -184,6 +202,11 @@ fn parts(
             name if is_placed(name) => (name, path(&part)),
             // Seen from where the step stands.
             name @ "workdir" => (name, tidy(&part)),
+            // As systemd reads a name: without a suffix it is that of a service.
+            name if described.resource.yaml == "service" => match part.strip_suffix(".service") {
+                Some(short) if !short.is_empty() => (name, short.to_owned()),
+                _ => (name, part),
+            },
             name => (name, part),
         });
     }
@@ -242,6 +265,28 @@ fn tidy(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_parts_make_another_key_and_ordinary_ones_are_written_plainly() {
+        let line = |file: &str, line: &str| {
+            spelled(&[("file", file.to_owned()), ("line", line.to_owned())])
+        };
+        assert_eq!(line("/etc/apt/list", "deb http://x ./"), "/etc/apt/list deb http://x ./");
+        assert_eq!(line("a", "b c"), "a b c");
+        assert_eq!(line("a b", "c"), "\"a b\" c");
+        assert_eq!(line("\"a b\"", "c"), "\"\\\"a b\\\"\" c");
+        assert_eq!(line("a", "  b\tc"), "a \"  b\\tc\"");
+        assert_eq!(spelled(&[("path", "/a b".to_owned())]), "/a b");
+        assert_eq!(spelled(&[("path", "/a  b".to_owned())]), "\"/a  b\"");
+        let command = |parts: &[(&'static str, &str)]| {
+            let parts = parts.iter().map(|(name, part)| (*name, (*part).to_owned()));
+            spelled(&parts.collect::<Vec<_>>())
+        };
+        assert_eq!(command(&[("cmd", "make\n  all")]), "make all");
+        assert_eq!(command(&[("cmd", "a"), ("check", "b")]), "\"a\" check=\"b\"");
+        assert_eq!(command(&[("cmd", "a"), ("workdir", "b")]), "\"a\" workdir=\"b\"");
+        assert_ne!(command(&[("cmd", "a b")]), command(&[("cmd", "a"), ("check", "b")]));
+    }
 
     #[test]
     fn one_path_has_one_form() {

@@ -78,10 +78,7 @@ impl Checked {
     #[must_use]
     pub fn findings(&self, function: Option<&str>) -> Findings {
         let unreached = self.unreached(function);
-        let outside = |span: Span| {
-            let after = unreached.partition_point(|(start, _)| *start <= span.start);
-            after > 0 && span.start < unreached[after - 1].1
-        };
+        let outside = |span| is_within(&unreached, span);
         let mut findings = Findings::default();
         for found in &self.diagnostics {
             let forgiven = !is_syntax(found) && outside(found.primary.span);
@@ -94,6 +91,18 @@ impl Checked {
         findings
     }
 
+    /// Where what `function` does is not what it looks like: habits from shell scripts.
+    #[must_use]
+    pub fn habits(&self, function: Option<&str>) -> Vec<Diagnostic> {
+        let is_habit = |found: &&Diagnostic| found.code.as_str().starts_with("W07");
+        let mut habits: Vec<_> = self.diagnostics.iter().filter(is_habit).cloned().collect();
+        if !habits.is_empty() {
+            let unreached = self.unreached(function);
+            habits.retain(|found| !is_within(&unreached, found.primary.span));
+        }
+        habits
+    }
+
     /// The places of the functions that are not reached, in order.
     fn unreached(&self, function: Option<&str>) -> Vec<(u32, u32)> {
         let reached = self.reach.reached(&self.unit, function);
@@ -101,6 +110,11 @@ impl Checked {
         let unreached = functions.filter(|(_, reached)| !reached);
         unreached.map(|((f, end), _)| (f.span.start, f.span.end.max(*end))).collect()
     }
+}
+
+fn is_within(places: &[(u32, u32)], span: Span) -> bool {
+    let after = places.partition_point(|(start, _)| *start <= span.start);
+    after > 0 && span.start < places[after - 1].1
 }
 
 /// Codes up to E03xx say that the text could not be read as it stands.

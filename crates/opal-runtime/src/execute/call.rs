@@ -21,7 +21,7 @@ use super::show::Show;
 use super::stage::Actor;
 use super::values::Values;
 use super::walk::{bug, failed, go_on};
-use super::{FailedStep, Walk};
+use super::{FailedStep, Late, Walk};
 use crate::session::Taker;
 
 /// A step that has started.
@@ -210,8 +210,9 @@ impl<'p> Walk<'p> {
             } += 1;
         }
         if end == End::TimedOut && !begun.is_block {
-            let name = resource::name(self.job.plan, begun.step);
-            tally.late.insert(begun.step.path.clone(), name.into());
+            let name = resource::name(self.job.plan, begun.step).into();
+            let step = begun.failure(&Failure::new(begun.step.path.clone(), TIMED_OUT, None));
+            tally.late.insert(begun.step.path.clone(), Late { name, step });
         }
         if let Err(Halt::Failed(failure)) = result
             && failure.path == begun.step.path
@@ -222,13 +223,13 @@ impl<'p> Walk<'p> {
 }
 
 impl Walk<'_> {
-    /// The names of the steps that ran out of time inside of `around`, or anywhere; each is told once.
-    pub(super) fn late(&self, around: &str) -> Vec<Box<str>> {
+    /// The steps that ran out of time inside of `around`, or anywhere; each is told once.
+    pub(super) fn late(&self, around: &str) -> Vec<Late> {
         let is_inside = |path: &str| {
             around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
         };
         let late = &mut lock(&self.tally).late;
-        late.extract_if(.., |path, _| is_inside(path)).map(|(_, name)| name).collect()
+        late.extract_if(.., |path, _| is_inside(path)).map(|(_, late)| late).collect()
     }
 }
 

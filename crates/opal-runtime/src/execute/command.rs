@@ -1,8 +1,8 @@
 //! One command of a step: given to the session, its output shown, captured or dropped.
 
-use opal_core::Secret;
 use opal_core::action::{Command, Completed, Halt, OutputOf, Stage};
 use opal_core::resolver::{MAX_VALUE_BYTES, ScriptPart, Trouble, TroubleKind};
+use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
 use super::here::Here;
@@ -12,6 +12,9 @@ use super::show::{Drop, Show};
 use super::stage::Actor;
 use super::walk::{bug, go_on, unable};
 use crate::session::{self, Output, Taker, Work};
+
+/// What the system takes in one argument of a program.
+const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
 
 impl<'p> Actor<'_, 'p> {
     pub(super) fn run(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
@@ -78,7 +81,7 @@ impl<'p> Actor<'_, 'p> {
     fn hide(&self, stdout: &Secret) {
         if let Some(binding) = &self.begun.step.binding {
             let label = format!("🔒 opal:h:{}", binding.id);
-            let value = opal_core::Data::Text(without_line_ends(stdout));
+            let value = Data::Text(without_line_ends(stdout));
             self.walk.job.vault.register(&value, &label, false);
         }
     }
@@ -94,6 +97,7 @@ impl<'p> Actor<'_, 'p> {
             true => command.script,
             false => &redirected(command.script, self.appended),
         };
+        self.has_long_values = has_long_values(script, here);
         let work = Work {
             script,
             interpreter: command.interpreter,
@@ -132,6 +136,34 @@ fn redirected(script: &[ScriptPart], appended: &[ScriptPart]) -> Vec<ScriptPart>
     parts.push(text("\n}"));
     parts.extend(appended.iter().cloned());
     parts
+}
+
+/// Whether a program may get more in one argument, or in one variable, than the system takes.
+fn has_long_values(script: &[ScriptPart], here: &Here<'_>) -> bool {
+    let bytes = |part: &ScriptPart| match part {
+        ScriptPart::Data(data, _) => size(data),
+        ScriptPart::Text(_) | ScriptPart::Raw(_) => 0,
+    };
+    let is_long = |value: &Secret| value.expose().len() >= MAX_ARGUMENT_BYTES;
+    script.iter().map(bytes).sum::<usize>() >= MAX_ARGUMENT_BYTES
+        || here.environment.values().any(is_long)
+}
+
+fn size(data: &Data) -> usize {
+    match data {
+        Data::Text(text) => text.expose().len(),
+        Data::Array(items) => items.iter().map(size).sum(),
+        _ => 0,
+    }
+}
+
+/// The shell itself does not tell this from a program that may not be executed.
+pub(super) fn too_long() -> Trouble {
+    let message = "a command was found, but could not be started (exit code 126): it may not be \
+                   executed, or a value is too long for it";
+    let help = "one argument may hold at most 128 KiB, and so may a variable of the environment: \
+                hand a longer value on by standard input, or with a heredoc: `COMMAND <<EOF`";
+    Trouble::new(TroubleKind::TooLarge, message, help)
 }
 
 fn text(bytes: Zeroizing<Vec<u8>>) -> Result<Secret, Trouble> {

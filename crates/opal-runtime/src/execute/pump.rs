@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
-use super::STACK_BYTES;
 use crate::stop::{Order, Stop};
 
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Stack of a thread that only copies.
+const STACK_BYTES: usize = 1024 * 1024;
 
 /// How long there must be nothing to read, once all is told to stop.
 const PAUSE: Duration = Duration::from_millis(50);

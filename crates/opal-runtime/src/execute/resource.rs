@@ -23,7 +23,7 @@ use super::screen::lock;
 use super::stage::Actor;
 use super::walk::{failed, go_on};
 use crate::session::Place;
-use crate::verify::{Look, details, limit, look};
+use crate::verify::{Look, Sight, details, limit, look};
 
 /// How long a look that is out of time has to end what it started.
 const GRACE: Duration = Duration::from_secs(1);
@@ -102,14 +102,36 @@ impl<'p> Walk<'p> {
             return Ok(nothing(described.descriptor));
         }
         let result = self.act_on(described, action, inputs, actor)?;
-        let found = self.look(described, inputs, actor.begun, actor.here)?;
+        self.look_back(described, inputs, actor, before)?;
+        Ok(result)
+    }
+
+    /// Whether what was done has brought about what is described.
+    fn look_back(
+        &'p self,
+        described: Described,
+        inputs: &Inputs,
+        actor: &Actor<'_, 'p>,
+        before: Status,
+    ) -> Result<(), Halt> {
+        let (step, here) = (actor.begun.step, &*actor.here);
+        let found = match self.look(described, inputs, actor.begun, here) {
+            // What is done stays done, and a look that was cut off says nothing against it.
+            Err(Halt::Stopped(_)) => return Ok(()),
+            Ok(found) if found.status != Status::Satisfied && go_on(&here.stop).is_err() => {
+                return Ok(());
+            }
+            found => found?,
+        };
         if (before, found.status) == (Status::Unknown, Status::Unknown) {
-            return Ok(result);
+            return Ok(());
         }
-        self.tell_found(step, &found, actor.here)?;
+        self.tell_found(step, &found, here)?;
         match found.status {
-            Status::Satisfied => Ok(result),
-            status => Err(actor.fail(1, not_reached(status, &found))),
+            Status::Satisfied => Ok(()),
+            status => {
+                Err(actor.fail(1, not_reached(status, &details::shown(&found, self.job.vault))))
+            }
         }
     }
 
@@ -140,7 +162,7 @@ impl<'p> Walk<'p> {
         here: &Here<'p>,
     ) -> Result<Finding, Halt> {
         let limit = limit(inputs, None);
-        let stop = here.stop.limited(limit, GRACE);
+        let stop = here.stop.limited(limit.time, GRACE);
         let (base, directory, environment) = (self.job.base, &here.directory, &here.environment);
         let place = Place { base, directory, environment, stop: &stop };
         let verify = described.resource.verify;
@@ -157,9 +179,7 @@ impl<'p> Walk<'p> {
     }
 
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {
-        let vault = self.job.vault;
-        let message = vault.scrub(found.message.expose());
-        let details = found.details.as_ref().map(|it| details::shown(it, vault));
+        let Sight { message, details } = details::shown(found, self.job.vault);
         let (path, status) = (&*step.path, found.status);
         self.tell(Kind::Verified { path, status, message, details }, here)
     }
@@ -242,8 +262,8 @@ fn prerequisites(unmet: &str) -> Trouble {
     Trouble::new(TroubleKind::Failed, message, "see to what it depends on first")
 }
 
-fn not_reached(status: Status, found: &Finding) -> Trouble {
-    let (status, message) = (status.name(), found.message.expose());
+fn not_reached(status: Status, found: &Sight) -> Trouble {
+    let (status, message) = (status.name(), found.message.text());
     let message = format!("it was applied, and a look still says {status}: {message}");
     let help = "something else changes it, or what it describes cannot be reached";
     Trouble::new(TroubleKind::Failed, message, help)

@@ -20,16 +20,19 @@ use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;
 
-use super::Walk;
 use super::call::{Begun, TIMED_OUT};
 use super::here::{Here, In, Out};
 use super::show::Show;
 use super::walk::{failed, go_on, unable};
+use super::{Late, Walk, command};
 use crate::session::{Place, Taker};
 use crate::stop::{Order, Stop};
 
 /// What a file that cannot be written ends a step with.
 pub(super) const NOT_WRITTEN: i32 = 74;
+
+/// What a shell says of a program that is there and cannot be started.
+const NOT_EXECUTED: i32 = 126;
 
 /// As what writes into a pipe that nobody reads: 128 and the number of `PIPE`.
 const BROKEN_PIPE: i32 = 141;
@@ -46,6 +49,8 @@ pub(super) struct Actor<'h, 'p> {
     pub(super) appended: &'h [ScriptPart],
     /// What the last command ended with.
     pub(super) code: Option<i32>,
+    /// Whether it had values that may be too long for a single argument.
+    pub(super) has_long_values: bool,
     /// Whether what it describes was there already.
     pub(super) is_satisfied: bool,
     /// Where the last command ended, where it can move, and what `cd -` goes back to from there.
@@ -62,7 +67,17 @@ impl<'h, 'p> Actor<'h, 'p> {
         appended: &'h [ScriptPart],
     ) -> Self {
         let waiting = Zeroizing::new(Vec::new());
-        Self { walk, begun, here, appended, code: None, is_satisfied: false, moved: None, waiting }
+        Self {
+            walk,
+            begun,
+            here,
+            appended,
+            code: None,
+            has_long_values: false,
+            is_satisfied: false,
+            moved: None,
+            waiting,
+        }
     }
 
     /// What holds around a block or a command of the step.
@@ -258,7 +273,8 @@ impl Stage for Actor<'_, '_> {
 
     fn exit(&self, code: i32) -> Halt {
         let path = self.begun.step.path.clone();
-        Halt::Failed(Box::new(Failure::new(path, code, None)))
+        let trouble = (code == NOT_EXECUTED && self.has_long_values).then(command::too_long);
+        Halt::Failed(Box::new(Failure::new(path, code, trouble)))
     }
 
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {
@@ -277,9 +293,9 @@ fn length(duration: opal_core::Duration) -> Duration {
 }
 
 /// `: `a` took too long`; nothing where it is the step itself.
-fn blamed(late: &[Box<str>]) -> String {
+fn blamed(late: &[Late]) -> String {
     const MOST: usize = 3;
-    let names: Vec<String> = late.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> = late.iter().take(MOST).map(|it| format!("`{}`", it.name)).collect();
     let names = names.join(", ");
     match late.len() {
         0 => String::new(),

@@ -102,7 +102,11 @@ impl<'p> Walk<'p> {
         self.from.reach(finally);
         let cleaning = Here { stop: here.stop.deaf(), ..here.clone() };
         match (result, self.block(&finally.block, cleaning)) {
-            // The first failure is what the step failed with; the second has been told by its step.
+            // The first failure is what the step failed with, and decides the exit code.
+            (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
+                first.join(*second);
+                Err(Halt::Failed(first))
+            }
             (Err(first), Ok(()) | Err(Halt::Failed(_))) => Err(first),
             (_, cleaned) => cleaned,
         }

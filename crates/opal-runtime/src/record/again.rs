@@ -10,7 +10,7 @@ use rustix::fs::FlockOperation;
 use serde_json::Value;
 
 use super::reader::{Events, Printed};
-use super::{EVENTS, UNFINISHED, line, writer};
+use super::{EVENTS, PLAN, UNFINISHED, hide, line, writer};
 use crate::root::RootError;
 use crate::vault::Vault;
 
@@ -25,6 +25,7 @@ pub(super) fn scrub(folder: &Path, vault: &Vault) -> Result<Option<File>, RootEr
             outputs(folder, &path, vault).map_err(|error| RootError::of(&path, error))?;
         }
     }
+    plan(folder, vault)?;
     let lines = lines(&events, vault);
     let is_new = lines.iter().zip(&events).any(|(line, event)| *line != line::value(event));
     match is_new {
@@ -53,7 +54,7 @@ fn lines(events: &[Value], vault: &Vault) -> Vec<Vec<u8>> {
             line::output(number, stream, &joined.bytes)
         }
         Some(_) => Vec::new(),
-        None => line::value(&hidden(event, vault)),
+        None => line::value(&hide::hidden(event, vault)),
     };
     events.iter().enumerate().map(line).collect()
 }
@@ -86,16 +87,18 @@ fn source(event: &Value) -> Option<(u64, Stream)> {
     Some((number, Stream::of(event["stream"].as_str()?)?))
 }
 
-/// The texts of an event, each whole in itself.
-fn hidden(value: &Value, vault: &Vault) -> Value {
-    match value {
-        Value::String(text) => vault.scrub(text).text().into(),
-        Value::Array(items) => items.iter().map(|item| hidden(item, vault)).collect(),
-        Value::Object(map) => {
-            map.iter().map(|(key, value)| (key.clone(), hidden(value, vault))).collect()
+/// A contract that was refused has none.
+fn plan(folder: &Path, vault: &Vault) -> Result<(), RootError> {
+    let path = folder.join(PLAN);
+    let hide = || match fs::read(&path) {
+        Ok(line) => {
+            let shown = hide::document(line.clone(), vault);
+            if shown == line { Ok(()) } else { replace(folder, PLAN, &shown).map(drop) }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-    }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    hide().map_err(|error| RootError::of(&path, error))
 }
 
 fn outputs(folder: &Path, path: &Path, vault: &Vault) -> io::Result<()> {

@@ -8,11 +8,12 @@ use opal_core::contract::{Difference, Drift, Seen};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::record::{Shown, Status};
 
-use super::RunId;
 use super::line::Line;
+use super::{RunId, hide};
+use crate::vault::Vault;
 
-/// What is known before the first step. Nothing in it is a value from the world: arguments are
-/// constants.
+/// What is known before the first step. An argument may be a value from the world all the same, and
+/// so may a directory: a vault hides what it knows wherever they are written.
 #[derive(Clone, Debug)]
 pub struct Header<'a> {
     pub id: RunId,
@@ -112,7 +113,7 @@ impl From<&Difference> for Drifted {
 
 impl Header<'_> {
     /// The first line of the events.
-    pub(super) fn started(&self) -> Vec<u8> {
+    pub(super) fn started(&self, vault: &Vault) -> Vec<u8> {
         let mut line = Line::new();
         self.arguments(&mut line);
         line.time("at", self.at);
@@ -125,10 +126,10 @@ impl Header<'_> {
         line.text("target", self.target);
         line.maybe("user", self.user.as_deref());
         line.number("version", VERSION);
-        line.end()
+        hide::document(line.end(), vault)
     }
 
-    pub(super) fn summary(&self, ending: &Ending<'_>, counts: &Counts) -> Vec<u8> {
+    pub(super) fn summary(&self, ending: &Ending<'_>, counts: &Counts, vault: &Vault) -> Vec<u8> {
         let mut line = Line::new();
         ending.beside(&mut line);
         self.arguments(&mut line);
@@ -152,7 +153,7 @@ impl Header<'_> {
         line.millis("took_ms", ending.took);
         line.maybe("user", self.user.as_deref());
         line.number("version", VERSION);
-        line.end()
+        hide::document(line.end(), vault)
     }
 
     fn named_hash(&self) -> String {

@@ -9,6 +9,7 @@ use opal_core::record::{Event, Kind, Shown, Stream};
 
 use super::header::{Ending, Header};
 use super::{line, output};
+use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
 
 /// JSON Lines, the same objects as in a record, whole outputs included. Each line is one write.
@@ -34,8 +35,8 @@ impl<W: Write + Send> Lines<W> {
         Self { state: Mutex::new(state), trouble: OnceLock::new() }
     }
 
-    pub fn start(&self, header: &Header<'_>) -> Result<(), Unrecorded> {
-        self.write(|_| header.started())
+    pub fn start(&self, header: &Header<'_>, vault: &Vault) -> Result<(), Unrecorded> {
+        self.write(|_| header.started(vault))
     }
 
     pub fn finish(&self, ending: &Ending<'_>) -> Result<(), Unrecorded> {

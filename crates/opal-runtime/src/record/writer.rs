@@ -14,7 +14,7 @@ use rustix::fs::FlockOperation;
 
 use super::header::{Counts, Ending, Header};
 use super::output::Output;
-use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, line, retention};
+use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, hide, line, retention};
 use crate::root::{Root, RootError};
 use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
@@ -23,6 +23,8 @@ use crate::witness::{Recorder, Unrecorded};
 #[derive(Debug)]
 pub struct Writer<'a> {
     header: Header<'a>,
+    /// What it knows stands in no file of the record.
+    vault: &'a Vault,
     /// Of all runs of the target.
     target: PathBuf,
     folder: PathBuf,
@@ -49,15 +51,18 @@ impl<'a> Writer<'a> {
         root: &Root,
         header: Header<'a>,
         plan: &PlanView<'_>,
+        vault: &'a Vault,
         sync: bool,
     ) -> Result<Self, Unwritten> {
-        Self::begin(root, header, Some(&Json.line(plan)), sync).map_err(Unwritten)
+        let plan = hide::document(Json.line(plan), vault);
+        Self::begin(root, header, Some(&plan), vault, sync).map_err(Unwritten)
     }
 
     fn begin(
         root: &Root,
         header: Header<'a>,
         plan: Option<&[u8]>,
+        vault: &'a Vault,
         sync: bool,
     ) -> Result<Self, RootError> {
         let target = root.directory(&format!("{FOLDER}/{}", folder_name(header.target)))?;
@@ -66,7 +71,7 @@ impl<'a> Writer<'a> {
         let unfinished = target.join(format!("{UNFINISHED}{}", header.id));
         let of = |error| RootError::of(&folder, error);
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(of)?;
-        let begun = first_files(&unfinished, &header.started(), plan, sync)
+        let begun = first_files(&unfinished, &header.started(vault), plan, sync)
             .and_then(|events| fs::rename(&unfinished, &folder).map(|()| events));
         let events = begun.map_err(|error| {
             let _ = fs::remove_dir_all(&unfinished);
@@ -77,7 +82,7 @@ impl<'a> Writer<'a> {
         }
         let state = State { events, outputs: BTreeMap::new(), counts: Counts::default() };
         let state = Mutex::new(state);
-        Ok(Self { header, target, folder, sync, state, trouble: OnceLock::new() })
+        Ok(Self { header, vault, target, folder, sync, state, trouble: OnceLock::new() })
     }
 
     #[must_use]
@@ -99,18 +104,18 @@ impl<'a> Writer<'a> {
     /// Ends the record, and removes the oldest ones where there are too many. Where the record
     /// could not be written, it is still tried to say how the run ended.
     pub fn finish(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
-        self.end(ending, None)
+        self.end(ending, false)
     }
 
     /// The same, and hides what was recorded before the vault knew of it.
-    pub fn finish_hiding(self, ending: &Ending<'_>, vault: &Vault) -> Result<(), Unwritten> {
-        self.end(ending, Some(vault))
+    pub fn finish_hiding(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
+        self.end(ending, true)
     }
 
-    fn end(self, ending: &Ending<'_>, vault: Option<&Vault>) -> Result<(), Unwritten> {
+    fn end(self, ending: &Ending<'_>, has_learnt: bool) -> Result<(), Unwritten> {
         let finished = self.last_lines(ending);
         // Held until the summary is there: who has no summary and no lock has crashed.
-        let again = vault.map_or(Ok(None), |vault| again::scrub(&self.folder, vault));
+        let again = if has_learnt { again::scrub(&self.folder, self.vault) } else { Ok(None) };
         let summed = self.summary(ending);
         let Self { target, state, trouble, .. } = self;
         // Only who has ended may be removed.
@@ -143,7 +148,7 @@ impl<'a> Writer<'a> {
         let path = self.folder.join(SUMMARY);
         let written = (|| {
             let mut file = new_file(&unfinished)?;
-            file.write_all(&self.header.summary(ending, &counts))?;
+            file.write_all(&self.header.summary(ending, &counts, self.vault))?;
             sync_if(self.sync, &file)?;
             fs::rename(&unfinished, &path)?;
             if self.sync { sync_folder(&self.folder) } else { Ok(()) }
@@ -222,7 +227,8 @@ impl Counts {
 
 /// The record of a contract that was not run: why, and no values.
 pub fn refused(root: &Root, header: Header<'_>, ending: &Ending<'_>) -> Result<(), Unwritten> {
-    Writer::begin(root, header, None, false).map_err(Unwritten)?.finish(ending)
+    let vault = Vault::new();
+    Writer::begin(root, header, None, &vault, false).map_err(Unwritten)?.finish(ending)
 }
 
 impl Unwritten {

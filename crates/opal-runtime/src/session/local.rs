@@ -169,9 +169,9 @@ impl LocalSession {
         }
     }
 
-    /// The terminal, as long as it is there.
+    /// The terminal, as long as opal is in front of it.
     fn terminal(&self) -> Option<&Terminal> {
-        self.setup.terminal.as_ref().filter(|terminal| terminal.is_there())
+        self.setup.terminal.as_ref().filter(|terminal| terminal.is_in_front())
     }
 
     fn bell(&self) -> Option<&Resized> {
@@ -204,9 +204,9 @@ impl LocalSession {
             _ => return self.new_lane(stdin, stdout, stderr),
         };
         let mut idle = idle.unwrap_or_else(PoisonError::into_inner);
-        if self.terminal().is_none() {
-            idle.retain(|lane| lane.pty.is_none());
-        }
+        // One of before may be on a terminal that is not ours now, or on none though there is one.
+        let is_on_terminal = matches!(stdin, Input::Own) && self.terminal().is_some();
+        idle.retain(|lane| lane.pty.is_some() == is_on_terminal);
         let lane = idle.pop();
         drop(idle);
         lane.map_or_else(|| self.new_lane(stdin, stdout, stderr), Ok)

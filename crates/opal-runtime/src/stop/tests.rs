@@ -27,6 +27,22 @@ fn cleaning_up_hears_of_nothing_but_the_order_to_kill() {
 }
 
 #[test]
+fn a_signal_counts_once_it_is_noted() {
+    let (run, note) = (Stop::new(), Arc::new(AtomicUsize::new(0)));
+    run.noted_in(Arc::clone(&note));
+    let block = run.below();
+    assert_eq!((block.order(), block.why()), (Order::GoOn, None));
+    note.store(2, Ordering::SeqCst);
+    let end = Order::End { why: Why::Signal(2), grace: USUAL_GRACE };
+    assert_eq!((block.order(), block.why()), (end, Some(Why::Signal(2))));
+    // Whoever passes it on says the same, and what comes later changes nothing.
+    run.ask(Why::Signal(2));
+    note.store(15, Ordering::SeqCst);
+    assert_eq!(block.why(), Some(Why::Signal(2)));
+    assert_eq!(run.deaf().order(), Order::GoOn);
+}
+
+#[test]
 fn whoever_waits_longer_than_a_moment_is_attended_once() {
     let run = Stop::new();
     let (sender, begun) = std::sync::mpsc::channel();

@@ -4,7 +4,8 @@
 //! alignment, of the letters that the text alone decides; and once more with the letters that
 //! follow where the encoding ends with the text, or with the line end that `echo` adds.
 //! Blanks, line ends and colons between the letters are not here, nor the letters of base64 for
-//! URLs: the loose view drops the former, and has `+` and `/` for the latter.
+//! URLs: the loose view drops the former, and has `+` and `/` for the latter. So it has for the
+//! `-` and `_` that hexadecimal pairs are joined by.
 
 use zeroize::Zeroizing;
 
@@ -20,19 +21,20 @@ pub(super) const GROUPS: usize = 15;
 
 /// Keeps each encoding of `text`, of which it makes `piece` bytes at once, a multiple of `GROUPS`.
 pub(super) fn encodings(text: &[u8], piece: usize, kept: &mut Kept) {
-    let mut buffer = Zeroizing::new(vec![0; piece.min(text.len()) * 2]);
+    let mut buffer = Zeroizing::new(vec![0; piece.min(text.len()) * 3]);
     let mut work = Work { text, piece, buffer: &mut buffer, kept };
     (0..3).for_each(|before| work.encode::<3, 4, _>(BASE64, before));
     (0..5).for_each(|before| work.encode::<5, 8, _>(BASE32, before));
     for letters in [HEX, HEX_UPPER] {
         work.encode::<1, 2, _>(letters, 0);
+        [b'+', b'/'].into_iter().for_each(|sign| work.join(letters, sign));
     }
 }
 
 struct Work<'a> {
     text: &'a [u8],
     piece: usize,
-    /// Of two letters for each byte, which is the most.
+    /// Of three letters for each byte, which is the most.
     buffer: &'a mut [u8],
     kept: &'a mut Kept,
 }
@@ -90,6 +92,22 @@ impl Work<'_> {
             }
         }
     }
+
+    /// Pairs of hexadecimal letters with `sign` between them.
+    fn join(&mut self, letters: &[u8; 16], sign: u8) {
+        let mut spool = Spool::new(self.kept);
+        let mut first = 1;
+        for piece in self.text.chunks(self.piece) {
+            let out = &mut self.buffer[..piece.len() * 3];
+            for (byte, out) in piece.iter().zip(out.as_chunks_mut::<3>().0) {
+                let [high, low] = encoded(&[*byte], letters);
+                *out = [sign, high, low];
+            }
+            spool.push(&out[first..], self.kept);
+            first = 0;
+        }
+        spool.finish(false, self.kept);
+    }
 }
 
 fn encoded<const BYTES: usize, const COUNT: usize, const LETTERS: usize>(
@@ -123,6 +141,8 @@ mod tests {
             b"68756E7465723221",
             b"NB2W45DFOIZC",
             b"NB2W45DFOIZCC===",
+            b"68+75+6e+74+65+7", // and so on
+            b"68/75/6E/74/65/7",
         ] {
             let is_kept = kept.patterns.iter().any(|pattern| pattern.text() == expected);
             assert!(is_kept, "{}", String::from_utf8_lossy(expected));

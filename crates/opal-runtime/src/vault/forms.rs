@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use super::encode::{GROUPS, encodings};
 use super::keep::{Kept, LEAD, Spool};
+use super::read::readings;
 use super::spell::{Spelling, spellings};
 use super::view::Views;
 
@@ -18,7 +19,8 @@ pub const ANYWHERE: usize = 8;
 const ALONE: usize = 4;
 /// Lines of a larger value are hidden as text only: their encodings would be too many.
 const LINES_ENCODED: usize = 4 << 10;
-/// Of a larger value, lines are hidden only as they are, and blanks at its ends, too.
+/// Of a larger value, lines are hidden only as they are, and blanks at its ends, too, and what
+/// stands for its backslashes is not.
 const ALL_FORMS: usize = 256 << 10;
 /// So much of a text is spelled or encoded at once.
 const PIECE: usize = 256 * GROUPS;
@@ -34,23 +36,44 @@ pub(super) struct Forms {
 impl Forms {
     pub(super) fn of(value: &str, label: &str, declared: bool) -> Self {
         let mut forms = Self { label: label.into(), ..Self::default() };
+        forms.add_value(value, declared);
+        if value.len() <= ALL_FORMS {
+            for reading in readings(value) {
+                match std::str::from_utf8(&reading) {
+                    Ok(text) => forms.add_value(text, declared),
+                    Err(_) => forms.add_bytes(&reading),
+                }
+            }
+        }
+        forms
+    }
+
+    /// A text and its lines.
+    fn add_value(&mut self, value: &str, declared: bool) {
         let trimmed = value.trim();
-        forms.add_whole(trimmed, declared);
+        self.add_whole(trimmed, declared);
         if trimmed.len() < value.len() {
             match value.len() {
-                ..=ALL_FORMS => forms.add_whole(value, declared),
-                _ => forms.keep(value.as_bytes(), false),
+                ..=ALL_FORMS => self.add_whole(value, declared),
+                _ => self.keep(value.as_bytes(), false),
             }
         }
         if trimmed.contains(['\n', '\r']) {
             for line in trimmed.split(['\n', '\r']).map(str::trim).filter(|line| has_eight(line)) {
                 match value.len() {
-                    ..=ALL_FORMS => forms.add(line, value.len() <= LINES_ENCODED),
-                    _ => forms.keep(line.as_bytes(), false),
+                    ..=ALL_FORMS => self.add(line, value.len() <= LINES_ENCODED),
+                    _ => self.keep(line.as_bytes(), false),
                 }
             }
         }
-        forms
+    }
+
+    /// What is no text is hidden as it is, and by lines.
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.keep(bytes, false);
+        for line in bytes.split(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.keep(line.trim_ascii(), false);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

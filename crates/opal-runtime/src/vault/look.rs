@@ -133,7 +133,8 @@ impl<'a, T: Track> Looking<'a, T> {
             };
             let open = net.scan(bytes, &mut sink);
             let open = open.filter(|_| !self.stretch.is_last);
-            for from in [open, sink.undecided].into_iter().flatten() {
+            self.findings.is_telling |= open.as_ref().is_some_and(|open| open.is_half);
+            for from in [open.map(|open| open.from), sink.undecided].into_iter().flatten() {
                 self.findings.wait(self.track.origin(from), bytes.len() - from);
             }
             self.take(&sink.hits, layer);

@@ -7,17 +7,27 @@
 
 use super::filter::Filter;
 use super::keep::{End, Hash, Kept, LEAD, Pattern, Rung};
+use super::search::TELLING;
 
 pub(super) struct Net {
     kept: Kept,
     /// For each pattern the longest other that begins it, or `NONE`.
     shorter: Vec<u32>,
     filter: Filter,
+    /// Which patterns are so short that less than [`TELLING`] characters are half of them.
+    short: Vec<u32>,
     /// A few bits for each end: that most bytes are no end is quickly seen.
     hints: Vec<u64>,
 }
 
 const NONE: u32 = u32::MAX;
+
+/// The end of some bytes that may be the beginning of a pattern.
+pub(super) struct Open {
+    pub(super) from: usize,
+    /// It would be half of a short one.
+    pub(super) is_half: bool,
+}
 
 /// What a net is told about each pattern that it finds.
 pub(super) trait Sink {
@@ -47,19 +57,31 @@ impl Net {
             let (word, bit) = hint(end.hash, hints.len());
             hints[word] |= bit;
         }
-        Some(Self { kept, shorter, filter, hints })
+        let indexed = (0..).zip(kept.patterns.iter());
+        let short = indexed.filter(|(_, pattern)| pattern.length() < 2 * TELLING - 1);
+        let short = short.map(|(index, _)| index).collect();
+        Some(Self { kept, shorter, filter, short, hints })
     }
 
-    /// Tells `sink` of each pattern in `bytes`, and gives the place from which on the end of
-    /// `bytes` may be the beginning of another.
-    pub(super) fn scan(&self, bytes: &[u8], sink: &mut impl Sink) -> Option<usize> {
+    /// Tells `sink` of each pattern in `bytes`, and gives the end of `bytes` that may be the
+    /// beginning of another.
+    pub(super) fn scan(&self, bytes: &[u8], sink: &mut impl Sink) -> Option<Open> {
         let mut from = 0;
         while let Some(at) = self.filter.next(bytes, from) {
             self.look(&bytes[at..], at, sink);
             from = at + 1;
         }
         let last = bytes.len().saturating_sub(LEAD - 1);
-        (last..bytes.len()).find(|from| self.may_begin(&bytes[*from..]))
+        let from = (last..bytes.len()).find(|from| self.may_begin(&bytes[*from..]))?;
+        let is_half = (from..bytes.len()).any(|from| self.is_half(&bytes[from..]));
+        Some(Open { from, is_half })
+    }
+
+    /// Whether a short pattern begins with `bytes`, and half of it or more is there.
+    fn is_half(&self, bytes: &[u8]) -> bool {
+        let short = self.short.iter().map(|index| &self.kept.patterns[*index as usize]);
+        let mut begun = short.filter(|pattern| pattern.text().starts_with(bytes));
+        begun.any(|pattern| pattern.length() <= 2 * bytes.len())
     }
 
     /// For each pattern that `bytes` begin with, which stand at `place`.
@@ -108,8 +130,8 @@ impl Net {
     }
 
     pub(super) fn memory(&self) -> usize {
-        let (shorter, hints) = (size_of_val(&*self.shorter), size_of_val(&*self.hints));
-        self.kept.memory() + self.filter.memory() + shorter + hints
+        let indices = size_of_val(&*self.shorter) + size_of_val(&*self.short);
+        self.kept.memory() + self.filter.memory() + indices + size_of_val(&*self.hints)
     }
 }
 

@@ -11,9 +11,6 @@ use super::Vault;
 use super::patterns::Patterns;
 use super::search::{Findings, Layer, Region, Stretch, Trail, search};
 
-/// So many characters of what may be a value are never shown.
-const TELLING: usize = 4;
-
 /// One stream of bytes on its way to be seen.
 ///
 /// Each stretch is looked at together with what was held back of the one before, so that nothing
@@ -26,8 +23,8 @@ pub struct Scrubber<'v> {
     held: Zeroizing<Vec<u8>>,
     /// So many of the held bytes were shown while the stream was idle.
     shown: usize,
-    /// How many characters of a value may be held.
-    waiting: usize,
+    /// What is held would tell something of a value.
+    is_telling: bool,
     carry: Carry,
     /// The second stage: it sees only what the values have left.
     patterns: Option<Patterns>,
@@ -47,7 +44,7 @@ impl<'v> Scrubber<'v> {
     pub(super) fn new(vault: &'v Vault) -> Self {
         let (layers, held, carry) = Default::default();
         let patterns = vault.has_patterns.then(Patterns::default);
-        Self { vault, layers, generation: 0, held, shown: 0, waiting: 0, carry, patterns }
+        Self { vault, layers, generation: 0, held, shown: 0, is_telling: false, carry, patterns }
     }
 
     /// What can be shown now; what may be the beginning of a value is held back, and with
@@ -84,7 +81,8 @@ impl<'v> Scrubber<'v> {
     }
 
     /// The stream rests, perhaps at a prompt: shows what is held back where it is too short to
-    /// tell anything. Of a value that goes on later the rest is hidden all the same.
+    /// tell anything, less than four characters and less than half of a value. Of a value that goes
+    /// on later the rest is hidden all the same.
     pub fn idle(&mut self) -> Shown<'_> {
         let mut now = self.idle_values();
         if let Some(patterns) = &mut self.patterns {
@@ -96,7 +94,7 @@ impl<'v> Scrubber<'v> {
 
     fn idle_values(&mut self) -> Vec<u8> {
         self.refresh();
-        if self.held.len() == self.shown || self.waiting >= TELLING {
+        if self.held.len() == self.shown || self.is_telling {
             return Vec::new();
         }
         let findings = self.find(&self.held, false);
@@ -122,7 +120,7 @@ impl<'v> Scrubber<'v> {
     fn refresh(&mut self) {
         if self.vault.generation() != self.generation {
             (self.generation, self.layers) = self.vault.layers();
-            self.waiting = self.find(&self.held, false).waiting;
+            self.is_telling = self.find(&self.held, false).is_telling;
         }
     }
 
@@ -152,12 +150,12 @@ impl<'v> Scrubber<'v> {
     }
 
     fn keep(&mut self, raw: &[u8], findings: Findings, open: Option<(Arc<str>, usize)>) {
-        let Findings { hold, waiting, mut trails, before, .. } = findings;
+        let Findings { hold, is_telling, mut trails, before, .. } = findings;
         for trail in &mut trails {
             trail.at -= hold;
         }
         self.carry = Carry { before, trails, open };
-        self.waiting = waiting;
+        self.is_telling = is_telling;
         self.shown = self.shown.saturating_sub(hold);
         self.held = Zeroizing::new(raw[hold..].to_vec());
     }

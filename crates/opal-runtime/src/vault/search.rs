@@ -8,6 +8,9 @@ use super::look::Looking;
 use super::net::Net;
 use super::view::{Loose, Track as _, View, Views};
 
+/// So many characters of what may be a value are never shown, nor is half of a value.
+pub(super) const TELLING: usize = 4;
+
 /// Values that are looked for together.
 pub(super) struct Layer {
     labels: Vec<Arc<str>>,
@@ -55,8 +58,8 @@ pub(super) struct Findings {
     pub(super) regions: Vec<Region>,
     /// From here on the bytes may be the beginning of something to hide.
     pub(super) hold: usize,
-    /// How many characters of a value may have been printed from there on.
-    pub(super) waiting: usize,
+    /// What may have been printed of a value from there on would tell something of it.
+    pub(super) is_telling: bool,
     /// To be gone on with after `hold`.
     pub(super) trails: Vec<Trail>,
     /// What is printed last before `hold`.
@@ -125,7 +128,7 @@ pub(super) fn search(layers: &[Arc<Layer>], stretch: &Stretch<'_>) -> Findings {
     let mut findings = Findings {
         regions: Vec::new(),
         hold: length,
-        waiting: 0,
+        is_telling: false,
         trails: Vec::new(),
         before: stretch.before,
         followed: Vec::new(),
@@ -155,9 +158,10 @@ fn both(layers: &[Arc<Layer>], stretch: &Stretch<'_>, view: &View<'_>, findings:
 }
 
 impl Findings {
+    /// Holds back what begins at `from`, where so many characters may be those of a value.
     pub(super) fn wait(&mut self, from: usize, characters: usize) {
         self.hold = self.hold.min(from);
-        self.waiting = self.waiting.max(characters);
+        self.is_telling |= characters >= TELLING;
     }
 
     /// What began after `hold` is found again with more output, so only the rest is carried on.

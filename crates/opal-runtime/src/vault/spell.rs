@@ -1,5 +1,5 @@
-//! The ways in which programs write a text as text: escaped for JSON, a URL, HTML, a shell, C or
-//! Python.
+//! The ways in which programs write a text as text: escaped for JSON, a URL, HTML, a shell, C,
+//! Python, YAML, SQL or CSV.
 //!
 //! What is around a text, quotes for example, is not part of it. Encodings that leave nothing of
 //! the text are in `encode`.
@@ -62,6 +62,8 @@ enum Code {
     Itself,
     /// `\x1b`, for each byte of it.
     Hex,
+    /// The same in upper case.
+    HexUpper,
     /// `\033`, for each byte of it.
     Octal,
     /// `\u001b`, for each UTF-16 unit of it.
@@ -76,6 +78,8 @@ enum Code {
     PercentLower,
     /// `\x1b`, `\u20ac` or `\U0001f600`, whichever is the shortest that can.
     Python,
+    /// The same in upper case.
+    PythonUpper,
 }
 
 struct Style {
@@ -113,6 +117,10 @@ const DELETE: Named = &[('\u{7f}', r"\u007f")];
 const DOLLAR: Named = &[('$', r"\$"), ('`', r"\`")];
 const CLOSE_AND_BACKSLASH: Named = &[('\'', r"'\''")];
 const CLOSE_AND_QUOTE: Named = &[('\'', "'\"'\"'")];
+const SINGLE_TWICE: Named = &[('\'', "''")];
+const DOUBLE_TWICE: Named = &[('"', "\"\"")];
+const YAML: Named = &[('\0', r"\0"), ('\u{1b}', r"\e")];
+const LOGGED: Named = &[('"', r"\x22"), ('\\', r"\x5C")];
 
 const STYLES: &[Style] = &[
     // JSON, as different writers have it.
@@ -163,6 +171,12 @@ const STYLES: &[Style] = &[
     style(&[BACKSLASH, SINGLE, LINES, FEEDS, BELLS, ESCAPE], Code::Octal, Code::Itself),
     style(&[BACKSLASH, SINGLE, LINES, FEEDS, BELLS, ESCAPE], Code::Octal, Code::Octal),
     style(&[BACKSLASH, DOUBLE, DOLLAR], Code::Itself, Code::Itself),
+    // YAML: in single quotes, as SQL has them too, and in double quotes. CSV. The logs of nginx.
+    style(&[SINGLE_TWICE], Code::Itself, Code::Itself),
+    style(&[BACKSLASH, DOUBLE, LINES, FEEDS, BELLS, YAML], Code::PythonUpper, Code::Itself),
+    style(&[BACKSLASH, DOUBLE, LINES, FEEDS, BELLS, YAML], Code::PythonUpper, Code::PythonUpper),
+    style(&[DOUBLE_TWICE], Code::Itself, Code::Itself),
+    style(&[LOGGED], Code::HexUpper, Code::HexUpper),
 ];
 
 impl Short {
@@ -315,13 +329,14 @@ impl Code {
     }
 
     fn is_by_byte(self) -> bool {
-        matches!(self, Self::Itself | Self::Hex | Self::Octal | Self::Percent | Self::PercentLower)
+        !self.is_json() && !matches!(self, Self::Braces | Self::Python | Self::PythonUpper)
     }
 
     /// Writes a byte of a character, if there is a code for it.
     fn write_byte(self, out: &mut String, byte: u8) -> bool {
         let written = match self {
             Self::Hex => write!(out, "\\x{byte:02x}"),
+            Self::HexUpper => write!(out, "\\x{byte:02X}"),
             Self::Octal => write!(out, "\\{byte:03o}"),
             Self::Percent => write!(out, "%{byte:02X}"),
             Self::PercentLower => write!(out, "%{byte:02x}"),
@@ -339,7 +354,7 @@ impl Code {
             }
             Self::Utf16 => units(c, |unit| write!(out, "\\u{unit:04x}")),
             Self::Utf16Upper => units(c, |unit| write!(out, "\\u{unit:04X}")),
-            Self::Hex | Self::Octal | Self::Percent | Self::PercentLower => {
+            Self::Hex | Self::HexUpper | Self::Octal | Self::Percent | Self::PercentLower => {
                 let mut utf_8 = [0; 4];
                 c.encode_utf8(&mut utf_8).bytes().for_each(|byte| {
                     self.write_byte(out, byte);
@@ -350,6 +365,9 @@ impl Code {
             Self::Python if number <= 0xff => write!(out, "\\x{number:02x}"),
             Self::Python if number <= 0xffff => write!(out, "\\u{number:04x}"),
             Self::Python => write!(out, "\\U{number:08x}"),
+            Self::PythonUpper if number <= 0xff => write!(out, "\\x{number:02X}"),
+            Self::PythonUpper if number <= 0xffff => write!(out, "\\u{number:04X}"),
+            Self::PythonUpper => write!(out, "\\U{number:08X}"),
         };
         written.expect("a string takes every text");
     }

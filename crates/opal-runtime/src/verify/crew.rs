@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 use opal_core::resolver::Inputs;
 use opal_core::resource::Verify;
 
-use super::look::{Look, Looked, look};
+use super::look::{Limit, Look, Looked, look};
 use super::rehearse::Spot;
+use crate::execute::STACK_BYTES;
 use crate::session::{Place, Session};
 use crate::stop::Stop;
 
@@ -28,7 +29,7 @@ pub(super) struct Task {
     pub(super) base: Arc<Path>,
     pub(super) spot: Spot,
     pub(super) stop: Stop,
-    pub(super) limit: Duration,
+    pub(super) limit: Limit,
 }
 
 /// What has come of it.
@@ -75,8 +76,8 @@ impl Crew {
         }
         drop(line);
         let (todo, tell) = (Arc::clone(&self.todo), self.tell.clone());
-        let name = thread::Builder::new().name("look".to_owned());
-        if name.spawn(move || work(&todo, &tell)).is_err() {
+        let thread = thread::Builder::new().name("look".to_owned()).stack_size(STACK_BYTES);
+        if thread.spawn(move || work(&todo, &tell)).is_err() {
             // The system has no thread to spare: then it is done here.
             if let Some(task) = self.todo.lock().tasks.pop_back() {
                 let _ = self.tell.send(task.take());

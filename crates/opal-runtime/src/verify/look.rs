@@ -19,7 +19,15 @@ pub(crate) struct Look<'a> {
     /// Its stop ends with the time.
     pub(crate) place: Place<'a>,
     /// For the words only.
-    pub(crate) limit: Duration,
+    pub(crate) limit: Limit,
+}
+
+/// How long a look may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) time: Duration,
+    /// Whether it is that of all looks, whatever their steps say.
+    is_of_all: bool,
 }
 
 /// What a look has found, and what it has read for it.
@@ -31,14 +39,14 @@ pub(crate) struct Looked {
 }
 
 /// How long a look with these arguments may take.
-pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Duration {
+pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Limit {
     let own = match inputs.data("verify_timeout") {
         Some(Data::Duration(own)) => {
             Some(Duration::from_nanos(own.as_nanos().max(0).unsigned_abs()))
         }
         _ => None,
     };
-    of_all.or(own).unwrap_or(USUAL_TIMEOUT)
+    Limit { time: of_all.or(own).unwrap_or(USUAL_TIMEOUT), is_of_all: of_all.is_some() }
 }
 
 /// Looks. Every question to the machine is refused once the time is over; only a system call that
@@ -58,10 +66,14 @@ pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
     Looked { found, read: probe.into_read() }
 }
 
-pub(super) fn out_of_time(limit: Duration) -> Trouble {
-    let limit = i64::try_from(limit.as_nanos()).unwrap_or(i64::MAX);
-    let message = format!("did not answer within {}", opal_core::Duration::from_nanos(limit));
-    let help = "give it more time with `verify_timeout`, or all of them with `--timeout`";
+pub(super) fn out_of_time(limit: Limit) -> Trouble {
+    let time = i64::try_from(limit.time.as_nanos()).unwrap_or(i64::MAX);
+    let message = format!("did not answer within {}", opal_core::Duration::from_nanos(time));
+    // In an apply, `--timeout` is the time of the whole run.
+    let help = match limit.is_of_all {
+        true => "give all of them more time with `--timeout`",
+        false => "give it more time with `verify_timeout`",
+    };
     Trouble::new(TroubleKind::TimedOut, message, help)
 }
 

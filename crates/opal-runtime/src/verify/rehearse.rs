@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use opal_core::Secret;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::Step;
-use opal_core::resolver::Trouble;
+use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{Described, described};
 
-use super::look::out_of_time;
+use super::Survey;
+use super::look::{limit, out_of_time};
 use super::pretend::Pretend;
-use super::{Survey, USUAL_TIMEOUT};
 use crate::execute::{Values, inputs, is_open, moves};
 use crate::script::Movement;
 use crate::stop::Order;
@@ -173,14 +173,14 @@ impl<'p> Rehearsal<'p> {
             return Err(trouble.clone());
         }
         let Survey { stop, timeout, session, .. } = self.survey;
-        let limit = timeout.unwrap_or(USUAL_TIMEOUT);
+        let limit = limit(&Inputs::default(), timeout);
         let (tell, told) = channel();
         let (session, from, to) = (Arc::clone(session), Arc::clone(from), to.to_owned());
         // Where the system has no thread to spare, nobody tells.
         let _ =
             thread::Builder::new().spawn(move || tell.send(session.directory(&from, &to, false)));
         let since = Instant::now();
-        while since.elapsed() < limit && stop.order() == Order::GoOn {
+        while since.elapsed() < limit.time && stop.order() == Order::GoOn {
             match told.recv_timeout(TICK) {
                 Ok(found) => return found,
                 Err(RecvTimeoutError::Timeout) => stop.attend(),

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Why;
 use opal_core::hash::Digest;
+use opal_core::placeholder::Placeholder;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{self, Blocked, Finding, Status, Verification};
 use opal_core::{Data, Secret, suggest};
 
 use super::crew::{Crew, Task};
-use super::details;
-use super::look::{Looked, limit, out_of_time};
+use super::details::{self, Sight};
+use super::look::{Limit, Looked, limit, out_of_time};
 use super::rehearse::Found;
 use super::{MAX_JOBS, Survey, unready};
 use crate::execute::{Unready, Values, inputs, is_open};
@@ -56,7 +57,7 @@ struct Node<'r, 'p> {
 struct Running {
     at: SystemTime,
     since: Instant,
-    limit: Duration,
+    limit: Limit,
 }
 
 /// What has come of one step.
@@ -181,7 +182,7 @@ impl<'r, 'p> Round<'r, 'p> {
     /// Until somebody has to be left behind, or asked whether to go on.
     fn patience(&self) -> Duration {
         let now = Instant::now();
-        let left = |it: &Running| (it.limit + GRACE).saturating_sub(now - it.since);
+        let left = |it: &Running| (it.limit.time + GRACE).saturating_sub(now - it.since);
         let left = self.running.values().map(left);
         left.min().unwrap_or(TICK).min(TICK)
     }
@@ -211,7 +212,7 @@ impl<'r, 'p> Round<'r, 'p> {
             Err(trouble) => return self.settle(index, known(Err(trouble), false)),
         };
         let limit = limit(&inputs, self.survey.timeout);
-        let stop = self.survey.stop.limited(limit, GRACE);
+        let stop = self.survey.stop.limited(limit.time, GRACE);
         self.running.insert(index, Running { at, since: Instant::now(), limit });
         self.crew.give(self.task(index, inputs, spot, stop, limit));
     }
@@ -222,7 +223,7 @@ impl<'r, 'p> Round<'r, 'p> {
         inputs: Inputs,
         spot: super::rehearse::Spot,
         stop: Stop,
-        limit: Duration,
+        limit: Limit,
     ) -> Task {
         let verify = self.nodes[index].found.described.resource.verify;
         let (session, base) = (Arc::clone(self.survey.session), Arc::clone(&self.base));
@@ -255,12 +256,12 @@ impl<'r, 'p> Round<'r, 'p> {
 
     fn leave_behind(&mut self) {
         let now = Instant::now();
-        let is_late = |it: &Running| now - it.since >= it.limit + GRACE;
+        let is_late = |it: &Running| now - it.since >= it.limit.time + GRACE;
         let late = self.running.iter().filter(|(_, it)| is_late(it));
-        let late: Vec<(usize, Duration)> = late.map(|(index, it)| (*index, it.limit)).collect();
+        let late: Vec<(usize, Limit)> = late.map(|(index, it)| (*index, it.limit)).collect();
         for (index, limit) in late {
             let looked = Looked { found: Err(out_of_time(limit)), read: Vec::new() };
-            self.answered(index, looked, limit);
+            self.answered(index, looked, limit.time);
         }
     }
 
@@ -309,11 +310,12 @@ impl<'r, 'p> Round<'r, 'p> {
     fn verification(&self, found: &Found<'_>, seen: Seen) -> Verification {
         let Survey { plan, vault, .. } = self.survey;
         let Seen { found: look, at, took, by_prerequisite } = seen;
-        let mut content = None;
+        let mut digest = None;
         let (status, message, details, blocked) = match look {
-            Ok(Finding { status, message, details, content: of }) => {
-                content = of;
-                (status, vault.scrub(message.expose()), details, None)
+            Ok(finding) => {
+                digest = self.digest(&finding);
+                let Sight { message, details } = details::shown(&finding, vault);
+                (finding.status, message, details, None)
             }
             Err(Trouble { message, help, .. }) => {
                 let error = vault.scrub(&message);
@@ -322,22 +324,25 @@ impl<'r, 'p> Round<'r, 'p> {
                 (Status::Blocked, error, None, Some(blocked))
             }
         };
-        let digest = self.survey.key.and_then(|key| {
-            let told = told_apart(details.as_ref(), content, self.survey.base)?;
-            Some(key.placeholder(plan.algorithm, DETAILS, &Data::Text(told)))
-        });
         Verification {
             id: resource::name(plan, found.step).to_owned(),
             path: found.step.path.clone(),
             key: vault.scrub(&resource::key(plan, found.step, found.described)),
             status,
             message,
-            details: details.map(|it| details::shown(&it, vault)),
+            details,
             blocked,
             digest,
             took,
             at,
         }
+    }
+
+    /// Of all that was found, whatever of it is shown.
+    fn digest(&self, Finding { details, content, .. }: &Finding) -> Option<Placeholder> {
+        let key = self.survey.key?;
+        let told = told_apart(details.as_ref(), *content, self.survey.base)?;
+        Some(key.placeholder(self.survey.plan.algorithm, DETAILS, &Data::Text(told)))
     }
 }
 

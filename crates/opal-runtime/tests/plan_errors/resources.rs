@@ -27,6 +27,11 @@ fn one_thing_has_one_description() {
             // What says the default says the same.
             ("@pkg.install([\"a\"], update=false)\n@pkg.install([\"a\"], manager=\"auto\")\n", &[]),
             ("@pkg.install([\"a\"], update=true)\n@pkg.install([\"a\"])\n", &["2:1 E0815"]),
+            (
+                "@service.running(\"a\")\n@service.running(\"a.service\", enabled=true)\n",
+                &["2:1 E0815"],
+            ),
+            ("@service.running(\"a\")\n@service.running(\"a.timer\", enabled=true)\n", &[]),
         ],
         Purpose::Run,
     );

@@ -27,7 +27,7 @@ fn lines_are_those_of_the_record() {
     let writer = place.writer("deploy", 1);
     let mut out = Vec::new();
     let lines = Lines::new(&mut out);
-    lines.start(&header("deploy", 1)).unwrap();
+    lines.start(&header("deploy", 1), &VAULT).unwrap();
     for recorder in [&writer as &dyn Recorder, &lines] {
         step(recorder, 1, "p", b"x\n");
         recorder.event(&started(2, "p")).unwrap();

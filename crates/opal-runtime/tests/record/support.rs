@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use opal_core::Value;
@@ -14,10 +15,14 @@ use opal_core::view::PlanView;
 use opal_runtime::record::reader::{self, Run};
 use opal_runtime::record::{Ending, Header, RunId, Writer};
 use opal_runtime::root::Root;
+use opal_runtime::vault::Vault;
 use opal_runtime::witness::Recorder;
 use tempfile::TempDir;
 
 pub(crate) static NO_ARGUMENTS: BTreeMap<String, Value> = BTreeMap::new();
+
+/// Knows nothing.
+pub(crate) static VAULT: LazyLock<Vault> = LazyLock::new(Vault::new);
 
 pub(crate) struct Place {
     pub(crate) folder: TempDir,
@@ -35,7 +40,7 @@ impl Place {
     pub(crate) fn writer<'a>(&self, target: &'a str, second: u64) -> Writer<'a> {
         let plan = plan(target);
         let view = PlanView::new(&plan, plan.source_hash);
-        Writer::create(&self.root, header(target, second), &view, false).unwrap()
+        Writer::create(&self.root, header(target, second), &view, &VAULT, false).unwrap()
     }
 
     pub(crate) fn target(&self, target: &str) -> PathBuf {

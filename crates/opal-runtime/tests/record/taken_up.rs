@@ -110,6 +110,33 @@ fn the_last_attempt_counts() {
 }
 
 #[test]
+fn between_two_attempts_it_is_the_step_that_the_last_one_failed_at() {
+    let retry = |mut event| {
+        if let Kind::Started(step) = &mut event {
+            step.decorator = "@retry";
+        }
+        Event { kind: event, ..started(1, "main.retry[0]") }
+    };
+    let (first, second) = ("main.retry[0].shell[0]", "main.retry[0].workdir[0].shell[0]");
+    let steps = [
+        retry(block(started(1, "main.retry[0]")).kind),
+        started(2, first),
+        finished(2, first, End::Failed, 1),
+        started(3, first),
+        finished(3, first, End::Done, 0),
+        block(started(4, "main.retry[0].workdir[0]")),
+        started(5, second),
+        finished(5, second, End::Failed, 1),
+        block(finished(4, "main.retry[0].workdir[0]", End::Failed, 1)),
+        block(finished(1, "main.retry[0]", End::Stopped, 143)),
+    ];
+    assert_eq!(after(&steps, Status::Interrupted).as_deref(), Some(second));
+    // Killed in the pause, it had no time to say so.
+    assert_eq!(after(&steps[..9], Status::Crashed).as_deref(), Some(second));
+    assert_eq!(after(&steps[1..9], Status::Interrupted), None, "without another attempt to come");
+}
+
+#[test]
 fn a_run_that_was_killed_can_be_taken_up_at_what_had_begun() {
     let place = Place::new();
     let writer = place.writer("main", 1);

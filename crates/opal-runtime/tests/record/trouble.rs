@@ -16,7 +16,7 @@ use crate::support::*;
 fn create(root: &Root) -> Result<(), (String, String)> {
     let plan = plan("deploy");
     let view = PlanView::new(&plan, plan.source_hash);
-    match Writer::create(root, header("deploy", 1), &view, false) {
+    match Writer::create(root, header("deploy", 1), &view, &VAULT, false) {
         Ok(writer) => writer.finish(&done()).map_err(|error| (error.to_string(), error.help())),
         Err(error) => Err((error.to_string(), error.help())),
     }
@@ -106,7 +106,7 @@ fn a_full_disk_ends_the_run_and_what_was_written_can_be_read() {
     on_a_small_disk("size=256k,mode=0700", |root, _| {
         let plan = plan("deploy");
         let view = PlanView::new(&plan, plan.source_hash);
-        let writer = Writer::create(root, header("deploy", 1), &view, false).unwrap();
+        let writer = Writer::create(root, header("deploy", 1), &view, &VAULT, false).unwrap();
         let mut written = 0;
         while writer.event(&started(written + 1, "deploy.shell[0]")).is_ok() {
             written += 1;
@@ -126,7 +126,7 @@ fn a_full_disk_ends_the_run_and_what_was_written_can_be_read() {
 fn create_again(root: &Root) -> Result<(), (String, String)> {
     let plan = plan("deploy");
     let view = PlanView::new(&plan, plan.source_hash);
-    let created = Writer::create(root, header("deploy", 2), &view, false);
+    let created = Writer::create(root, header("deploy", 2), &view, &VAULT, false);
     created.map(drop).map_err(|error| (error.to_string(), error.help()))
 }
 

@@ -98,7 +98,7 @@ fn every_file_is_json_with_sorted_keys() {
     }];
     let plan = plan("deploy");
     let view = opal_core::view::PlanView::new(&plan, plan.source_hash);
-    let writer = Writer::create(&place.root, header, &view, true).unwrap();
+    let writer = Writer::create(&place.root, header, &view, &VAULT, true).unwrap();
     step(&writer, 1, "deploy.shell[0]", b"\xff\xfe");
     let folder = writer.folder().to_owned();
     let mut ending = ending(Status::Failed, 3);

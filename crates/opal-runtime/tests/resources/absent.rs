@@ -1,8 +1,10 @@
 use std::fs;
+use std::path::Path;
 
 use opal_core::resource::Status;
 
-use crate::support::Site;
+use crate::needs;
+use crate::support::{Mount, Site};
 
 #[test]
 fn whatever_is_there_goes() {
@@ -68,4 +70,68 @@ fn a_tree_that_is_too_deep_is_refused_in_words() {
     fs::create_dir_all(&deep).unwrap();
     let failure = site.apply("@file.absent(\"deep\", recursive=true)").failure();
     assert!(failure.contains("more than 256 directories deep"), "{failure}");
+}
+
+#[test]
+fn the_ground_that_it_stands_on_is_not_removed() {
+    let site = Site::new();
+    site.file("kept", "x");
+    site.link("way", site.path(""));
+    let above = site.path("").parent().unwrap().display().to_string();
+    for path in [".", "./", &above] {
+        let said = site.blocked(&format!("@file.absent(\"{path}\", recursive=true)"));
+        assert!(said.contains("nothing that could be removed"), "{path} {said}");
+        let said = site.blocked(&format!("@file.symlink(\"x\", \"{path}\", force=true)"));
+        assert!(said.contains("nothing that could be removed"), "{path} {said}");
+    }
+    // Of a link only the link is removed.
+    site.brings_about("@file.absent(\"way/\", recursive=true)", Status::Drifted);
+    assert_eq!(site.text("kept"), "x");
+}
+
+#[test]
+fn the_home_of_somebody_else_is_not_guessed() {
+    let site = Site::new();
+    let said = site.blocked("@file.absent(\"~nobody/x\")");
+    assert!(said.contains("`~nobody/x` cannot be found: `~` is only this user's own"), "{said}");
+    assert_eq!(site.status("@file.absent(\"./~nobody/x\")"), Status::Satisfied);
+}
+
+#[test]
+fn what_is_mounted_in_a_tree_keeps_all_of_it() {
+    let site = Site::new();
+    site.file("store/db", "precious");
+    site.file("old/a", "first to go");
+    site.file("old/z", "x");
+    site.directory("old/m/data");
+    site.directory("disk");
+    for (options, from, to, path) in [
+        (&["--bind"][..], site.path("store"), "old/m/data", "old"),
+        (&["--bind"], site.path("store"), "old/m/data", "old/m/data"),
+        (&["--bind"], site.path("store/db"), "old/z", "old"),
+        (&["-t", "tmpfs"], "tmpfs".into(), "disk", "disk"),
+    ] {
+        let mount = Mount::new(options, &from, &site.path(to));
+        if !needs::has("a disk to mount", mount.is_some()) {
+            return;
+        }
+        if path == "disk" {
+            site.file("disk/db", "precious");
+        }
+        for call in
+            ["@file.absent(\"PATH\", recursive=true)", "@file.symlink(\"x\", \"PATH\", force=true)"]
+        {
+            let said = site.blocked(&call.replace("PATH", path));
+            assert!(said.contains("a file system is mounted at `"), "{said}");
+        }
+        // Whoever was looked at is not asked again here.
+        let before = site.tree();
+        let whole = site.path(path);
+        let removed = site.files().remove(&whole, true).unwrap_err();
+        assert!(removed.message.contains("a file system is mounted there"), "{removed:?}");
+        site.files().make_link(&whole, Path::new("x"), true).unwrap_err();
+        assert_eq!(site.tree(), before, "{path}");
+    }
+    site.brings_about("@file.absent(\"old\", recursive=true)", Status::Drifted);
+    assert_eq!(site.text("store/db"), "precious");
 }

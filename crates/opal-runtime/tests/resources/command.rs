@@ -72,3 +72,13 @@ fn what_is_captured_of_a_satisfied_step_is_empty() {
     site.apply(source).ok();
     assert_eq!(site.text("out"), "[]\n");
 }
+
+#[test]
+fn what_a_check_leaves_in_the_background_is_not_waited_for_and_is_ended() {
+    let site = Site::new();
+    let check = "@shell(\":\", check=\"sleep 50.0731 & exit 0\", verify_timeout=5s)";
+    assert_eq!(site.status(check), Status::Satisfied);
+    // The brackets keep it from finding itself.
+    let is_alive = "@shell(\":\", check=\"grep -qsz '^50[.]0731' /proc/[0-9]*/cmdline\")";
+    assert_eq!(site.status(is_alive), Status::Missing);
+}

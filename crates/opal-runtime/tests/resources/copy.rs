@@ -65,14 +65,53 @@ fn a_replaced_file_keeps_its_owner_and_set_uid_is_not_copied() {
 }
 
 #[test]
-fn a_directory_keeps_the_bits_that_a_copy_says_nothing_about() {
+fn all_twelve_bits_are_copied_to_a_copy_of_the_same_owner() {
     let site = Site::new();
     site.file("s/a", "a");
-    site.set_mode("s", 0o750);
-    site.directory("d");
-    site.set_mode("d", 0o2755);
+    site.file("s/run", "x");
+    site.directory("s/shared");
+    site.directory("s/group");
+    for (name, mode) in [("run", 0o4755), ("shared", 0o1777), ("group", 0o2775)] {
+        site.set_mode(&format!("s/{name}"), mode);
+    }
+    site.brings_about(TREE, Status::Missing);
+    let modes = || ["d/a", "d/run", "d/shared", "d/group"].map(|name| site.mode(name));
+    assert_eq!(modes()[1..], [0o4755, 0o1777, 0o2775]);
+    // What somebody else has added is drift too.
+    site.set_mode("d/a", 0o4000 | site.mode("d/a"));
+    site.set_mode("d/run", 0o755);
+    site.set_mode("d/shared", 0o777);
+    let found = details(&site.verify(TREE));
+    assert!(found.contains("`shared`: mode 0777, expected 1777\n"), "{found}");
+    assert!(found.contains("`run`: mode 0755, expected 4755\n"), "{found}");
+    assert!(found.contains("`a`: mode 4"), "{found}");
     site.brings_about(TREE, Status::Drifted);
-    assert_eq!(site.mode("d"), 0o2750);
+    assert_eq!((modes()[0] & 0o7000, modes()[1]), (0, 0o4755));
+    let left = TREE.replace("recursive=true", "recursive=true, preserve_mode=false");
+    site.set_mode("d/a", 0o4755);
+    assert_eq!(site.status(&left), Status::Satisfied);
+}
+
+#[test]
+fn a_program_of_somebody_else_does_not_run_as_who_copies_it() {
+    if !needs::root() {
+        return;
+    }
+    let site = Site::new();
+    site.file("s", "x");
+    chown(site.path("s"), Some(65534), Some(12345)).unwrap();
+    site.set_mode("s", 0o6755);
+    site.brings_about(COPY, Status::Missing);
+    assert_eq!((site.found("d").uid(), site.mode("d")), (0, 0o755));
+}
+
+#[test]
+fn what_a_system_makes_up_as_it_is_read_is_copied() {
+    let site = Site::new();
+    let call = "@file.copy(\"/proc/version\", \"d\", overwrite=true)";
+    site.brings_about(call, Status::Missing);
+    site.file("d", "other");
+    site.brings_about(call, Status::Drifted);
 }
 
 #[test]

@@ -83,6 +83,23 @@ fn mode_and_owner_are_kept_in_the_file_and_its_backup() {
 }
 
 #[test]
+fn a_backup_has_the_attributes_of_the_file() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let site = Site::new();
+    let path = site.file("f", "a\n");
+    // Not every file system has them.
+    if setxattr(&path, "user.note", b"ours", XattrFlags::empty()).is_err() {
+        return;
+    }
+    site.brings_about(&line(", backup=true"), Status::Drifted);
+    for name in ["f", "f.bak"] {
+        let mut value = [0; 64];
+        let length = getxattr(site.path(name), "user.note", &mut value).unwrap();
+        assert_eq!(&value[..length], b"ours", "{name}");
+    }
+}
+
+#[test]
 fn no_backup_replaces_another() {
     let site = Site::new();
     for number in 0..3 {

@@ -109,6 +109,24 @@ fn another_branch_is_checked_out_and_the_first_one_kept() {
 }
 
 #[test]
+fn a_branch_of_another_working_copy_is_not_taken_from_it() {
+    let site = site();
+    git(&site, "git clone --quiet server.git dev");
+    git(&site, "git -C dev worktree add --quiet ../deploy -b wip");
+    commit(&site, "work", "two");
+    push(&site);
+    let main = head(&site, "dev");
+    let call = "@git.repo(\"server.git\", \"deploy\")";
+    let reason = site.blocked(call);
+    assert!(reason.contains("`main` is checked out in `"), "{reason}");
+    assert!(reason.contains("/dev`"), "{reason}");
+    assert!(site.apply(call).failure().contains("`main` is checked out in"));
+    assert_eq!((head(&site, "dev"), head(&site, "deploy")), (main.clone(), main));
+    git(&site, "git -C dev checkout --quiet --detach");
+    site.brings_about(call, Status::Drifted);
+}
+
+#[test]
 fn another_origin_is_corrected_and_an_absent_one_added() {
     let site = site();
     site.apply(CALL).ok();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -158,6 +159,25 @@ impl Site {
     /// Everything below, with contents, modes, owners and times.
     pub(crate) fn tree(&self) -> Vec<String> {
         tree(self.folder.path())
+    }
+}
+
+/// Something that is mounted as long as this lives.
+pub(crate) struct Mount(PathBuf);
+
+impl Mount {
+    /// None where the tests may not mount anything.
+    #[expect(clippy::disallowed_methods, reason = "only a program mounts without unsafe code")]
+    pub(crate) fn new(options: &[&str], from: &Path, to: &Path) -> Option<Self> {
+        let mounted = Command::new("mount").args(options).arg(from).arg(to).output();
+        mounted.is_ok_and(|it| it.status.success()).then(|| Self(to.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    #[expect(clippy::disallowed_methods, reason = "only a program unmounts without unsafe code")]
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
     }
 }
 

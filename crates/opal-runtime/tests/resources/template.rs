@@ -142,3 +142,23 @@ fn a_file_that_is_made_is_as_the_user_makes_files() {
     let usual = std::fs::metadata(site.file("usual", "x")).unwrap().permissions().mode() & 0o777;
     assert_eq!(site.mode("app.conf"), usual);
 }
+
+#[test]
+fn a_template_is_not_rendered_into_itself() {
+    let site = Site::new();
+    site.file("a.conf", "port={{ 8 * 10 }}\n");
+    site.link("link.j2", "a.conf");
+    site.link("here", ".");
+    for source in ["a.conf", "./a.conf", "link.j2", "here/a.conf"] {
+        let said = site.blocked(&format!("@file.template(\"{source}\", \"a.conf\")"));
+        assert!(said.contains("cannot be rendered into itself: it is the template"), "{said}");
+    }
+    site.blocked("@file.template(\"a.conf\", \"here/a.conf\")");
+    // Another name of the same file is replaced, and the template stays.
+    std::fs::hard_link(site.path("a.conf"), site.path("b.conf")).unwrap();
+    site.brings_about("@file.template(\"a.conf\", \"b.conf\")", Status::Drifted);
+    assert_eq!(
+        (site.text("a.conf").as_str(), site.text("b.conf").as_str()),
+        ("port={{ 8 * 10 }}\n", "port=80\n")
+    );
+}

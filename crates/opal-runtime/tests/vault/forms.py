@@ -30,6 +30,46 @@ def bash(text, locale):
         yield f"bash {name} {locale}", form
 
 
+def read(text):
+    """As `echo` of dash, `echo -e` and `printf %b` read the backslashes of a value."""
+    if len(text) > 100_000 or "\\" not in text:
+        return
+    for name, command in (
+        ("dash echo", ["dash", "-c", 'echo "$1"', "dash", text]),
+        ("echo -e", ["bash", "-c", 'echo -e "$1"', "bash", text]),
+        ("printf %b", ["bash", "-c", 'printf %b "$1"', "bash", text]),
+    ):
+        out = subprocess.run(command, capture_output=True, check=True).stdout
+        yield name, out
+        yield f"base64 {name}", base64.b64encode(out)
+        for index, line in enumerate(out.split(b"\n")[:40]):
+            if len(line.decode(errors="replace").strip()) >= 8:
+                yield f"{name} line {index}", line
+
+
+def yaml_double(text):
+    """As PyYAML writes what it puts in double quotes, without its breaks of lines."""
+    short = {"\0": "0", "\a": "a", "\b": "b", "\t": "t", "\n": "n", "\v": "v", "\f": "f", "\r": "r"}
+    short |= {"\x1b": "e", '"': '"', "\\": "\\"}
+
+    def one(c):
+        if c in short:
+            return "\\" + short[c]
+        if " " <= c <= "~":
+            return c
+        number = ord(c)
+        return f"\\x{number:02X}" if number < 256 else f"\\u{number:04X}" if number < 65536 else f"\\U{number:08X}"
+
+    return '"' + "".join(map(one, text)) + '"'
+
+
+def nginx(text):
+    def one(byte):
+        return f"\\x{byte:02X}" if byte < 32 or byte > 126 or byte in b'"\\' else chr(byte)
+
+    return "".join(map(one, text.encode()))
+
+
 def escapes(text, wide, control):
     def one(c):
         if c in '"\\':
@@ -76,6 +116,10 @@ def texts(text):
     yield "ascii", ascii(text)
     yield "repr bytes", repr(text.encode())
     yield "repr in a list", repr([text, 1])
+    yield "yaml single", "'" + text.replace("'", "''") + "'"
+    yield "yaml double", yaml_double(text)
+    yield "nginx", nginx(text)
+    yield "csv", '"' + text.replace('"', '""') + '"'
     yield "c octal", escapes(text, True, "\\{:03o}")
     yield "c hex", escapes(text, True, "\\x{:02x}")
     yield "c utf-8", escapes(text, False, "\\{:03o}")
@@ -111,6 +155,8 @@ def encodings(text):
         yield f"hex wrapped {name}", grouped(digits, 60, "\n").encode()
         yield f"hex spaced {name}", grouped(digits, 2, " ").encode()
         yield f"hex colons {name}", grouped(digits, 2, ":").encode()
+        yield f"hex dashes {name}", grouped(digits, 2, "-").encode()
+        yield f"hex underscores {name}", grouped(digits, 2, "_").encode()
         yield f"hex pairs {name}", grouped(digits, 4, " ").encode()
         yield f"hex odd pairs {name}", (digits[:2] + " " + grouped(digits[2:], 4, " ")).encode()
         lines = [grouped(digits[at : at + 32], 2, " ") for at in range(0, len(digits), 32)]
@@ -142,6 +188,7 @@ for index, secret in enumerate(json.load(sys.stdin)):
     forms = [(name, form.encode()) for name, form in texts(secret)]
     forms += encodings(secret)
     forms += dressed(secret)
+    forms += read(secret)
     forms += bash(secret, "C.UTF-8")
     forms += bash(secret, "C")
     for name, form in forms:

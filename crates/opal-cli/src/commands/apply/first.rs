@@ -1,7 +1,6 @@
 //! `--verify-first`: everything is looked at before the first step.
 
 use opal_runtime::plan::Resolved;
-use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
 use opal_runtime::verify::Report;
 
@@ -19,13 +18,13 @@ pub(crate) fn look(
     asked: &Asked,
     (subject, resolved): (&Subject<'_>, &Resolved),
     vault: &Vault,
-    (stop, watched): (&Stop, &Watched),
+    watched: &Watched,
 ) -> Outcome<Option<Report>> {
     if !asked.run.verify_first {
         return Ok(Ok(None));
     }
     let counts = Counts::of(&resolved.plan, &context.registry);
-    let report = verify::look(context, asked, (subject, resolved), vault, stop, None)?;
+    let report = verify::look(context, asked, (subject, resolved), vault, watched.stop(), None)?;
     match report.stopped.and(watched.exit()) {
         Some(exit) => {
             let Failure { message, .. } = verify::interrupted(exit, &report, counts);

@@ -63,13 +63,13 @@ impl End<'_> {
         let folder = recording.folder().map(PathBuf::from);
         // Where the last word cannot be kept, it may have been learnt all the same.
         let has_learnt = last.is_err() || word.is_some_and(|last| last.has_learnt);
-        let learnt = has_learnt.then_some(vault);
-        let kept = recording.finish(&ending, learnt);
+        let kept = recording.finish(&ending, has_learnt);
         let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
         let resolved = self.errand.resolved;
         let is_open =
             is_open && folder.as_deref().is_some_and(|it| start::can_be_taken_up(it, resolved));
-        let resume = self.errand.again.as_deref().filter(|_| is_open);
+        let again = self.errand.again.as_deref().filter(|_| is_open);
+        let resume = again.map(|words| vault.scrub(words).text().into_owned());
         let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
         let told = |failed| self.failed(failed, &file, vault);
         let report = Report {
@@ -81,7 +81,8 @@ impl End<'_> {
             beside: outcome.beside.iter().map(told).collect(),
             more: outcome.more,
             late: &outcome.late,
-            resume,
+            is_resume_hidden: resume.as_deref() != again,
+            resume: resume.as_deref(),
             record: folder.as_deref(),
         };
         live.finish(&report);

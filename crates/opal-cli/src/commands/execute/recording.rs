@@ -81,7 +81,7 @@ impl<'a> Recording<'a> {
         context: &Context<'_>,
         asked: &Asked,
         header: Header<'a>,
-        plan: &Plan,
+        (plan, vault): (&Plan, &'a Vault),
         told: Option<&'a dyn Recorder>,
     ) -> Result<Self, Failure> {
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
@@ -97,7 +97,7 @@ impl<'a> Recording<'a> {
         let writer = root
             .map(|root| {
                 let view = PlanView::new(plan, header.plan_hash).with_registry(&context.registry);
-                Writer::create(&root, header, &view, asked.run.sync)
+                Writer::create(&root, header, &view, vault, asked.run.sync)
             })
             .transpose()
             .map_err(|unwritten| {
@@ -107,7 +107,7 @@ impl<'a> Recording<'a> {
         // Only now: what was told to have started is told to have ended.
         if let (Some(lines), Some(header)) = (&lines, &announced) {
             // What cannot be told is noticed at the first step.
-            let _ = lines.start(header);
+            let _ = lines.start(header, vault);
         }
         Ok(Self { writer, lines, told, debug: asked.plan.debug })
     }
@@ -120,9 +120,9 @@ impl<'a> Recording<'a> {
         self.writer.as_ref().map(Writer::id)
     }
 
-    /// The last words; with a vault that has learnt since, everything before them is hidden anew. What
+    /// The last words; where the vault has learnt since, everything before them is hidden anew. What
     /// could not be kept is a failure of its own.
-    pub(super) fn finish(self, ending: &Ending<'_>, learnt: Option<&Vault>) -> Result<(), Failure> {
+    pub(super) fn finish(self, ending: &Ending<'_>, has_learnt: bool) -> Result<(), Failure> {
         let told = self.lines.map_or(Ok(()), |lines| {
             let _ = lines.finish(ending);
             match lines.trouble() {
@@ -130,9 +130,9 @@ impl<'a> Recording<'a> {
                 None => Ok(()),
             }
         });
-        let kept = self.writer.map_or(Ok(()), |writer| match learnt {
-            Some(vault) => writer.finish_hiding(ending, vault),
-            None => writer.finish(ending),
+        let kept = self.writer.map_or(Ok(()), |writer| match has_learnt {
+            true => writer.finish_hiding(ending),
+            false => writer.finish(ending),
         });
         kept.map_err(|unwritten| {
             Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())

@@ -10,6 +10,7 @@ use opal_runtime::execute::{can_begin, leaf, together};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::failed_path;
 use opal_runtime::record::reader::{self, Found, Run, State};
+use opal_runtime::vault::Vault;
 
 use super::recording;
 use crate::commands::runs::{root_failure, unclear, unreadable};
@@ -23,14 +24,15 @@ pub(super) fn from(
     asked: &Asked,
     (source, start): (&Path, &Path),
     plan: &Plan,
+    vault: &Vault,
 ) -> Result<Option<String>, Failure> {
     match (&asked.run.from, &asked.run.resume) {
         (Some(from), _) => named(plan, from).map(Some),
         (None, Some(resume)) => {
-            let here = Here {
-                target: recording::target(source, plan),
-                directory: recording::directory(start),
-            };
+            let directory = recording::directory(start);
+            let hidden = vault.scrub(&directory).text().into_owned();
+            let target = recording::target(source, plan);
+            let here = Here { target, directory: [hidden, directory] };
             taken_up(&earlier(context, asked, resume, &here, plan)?, plan).map(Some)
         }
         (None, None) => Ok(None),
@@ -40,7 +42,8 @@ pub(super) fn from(
 /// Whose runs count: those of a task in one checkout.
 struct Here<'h> {
     target: &'h str,
-    directory: String,
+    /// As a record names it today, and as it is: what is hidden in it changes with the source.
+    directory: [String; 2],
 }
 
 /// Whether `--resume` would find a step in this record, and could begin there.
@@ -102,8 +105,8 @@ fn newest(runs: &[Found], here: &Here<'_>, plan: &Plan) -> Option<Run> {
     let today = hash(plan);
     let mut of_target = None;
     for run in runs.iter().filter_map(|found| Run::load(found).ok()) {
-        let is_of_here =
-            run.target() == here.target && run.text("directory") == Some(here.directory.as_str());
+        let is_here = |directory| here.directory.iter().any(|here| here == directory);
+        let is_of_here = run.target() == here.target && run.text("directory").is_some_and(is_here);
         if !is_of_here || run.state == State::Ended(Status::Refused) {
             continue;
         }

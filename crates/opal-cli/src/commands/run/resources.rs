@@ -64,7 +64,10 @@ pub(crate) fn compare(
                 judge(context, options, &mut verdict, opened, &survey::seen(&now));
                 explain(&mut verdict, &now);
             }
-            None => return Ok(Err(watched.exit().unwrap_or(Exit::Source))),
+            None => {
+                let ended = watched.cut_off("the look at its resources was cut off");
+                return ended.unwrap_or(Ok(Exit::Source)).map(Err);
+            }
         }
     }
     Ok(Ok(verdict))

@@ -31,6 +31,8 @@ pub(crate) struct Report<'a> {
     pub(crate) late: &'a [Box<str>],
     /// What to type to go on: `opal deploy prod --resume`.
     pub(crate) resume: Option<&'a str>,
+    /// Something in it is a value, and hidden.
+    pub(crate) is_resume_hidden: bool,
     pub(crate) record: Option<&'a Path>,
 }
 
@@ -98,7 +100,9 @@ const MAX_COMMAND_CHARS: usize = 2_000;
 /// step, where they are no longer in sight.
 pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<String> {
     let mut lines = Vec::new();
-    if let Some(failed) = &report.failed {
+    // Where the time of the run is over, the steps that took too long are named for it.
+    let failed = report.failed.as_ref().filter(|_| report.late.is_empty());
+    if let Some(failed) = failed {
         lines.push(format!("{}: {}", ink.error("error"), headline(failed)));
     } else if report.code == TIME_IS_OVER {
         lines.push(format!("{}: the time of the run is over", ink.error("error")));
@@ -109,7 +113,7 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         lines.push(format!("  {}:{gap}{text}", ink.label(label)));
     };
     report.late.iter().take(MAX_LATE).for_each(|name| row("took too long", name));
-    if let Some(failed) = &report.failed {
+    if let Some(failed) = failed {
         match failed.id {
             Some(id) => row("step", &format!("{id} ({})", failed.path)),
             None => row("step", failed.path),
@@ -129,7 +133,11 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         row("also failed", &format!("… and {}", counted(report.more, "more step")));
     }
     if let Some(resume) = report.resume {
-        row("help", &format!("to go on from there, run `{resume}`"));
+        let hidden = match report.is_resume_hidden {
+            true => ", and write out what is hidden here",
+            false => "",
+        };
+        row("help", &format!("to go on from there, run `{resume}`{hidden}"));
     }
     if let Some(record) = report.record {
         row("record", &record.display().to_string());

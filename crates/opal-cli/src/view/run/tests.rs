@@ -134,6 +134,7 @@ impl Play {
                 satisfied: 0,
             },
             resume: failed.is_some().then_some("opal deploy --resume"),
+            is_resume_hidden: false,
             failed,
             beside: Vec::new(),
             more: 0,
@@ -479,6 +480,7 @@ fn the_summary_holds_what_a_program_asks_for() {
         more: 0,
         late: &[],
         resume: None,
+        is_resume_hidden: false,
         record: None,
     };
     let summary = summary_json(Some("run-1"), "a", &report, None);

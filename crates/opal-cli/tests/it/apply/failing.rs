@@ -16,6 +16,7 @@ fn two_resources_with_one_key_are_an_error_that_names_both() {
     for verb in ["verify", "apply"] {
         let ran = opal.call(&[verb, "a.yaml"]);
         ran.code(2).says("a.yaml:4:").says("the other description").says("directory:x");
+        ran.says("`one` and `two` describe");
     }
     opal.write("a.yaml", text.replace("\"0700\"", "\"0755\""));
     opal.call(&["apply", "a.yaml"]).code(0);

@@ -18,6 +18,16 @@ fn finally_runs_on_every_way_out_and_catch_deals_with_failures() {
 }
 
 #[test]
+fn a_failure_while_cleaning_up_is_told_beside_the_one_before_it() {
+    let text = "fun main() {\n    try { sh -c 'exit 4' } finally { sh -c 'exit 5' }\n}\n";
+    let ran = main_of(text);
+    ran.code(4).says("step: main.try[0].shell[0]").says("2 failed");
+    ran.says("also failed: main.try[0].finally.shell[0]: sh -c 'exit 5': failed with exit code 5");
+    let json = Opal::machine(text).args(["main", "--json"]).run().json();
+    assert_eq!(json["also_failed"][0]["code"], 5, "{json:#}");
+}
+
+#[test]
 fn retry_tries_again_and_gives_up_with_the_last_code() {
     let text = "fun main() {\n    @retry(3, delay=1ms) {\n        \
                 echo x >> tries; test $(wc -l < tries) -ge 3\n    }\n    cat tries\n}\n";
@@ -33,6 +43,39 @@ fn what_takes_too_long_is_ended_with_124() {
     main_of(text).code(124).says("main.timeout[0]");
     let opal = Opal::machine("fun main() {\n    try { sleep 60 } finally { echo clean }\n}\n");
     opal.args(["main", "--timeout", "100ms"]).run().code(124).stdout("clean\n");
+}
+
+#[test]
+fn a_run_that_was_out_of_time_names_the_step_that_was_at_work() {
+    let opal = Opal::machine("fun main() {\n    true\n    sleep 60\n}\n");
+    let json = opal.call(&["main", "--timeout", "100ms", "--json"]);
+    let json = json.code(124).says("error: the time of the run is over").json();
+    assert_eq!(json["failed"]["path"], "main.shell[1]", "{json:#}");
+    assert_eq!(json["failed"]["code"], 124, "{json:#}");
+    opal.call(&["runs", "list"]).code(0).says("at main.shell[1]");
+}
+
+#[test]
+fn the_time_of_a_run_covers_planning() {
+    let text = "fun main() {\n    echo @shell.output(\"sleep 60; echo x\")\n}\n";
+    let ran = Opal::machine(text).args(["main", "--timeout", "100ms", "--json"]).run();
+    ran.code(124).says("the time of the run is over: planning was cut off");
+    assert!(ran.json()["error"]["message"].is_string(), "{ran:#?}");
+}
+
+#[test]
+fn a_value_that_is_too_long_for_an_argument_is_named_where_its_step_fails() {
+    let long = "let.x = @shell(\"head -c 1048576 /dev/zero | tr '\\\\0' x\")";
+    let opal = Opal::machine(&format!(
+        "fun main() {{\n    {long}\n    /bin/echo \"@let.x\" | wc -c\n}}\n\
+         fun borne() {{\n    {long}\n    @shell(\"/bin/echo @let.x | wc -c\", allow_failure=true)\n}}\n\
+         fun short() {{\n    let.x = @shell(\"echo abc\")\n    ./data.txt \"@let.x\" | cat\n}}\n"
+    ));
+    let opal = opal.file("data.txt", "no program\n");
+    let ran = opal.call(&["main"]);
+    ran.code(126).says("exit code 126").says("at most 128 KiB").says("heredoc");
+    opal.call(&["borne"]).code(0);
+    opal.call(&["short"]).code(126).hides("128 KiB");
 }
 
 #[test]

@@ -149,6 +149,23 @@ fn a_step_that_calls_the_end_of_its_time_a_success_has_timed_out_all_the_same() 
 }
 
 #[test]
+fn a_run_that_was_stopped_between_two_attempts_goes_on_at_the_step_that_failed() {
+    let text = "fun main() {\n    echo first\n    @retry(5, delay=60s) { test -e mended }\n}\n";
+    let opal = Opal::machine(text);
+    opal.call(&["main", "--timeout", "300ms"]).code(124).says("main --resume");
+    opal.write("mended", "");
+    opal.call(&["main", "--resume", "-q"]).code(0).stdout("");
+    std::fs::remove_file(opal.path().join("mended")).unwrap();
+    let mut child = opal.interruptible().args(["main", "--events", "events"]).spawn().unwrap();
+    let events = || std::fs::read_to_string(opal.path().join("events")).unwrap_or_default();
+    eventually("it waits", || events().contains("retrying"));
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    opal.write("mended", "");
+    opal.call(&["main", "--resume", "-q"]).code(0).stdout("");
+}
+
+#[test]
 fn planning_that_is_interrupted_leaves_no_command_behind() {
     let opal = Opal::machine("");
     let word = unique(&opal.path());

@@ -15,7 +15,7 @@ use crate::needs;
 use crate::support::{Opal, binary};
 
 /// Starts something on a terminal of its own, and gives the side of the person.
-fn start(mut command: Command) -> (Child, File) {
+pub(super) fn start(mut command: Command) -> (Child, File) {
     let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&own).unwrap();
     unlockpt(&own).unwrap();
@@ -93,7 +93,7 @@ fn what_cleans_up_runs_though_the_terminal_is_gone() {
 }
 
 /// Reads until the terminal has shown `said`, or nobody has its other side open any more.
-fn read_until(own: &mut File, shown: &mut String, said: &str) {
+pub(super) fn read_until(own: &mut File, shown: &mut String, said: &str) {
     let mut bytes = [0; 4096];
     while !shown.contains(said) {
         let Ok(count @ 1..) = own.read(&mut bytes) else { return };
@@ -102,7 +102,7 @@ fn read_until(own: &mut File, shown: &mut String, said: &str) {
 }
 
 /// Whether a process is held.
-fn is_suspended(pid: &str) -> bool {
+pub(super) fn is_suspended(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
 }

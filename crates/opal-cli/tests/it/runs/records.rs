@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use opal_core::Value;
@@ -11,9 +12,11 @@ use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Stream};
 use opal_core::view::PlanView;
 use opal_runtime::record::{Header, RunId, Writer};
 use opal_runtime::root::Root;
+use opal_runtime::vault::Vault;
 use opal_runtime::witness::Recorder;
 
 static NO_ARGUMENTS: BTreeMap<String, Value> = BTreeMap::new();
+static VAULT: LazyLock<Vault> = LazyLock::new(Vault::new);
 
 /// A run that goes on until it is dropped, and then has crashed.
 pub(super) struct Kept<'a>(Writer<'a>);
@@ -48,7 +51,7 @@ pub(super) fn keep<'a>(root: &Path, target: &'a str, second: u64) -> Kept<'a> {
         pid: 1,
     };
     let view = PlanView::new(&plan, plan_hash);
-    Kept(Writer::create(&Root::new(root), header, &view, false).unwrap())
+    Kept(Writer::create(&Root::new(root), header, &view, &VAULT, false).unwrap())
 }
 
 fn at(second: u64) -> SystemTime {

@@ -45,8 +45,31 @@ fn a_look_that_takes_too_long_is_blocked_and_says_so() {
     let (opal, word) = stuck();
     let ran = opal.call(&["verify", "a.yaml", "--timeout", "300ms"]);
     ran.code(1).says("did not answer within 300ms").says("missing");
-    opal.call(&["verify", "a.yaml", "--timeout", "300ms", "-v"]).says("verify_timeout");
+    let ran = opal.call(&["verify", "a.yaml", "--timeout", "300ms", "-v"]);
+    ran.says("more time with `--timeout`").hides("verify_timeout");
     eventually("everything has ended", || !is_alive(&word));
+}
+
+#[test]
+fn advice_on_time_names_what_gave_so_little_of_it() {
+    let text = "version: 1\nsteps:\n  - {id: slow, type: command, command: \"true\", \
+                check: sleep 20, verify_timeout: 1}\n";
+    let opal = Opal::machine("").file("a.yaml", text);
+    for words in [
+        &["verify", "a.yaml", "-v"][..],
+        &["apply", "a.yaml"],
+        // There it is the time of the whole run, with or without a unit.
+        &["apply", "a.yaml", "--timeout", "90s"],
+        &["apply", "a.yaml", "--timeout", "90"],
+    ] {
+        let ran = opal.call(words);
+        ran.code(1).says("did not answer within 1s").says("`verify_timeout`").hides("--timeout");
+    }
+    let ran = opal.call(&["verify", "a.yaml", "--timeout", "2", "-v"]);
+    ran.code(1).says("did not answer within 2s").says("more time with `--timeout`");
+    opal.call(&["verify", "a.yaml", "--timeout", "0"]).code(2).says("leaves no time");
+    opal.call(&["verify", "a.yaml", "--timeout", "-5"]).code(2);
+    opal.call(&["verify", "a.yaml", "--timeout", "5 s"]).code(2).says("90s");
 }
 
 #[test]

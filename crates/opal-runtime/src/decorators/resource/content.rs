@@ -34,15 +34,18 @@ pub(super) fn read(
     path: &Path,
     links: Links<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, Trouble> {
+    let too_large = || {
+        let message = format!("`{}` has more than {} MiB", path.display(), MAX_BYTES >> 20);
+        Trouble::new(TroubleKind::TooLarge, message, "let a command deal with it")
+    };
+    if matches!(probe.look(path), Ok(Some(entry)) if entry.bytes > MAX_BYTES) {
+        return Err(too_large());
+    }
     let bytes = wiped::read(&mut *probe.read(path, links)?, MAX_BYTES + 1).map_err(|error| {
         let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
         Trouble::new(TroubleKind::Failed, message, "try it by hand, with `cat`")
     })?;
-    if bytes.len() as u64 > MAX_BYTES {
-        let message = format!("`{}` has more than {} MiB", path.display(), MAX_BYTES >> 20);
-        return Err(Trouble::new(TroubleKind::TooLarge, message, "let a command deal with it"));
-    }
-    Ok(bytes)
+    if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
 }
 
 /// Puts a file with these bytes in its place, in one move.
@@ -66,4 +69,18 @@ pub(super) fn keep(
         Trouble::new(TroubleKind::Failed, message, "see whether the disk is full")
     })?;
     pending.keep()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{Asked, MemoryWorld};
+
+    #[test]
+    fn what_says_that_it_is_too_large_is_not_read() {
+        let world = MemoryWorld::default().file("/x", vec![b'x'; (MAX_BYTES + 1) as usize]);
+        let trouble = read(&world, Path::new("/x"), Links::Followed).unwrap_err();
+        assert_eq!(trouble.message, "`/x` has more than 64 MiB");
+        assert!(!world.asked().iter().any(|it| matches!(it, Asked::Read(_))));
+    }
 }

@@ -7,7 +7,7 @@ use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::{Data, Type};
 
-use super::{diff, paths};
+use super::{diff, paths, removal};
 use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -20,8 +20,9 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            ## Statuses\n\n\
            - `satisfied`: nothing is at the path.\n\
            - `drifted`: something is.\n\
-           - `blocked`: it is a directory that is not empty, without `recursive=true`, or the \
-           path has no name at its end, such as `/`.",
+           - `blocked`: it is a directory that is not empty, without `recursive=true`; a file \
+           system is mounted there or below it; it is the directory in which relative paths \
+           begin, or one above it; or the path has no name at its end, such as `/`.",
     params: &[
         Param {
             name: "path",
@@ -92,7 +93,11 @@ impl Verify for FileAbsent {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let wanted = Wanted::new(inputs, probe)?;
         let facts = Facts::read(&wanted.path, probe)?;
-        decide(&wanted, facts)
+        let finding = decide(&wanted, facts)?;
+        if facts.is_some_and(|it| it.entry.kind != EntryKind::Link) {
+            removal::demand_removable(&wanted.path, probe)?;
+        }
+        Ok(finding)
     }
 }
 
@@ -120,8 +125,13 @@ fn decide(wanted: &Wanted, facts: Option<Facts>) -> Result<Finding, Trouble> {
 
 impl Action for FileAbsent {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let removed = Wanted::new(inputs, &*stage.probe())
-            .and_then(|wanted| stage.files().remove(&wanted.path, wanted.recursive));
+        let removed = {
+            let probe = stage.probe();
+            Wanted::new(inputs, &*probe).and_then(|wanted| {
+                self.verify(inputs, &*probe)?;
+                stage.files().remove(&wanted.path, wanted.recursive)
+            })
+        };
         removed.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))
     }
 }

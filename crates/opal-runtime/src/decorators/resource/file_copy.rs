@@ -37,6 +37,11 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            differs. What is only missing in a destination is added in any case.\n\n\
            A directory needs `recursive=true`. Links in it are copied as links. Files of the \
            destination that the source does not have are left alone.\n\n\
+           Permissions are all twelve bits. Set-uid and set-gid of a file are those of the source \
+           only where the copy belongs to the same user, or group: otherwise the program would \
+           run as somebody else, and the copy has to be without them. With \
+           `preserve_mode=false` the permissions are not looked at: a file that is there keeps \
+           its own.\n\n\
            ## Statuses\n\n\
            - `satisfied`: all that the source has is in the destination too, with the same \
            content and, unless `preserve_mode=false`, the same permissions.\n\
@@ -135,7 +140,9 @@ impl Verify for FileCopy {
         if finding.status == Status::Satisfied {
             return Ok(finding);
         }
-        let finding = finding.with_content(contents(&wanted, &facts, probe)?);
+        let finding = finding
+            .with_content(contents(&wanted, &facts, probe)?)
+            .with_privacy(facts.is_private);
         if finding.status != Status::Drifted {
             return Ok(finding);
         }

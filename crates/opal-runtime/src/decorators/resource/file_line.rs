@@ -93,7 +93,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             name: "encoding",
             ty: Type::OneOf(Choices::Static(&["utf-8", "latin-1", "windows-1252", "ascii"])),
             presence: Presence::Default(Value::text("utf-8")),
-            docs: "how the file turns characters into bytes",
+            docs: "how the file turns characters into bytes; differences are shown in UTF-8",
             ..Param::BASE
         },
         ID,
@@ -208,7 +208,9 @@ fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble
             let shown = |bytes| wanted.line.encoding.shown(bytes);
             let (expected, actual) = (shown(&change.content), shown(&found.content));
             let diff = unified((&path, expected.as_bytes()), (&path, actual.as_bytes()));
-            Finding::drifted(message).with_details(diff)
+            let finding = Finding::drifted(message).with_details(diff);
+            let finding = finding.with_privacy(paths::is_private(found.entry.mode));
+            if wanted.line.is_present { finding } else { finding.with_removed(wanted.line.text) }
         }
     })
 }

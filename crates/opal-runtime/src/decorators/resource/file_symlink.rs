@@ -7,7 +7,7 @@ use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::{Data, Type};
 
-use super::{diff, paths};
+use super::{diff, paths, removal};
 use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
@@ -23,7 +23,8 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            - `missing`: nothing is in the place of the link.\n\
            - `drifted`: the link points elsewhere, or, with `force=true`, something else stands \
            in its place.\n\
-           - `blocked`: a file or a directory stands in its place, without `force=true`.",
+           - `blocked`: a file or a directory stands in its place, without `force=true`; or a \
+           directory stands there that cannot be removed, as for `@file.absent`.",
     params: &[
         Param { name: "source", docs: "what the link points to", ..Param::BASE },
         Param { name: "target", docs: "the link itself", ..Param::BASE },
@@ -87,11 +88,17 @@ enum Facts {
 }
 
 impl Facts {
-    fn read(target: &Path, probe: &dyn Probe) -> Result<Self, Trouble> {
+    /// Trouble where something is to make room that has to stay.
+    fn read(Wanted { target, force, .. }: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
         Ok(match paths::look(target, probe)?.map(|entry| entry.kind) {
             None => Self::Nothing,
             Some(EntryKind::Link) => Self::Link(probe.read_link(target)?),
-            Some(kind) => Self::Else(kind),
+            Some(kind) => {
+                if *force {
+                    removal::demand_removable(target, probe)?;
+                }
+                Self::Else(kind)
+            }
         })
     }
 }
@@ -99,7 +106,7 @@ impl Facts {
 impl Verify for FileSymlink {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let wanted = Wanted::new(inputs, probe)?;
-        decide(&wanted, &Facts::read(&wanted.target, probe)?)
+        decide(&wanted, &Facts::read(&wanted, probe)?)
     }
 }
 
@@ -134,9 +141,13 @@ fn differing(wanted: &Wanted, actual: &str) -> String {
 
 impl Action for FileSymlink {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        let made = Wanted::new(inputs, &*stage.probe()).and_then(|wanted| {
-            stage.files().make_link(&wanted.target, &wanted.source, wanted.force)
-        });
+        let made = {
+            let probe = stage.probe();
+            Wanted::new(inputs, &*probe).and_then(|wanted| {
+                Facts::read(&wanted, &*probe)?;
+                stage.files().make_link(&wanted.target, &wanted.source, wanted.force)
+            })
+        };
         made.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))
     }
 }

@@ -1,5 +1,6 @@
 //! A file that is kept equal to what a template renders to.
 
+mod chains;
 mod engine;
 mod go;
 mod words;
@@ -19,7 +20,7 @@ use zeroize::Zeroizing;
 
 use super::content::{self, MAX_BYTES};
 use super::diff::{grouped, unified};
-use super::paths;
+use super::{links, paths};
 use crate::decorators::common::{DEPENDS_ON, ID, NO, OCTAL, VERIFY_TIMEOUT};
 use engine::Template;
 
@@ -42,7 +43,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            - `missing`: nothing is at the destination.\n\
            - `drifted`: the content or the `mode` differs.\n\
            - `blocked`: the template is not there, is no UTF-8 text or cannot be rendered, or the \
-           destination is a link or anything else that is no file.",
+           destination is the template itself, a link or anything else that is no file.",
     params: &[
         Param { name: "source", docs: "the template", ..Param::BASE },
         Param {
@@ -120,6 +121,9 @@ struct Wanted {
     destination: PathBuf,
     content: Zeroizing<Vec<u8>>,
     mode: Option<u32>,
+    /// The template, links followed, and its permissions.
+    template: PathBuf,
+    template_mode: Option<u32>,
 }
 
 /// A destination that is there.
@@ -140,7 +144,10 @@ fn wanted(inputs: &Inputs, probe: &dyn Probe) -> Result<Wanted, Trouble> {
     let source = paths::path(inputs, "source", probe)?;
     let destination = paths::path(inputs, "destination", probe)?;
     let content = render(inputs, probe, &source)?;
-    Ok(Wanted { source, destination, content, mode: paths::mode(inputs) })
+    let template = links::resolved(&source, probe)?;
+    let template_mode = probe.look(&template)?.map(|it| it.mode);
+    let mode = paths::mode(inputs);
+    Ok(Wanted { source, destination, content, mode, template, template_mode })
 }
 
 fn render(
@@ -174,6 +181,9 @@ fn render(
 fn found(wanted: &Wanted, probe: &dyn Probe) -> Result<Option<Found>, Trouble> {
     let path = &wanted.destination;
     let Some(entry) = content::replaceable(probe, path)? else { return Ok(None) };
+    if links::resolved(path, probe)? == wanted.template {
+        return Err(words::own_template(path));
+    }
     let read = || content::read(probe, path, Links::followed_above(path));
     let content = (entry.bytes <= MAX_BYTES).then(read).transpose()?;
     Ok(Some(Found { mode: entry.mode, bytes: entry.bytes, content }))
@@ -185,6 +195,8 @@ fn decide(wanted: &Wanted, found: Option<&Found>) -> Finding {
         let content = Algorithm::Sha256.digest(&[&wanted.content]);
         return Finding::missing(format!("there is no `{path}`")).with_content(content);
     };
+    let modes = [Some(found.mode), wanted.mode, wanted.template_mode];
+    let is_private = modes.into_iter().flatten().any(paths::is_private);
     let mode = wanted.mode.filter(|mode| *mode != found.mode);
     let mode = mode.map(|mode| format!("mode {:04o}, expected {mode:04o}", found.mode));
     match (found.has_content_of(wanted), mode) {
@@ -194,10 +206,12 @@ fn decide(wanted: &Wanted, found: Option<&Found>) -> Finding {
         }
         (false, None) => Finding::drifted(format!("`{path}` differs: content"))
             .with_details(difference(wanted, found))
-            .with_content(contents(wanted, found)),
+            .with_content(contents(wanted, found))
+            .with_privacy(is_private),
         (false, Some(mode)) => Finding::drifted(format!("`{path}` differs: content, {mode}"))
             .with_details(format!("{mode}\n{}", difference(wanted, found)))
-            .with_content(contents(wanted, found)),
+            .with_content(contents(wanted, found))
+            .with_privacy(is_private),
     }
 }
 

@@ -122,6 +122,9 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trou
     }
     let place = place::look(&path, probe)?;
     let tip = place::tip(&url, branch, probe)?;
+    if let Place::Repository(repository) = &place {
+        place::demand_free(&path, repository, &tip, probe)?;
+    }
     Ok((Wanted { url, path, depth }, place, tip))
 }
 

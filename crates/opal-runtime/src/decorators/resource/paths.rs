@@ -47,6 +47,11 @@ pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Option<Entry>, Trou
     Ok(None)
 }
 
+/// Whether nobody but the owner may read what has these permissions.
+pub(super) fn is_private(mode: u32) -> bool {
+    mode & 0o044 == 0
+}
+
 /// Permission bits; the descriptor's pattern has seen to the digits.
 pub(super) fn mode(inputs: &Inputs) -> Option<u32> {
     u32::from_str_radix(inputs.text("mode")?, 8).ok()

@@ -4,15 +4,12 @@
 //! program goes by the path alone: where another user can swap a directory on the way for a link,
 //! that user would choose where it writes.
 
-use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use opal_core::files::{Entry, EntryKind};
 use opal_core::resolver::{Ask, Probe, Trouble, TroubleKind};
 
-/// As many as the system follows.
-const MAX_LINKS: usize = 40;
+use super::links;
 
 /// For everybody to write to, and only for owners to rename in. A group is trusted: a user's own
 /// directories are usually open to a group that has no other member.
@@ -23,49 +20,16 @@ const STICKY: u32 = 0o1000;
 pub(super) fn demand_own(path: &Path, probe: &dyn Probe) -> Result<(), Trouble> {
     let own = user(probe)?;
     let is_own = |found: &Entry| found.owner == 0 || found.owner == own;
-    let mut todo = parts(path.parent().unwrap_or(path));
-    let mut at = PathBuf::from("/");
-    let mut links = 0;
-    while let Some(part) = todo.pop_front() {
-        if part == ".." {
-            at.pop();
-            continue;
-        }
-        let next = at.join(part);
-        let Some(found) = probe.look(&next)? else { return Ok(()) };
-        if !is_own(&found) || found.kind == EntryKind::Directory && is_open(&found) {
-            return Err(foreign(path, &next));
-        }
-        if found.kind != EntryKind::Link {
-            at = next;
-            continue;
-        }
-        links += 1;
-        if links > MAX_LINKS {
-            return Err(foreign(path, &next));
-        }
-        let to = probe.read_link(&next)?;
-        if to.is_absolute() {
-            at = PathBuf::from("/");
-        }
-        let mut first = parts(&to);
-        first.append(&mut todo);
-        todo = first;
-    }
-    Ok(())
+    let way = path.parent().unwrap_or(path);
+    let passed = links::follow(way, probe, |at, found| {
+        let is_foreign = !is_own(found) || found.kind == EntryKind::Directory && is_open(found);
+        if is_foreign { Err(foreign(path, at)) } else { Ok(()) }
+    });
+    passed.map(|_| ())
 }
 
 fn is_open(found: &Entry) -> bool {
     found.mode & OPEN != 0 && found.mode & STICKY == 0
-}
-
-fn parts(path: &Path) -> VecDeque<OsString> {
-    let part = |part: Component<'_>| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    };
-    path.components().filter_map(part).collect()
 }
 
 fn user(probe: &dyn Probe) -> Result<u32, Trouble> {

@@ -40,7 +40,7 @@ impl Checker<'_> {
             if let Some(argument) = self.differ(other, node) {
                 let key = resource::key(&self.resolved.plan, node.step, node.described);
                 let how = format!("`{key}` in two ways: they differ in `{argument}`");
-                errors.push(conflict(other.step, node.step, &how));
+                errors.push(self.conflict(other, node, &how));
             }
         }
         self.errors.append(&mut errors);
@@ -80,7 +80,7 @@ impl Checker<'_> {
         let key = |node: &Node<'_>| resource::key(&self.resolved.plan, node.step, node.described);
         let how = format!("one path in two ways: `{}` and `{}`", key(other), key(node));
         let are_opposite = is_there != other_is_there && side_by_side(other.step, node.step);
-        are_opposite.then(|| conflict(other.step, node.step, &how))
+        are_opposite.then(|| self.conflict(other, node, &how))
     }
 
     /// One package in two versions, asked of one manager.
@@ -117,10 +117,18 @@ impl Checker<'_> {
                     hidden => self.shown(Some(hidden)),
                 };
                 let how = format!("the package {package} in two ways: they differ in its version");
-                errors.push(conflict(self.nodes[*first].step, node.step, &how));
+                errors.push(self.conflict(&self.nodes[*first], node, &how));
             }
         }
         errors
+    }
+
+    fn conflict(&self, first: &Node<'_>, second: &Node<'_>, how: &str) -> Diagnostic {
+        let name = |node: &Node<'_>| resource::name(&self.resolved.plan, node.step).to_owned();
+        let message = format!("`{}` and `{}` describe {how}", name(first), name(second));
+        Diagnostic::new(Code::ResourceConflict, second.step.span, message)
+            .also(first.step.span, "the other description")
+            .help("say it once; what both must have belongs into one of them")
     }
 
     /// The first argument in which two descriptions differ, as far as they are known.
@@ -169,13 +177,6 @@ fn side_by_side(one: &Step, other: &Step) -> bool {
         .last()
         .and_then(|(last, _)| last.rsplit('.').nth(1))
         .is_some_and(|step| step.starts_with("parallel["))
-}
-
-fn conflict(first: &Step, second: &Step, how: &str) -> Diagnostic {
-    let message = format!("`{}` and `{}` describe {how}", first.path, second.path);
-    Diagnostic::new(Code::ResourceConflict, second.span, message)
-        .also(first.span, "the other description")
-        .help("say it once; what both must have belongs into one of them")
 }
 
 /// Bytes that are the same for the same value.

@@ -65,12 +65,21 @@ impl Step {
 /// The step that a run was at when it was stopped; none where it was between two, or at none yet.
 ///
 /// A block that ended in its own way has dealt with what was cut short in it: another attempt was
-/// made, or a failure was caught.
+/// made, or a failure was caught. Where the next attempt had not begun yet, it is the step that the last
+/// one failed at.
 pub(super) fn cut_short(folder: &Path) -> Result<Option<String>, Unreadable> {
     let steps = steps(folder)?;
     let last: BTreeMap<&str, &Step> = steps.iter().map(|step| (&*step.path, step)).collect();
     let is_open = |path: &str| last.get(path).is_none_or(|step| step.was_cut_short());
     let found = steps.iter().find(|step| !step.is_block && around(&step.path).all(is_open));
+    let is_retried = |path: &str| {
+        last.get(path).is_some_and(|step| step.decorator == "@retry") && around(path).all(is_open)
+    };
+    let has_failed = |step: &&Step| {
+        let is_failure = !step.is_block && matches!(step.end(), "failed" | "timed_out");
+        is_failure && around(&step.path).any(is_retried)
+    };
+    let found = found.or_else(|| steps.iter().rev().find(has_failed));
     Ok(found.map(|step| step.path.clone()))
 }
 

@@ -28,6 +28,12 @@ const MAX_REST_BYTES: usize = 2 * 1024 * 1024;
 /// After so much silence what is held back may be shown.
 const IDLE: Duration = Duration::from_millis(50);
 
+/// What a command ends with that the terminal has ended: `INT` and `QUIT`.
+const ENDED_BY_KEYS: [i32; 2] = [130, 131];
+
+/// How much later than a command opal may hear of a key that was for both.
+const MAX_LAG: Duration = Duration::from_millis(300);
+
 /// How long a mark may take from the shell through a terminal.
 const MAX_MARK_TIME: Duration = Duration::from_secs(2);
 
@@ -101,7 +107,8 @@ impl<'a> Flow<'a> {
             let idle = (!is_quiet).then_some(IDLE);
             let late = self.ended.map(|_| MAX_MARK_TIME);
             let pause = ending.as_ref().map(Ending::pause);
-            let timeout = [idle, late, pause].into_iter().flatten().min();
+            let away = self.attached.as_ref().and_then(Attached::pause);
+            let timeout = [idle, late, pause, away].into_iter().flatten().min();
             let ready = self.wait(stop, timeout, seen);
             let is_heard = self.serve(&ready)?;
             if ready.is_empty() && !is_quiet {
@@ -109,7 +116,7 @@ impl<'a> Flow<'a> {
             }
             is_quiet = !is_heard && (is_quiet || ready.is_empty());
         }
-        self.outcome.is_told = ending.is_some();
+        self.outcome.is_told = ending.is_some() || self.is_told_late(stop);
         STREAMS.into_iter().for_each(|stream| self.rest(stream));
         // What is still to come of a mark would be the next command's.
         self.lane.is_reusable &= !self.marks.iter().flatten().any(Mark::is_cut);
@@ -121,6 +128,22 @@ impl<'a> Flow<'a> {
     fn is_told(&self) -> bool {
         self.lane.group == Group::Shared
             || self.attached.as_ref().is_some_and(|it| it.is_interrupted)
+    }
+
+    /// Whether the terminal has ended the command together with opal, which hears of it a moment later.
+    fn is_told_late(&self, stop: &Stop) -> bool {
+        if self.lane.group != Group::Shared || !ENDED_BY_KEYS.contains(&self.outcome.code) {
+            return false;
+        }
+        let until = Instant::now() + MAX_LAG;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let order = stop.order();
+            if order != Order::GoOn || left.is_zero() {
+                return order != Order::GoOn;
+            }
+            let _ = stop.wait(&[], Some(left), Order::GoOn);
+        }
     }
 
     /// Whether it has ended, and everything that it printed has come.
@@ -167,6 +190,9 @@ impl<'a> Flow<'a> {
 
     /// Does what there is to do; whether something was printed.
     fn serve(&mut self, ready: &[Ready]) -> io::Result<bool> {
+        if let (Some(attached), Some(pty)) = (&mut self.attached, &self.lane.pty) {
+            attached.come_back(pty);
+        }
         let mut is_heard = false;
         for ready in ready {
             match (ready, &mut self.attached, &self.lane.pty) {

@@ -10,10 +10,12 @@
 //! | what a replaced file hands on besides mode and owner | `extended` |
 //! | directories, links, modes and owners | `change` |
 //! | removing | `remove` |
+//! | what is mounted in a tree | `mounts` |
 //! | what is said when it fails | `refusal` |
 
 mod change;
 mod extended;
+mod mounts;
 mod refusal;
 mod remove;
 mod turn;

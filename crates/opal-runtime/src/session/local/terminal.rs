@@ -17,19 +17,23 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_current_process_group, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, kill_current_process_group, kill_process_group};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
-    tcsetwinsize,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize,
+    tcsetattr, tcsetwinsize,
 };
 
 use super::lane::Duct;
 
 /// What is typed ahead of a command that does not read, at most.
 const MAX_PENDING_BYTES: usize = 64 * 1024;
+
+/// How often to look whether opal is in front again: nothing tells.
+const AWAY: Duration = Duration::from_millis(200);
 
 /// What a command ends with that is ended by the signal.
 const INTERRUPTED: i32 = 130;
@@ -46,9 +50,12 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Whether somebody may still sit in front of it: a connection that breaks takes it along.
-    pub(super) fn is_there(&self) -> bool {
-        tcgetattr(&self.device).is_ok()
+    /// Whether it is for opal to use: a connection that breaks takes it along, and a job in the
+    /// background leaves it to whoever is in front.
+    pub(super) fn is_in_front(&self) -> bool {
+        // Where it controls nobody here, nobody is in the background of it.
+        let is_own = tcgetpgrp(&self.device).map_or(true, |group| group == getpgrp());
+        is_own && tcgetattr(&self.device).is_ok()
     }
 }
 
@@ -110,6 +117,8 @@ pub(super) struct Attached<'a> {
     /// For each side of the pseudo-terminals.
     pending: [Vec<u8>; 2],
     is_open: bool,
+    /// Whether opal has gone on in the background, and somebody else has the terminal.
+    is_away: bool,
     /// Whether the command has been interrupted from the keyboard.
     pub(super) is_interrupted: bool,
     /// Whether the key for that was typed while the command took it for a key like any other.
@@ -128,6 +137,7 @@ impl<'a> Attached<'a> {
             before,
             pending: [Vec::new(), Vec::new()],
             is_open: true,
+            is_away: false,
             is_interrupted: false,
             is_tried: false,
         };
@@ -154,7 +164,8 @@ impl<'a> Attached<'a> {
 
     /// Where keys come from, as long as there is room for them.
     pub(super) fn device(&self) -> Option<BorrowedFd<'_>> {
-        let has_room = self.is_open && self.pending.iter().all(|it| it.len() < MAX_PENDING_BYTES);
+        let is_ours = self.is_open && !self.is_away;
+        let has_room = is_ours && self.pending.iter().all(|it| it.len() < MAX_PENDING_BYTES);
         has_room.then(|| self.terminal.device.as_fd())
     }
 
@@ -214,20 +225,37 @@ impl<'a> Attached<'a> {
     }
 
     /// Everything stops, opal included, until somebody goes on with it.
-    fn suspend(&self, pty: &Pty, leader: Option<i32>) {
+    fn suspend(&mut self, pty: &Pty, leader: Option<i32>) {
         let group = leader.and_then(Pid::from_raw);
         let tell = |signal| group.map(|group| kill_process_group(group, signal));
         let _ = tell(Signal::STOP);
         self.give_back();
         let _ = kill_current_process_group(Signal::TSTP);
-        let _ = self.take(pty);
+        self.is_away = true;
+        self.come_back(pty);
         let _ = tell(Signal::CONT);
+    }
+
+    /// Takes the terminal again, where opal is in front of it once more.
+    pub(super) fn come_back(&mut self, pty: &Pty) {
+        if self.is_away && self.terminal.is_in_front() {
+            self.is_away = false;
+            let _ = self.take(pty);
+        }
+    }
+
+    /// How soon to look whether it can come back.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        self.is_away.then_some(AWAY)
     }
 }
 
 impl Drop for Attached<'_> {
     fn drop(&mut self) {
-        self.give_back();
+        // Whoever has it now has set it for themselves, and who is in the background may not.
+        if !self.is_away {
+            self.give_back();
+        }
     }
 }
 

@@ -33,6 +33,9 @@ use crate::world::wiped;
 /// How soon it is heard that it is to stop.
 const HEARING: Duration = Duration::from_millis(50);
 
+/// How long output may be held open after the end of a command of which only the exit code counts.
+const LEFT_OPEN: Duration = Duration::from_millis(200);
+
 /// What shall run.
 pub(super) struct Work<'a> {
     pub(super) program: &'a Path,
@@ -102,7 +105,7 @@ fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Fin
     let (sender, events) = mpsc::channel();
     let stdout = child.stdout.take().map(|it| (Source::Stdout, OwnedFd::from(it)));
     let stderr = child.stderr.take().map(|it| (Source::Stderr, OwnedFd::from(it)));
-    let mut seen = Seen::default();
+    let mut seen = Seen { only_code: drops_excess, ..Seen::default() };
     let mut pipes = Vec::new();
     for (from, fd) in stdout.into_iter().chain(stderr) {
         pipes.extend(rustix::fs::fstat(&fd).ok().map(|it| it.st_ino));
@@ -118,7 +121,7 @@ fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Fin
     });
     view.stop.attend();
     let result = seen.wait(&events, (view.stop, limit), work.name);
-    if result.is_err() {
+    if result.is_err() || seen.open > 0 {
         let alive = seen.status.is_none().then_some(pid);
         descendants::end(alive, &pipes);
     }
@@ -176,10 +179,13 @@ struct Seen {
     status: Option<ExitStatus>,
     /// Streams that somebody still writes to.
     open: usize,
+    /// Whether only its exit code counts, and not who else holds its output.
+    only_code: bool,
 }
 
 impl Seen {
-    /// Until the command has ended and everybody has closed its output.
+    /// Until the command has ended and everybody has closed its output; where only its exit code
+    /// counts, what it left in the background does not.
     fn wait(
         &mut self,
         events: &Receiver<Event>,
@@ -187,9 +193,13 @@ impl Seen {
         name: &str,
     ) -> Result<ExitStatus, Trouble> {
         let deadline = limit.map(|limit| (Instant::now() + limit, limit));
+        let mut ended = None;
         loop {
-            if let (Some(status), 0) = (self.status, self.open) {
-                return Ok(status);
+            if let Some(status) = self.status {
+                let since = *ended.get_or_insert_with(Instant::now);
+                if self.open == 0 || self.only_code && since.elapsed() >= LEFT_OPEN {
+                    return Ok(status);
+                }
             }
             if stop.order() != Order::GoOn {
                 return Err(stopped(name, stop.why()));

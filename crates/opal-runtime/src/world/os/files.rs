@@ -57,7 +57,9 @@ pub(super) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<Path
         "~" => Some(""),
         _ => path.strip_prefix("~/"),
     };
-    let Some(rest) = rest else { return Ok(base.join(path)) };
+    let Some(rest) = rest else {
+        return if path.starts_with('~') { Err(of_another(path)) } else { Ok(base.join(path)) };
+    };
     let home = home.ok_or_else(|| {
         Trouble::new(
             TroubleKind::Missing,
@@ -66,6 +68,15 @@ pub(super) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<Path
         )
     })?;
     Ok(home.join(rest.trim_start_matches('/')))
+}
+
+/// A shell would look for the home directory of somebody.
+fn of_another(path: &str) -> Trouble {
+    Trouble::new(
+        TroubleKind::Invalid,
+        format!("`{path}` cannot be found: `~` is only this user's own home directory"),
+        "write the whole path; a name that begins with `~` is written `./~…`",
+    )
 }
 
 fn regular(path: &str, mode: u32) -> Result<(), Trouble> {

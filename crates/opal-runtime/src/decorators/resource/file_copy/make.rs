@@ -8,7 +8,7 @@ use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 
 use super::Wanted;
-use super::trees::{Difference, Facts, How, Piece, below, links, unread};
+use super::trees::{Difference, Facts, How, Piece, below, links, mode, unread, without_set_user};
 
 /// What a directory needs while it is filled.
 const FILLING: u32 = 0o700;
@@ -53,7 +53,11 @@ impl Copy<'_> {
                     How::Missing(_) => Existing::Refused,
                     _ => Existing::Replaced,
                 };
-                let pending = files.write(&to, &self.with(*mode), existing)?;
+                let mode = match existing {
+                    Existing::Refused => without_set_user(*mode),
+                    Existing::Replaced => *mode,
+                };
+                let pending = files.write(&to, &self.with(mode), existing)?;
                 copy((&from, source), (&to, pending))
             }
             How::Missing(Piece::Directory { mode }) => {
@@ -72,6 +76,15 @@ impl Copy<'_> {
         match difference.how {
             How::Missing(Piece::Directory { mode }) if self.wanted.preserve_mode => {
                 files.set(&to, &self.with(mode))
+            }
+            How::Missing(Piece::File { mode: said })
+                if self.wanted.preserve_mode && said != without_set_user(said) =>
+            {
+                let from = below(&self.facts.source, &difference.path);
+                match (self.probe.look(&from)?, self.probe.look(&to)?) {
+                    (Some(source), Some(made)) => files.set(&to, &self.with(mode(&source, &made))),
+                    _ => Ok(()),
+                }
             }
             How::Mode { expected, .. } => files.set(&to, &self.with(expected)),
             _ => Ok(()),

@@ -7,6 +7,7 @@ use opal_core::files::{Entry, EntryKind};
 use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 
 use super::Wanted;
+use crate::decorators::resource::paths::is_private;
 
 /// Files, directories and links of one copy.
 const MAX_ENTRIES: usize = 100_000;
@@ -17,9 +18,23 @@ const MAX_DEPTH: usize = 128;
 /// As many as the system follows.
 const MAX_LINKS: usize = 40;
 
-/// The bits that a copy takes over. Set-uid and set-gid stay behind: the copy may belong to
-/// somebody else.
-pub(super) const MODE: u32 = 0o777;
+/// Set-uid and set-gid: as whom a program runs.
+const SET_USER: u32 = 0o4000;
+const SET_GROUP: u32 = 0o2000;
+
+/// The permissions of a copy that belongs to whom it belongs to.
+pub(super) fn mode(source: &Entry, copy: &Entry) -> u32 {
+    let is_file = source.kind == EntryKind::File;
+    let loses = |is_other: bool, bit: u32| if is_file && is_other { bit } else { 0 };
+    let lost =
+        loses(source.owner != copy.owner, SET_USER) | loses(source.group != copy.group, SET_GROUP);
+    source.mode & !lost
+}
+
+/// What a new file may have before it is known whose it is.
+pub(super) fn without_set_user(mode: u32) -> u32 {
+    mode & !(SET_USER | SET_GROUP)
+}
 
 /// Where a copy is not as it should be. The path begins in the source, and is empty for the source
 /// itself.
@@ -67,6 +82,8 @@ pub(super) struct Facts {
     pub(super) kind: EntryKind,
     /// Whether anything is at the destination.
     pub(super) is_there: bool,
+    /// Whether only its owner may read the source or what is at the destination.
+    pub(super) is_private: bool,
     /// In the order of the paths.
     pub(super) differences: Vec<Difference>,
 }
@@ -95,7 +112,8 @@ impl Facts {
         let mut walk = Walk { wanted, probe, source, entries: 0, differences: Vec::new() };
         walk.visit(Path::new(""), entry, there, 0)?;
         let Walk { source, differences, .. } = walk;
-        Ok(Self { source, kind, is_there: there.is_some(), differences })
+        let is_private = [Some(entry), there].iter().flatten().any(|it| is_private(it.mode));
+        Ok(Self { source, kind, is_there: there.is_some(), is_private, differences })
     }
 }
 
@@ -170,7 +188,7 @@ impl Walk<'_> {
     }
 
     fn missing(&mut self, path: &Path, source: Entry) -> Result<(), Trouble> {
-        let mode = source.mode & MODE;
+        let mode = source.mode;
         let piece = match source.kind {
             EntryKind::Directory => Piece::Directory { mode },
             EntryKind::Link => Piece::Link(self.probe.read_link(&below(&self.source, path))?),
@@ -188,18 +206,13 @@ impl Walk<'_> {
                 let (expected, actual) = (self.probe.read_link(&from)?, self.probe.read_link(&to)?);
                 (expected != actual).then_some(How::Link { expected, actual })
             }
-            EntryKind::File if source.bytes != there.bytes || !self.is_same(&from, &to)? => {
-                let mode = source.mode & MODE;
+            // Sizes tell nothing of what a system makes up as it is read, such as `/proc/version`.
+            EntryKind::File if !self.is_same(&from, &to)? => {
+                let mode = mode(source, there);
                 Some(How::Content { expected: source.bytes, actual: there.bytes, mode })
             }
-            EntryKind::Directory => {
-                // Who gets what is made in it, and who may rename there, is the destination's own.
-                let (expected, actual) = (source.mode & MODE | there.mode & !MODE, there.mode);
-                let differs = self.wanted.preserve_mode && expected != actual;
-                differs.then_some(How::Mode { expected, actual })
-            }
             _ => {
-                let (expected, actual) = (source.mode & MODE, there.mode & MODE);
+                let (expected, actual) = (mode(source, there), there.mode);
                 let differs = self.wanted.preserve_mode && expected != actual;
                 differs.then_some(How::Mode { expected, actual })
             }

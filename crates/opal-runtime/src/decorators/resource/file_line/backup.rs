@@ -1,4 +1,4 @@
-//! A copy of the file as it was before a change, with its mode and owner.
+//! A copy of the file as it was before a change, with its mode and owner and what else it has.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -28,14 +28,18 @@ pub(super) fn keep(
     let entry = &found.entry;
     let attributes =
         Attributes { mode: Some(entry.mode), owner: Some(entry.owner), group: Some(entry.group) };
-    let new = (&attributes, Existing::Refused);
+    let write = |path: &Path| {
+        let mut pending = files.write(path, &attributes, Existing::Refused)?;
+        pending.resemble(&wanted.path)?;
+        content::keep(pending, path, &found.content)
+    };
     let is_taken = |path: &Path| probe.look(path).map(|found| found.is_some());
     for number in 0..MAX_BACKUPS {
         let path = directory.join(name(&wanted.path, number));
         if is_taken(&path)? {
             continue;
         }
-        match content::write(files, &path, new, &found.content) {
+        match write(&path) {
             // A backup of another file with the same name came first.
             Err(_) if is_taken(&path)? => {}
             written => return written,

@@ -13,7 +13,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use opal_core::Data;
 use zeroize::Zeroizing;
 
-use super::go;
+use super::{chains, go};
 use crate::world::wiped;
 
 /// Steps of the engine, about a second of them.
@@ -78,6 +78,7 @@ impl Template {
 
     fn compile(source: &str, allow_missing: bool) -> Result<Self, Fault> {
         let jinja = go::to_jinja(source)?;
+        chains::demand_short(&jinja)?;
         let mut environment = surroundings(allow_missing);
         environment.add_template_owned(NAME, jinja.into_owned()).map_err(|error| fault(&error))?;
         Ok(Self { source: source.to_owned(), allow_missing, environment, names: OnceLock::new() })

@@ -19,6 +19,14 @@ pub(super) fn unread(source: &Path, trouble: Trouble) -> Trouble {
     Trouble::new(TroubleKind::Missing, message, help)
 }
 
+pub(super) fn own_template(path: &Path) -> Trouble {
+    Trouble::new(
+        TroubleKind::Invalid,
+        format!("`{}` cannot be rendered into itself: it is the template", path.display()),
+        "choose another destination",
+    )
+}
+
 pub(super) fn no_text(source: &Path, error: &Utf8Error) -> Trouble {
     let message = format!(
         "the template `{}` is not UTF-8 text: see byte {}",

@@ -72,6 +72,35 @@ fn repository(path: &Path, probe: &dyn Probe) -> Result<Repository, Trouble> {
     })
 }
 
+/// A branch that another working copy of the same repository has checked out cannot be moved to: its
+/// files would no longer be those of its branch.
+pub(super) fn demand_free(
+    path: &Path,
+    repository: &Repository,
+    tip: &Tip,
+    probe: &dyn Probe,
+) -> Result<(), Trouble> {
+    if repository.branch.as_ref() == Some(&tip.branch) {
+        return Ok(());
+    }
+    let listed = git_in(path, "worktree list --porcelain")?.ask(probe)?;
+    if listed.code != 0 {
+        return Err(unreadable(path, &listed));
+    }
+    let Some(other) = holder(listed.stdout.expose(), &tip.branch) else { return Ok(()) };
+    let message = format!("`{}` is checked out in `{other}`, of the same repository", tip.branch);
+    let help = "follow another branch, or clone into a directory that is no worktree of it";
+    Err(Trouble::new(TroubleKind::Failed, message, help))
+}
+
+/// The working copy that has a branch checked out, in what `git worktree list --porcelain` says.
+fn holder<'l>(listing: &'l str, branch: &str) -> Option<&'l str> {
+    let reference = format!("branch refs/heads/{branch}");
+    let mut copies = listing.split("\n\n");
+    let copy = copies.find(|copy| copy.lines().any(|line| line == reference))?;
+    copy.lines().find_map(|line| line.strip_prefix("worktree "))
+}
+
 fn unreadable(path: &Path, answer: &Answer) -> Trouble {
     let (path, said) = (path.display(), answer.stderr.expose());
     if said.contains("dubious ownership") {
@@ -146,6 +175,16 @@ mod tests {
         assert_eq!(read_tip(listing, None), Some(tip));
         assert_eq!(read_tip("abc\tHEAD\n", None), None);
         assert_eq!(read_tip("", None), None);
+    }
+
+    #[test]
+    fn a_branch_is_held_by_the_working_copy_that_names_it() {
+        let listing = "worktree /src/dev\nHEAD abc\nbranch refs/heads/main\n\n\
+                       worktree /src/two words\nHEAD abc\nbranch refs/heads/wip\n\n\
+                       worktree /src/alone\nHEAD abc\ndetached\n\n";
+        assert_eq!(holder(listing, "main"), Some("/src/dev"));
+        assert_eq!(holder(listing, "wip"), Some("/src/two words"));
+        assert_eq!(holder(listing, "mai"), None);
     }
 
     #[test]

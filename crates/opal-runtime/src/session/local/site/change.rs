@@ -192,6 +192,7 @@ fn instead(way: &Way, to: &Path) -> Result<(), Trouble> {
 /// The link and the directory change places; what cannot be removed then comes back.
 fn instead_of_directory(way: &Way, to: &Path) -> Result<(), Trouble> {
     let parent = &way.parent;
+    remove::demand_removable(parent, &way.name, &way.path)?;
     let name = link_aside(way, to)?;
     let exchange =
         || rustix::fs::renameat_with(parent, &name, parent, &way.name, RenameFlags::EXCHANGE);

@@ -9,6 +9,7 @@ use opal_core::resolver::{Trouble, TroubleKind};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::mounts;
 use super::refusal::refused;
 use super::way::{Beginning, Gaps, Way};
 
@@ -37,49 +38,71 @@ pub(super) fn remove(from: &Beginning, path: &Path, recursive: bool) -> Result<(
 
 /// A name in a directory and all that is below it; `path` is what messages call it.
 pub(super) fn all(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Trouble> {
+    demand_removable(parent, name, path)?;
     match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {}
         Ok(_) => return unlink(parent, name, path),
         Err(error) => return gone(Err(error), path),
     }
     let directory = open(parent, name, path)?;
-    let device = device(&directory, path)?;
-    empty(&directory, path, (device, 1))?;
+    empty(&directory, path, (device(&directory, path)?, 1))?;
     remove_empty(parent, name, path)
 }
 
-fn empty(directory: &OwnedFd, path: &Path, (device, depth): (u64, usize)) -> Result<(), Trouble> {
-    if depth > MAX_DEPTH {
-        return Err(Trouble::new(
-            TroubleKind::TooLarge,
-            format!(
-                "`{}` cannot be removed: it is more than {MAX_DEPTH} directories deep",
-                path.display()
-            ),
-            "see what is in there, and remove it by hand",
-        ));
+/// Walks all that is to go before any of it does: where something must stay, all of it does.
+pub(super) fn demand_removable(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Trouble> {
+    mounts::refuse(DONE, (parent, name), path)?;
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {}
+        // Whoever removes it says what is wrong.
+        _ => return Ok(()),
     }
+    let directory = open(parent, name, path)?;
+    survey(&directory, path, (device(&directory, path)?, 1))
+}
+
+fn survey(directory: &OwnedFd, path: &Path, (device, depth): (u64, usize)) -> Result<(), Trouble> {
+    demand_shallow(path, depth)?;
     for (name, is_directory) in names(directory, path)? {
         let path = path.join(&name);
-        if !is_directory {
-            unlink(directory, &name, &path)?;
-            continue;
+        mounts::refuse(DONE, (directory, &name), &path)?;
+        if is_directory {
+            let below = open_within(directory, &name, &path, device)?;
+            survey(&below, &path, (device, depth + 1))?;
         }
-        let below = open(directory, &name, &path)?;
-        if self::device(&below, &path)? != device {
-            return Err(Trouble::new(
-                TroubleKind::Denied,
-                format!(
-                    "`{}` cannot be removed: another file system is mounted there",
-                    path.display()
-                ),
-                "unmount it first, or remove what is in it by hand",
-            ));
-        }
-        empty(&below, &path, (device, depth + 1))?;
-        remove_empty(directory, &name, &path)?;
     }
     Ok(())
+}
+
+/// Held against mounts once more: somebody may have been quick. A file that became one is busy.
+fn empty(directory: &OwnedFd, path: &Path, (device, depth): (u64, usize)) -> Result<(), Trouble> {
+    demand_shallow(path, depth)?;
+    mounts::refuse_held(DONE, directory, path)?;
+    for (name, is_directory) in names(directory, path)? {
+        let path = path.join(&name);
+        if is_directory {
+            let below = open_within(directory, &name, &path, device)?;
+            empty(&below, &path, (device, depth + 1))?;
+            remove_empty(directory, &name, &path)?;
+        } else {
+            unlink(directory, &name, &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn demand_shallow(path: &Path, depth: usize) -> Result<(), Trouble> {
+    if depth <= MAX_DEPTH {
+        return Ok(());
+    }
+    Err(Trouble::new(
+        TroubleKind::TooLarge,
+        format!(
+            "`{}` cannot be removed: it is more than {MAX_DEPTH} directories deep",
+            path.display()
+        ),
+        "see what is in there, and remove it by hand",
+    ))
 }
 
 /// What a directory holds, and what of it are directories.
@@ -111,6 +134,17 @@ fn open(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<OwnedFd, Trouble>
         Errno::NOTDIR => refused(DONE, path, Errno::LOOP),
         error => refused(DONE, path, error),
     })
+}
+
+/// A directory of the same file system.
+fn open_within(
+    parent: &OwnedFd,
+    name: &OsStr,
+    path: &Path,
+    device: u64,
+) -> Result<OwnedFd, Trouble> {
+    let below = open(parent, name, path)?;
+    if self::device(&below, path)? == device { Ok(below) } else { Err(mounts::mounted(DONE, path)) }
 }
 
 fn device(directory: &OwnedFd, path: &Path) -> Result<u64, Trouble> {

@@ -50,6 +50,7 @@ pub(super) fn begin(
         owner,
         group,
         replaced,
+        like: None,
         _turn: turn,
     }))
 }
@@ -112,6 +113,8 @@ struct Writing {
     group: Option<u32>,
     /// The file in whose place this one comes.
     replaced: Option<Stat>,
+    /// The way to a file that it takes after.
+    like: Option<Way>,
     /// Last, to be dropped when all is done.
     _turn: Turn,
 }
@@ -127,11 +130,17 @@ impl Write for Writing {
 }
 
 impl Pending for Writing {
+    fn resemble(&mut self, path: &Path) -> Result<(), Trouble> {
+        self.like = Some(Way::to(&Beginning::Root, path, "read", Gaps::Refuse)?);
+        Ok(())
+    }
+
     fn keep(mut self: Box<Self>) -> Result<(), Trouble> {
         self.own()?;
         let failed = |error| self.way.refused(error);
-        if self.replaced.is_some() {
-            extended::carry_over(&self.way, &self.file).map_err(failed)?;
+        let like = self.like.as_ref().or(self.replaced.is_some().then_some(&self.way));
+        if let Some(like) = like {
+            extended::carry_over(like, &self.file).map_err(failed)?;
         }
         // Giving a file away takes its set-uid bit: the mode comes last.
         rustix::fs::fchmod(&self.file, Mode::from_raw_mode(self.mode)).map_err(failed)?;

@@ -1,0 +1,56 @@
+//! `dry_run` among the settings of a configuration.
+
+use crate::support::Opal;
+
+const TEXT: &str = "version: 1\nsettings: {dry_run: true}\nsteps:\n  \
+                    - {id: a, type: directory, path: made}\n";
+
+fn opal() -> Opal {
+    Opal::machine("").file("a.yaml", TEXT)
+}
+
+#[test]
+fn a_configuration_that_only_looks_makes_no_contract() {
+    let opal = opal();
+    for more in [&["-o", "a.plan"][..], &["--resolve"]] {
+        let ran = opal.call(&[&["plan", "a.yaml"], more].concat());
+        ran.code(2).says("`a.yaml` says `dry_run: true`").says("take `dry_run` out");
+        ran.stdout("");
+    }
+    assert!(!opal.path().join("a.plan").exists());
+    opal.call(&["plan", "a.yaml"]).code(0).says("made");
+    opal.write("a.yaml", TEXT.replace("true", "false"));
+    opal.call(&["plan", "a.yaml", "-o", "a.plan"]).code(0);
+}
+
+#[test]
+fn what_has_no_counterpart_in_a_source_is_said_when_it_is_converted() {
+    let opal = opal();
+    let ran = opal.call(&["convert", "a.yaml", "-o", "a.opl"]);
+    ran.code(0).says("warning: `a.yaml` says `dry_run: true`").says("opal run --dry-run FILE.opl");
+    opal.call(&["run", "--dry-run", "a.opl"]).code(0);
+    assert!(!opal.path().join("made").exists());
+    opal.write("a.yaml", TEXT.replace("true", "false"));
+    opal.call(&["convert", "a.yaml"]).code(0).stderr("");
+}
+
+#[test]
+fn advice_names_what_asked_for_the_dry_run() {
+    let opal = opal();
+    let ran = opal.call(&["apply", "a.yaml", "--verify-first"]);
+    ran.code(2).says("with `dry_run` taken out of its `settings`").hides("--dry-run");
+    let ran = opal.call(&["apply", "a.yaml", "--verify-first", "--dry-run"]);
+    ran.code(2).says("without `--dry-run`");
+    opal.call(&["apply", "a.yaml"]).code(0);
+    assert!(!opal.path().join("made").exists());
+}
+
+#[test]
+fn the_end_of_a_name_says_what_a_configuration_is_in_any_case() {
+    for name in ["a.YML", "a.Yaml", "a.YAML"] {
+        let opal = Opal::machine("").file(name, TEXT);
+        opal.call(&["verify", name]).code(1).says("missing");
+        opal.call(&["apply", name]).code(0);
+        opal.call(&[name]).code(0);
+    }
+}

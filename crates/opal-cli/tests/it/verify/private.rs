@@ -1,0 +1,138 @@
+//! What is not shown: files that only their owner may read, and values of earlier times.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{Opal, Ran};
+
+const WHY: &str = "not shown, because only the owner may read the file";
+
+fn set_mode(opal: &Opal, name: &str, mode: u32) {
+    std::fs::set_permissions(opal.path().join(name), Permissions::from_mode(mode)).unwrap();
+}
+
+/// All that is said of `a.yaml`, an apply of it last.
+fn said(opal: &Opal) -> Vec<Ran> {
+    [
+        &["verify", "a.yaml", "--verbose"][..],
+        &["verify", "a.yaml", "--json"],
+        &["apply", "a.yaml", "--dry-run"],
+        &["apply", "a.yaml", "--dry-run", "--json"],
+        &["apply", "a.yaml", "-v"],
+    ]
+    .iter()
+    .map(|words| opal.call(words))
+    .collect()
+}
+
+/// All that is kept in the home directory, records included.
+fn kept(opal: &Opal) -> String {
+    let mut text = String::new();
+    let mut todo = vec![opal.path().join("home")];
+    while let Some(path) = todo.pop() {
+        if path.is_dir() {
+            todo.extend(std::fs::read_dir(path).unwrap().map(|it| it.unwrap().path()));
+        } else {
+            text += &String::from_utf8_lossy(&std::fs::read(path).unwrap());
+        }
+    }
+    text
+}
+
+#[track_caller]
+fn hides(opal: &Opal, words: &str, secrets: &[&str]) {
+    for ran in said(opal) {
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains(words), "{ran:#?}");
+        for secret in secrets {
+            assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(secret), "{ran:#?}");
+        }
+    }
+    let kept = kept(opal);
+    assert!(kept.contains(words), "{kept}");
+    assert!(!secrets.iter().any(|secret| kept.contains(secret)));
+}
+
+const COPY: &str = "version: 1\nsteps:\n  - {id: a, type: copy, source: new, destination: old, \
+                    overwrite: true}\n";
+
+#[test]
+fn a_copy_of_what_only_its_owner_may_read_shows_neither_side() {
+    for (new, old) in [(0o600, 0o600), (0o600, 0o644), (0o644, 0o400), (0o611, 0o600)] {
+        let opal = Opal::machine("").file("a.yaml", COPY);
+        let opal = opal.file("new", "begin\nnewkey\nmore\n").file("old", "begin\noldkey\nrest\n");
+        set_mode(&opal, "new", new);
+        set_mode(&opal, "old", old);
+        hides(&opal, &format!("2 lines differ; they are {WHY}"), &["newkey", "oldkey", "begin"]);
+        assert_eq!(opal.read("old"), "begin\nnewkey\nmore\n");
+    }
+}
+
+#[test]
+fn the_neighbours_of_a_line_are_not_shown() {
+    let step = "version: 1\nsteps:\n  - {id: a, type: line_in_file, file: app.env, line: PORT=80, \
+                match: ^PORT=}\n";
+    let opal = Opal::machine("").file("a.yaml", step).file("app.env", "DB=hunter22\nPORT=8080\n");
+    set_mode(&opal, "app.env", 0o600);
+    hides(&opal, &format!("1 line differs; it is {WHY}"), &["hunter22"]);
+    assert_eq!(opal.read("app.env"), "DB=hunter22\nPORT=80\n");
+}
+
+#[test]
+fn a_template_with_such_a_mode_shows_the_mode_and_not_the_content() {
+    let step = "version: 1\nsteps:\n  - {id: a, type: template, source: t, destination: d, \
+                mode: \"0600\"}\n";
+    let opal =
+        Opal::machine("").file("a.yaml", step).file("t", "pw=newpw\n").file("d", "pw=oldpw\n");
+    set_mode(&opal, "d", 0o644);
+    let words = format!("1 line differs; it is {WHY}");
+    hides(&opal, &words, &["newpw", "oldpw"]);
+    opal.write("d", "pw=oldpw\n");
+    set_mode(&opal, "d", 0o640);
+    opal.call(&["verify", "a.yaml", "--verbose"])
+        .code(1)
+        .says("mode 0640, expected 0600\n")
+        .says(&words);
+}
+
+#[test]
+fn what_is_not_shown_is_held_against_a_contract_all_the_same() {
+    let task = "fun setup() {\n    @file.copy(\"new\", \"old\", overwrite=true)\n    \
+                @file.line(\"app.env\", \"PORT=80\", match=r\"^PORT=\")\n}\n";
+    let opal = Opal::machine(task).file("new", "new\n").file("old", "old\n");
+    let opal = opal.file("app.env", "A=1\nPORT=1\n");
+    for name in ["new", "old", "app.env"] {
+        set_mode(&opal, name, 0o600);
+    }
+    for (name, other, before) in
+        [("old", "odd\n", "old\n"), ("app.env", "A=2\nPORT=1\n", "A=1\nPORT=1\n")]
+    {
+        opal.call(&["plan", "setup", "-o", "c.plan"]).code(0);
+        opal.write(name, other);
+        let ran = opal.call(&["run", "--plan", "c.plan"]);
+        ran.code(76).says("infra_mutated");
+        opal.write(name, before);
+    }
+}
+
+#[test]
+fn what_the_difference_hides_the_message_hides() {
+    let task = "fun link() {\n    @file.symlink(\"/x/@env.TOK\", \"slnk\")\n}\n\
+                fun gone() {\n    @file.line(\"c\", \"password=@env.TOK\", match=r\"^password\", \
+                state=\"absent\", on_multiple_matches=\"all\")\n}\n";
+    let opal = Opal::machine(task).env("TOK", "tokentoken");
+    std::os::unix::fs::symlink("/y/prevsecret", opal.path().join("slnk")).unwrap();
+    let opal = opal.file("c", "a\npassword=prevsecret\nb\npassword = prevsecret\n");
+    for task in ["link", "gone"] {
+        for words in [
+            &["verify", task, "--verbose"][..],
+            &["verify", task, "--json"],
+            &[task, "--dry-run"],
+            &[task],
+        ] {
+            let ran = opal.call(words);
+            assert!(ran.stdout.contains("[hidden]") || ran.stderr.contains("[hidden]"), "{ran:#?}");
+            ran.hides("prevsecret").hides("tokentoken");
+        }
+    }
+    assert!(!kept(&opal).contains("prevsecret"));
+}
