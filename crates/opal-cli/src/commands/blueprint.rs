@@ -16,10 +16,11 @@ use serde_json::{Value, json};
 
 use super::module::around::{self, Around};
 use super::module::run::{self, Job};
-use super::module::{complete, given_with, messages, not_found, whole};
+use super::module::{basis, complete, given_with, messages, not_found, whole};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
+use crate::signals::Watched;
 use crate::view::blueprint as view;
 use crate::view::module::warnings as show;
 
@@ -39,12 +40,11 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let steps = order(&blueprint.steps);
     match verb {
         "validate" => validate(context, &around, (&blueprint, warnings), json),
-        "plan" => plan(&around, &blueprint, &steps, json),
-        _ if asked.plan.dry_run => plan(&around, &blueprint, &steps, json),
-        _ => {
+        "apply" if !asked.plan.dry_run => {
             around.gathered = json.then(RefCell::default);
             apply(context, &asked, &around, &blueprint, &steps)
         }
+        _ => plan((context, &asked), &around, (&blueprint, &steps), json),
     }
 }
 
@@ -143,14 +143,14 @@ impl Fate {
 }
 
 fn plan(
+    asking: (&Context<'_>, &Asked),
     around: &Around,
-    blueprint: &Blueprint,
-    steps: &[&Step],
+    (blueprint, steps): (&Blueprint, &[&Step]),
     json: bool,
 ) -> Result<Exit, Failure> {
     let mut fates = Vec::new();
     for step in steps {
-        let fate = match is_done(around, step)? {
+        let fate = match is_done(asking, around, step)? {
             true => Fate::Skip,
             false => fate(around, step)?,
         };
@@ -198,18 +198,22 @@ fn instance(step: &Step) -> Result<Option<Instance>, Failure> {
     Ok(step.state_instance.clone())
 }
 
-/// Whether a step need not run: it says so itself, its module has been applied, and with the same inputs.
-fn is_done(around: &Around, step: &Step) -> Result<bool, Failure> {
+/// Whether a step need not run: it says so itself, its module has been applied, and the same would be
+/// done again. Where nobody can tell, it runs, or says why it cannot.
+fn is_done(
+    (context, asked): (&Context<'_>, &Asked),
+    around: &Around,
+    step: &Step,
+) -> Result<bool, Failure> {
     if !step.skip_if_state_ok || !step.action.changes() {
         return Ok(false);
     }
     let path = around.root.state(&step.module_ref, instance(step)?.as_ref());
     let state = State::seen(&path).map_err(|unkept| run::unwritten(&unkept))?;
     let Some(state) = state.filter(|state| state.status == Status::Ok) else { return Ok(false) };
-    Ok(match prepared(around, step)? {
-        Ok(prepared) => state.inputs_digest == Some(prepared.inputs_digest()),
-        Err(_) => true,
-    })
+    let Ok(prepared) = prepared(around, step)? else { return Ok(false) };
+    let basis = basis(context, &asked.plan, &prepared)?;
+    Ok(basis.is_some() && basis == state.basis_digest)
 }
 
 /// How a step ended.
@@ -247,10 +251,10 @@ fn apply(
     let mut way = Way::default();
     for step in steps {
         // A step that took Ctrl+C for its success is still the last.
-        way.stopped = way.stopped.or(watched.exit());
+        way.stopped = way.stopped.or(over(&watched));
         if way.is_barred(step, blueprint.fail_fast) {
             way.ended.push((step, Done::NotRun));
-        } else if is_done(around, step)? {
+        } else if is_done((context, asked), around, step)? {
             view::step(step, Done::Skipped.name());
             way.ended.push((step, Done::Skipped));
         } else {
@@ -265,14 +269,35 @@ fn apply(
             way.heed(step, ran);
         }
     }
+    // A step that may fail may not be cut off.
+    if way.ended.last().is_some_and(|(_, done)| *done == Done::Failed) {
+        way.stopped = way.stopped.or(over(&watched));
+    }
     let runs = around.gathered.as_ref().map(RefCell::take);
     view::ended(blueprint, &way, runs)?;
     match (way.stopped, way.failure, way.exit) {
-        (Some(stopped), ..) => Ok(stopped),
+        (Some(Stopped { exit, .. }), ..) => Ok(exit),
         (None, Some(failure), _) => Err(failure),
         (None, None, Some((_, exit))) => Ok(exit),
         (None, None, None) if way.differs => Ok(Exit::Differs),
         (None, None, None) => Ok(Exit::Done),
+    }
+}
+
+/// Why nothing more begins.
+#[derive(Clone, Copy, Debug)]
+struct Stopped {
+    exit: Exit,
+    why: &'static str,
+}
+
+fn over(watched: &Watched) -> Option<Stopped> {
+    match (watched.exit(), watched.stop().why()) {
+        (Some(exit), _) => Some(Stopped { exit, why: "somebody stopped it" }),
+        (None, Some(_)) => {
+            Some(Stopped { exit: Exit::Step(124), why: "the time of the run is over" })
+        }
+        (None, None) => None,
     }
 }
 
@@ -285,8 +310,7 @@ pub(crate) struct Way<'s> {
     /// What the first step that counts has failed with, or why it could not begin.
     exit: Option<(&'s Step, Exit)>,
     failure: Option<Failure>,
-    /// Somebody has stopped it.
-    stopped: Option<Exit>,
+    stopped: Option<Stopped>,
 }
 
 impl<'s> Way<'s> {
@@ -297,9 +321,9 @@ impl<'s> Way<'s> {
     /// What has failed, and the way forward; none where nothing has.
     pub(crate) fn error(&self) -> Option<(String, Vec<String>)> {
         match (&self.stopped, &self.failure, &self.exit) {
-            (Some(_), ..) => {
+            (Some(Stopped { why, .. }), ..) => {
                 let help = "the same again runs what is not done yet, where steps say so";
-                Some(("somebody stopped it".to_owned(), vec![help.to_owned()]))
+                Some(((*why).to_owned(), vec![help.to_owned()]))
             }
             (None, Some(failure), _) => Some((failure.message.clone(), failure.help.clone())),
             (None, None, Some((step, exit))) => Some((

@@ -1,6 +1,7 @@
 //! `opal module`: looking at modules, and running them.
 
 pub(crate) mod around;
+mod basis;
 mod complete;
 mod init;
 mod keeper;
@@ -10,6 +11,7 @@ mod order;
 mod preflight;
 pub(crate) mod run;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -30,6 +32,7 @@ use crate::options::PlanOptions;
 use crate::project;
 use crate::view::module as view;
 
+pub(crate) use basis::basis;
 pub(crate) use complete::{Complete, complete, messages};
 pub(crate) use keeper::Keeping;
 
@@ -190,8 +193,15 @@ fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     // What is kept of runs is told where it is; looking makes no root.
     let states =
         around::root(context, matches).map(|root| root.states(&module)).unwrap_or_default();
-    let states = states.iter().filter_map(|path| State::seen(path).ok().flatten());
-    view::show(&spec, &states.collect::<Vec<_>>(), json)
+    let (mut found, mut warnings) = (Vec::new(), Vec::new());
+    for path in states {
+        match State::seen(&path) {
+            Ok(state) => found.extend(state),
+            Err(unkept) => warnings.push(unkept.to_string()),
+        }
+    }
+    view::warnings(&warnings);
+    view::show(&spec, &found, json)
 }
 
 fn validate(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -293,11 +303,13 @@ fn lint(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
 fn look<'f>(folders: impl IntoIterator<Item = &'f Path>) -> Result<Findings, Failure> {
     let mut lint = Lint::default();
     for folder in folders {
-        lint.add(folder).map_err(|error| {
-            let shown = folder.display();
-            let help = "name a directory of modules or packs, not too large to be looked through";
-            Failure::new(Exit::NoFile, format!("`{shown}` cannot be looked through: {error}"), help)
-        })?;
+        lint.add(folder).map_err(|error| unseen(folder, &error))?;
     }
     Ok(lint.finish())
+}
+
+fn unseen(folder: &Path, error: &io::Error) -> Failure {
+    let message = format!("`{}` cannot be looked through: {error}", folder.display());
+    let help = "name a directory of modules or packs, not too large to be looked through";
+    Failure::new(Exit::NoFile, message, help)
 }

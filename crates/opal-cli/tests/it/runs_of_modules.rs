@@ -22,6 +22,7 @@ mod shapes;
 mod silence;
 mod slips;
 mod state;
+mod steered;
 mod stopped;
 mod terms;
 mod trouble;

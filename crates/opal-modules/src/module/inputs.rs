@@ -5,6 +5,8 @@
 //! `HYOPS_INPUTS_JSON`. Maps are merged key by key, everything else is replaced. An error names keys
 //! and never a value.
 
+mod decode;
+mod placeholders;
 mod schema;
 mod validators;
 
@@ -13,12 +15,15 @@ use std::collections::BTreeSet;
 use opal_core::Diagnostic;
 use serde_json::{Map, Value};
 
-use super::keep::{is_count_key, is_secret_key};
 use super::reference::{ModuleRef, shorten};
 use super::spec::Spec;
 use super::{document, value};
 
 pub use schema::Schema;
+
+pub(super) use decode::{LARGE, Unread, json};
+use placeholders::placeholders;
+pub(super) use placeholders::{is_placeholder, placeholder};
 
 /// The beginning of the variables that set one input each.
 pub const VARIABLE: &str = "HYOPS_INPUT_";
@@ -26,9 +31,6 @@ pub const VARIABLE: &str = "HYOPS_INPUT_";
 pub const JSON_VARIABLE: &str = "HYOPS_INPUTS_JSON";
 
 const PRESET: &str = "preset_ref";
-/// In any case, and not as a part of a longer word.
-const PLACEHOLDERS: [&str; 6] =
-    ["CHANGE_ME", "CHANGE-ME", "CHANGEME", "REPLACE_ME", "REPLACE-ME", "REPLACEME"];
 /// As deep as a document can be.
 const MOST_LEVELS: usize = 64;
 
@@ -60,7 +62,7 @@ impl Given {
     pub fn fitting(mut self, spec: &Spec) -> Self {
         let has = |key: &str| spec.defaults.keys().any(|known| known.eq_ignore_ascii_case(key));
         self.variables.retain(|(path, _)| path.split("__").next().is_some_and(has));
-        self.json = self.json.map(|text| match serde_json::from_str(&text) {
+        self.json = self.json.map(|text| match json(&text) {
             Ok(Value::Object(mut map)) => {
                 map.retain(|key, _| has(key));
                 Value::Object(map).to_string()
@@ -211,13 +213,15 @@ fn merged(
         variables.sort();
         for (path, text) in variables {
             let keys: Vec<&str> = path.split("__").collect();
-            let value = decoded(text, wants_text(&inputs, &keys, schema));
-            set(&mut inputs, &keys, value, Match::AnyCase)
-                .map_err(|reason| format!("`{VARIABLE}{}`: {reason}", shorten(&path)))?;
+            let of_variable = |reason| format!("`{VARIABLE}{}`: {reason}", shorten(&path));
+            let wish = decode::wish(&inputs, &keys, schema);
+            let value = decode::variable(text, wish).map_err(of_variable)?;
+            set(&mut inputs, &keys, value, Match::AnyCase).map_err(of_variable)?;
         }
-        if let Some(json) = &given.json {
-            match serde_json::from_str(json) {
+        if let Some(text) = &given.json {
+            match json(text) {
                 Ok(Value::Object(map)) => merge(&mut inputs, map),
+                Err(Unread::Lossy(why)) => return Err(format!("`{JSON_VARIABLE}`: {why}")),
                 _ => return Err(format!("`{JSON_VARIABLE}` is no JSON object")),
             }
         }
@@ -236,37 +240,6 @@ fn merged(
     let mut weak = spec.defaults.clone();
     merge(&mut weak, preset.clone());
     strong(weak)
-}
-
-/// What a variable says: JSON where it is that, and else a text. Where a text is wanted, `1e3` is one.
-fn decoded(text: String, wants_text: bool) -> Value {
-    match serde_json::from_str(&text) {
-        Ok(value @ Value::String(_)) => value,
-        Ok(value) if !wants_text => value,
-        _ => Value::String(text),
-    }
-}
-
-/// Whether the input at a path is a text: by the schema, by what it has been so far, by its key.
-fn wants_text(inputs: &Map<String, Value>, keys: &[&str], schema: Option<&Schema>) -> bool {
-    if let Some(says) = schema.and_then(|schema| schema.wants_text(keys)) {
-        return says;
-    }
-    let Some((first, others)) = keys.split_first() else { return false };
-    let so_far = others.iter().try_fold(alike(inputs, first), |value, key| {
-        value.and_then(Value::as_object).map(|map| alike(map, key))
-    });
-    match so_far.flatten() {
-        Some(Value::String(_)) => true,
-        Some(Value::Null) | None => {
-            keys.last().is_some_and(|key| is_secret_key(key) && !is_count_key(key))
-        }
-        Some(_) => false,
-    }
-}
-
-fn alike<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
-    map.get(&meant(map, key, Match::AnyCase).ok()?)
 }
 
 /// Puts `over` onto `inputs`: maps key by key, everything else as a whole.
@@ -331,40 +304,6 @@ fn meant(map: &Map<String, Value>, key: &str, how: Match) -> Result<String, Stri
     }
 }
 
-/// The first text that was left for somebody to fill in: its path, and the word.
-pub(super) fn placeholder(inputs: &Map<String, Value>) -> Option<(String, &'static str)> {
-    placeholders(inputs).into_iter().next()
-}
-
-pub(super) fn is_placeholder(text: &str) -> bool {
-    marked(text).is_some()
-}
-
-fn placeholders(inputs: &Map<String, Value>) -> Vec<(String, &'static str)> {
-    let mut found = Vec::new();
-    for (key, value) in inputs {
-        held(&shorten(key), value, &mut found);
-    }
-    found
-}
-
-fn held(path: &str, value: &Value, found: &mut Vec<(String, &'static str)>) {
-    match value {
-        Value::String(text) => found.extend(marked(text).map(|word| (path.to_owned(), word))),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                held(&format!("{path}[{index}]"), item, found);
-            }
-        }
-        Value::Object(map) => {
-            for (key, value) in map {
-                held(&format!("{path}.{}", shorten(key)), value, found);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
 /// A JSON pointer as people write it: `vms[0].zone`.
 pub(super) fn place(pointer: &str) -> String {
     let mut place = String::new();
@@ -377,19 +316,6 @@ pub(super) fn place(pointer: &str) -> String {
         }
     }
     shorten(&place)
-}
-
-/// The placeholder that a text holds.
-fn marked(text: &str) -> Option<&'static str> {
-    let text = text.to_ascii_uppercase();
-    let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphabetic());
-    let stands_alone = |word: &&str| {
-        text.match_indices(*word).any(|(at, _)| {
-            let (before, after) = (&text[..at], &text[at + word.len()..]);
-            is_edge(before.chars().next_back()) && is_edge(after.chars().next())
-        })
-    };
-    PLACEHOLDERS.into_iter().find(stands_alone)
 }
 
 #[cfg(test)]

@@ -43,6 +43,14 @@ pub struct Findings {
     pub packs: usize,
 }
 
+/// The first file below a directory that has an error.
+pub fn unfit(folder: &Path) -> io::Result<Option<Linted>> {
+    let mut lint = Lint::default();
+    lint.add(folder)?;
+    let mut files = lint.finish().files.into_iter();
+    Ok(files.find(|file| file.diagnostics.iter().any(Diagnostic::is_error)))
+}
+
 /// Looks through directories, which make up one tree: what one of them names may be in another.
 #[derive(Debug, Default)]
 pub struct Lint {
@@ -77,6 +85,10 @@ impl Lint {
             "inputs.schema.json" if !entry.in_pack => self.schema(entry),
             _ if !entry.in_pack && name.ends_with(".profile.yml") => self.profile(entry),
             _ if entry.in_pack && pack::is_read(name) => self.pack_file(entry, name),
+            _ if entry.in_pack && in_stack(entry) && pack::beats_inputs(name) => {
+                // What is in it may be anything, and is nobody's to show.
+                self.push(entry, String::new(), vec![pack::values()]);
+            }
             _ => {}
         }
     }
@@ -199,6 +211,11 @@ impl Lint {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         self.findings
     }
+}
+
+/// Whether a file stands in a stack itself, and not further below.
+fn in_stack(entry: &Entry) -> bool {
+    entry.path.parent().is_some_and(|folder| folder.ends_with("stack"))
 }
 
 /// The directory of a file, without links.

@@ -14,6 +14,7 @@
 //! | which inputs are secret | `secrets` |
 //! | everything that is known before a plan is made | [`prepare`] |
 //! | whether a run can begin | [`preflight`], what its tools say in `versions` |
+//! | what its tools do not take over from where opal was started | `surroundings` |
 //! | what workspaces are called | `workspace` |
 //! | the hooks that run behind its tools | `hooks` |
 //! | what a run has in clear, and for how long | `in_clear` |
@@ -35,6 +36,7 @@ pub mod pack;
 pub mod preflight;
 pub mod prepare;
 mod secrets;
+mod surroundings;
 mod versions;
 mod workspace;
 

@@ -26,6 +26,20 @@ use crate::config::report::Report;
 const PROVIDERS: [&str; 8] =
     ["aws", "azure", "digitalocean", "gcp", "hetzner", "openstack", "proxmox", "vsphere"];
 
+/// Keys at the top that could say nothing but how a module is implemented.
+const LEAKS: [&str; 10] = [
+    "ansible",
+    "backend",
+    "hooks",
+    "packer",
+    "state",
+    "terraform",
+    "terragrunt",
+    "tool_versions",
+    "toolchain",
+    "workspace",
+];
+
 /// A module spec without faults.
 #[derive(Clone, Debug)]
 pub struct Spec {
@@ -96,6 +110,11 @@ impl Spec {
 
 fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
     slips(fields, &["dependencies", "metadata", "outputs"], report);
+    leaks(fields, report);
+    // What is secret in the others is told where they are read.
+    let others = fields.keys().filter(|key| !["execution", "inputs", "requirements"].contains(key));
+    let others: Vec<&Node> = others.filter_map(|key| fields.get(key)).collect();
+    others.into_iter().for_each(|node| secret::recognise(node, report));
     let module_ref = document::needed_text(fields, "module_ref", report).and_then(|given| {
         let module = referred(ModuleRef::parse(given.text), given.span, report)?;
         document::timeless(module.time(), given.span, report);
@@ -145,6 +164,15 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
     })
 }
 
+/// Refuses what a driver, a profile or a pack has to say.
+fn leaks(fields: &mut Fields<'_>, report: &mut Report<'_>) {
+    for (key, field) in LEAKS.iter().filter_map(|key| Some((key, fields.take(key)?))) {
+        let message = format!("`{key}` says how a module is implemented, and not what is wanted");
+        let error = Diagnostic::new(Code::SpecLeak, field.key, message);
+        report.push(error.help("leave it out: that is for the driver, its profile and the pack"));
+    }
+}
+
 type Inputs = (Map<String, Value>, BTreeMap<String, Map<String, Value>>);
 
 fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs> {
@@ -175,7 +203,9 @@ fn read_credentials(
     for item in document::list(node, "credentials", report) {
         // What is refused is not repeated: it may be the secret itself.
         match document::text(item, "credentials", report) {
-            Some(given) if is_identifier(given.text) => names.push(given.text.to_owned()),
+            Some(given) if is_identifier(given.text) && !secret::shows_secret(given.text) => {
+                names.push(given.text.to_owned())
+            }
             Some(given) => {
                 let message = "this is no identifier of a credential";
                 let error = Diagnostic::new(Code::SpecCredential, given.span, message);
@@ -186,6 +216,9 @@ fn read_credentials(
             }
             None => {}
         }
+    }
+    for key in requirements.keys() {
+        requirements.get(key).into_iter().for_each(|node| secret::recognise(node, report));
     }
     Some((names, node.head()))
 }

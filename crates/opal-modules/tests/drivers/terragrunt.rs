@@ -10,6 +10,7 @@ use crate::needs;
 use crate::support::{Bench, ambient, example, program, release, write};
 
 const INIT: &str = "init -no-color -input=false";
+const OUTPUT: &str = "tofu output -no-color -json";
 
 /// It writes down how it was called, keeps a state where the backend says, and prints outputs.
 const STAND_IN: &str = r##"#!/bin/sh
@@ -84,7 +85,7 @@ fn state_outlives_the_copy_of_the_stack() {
     assert!(label.memory().join("terraform.tfstate").is_file());
     let looked = verify();
     assert!(!looked.differs, "{looked:?}");
-    assert_eq!(looked.labels(), ["terragrunt_init", "terragrunt_plan"]);
+    assert_eq!(looked.labels(), ["terragrunt_init", "terragrunt_output", "terragrunt_plan"]);
     label.run(Command::Validate).succeeds();
     label.run(Command::Destroy).succeeds();
     assert!(verify().differs);
@@ -101,7 +102,11 @@ fn every_command_has_its_arguments_and_asks_nobody() {
         (Command::Validate, "tofu validate -no-color"),
         (Command::Destroy, "tofu destroy -auto-approve -no-color -input=false"),
     ] {
-        assert_eq!(label.words(command), [format!("tofu {INIT}"), last.to_owned()]);
+        let mut words = label.words(command);
+        assert_eq!(words.pop().as_deref(), Some(last));
+        assert_eq!(words.remove(0), format!("tofu {INIT}"));
+        let asked = if command == Command::Validate { &[][..] } else { &[OUTPUT] };
+        assert_eq!(words, asked, "{command}");
     }
     label.run(Command::Plan);
     let variables = fs::read_to_string(tools.path().join("log.env")).unwrap();
@@ -123,7 +128,11 @@ fn a_profile_says_which_programs_and_arguments() {
     let tools = stand_ins(&["tg", "tf", "tofu"]);
     let (_release, bench) = trial(profile, &[("main.tf", "")]);
     let bench = bench.only(tools.path());
-    let words = ["tf init -upgrade -input=false", "tf plan -input=false -refresh=false"];
+    let words = [
+        "tf init -upgrade -input=false",
+        "tf output -no-color -json",
+        "tf plan -input=false -refresh=false",
+    ];
     assert_eq!(bench.words(Command::Plan), words);
     let setting = bench.setting(Command::Plan, &bench.stack).unwrap();
     assert_eq!(setting.variables["TG_TF_PATH"].expose(), "tf");

@@ -215,3 +215,31 @@ fn an_unknown_target_is_answered_with_the_nearest() {
     assert!(no.help.contains("did you mean `hetzner`"), "{no:?}");
     assert!(Target::named("../x").is_err());
 }
+
+#[test]
+fn credentials_that_wait_for_a_value_are_not_ready_and_their_key_is_named() {
+    let (folder, root) = root();
+    let programs = programs(folder.path(), &["tofu"]);
+    let vault = Vault::new();
+    for (file, text, says) in [
+        ("hetzner.env", "# the token comes later\n", "none with a value"),
+        ("hetzner.env", "HCLOUD_TOKEN=\n", "no value yet for `HCLOUD_TOKEN`"),
+        ("hetzner.env", "HCLOUD_TOKEN=\"\"\nHCLOUD_ENDPOINT=https://a.b\n", "for `HCLOUD_TOKEN`"),
+        ("hetzner.env", "HCLOUD_TOKEN=CHANGE_ME\n", "for `HCLOUD_TOKEN`"),
+        ("hetzner.json", "{}\n", "none with a value"),
+        ("hetzner.json", "{\"token\": null}\n", "none with a value"),
+        ("hetzner.yml", "hcloud: {token: ''}\n", "for `token`"),
+        ("hetzner.credentials.tfvars", "hcloud_token = \"\"\n", "for `hcloud_token`"),
+        ("hetzner.token", "REPLACE_ME\n", "no value yet for"),
+    ] {
+        let path = private(&root.credentials(), file, text);
+        let done = run(&root, "hetzner", &programs, &vault);
+        assert_eq!(failed(&done), ["credentials"], "{file}: {text}");
+        let told = done.checks.iter().find(|check| !check.is_passed).unwrap();
+        assert!(told.message.contains(says), "{file}: {}", told.message);
+        assert!(!root.ready(Target::named("hetzner").unwrap()).exists(), "{file}: {text}");
+        fs::remove_file(path).unwrap();
+    }
+    private(&root.credentials(), "hetzner.env", "HCLOUD_TOKEN=canary-7\nHCLOUD_ENDPOINT=\n");
+    assert!(run(&root, "hetzner", &programs, &vault).is_ready, "an empty address is no secret");
+}

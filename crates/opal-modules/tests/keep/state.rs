@@ -26,6 +26,7 @@ fn state(status: Status) -> State {
         error: None,
         evidence: "/logs/x".into(),
         inputs_digest: None,
+        basis_digest: None,
     }
 }
 
@@ -46,6 +47,7 @@ fn a_state_is_read_as_it_was_written() {
         instance: Some(Instance::parse("blue").unwrap()),
         error: Some("no such host".to_owned()),
         inputs_digest: Some("blake3:00".to_owned()),
+        basis_digest: Some("blake3:01".to_owned()),
         ..state(Status::Error)
     };
     full.write(&path, &vault()).unwrap();
@@ -73,6 +75,7 @@ fn a_secret_that_equals_a_word_of_the_state_leaves_it_readable() {
     let mut whole = State {
         instance: Some(Instance::parse("blue").unwrap()),
         inputs_digest: Some("blake3:00".to_owned()),
+        basis_digest: Some("blake3:01".to_owned()),
         ..state(Status::Error)
     };
     for (key, value) in whole.value().as_object().unwrap() {

@@ -43,12 +43,14 @@ impl Around {
                 "write `--skip-preflight=\"the registry is down, tools are there\"`",
             ));
         }
+        let (places, out_dir) = (places(matches)?, out_dir(matches)?);
+        out_dir.as_deref().map_or(Ok(()), |folder| beside_packs(folder, &places))?;
         Ok(Self {
-            places: places(matches)?,
+            places,
             root: root(context, matches)?,
             is_root_typed: path(matches, "runtime-root").is_some(),
             programs: Programs::new(variable("PATH").as_ref()),
-            out_dir: out_dir(matches)?,
+            out_dir,
             skip_preflight: skip,
             said: Given::default(),
             gathered: None,
@@ -108,6 +110,20 @@ pub(super) fn out_dir(matches: &ArgMatches) -> Result<Option<PathBuf>, Failure> 
     let out_dir = out_dir.map_err(|error| Failure::unreadable(Path::new("."), &error))?;
     out_dir.as_deref().map_or(Ok(()), named_in_text)?;
     Ok(out_dir)
+}
+
+/// Refuses a directory for evidence among the packs: nothing is ever written there.
+fn beside_packs(folder: &Path, places: &Places) -> Result<(), Failure> {
+    let whole = |path: &Path| path.canonicalize().ok();
+    let packs = places.packs().ok().and_then(whole);
+    let there = folder.ancestors().find_map(whole);
+    match packs.zip(there) {
+        Some((packs, there)) if there.starts_with(&packs) => Err(Failure::usage(
+            format!("`--out-dir` names `{}`, which is among the packs", folder.display()),
+            "name a directory elsewhere: packs are only read",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Tools are told of these directories, and documents name them, in text.

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use opal_core::Diagnostic;
 use opal_core::suggest::nearest;
 use opal_modules::module::inputs::{Given, Schema};
-use opal_modules::module::lint::Linted;
+use opal_modules::module::lint::{self, Linted};
 use opal_modules::module::load;
 use opal_modules::module::named::{self, Part};
-use opal_modules::module::{ModuleRef, Places, Spec};
+use opal_modules::module::{ModuleRef, NotFound, Places, Spec};
 use serde_json::{Map, Value};
 
-use super::{checked, look, not_found, whole};
+use super::{checked, not_found, unseen, whole};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::view::module as view;
@@ -59,7 +59,10 @@ pub(crate) fn complete(
     module: &ModuleRef,
     json: bool,
 ) -> Result<Option<Complete>, Failure> {
-    let missing = |it| not_found(it, Exit::Source);
+    let missing = |it| {
+        let exit = unfound(places, &it);
+        not_found(it, exit)
+    };
     let read = load::spec(places, module).map_err(|it| not_found(it, Exit::NoFile))?;
     let source = read.clone();
     let Some(spec) = whole(read, context, json)? else { return Ok(None) };
@@ -104,6 +107,14 @@ pub(crate) fn complete(
     Ok(None)
 }
 
+/// What it means that something is not there: a packs root that was named is a setting.
+pub(super) fn unfound(places: &Places, missing: &NotFound) -> Exit {
+    match places.packs() {
+        Err(root) if root == *missing => Exit::Configuration,
+        _ => Exit::Source,
+    }
+}
+
 /// What a validation warns about and a run does not: `told` is what that says.
 pub(super) fn besides(places: &Places, module: &ModuleRef, told: &[String]) -> Vec<String> {
     let Ok(read) = load::spec(places, module) else { return Vec::new() };
@@ -126,6 +137,5 @@ pub(crate) fn messages<'d>(diagnostics: impl IntoIterator<Item = &'d Diagnostic>
 
 /// The first file of a pack that keeps it from travelling.
 fn unfit(stack: &Path) -> Result<Option<Linted>, Failure> {
-    let files = look([stack])?.files.into_iter();
-    Ok(files.into_iter().find(|file| file.diagnostics.iter().any(Diagnostic::is_error)))
+    lint::unfit(stack).map_err(|error| unseen(stack, &error))
 }

@@ -20,12 +20,13 @@ use opal_runtime::witness::Recorder;
 use serde_json::{Value, json};
 
 use super::around::Around;
+use super::basis::basis;
 use super::machine::machine;
 use super::run::unwritten;
 use crate::commands::execute::keeper::{Keeper, Last};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::Asked;
+use crate::options::{Asked, PlanOptions};
 use crate::signals::Watched;
 use crate::view::{error_json, module as view};
 
@@ -34,7 +35,7 @@ const LOOKED_AT: u64 = 4 << 20;
 
 pub(crate) struct Keeping<'k> {
     context: &'k Context<'k>,
-    env_files: &'k [PathBuf],
+    options: &'k PlanOptions,
     run: &'k Run,
     watched: &'k Watched,
     vault: &'k Vault,
@@ -70,7 +71,7 @@ impl<'k> Keeping<'k> {
         let module = &run.prepared.spec.module_ref;
         Self {
             context,
-            env_files: &asked.plan.env_files,
+            options: &asked.plan,
             run,
             watched,
             vault,
@@ -108,7 +109,7 @@ impl<'k> Keeping<'k> {
         let checks = match self.skip_preflight {
             Some(_) => Vec::new(),
             None => {
-                let machine = machine(self.context, self.env_files)?;
+                let machine = machine(self.context, &self.options.env_files)?;
                 preflight(&self.run.prepared, &machine.stopped_by(self.watched.stop()))
             }
         };
@@ -206,7 +207,10 @@ impl<'k> Keeping<'k> {
         }
         match &outcome.halt {
             // A tool that was told to stop may call that a success.
-            None if self.watched.exit().is_none() => (End::Ok, None),
+            None if self.watched.exit().is_none() => {
+                let missed = self.missed(tools);
+                (if missed.is_some() { End::Failed } else { End::Ok }, missed)
+            }
             None | Some(Halt::Stopped(Why::Signal(_))) => {
                 (End::Cancelled, Some("somebody stopped it".to_owned()))
             }
@@ -226,6 +230,14 @@ impl<'k> Keeping<'k> {
         }
     }
 
+    /// Why a tool of the driver has done nothing, though it ended well.
+    fn missed(&self, tools: &[ToolEnd]) -> Option<String> {
+        let prepared = &self.run.prepared;
+        let own = tools.iter().take(prepared.work.tools.len());
+        own.map(|tool| (tool, prepared.driver.has_missed(tool.rc, &self.printed(&tool.label))))
+            .find_map(|(tool, why)| Some(format!("{} has done nothing: {}", tool.label, why?)))
+    }
+
     /// What a tool has printed, as far as the evidence has it.
     fn printed(&self, label: &str) -> String {
         let path = self.folder.join(format!("{label}.stdout.txt"));
@@ -237,12 +249,12 @@ impl<'k> Keeping<'k> {
         let (status, code) = match result.end {
             End::Ok => (status, code),
             End::Differs => (Status::Executed, i32::from(Exit::Differs.code())),
-            // The tools did well, and what they have put out makes no sense.
-            End::Failed if code == 0 => (Status::Failed, i32::from(Exit::Source.code())),
             // As everywhere, 1 is for a difference: this one could not look.
             End::Failed if self.run.prepared.command == Command::Verify => {
                 (Status::Failed, i32::from(Exit::NotLooked.code()))
             }
+            // The tools did well, and what they have put out makes no sense, or they had nothing to do.
+            End::Failed if code == 0 => (Status::Failed, i32::from(Exit::Source.code())),
             End::Failed => (status, code),
             End::Cancelled => {
                 (Status::Interrupted, self.watched.exit().map_or(code, |exit| exit.code().into()))
@@ -333,7 +345,9 @@ impl Keeper for Keeping<'_> {
             let path = self.run.prepared.state();
             let earlier = State::seen(&path).map_err(|unkept| unwritten(&unkept))?;
             let (now, pid) = (time(SystemTime::now()), std::process::id());
-            let state = finish::begun(self.run, &now, pid, earlier.as_ref(), &self.folder);
+            let begun = finish::begun(self.run, &now, pid, earlier.as_ref(), &self.folder);
+            let basis_digest = basis(self.context, self.options, &self.run.prepared)?;
+            let state = State { basis_digest, ..begun };
             state.write(&path, self.vault).map_err(|unkept| unwritten(&unkept))?;
             self.state.replace(Some(state));
         }
@@ -363,19 +377,23 @@ impl Keeper for Keeping<'_> {
             true => finish::scrub_again(evidence, &tools, self.vault),
             false => Ok(()),
         };
-        let state = self
-            .state
-            .take()
-            .map(|state| finish::ended(state, self.run, &result, &time(SystemTime::now())));
+        let at = time(SystemTime::now());
+        let state = self.state.take().map(|state| finish::ended(state, self.run, &result, &at));
         // The state first: what the evidence says of it is true then.
         let path = self.run.prepared.state();
         let kept = state.as_ref().map_or(Ok(()), |state| state.write(&path, self.vault));
         let state = state.filter(|_| kept.is_ok());
         let concluded = finish::conclude(self.run, evidence, &result, state.as_ref());
-        kept.and(concluded).and(scrubbed).map_err(|unkept| unwritten(&unkept))?;
-        if let Some(unkept) = evidence.trouble() {
-            return Err(unwritten(unkept));
+        let kept = kept.and(concluded).and(scrubbed);
+        match kept.as_ref().err().or(evidence.trouble()) {
+            None => Ok(self.last(&result, ending)),
+            // A program still learns which run it was.
+            Some(unkept) if self.is_json => {
+                (result.end, result.error) = (End::Failed, Some(unkept.to_string()));
+                result.outputs.clear();
+                Ok(self.last(&result, (Status::Failed, Exit::Write.code().into())))
+            }
+            Some(unkept) => Err(unwritten(unkept)),
         }
-        Ok(self.last(&result, ending))
     }
 }

@@ -20,6 +20,7 @@ use opal_runtime::plan::Purpose;
 use opal_runtime::vault::Vault;
 
 use super::around::{self, Around};
+use super::complete::unfound;
 use super::keeper::Keeping;
 use super::{checked, given, not_found, order, reference};
 use crate::commands::execute::recording::MODULE;
@@ -104,9 +105,11 @@ pub(crate) fn run(
     Ok(exit)
 }
 
-/// Who hears of Ctrl+C, for all runs of one command; where nothing runs, it ends opal itself.
+/// Who hears of Ctrl+C and of the end of the time, for all runs of one command; where nothing runs, Ctrl+C
+/// ends opal itself.
 pub(crate) fn watched(asked: &Asked) -> Result<Watched, Failure> {
-    if asked.plan.dry_run { Ok(Watched::nothing()) } else { Watched::begin() }
+    let watched = if asked.plan.dry_run { Watched::nothing() } else { Watched::begin()? };
+    Ok(watched.within(asked.run.timeout))
 }
 
 /// Runs a module, and before it what it builds on.
@@ -249,10 +252,11 @@ pub(crate) fn load<'a>(
         programs: &around.programs,
     };
     let prepared = told(context, around, (&module, prepare(wanted)), json)?;
-    let Some(prepared) = prepared else { return Ok(None) };
+    let Some(mut prepared) = prepared else { return Ok(None) };
+    let set_aside = prepared.set_aside(context.environment(&env_files)?);
     let id = RunId::new(command.name(), SystemTime::now(), opal_runtime::keys::name());
     let run = Arc::new(Run::new(prepared, id));
-    let context = context.with(&descriptors(&run));
+    let context = context.with(&descriptors(&run)).without(&set_aside);
     let loaded = Loaded::module(Arc::clone(&run));
     Ok(Some(Source { context, loaded, run, arguments }))
 }
@@ -273,10 +277,9 @@ pub(super) fn told(
         }
         Err(Unprepared::Missing(missing)) => {
             let is_there = around.places.module(module).join("spec.yml").is_file();
-            let exit = match around.places.packs() {
-                _ if !is_there => Exit::NoFile,
-                Err(root) if root == missing => Exit::Configuration,
-                _ => Exit::Source,
+            let exit = match is_there {
+                true => unfound(&around.places, &missing),
+                false => Exit::NoFile,
             };
             Err(not_found(missing, exit))
         }

@@ -175,3 +175,55 @@ fn a_difference_is_no_failure_of_a_blueprint_and_a_failure_counts_more() {
     let ran = release.opal().call(&["blueprint", "apply", &name]);
     ran.code(1).says("demo/look@v1: not as wanted").says("look  drifted");
 }
+
+#[test]
+fn a_step_is_skipped_only_where_secrets_the_pack_and_the_profile_are_the_same() {
+    let release =
+        release("true\n").spec(&[("{size: small,", "{size: small, db_password: CHANGE_ME,")]);
+    let apply = ["blueprint", "apply", "demo/site@v1"];
+    let run = |release: &Release, password: &str, is_skipped: bool, why: &str| {
+        let ran = release.opal().call_with(&[("HYOPS_INPUT_db_password", password)], &apply);
+        let found = ran.code(0).stderr.contains("module=core/net status=skipped reason=state-ok");
+        assert_eq!(found, is_skipped, "{why}: {ran:?}");
+        ran.hides(password);
+    };
+    run(&release, "canary-old-1", false, "the first time");
+    run(&release, "canary-old-1", true, "the same again");
+    run(&release, "canary-new-2", false, "another secret");
+    run(&release, "canary-new-2", true, "the same again");
+    let state = release.state().to_string();
+    assert!(state.contains("basis_digest") && !state.contains("canary"), "{state}");
+    let release = release.script("net", &format!("{SCRIPT}: changed\n"));
+    run(&release, "canary-new-2", false, "other files in the pack");
+    let release = release.profile("env: {COLOUR: red}\n");
+    run(&release, "canary-new-2", false, "another profile");
+    run(&release, "canary-new-2", true, "the same again");
+    let at = release.path("root/state/modules/core__net/latest.json");
+    let mut older = release.state();
+    older.as_object_mut().unwrap().remove("basis_digest");
+    std::fs::write(&at, older.to_string()).unwrap();
+    run(&release, "canary-new-2", false, "a state that does not tell");
+}
+
+#[test]
+fn the_time_of_a_blueprint_is_that_of_all_its_steps() {
+    let blueprint = |first: &str| {
+        format!(
+            "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/slow@v1\nsteps:\n  \
+             - {{id: slow, module_ref: core/slow{first}}}\n  - {{id: net, module_ref: core/net}}\n"
+        )
+    };
+    for first in ["", ", optional: true"] {
+        let release = Release::new(SCRIPT)
+            .module("core/slow", &[], "sleep 60\n")
+            .file("rel/blueprints/demo/slow@v1/blueprint.yml", blueprint(first));
+        let words = ["blueprint", "apply", "demo/slow@v1", "--timeout", "2s", "--json"];
+        let document = release.opal().call(&words).code(124).json();
+        let ends: Vec<_> =
+            document["steps"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
+        assert_eq!(ends, ["failed", "not run"], "{first}");
+        let message = document["error"]["message"].as_str().unwrap();
+        assert!(message.contains("time of the run is over"), "{document}");
+        assert_eq!(release.runs(), 0, "{first}");
+    }
+}

@@ -153,3 +153,40 @@ fn what_has_not_failed_has_no_error() {
         assert!(document.get("error").is_some_and(Value::is_null), "{line:?}: {document}");
     }
 }
+
+#[test]
+fn a_run_judges_a_pack_as_a_validation_does() {
+    let release = Release::new(SCRIPT);
+    release.apply(&[]).code(0);
+    let backend = "terraform {\n  backend \"local\" { path = \"/tmp/x\" }\n}\n";
+    let release = release.file("rel/packs/shell/script/net/stack/main.tf", backend);
+    for verb in ["validate", "preflight", "plan", "apply"] {
+        release.run(&[verb, "core/net"]).code(65).says("E1109").says("where state is kept");
+    }
+    release.run(&["destroy", "core/net"]).code(0).says("main.tf`: a pack does not say where");
+}
+
+#[test]
+fn a_packs_root_that_is_not_there_is_a_wrong_setting_for_everybody() {
+    let release = Release::new(SCRIPT);
+    for verb in ["validate", "apply", "preflight"] {
+        let ran = release.run_with(&[("HYOPS_PACKS_ROOT", "/nosuch")], &[verb, "core/net"]);
+        ran.code(78).says("`$HYOPS_PACKS_ROOT` names");
+    }
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_told_by_who_shows_it() {
+    let release = Release::new(SCRIPT).file("root/state/modules/core__net/latest.json", "{");
+    release.run(&["show", "core/net"]).code(0).says("warning: ").says("latest.json");
+}
+
+#[test]
+fn evidence_is_never_put_among_the_packs() {
+    let release = Release::new(SCRIPT);
+    for folder in ["rel/packs/shell/script/net/stack/new/evidence", "rel/packs"] {
+        let ran = release.apply(&["--out-dir", folder]);
+        ran.code(2).says("which is among the packs");
+    }
+    assert!(!release.path("rel/packs/shell/script/net/stack/new").exists());
+}

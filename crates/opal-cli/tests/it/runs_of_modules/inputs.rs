@@ -77,7 +77,13 @@ fn inputs_that_do_not_fit_are_refused_before_anything_is_written() {
         (("HYOPS_INPUT_network__cidr", "REPLACE_ME"), "`network.cidr` still holds the placeholder"),
         (("HYOPS_INPUTS_JSON", "[canary-9]"), "no JSON object"),
         (("HYOPS_INPUT_size__deep", "1"), "`size` has no keys below it"),
-        (("HYOPS_INPUT_big", "18446744073709551615"), "`big` is larger than 64 bits can hold"),
+        (("HYOPS_INPUT_big", "18446744073709551615"), "`HYOPS_INPUT_big`: a number is larger than"),
+        (
+            ("HYOPS_INPUT_big", "12345678901234567890123"),
+            "64 bits can hold; in quotes it is a text",
+        ),
+        (("HYOPS_INPUTS_JSON", r#"{"big": [12345678901234567890123]}"#), "larger than 64 bits"),
+        (("HYOPS_INPUTS_JSON", r#"{"size": "small", "size": "large"}"#), "`size` is given twice"),
     ];
     for (set, says) in refused {
         let ran = release.run_with(&[set], &["apply", "core/net"]);
@@ -145,4 +151,35 @@ fn a_file_of_variables_says_inputs_and_the_environment_wins_over_it() {
     }
     let before = ["--env-file", "bad.env", "module", "validate", "core/net"];
     release.opal().call(&before).code(65).says("`size` still holds the placeholder");
+}
+
+#[test]
+fn a_variable_is_decoded_unless_its_default_is_a_text_that_was_filled_in() {
+    let defaults =
+        "{defaults: {size: small, ports: CHANGE_ME, count: '', db_password: CHANGE_ME, network";
+    let release = Release::new(SCRIPT).spec(&[("{defaults: {size: small, network", defaults)]);
+    let set = [
+        ("HYOPS_INPUT_ports", "[22,80]"),
+        ("HYOPS_INPUT_count", "3"),
+        ("HYOPS_INPUT_size", "7"),
+        ("HYOPS_INPUT_network__cidr", r#"{"a": 1}"#),
+        ("HYOPS_INPUT_db_password", "12345678"),
+    ];
+    release.run_with(&set, &["apply", "core/net"]).code(0);
+    let seen = release::json(&release.work().join("hyops.inputs.json"));
+    let expected = json!({
+        "size": "7", "ports": [22, 80], "count": 3, "network": {"cidr": {"a": 1}},
+    });
+    let seen: serde_json::Map<_, _> = seen.as_object().unwrap().clone();
+    let seen: serde_json::Map<_, _> =
+        seen.into_iter().filter(|(key, _)| key != "db_password").collect();
+    assert_eq!(serde_json::Value::Object(seen), expected);
+}
+
+#[test]
+fn an_output_that_would_come_out_as_another_is_refused() {
+    let script = "echo '{\"name\": 12345678901234567890123}' > \"$HYOPS_OUTPUTS_FILE\"\n";
+    let release = Release::new(script);
+    release.apply(&[]).code(65).says("a number is larger than 64 bits can hold");
+    assert_eq!(release.state()["status"], "error");
 }

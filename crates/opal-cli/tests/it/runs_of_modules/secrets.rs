@@ -195,3 +195,43 @@ fn missing_credentials_are_named_with_where_they_belong() {
     assert!(!release.has_state(), "nothing ran");
     release.apply(&["--skip-preflight", "they come from the agent"]).code(0);
 }
+
+#[test]
+fn what_the_evidence_hides_of_an_input_is_a_secret_input_everywhere() {
+    for key in ["pw", "root_pw", "pgpassword", "htpasswd"] {
+        let release = Release::new(&format!(". ./hyops.inputs.sh; echo \"got $input_{key}\"\n"))
+            .env(&format!("HYOPS_INPUT_{key}"), "Canary-1177-x");
+        release.apply(&["--dry-run", "-o", "net.plan"]).code(0).hides("Canary-1177-x");
+        release.apply(&[]).code(0).hides("Canary-1177-x").says("got <redacted>");
+        let all = tree(&release.path(""));
+        let holds = |content: &[u8]| String::from_utf8_lossy(content).contains("Canary-1177-x");
+        let found: Vec<_> = all.iter().filter(|it| holds(&it.3)).map(|it| &it.0).collect();
+        assert!(found.is_empty(), "{key}: {found:?}");
+    }
+}
+
+#[test]
+fn what_tells_that_an_output_is_a_secret_hides_it_where_that_is_not_said() {
+    let script = "echo 'alone namedval-7890 and in-a-url-7891'\n\
+        echo '{\"name\": [{\"name\": \"DB_PASSWORD\", \"value\": \"namedval-7890\"}],\n\
+        \"url\": \"postgres://app:in-a-url-7891@db/x\"}' > \"$HYOPS_OUTPUTS_FILE\"\n";
+    let release = Release::new(script);
+    release.apply(&[]).code(0);
+    assert_hidden(&release, "namedval-7890");
+    assert_hidden(&release, "in-a-url-7891");
+    let printed = fs::read_to_string(release.evidence().join("shell_apply.stdout.txt")).unwrap();
+    assert_eq!(printed, "alone <redacted> and <redacted>\n");
+}
+
+#[test]
+fn a_part_of_a_credential_is_hidden_by_itself_too() {
+    let script = "echo alone in-a-url-7892; sed 's/ *//' \"$HYOPS_CREDENTIALS_DIR/v.yml\"\n";
+    let release = Release::new(script)
+        .spec(&[("credentials: []", "credentials: [acme]")])
+        .private("root/credentials/acme.env", "DATABASE_URL=postgres://app:in-a-url-7892@db/x\n")
+        .private("root/credentials/v.yml", "token: >-\n  folded-one-1\n  folded-two-2\nsize: 3\n");
+    release.apply(&[]).code(0);
+    for secret in ["in-a-url-7892", "folded-one-1", "folded-two-2"] {
+        assert_hidden(&release, secret);
+    }
+}

@@ -137,6 +137,36 @@ fn what_an_apply_that_was_stopped_has_printed_is_hidden() {
     assert_eq!(release.state()["status"], "error");
 }
 
+#[test]
+fn what_is_looked_at_or_taken_down_is_asked_for_its_outputs_before() {
+    for (verb, tool) in [("plan", "plan"), ("verify", "plan"), ("destroy", "destroy")] {
+        let prints = format!("{tool}) echo 'input = {CANARY} -> null' ;;");
+        let release = stand_in("", &[&prints, OUTPUT]);
+        release.run(&[verb, "core/net"]).code(0);
+        assert_eq!(log(&release), ["init", "output", tool]);
+        assert_eq!(in_clear(&release, CANARY), nothing(), "{verb}");
+        let evidence = release.evidence().join(format!("terragrunt_{tool}.stdout.txt"));
+        assert_eq!(fs::read_to_string(evidence).unwrap(), "input = <redacted> -> null\n");
+    }
+}
+
+#[test]
+fn outputs_that_are_not_there_yet_change_nothing_of_a_look() {
+    let profile = "policy: {defaults: {retries: 2}}\n";
+    for output in ["output) exit 3 ;;", "output) echo '{\"db' ;;", "output) kill -9 $$ ;;"] {
+        let release = stand_in(profile, &[output]);
+        for verb in ["plan", "verify", "destroy"] {
+            let ran = release.run(&[verb, "core/net", "--json"]).code(0).json();
+            assert_eq!(ran["warnings"], json!([]), "{output}");
+        }
+        assert_eq!(log(&release).iter().filter(|word| *word == "output").count(), 3, "{output}");
+        let release = stand_in("", &["plan) exit 2 ;;", output]);
+        release.run(&["verify", "core/net"]).code(1);
+        let release = stand_in("", &["plan) exit 5 ;;", output]);
+        release.run(&["plan", "core/net"]).code(5).says("terragrunt_plan ended with 5");
+    }
+}
+
 /// The real tools of this machine, by their names.
 fn real() -> Vec<(&'static str, PathBuf)> {
     let folders = ["/usr/local/bin", "/usr/bin", "/bin"].map(Path::new);

@@ -70,6 +70,11 @@ fn evidence_that_goes_away_under_a_run_is_said_and_the_state_is_an_error() {
     let error = release.apply(&["--json"]).code(74).json();
     assert!(error["error"]["message"].as_str().unwrap().contains("shell_apply"), "{error}");
     let state = release.state();
+    assert_eq!((&error["status"], &error["exit_code"]), (&json!("error"), &json!(74)));
+    assert_eq!(
+        (&error["run_id"], &error["evidence_dir"]),
+        (&state["run_id"], &state["evidence_dir"])
+    );
     assert_eq!(state["status"], "error");
     assert!(state["last_error"].as_str().unwrap().contains("shell_apply"), "{state}");
 }

@@ -25,7 +25,7 @@ use opal_runtime::vault::Vault;
 
 use super::id::is_word;
 use super::root::RuntimeRoot;
-use super::secrecy::{HIDDEN, is_plain_key, is_secret_key};
+use super::secrecy::{HIDDEN, is_plain_key, is_secret_key, parts};
 use leaves::{Form, Leaf};
 use walk::Walk;
 
@@ -42,6 +42,8 @@ pub struct Credentials {
     assigned: BTreeMap<PathBuf, BTreeSet<String>>,
     /// Which of these files cannot be used, and why. No run may begin with one.
     pub unusable: BTreeMap<PathBuf, Unusable>,
+    /// Which of these files wait for somebody to fill them in.
+    unfilled: BTreeMap<PathBuf, Unusable>,
     /// What the files of variables set.
     pub environment: BTreeMap<String, Secret>,
     /// To be hidden from everything that is kept or shown.
@@ -125,6 +127,13 @@ impl Credentials {
         files.find_map(|path| self.unusable.get(path))
     }
 
+    /// What the credentials of a name still wait for.
+    #[must_use]
+    pub fn lack(&self, name: &str) -> Option<&Unusable> {
+        let mut files = self.files.get(name)?.iter();
+        files.find_map(|path| self.unfilled.get(path))
+    }
+
     /// The variables that tell tools where the files are: `HYOPS_CREDENTIALS_DIR`, and for each file
     /// `HYOPS_<ID>_TFVARS`, `…_ENV_FILE` or `…_JSON_FILE`, the first also `…_CREDENTIALS_FILE`.
     #[must_use]
@@ -171,9 +180,14 @@ impl Credentials {
             let set = leaves.iter().map(|leaf| (leaf.name.clone(), leaf.value.clone()));
             self.environment.extend(set);
         }
+        if let Some(names) = leaves::open(&leaves) {
+            self.unfilled.insert(path.to_owned(), Unusable::unfilled(path, &names));
+        }
+        let assigned = leaves::assigned(form, text);
+        let is_nothing = leaves.is_empty() && assigned.is_empty();
         self.add(leaves);
-        self.assigned.insert(path.to_owned(), leaves::assigned(form, text));
-        Ok(!text.trim().is_empty())
+        self.assigned.insert(path.to_owned(), assigned);
+        Ok(!is_nothing)
     }
 
     /// Hides what is in a file: of one that makes no sense, its lines.
@@ -195,12 +209,12 @@ impl Credentials {
     }
 
     fn add(&mut self, leaves: Vec<Leaf>) {
-        let hidden =
-            leaves.into_iter().filter(|leaf| !is_plain_key(&leaf.name, leaf.value.expose()));
-        self.values.extend(hidden.map(|Leaf { name, value, is_below_secret }| Hidden {
-            is_declared: is_below_secret || is_secret_key(&name),
-            name,
-            value,
+        let is_hidden = |leaf: &Leaf| !is_plain_key(&leaf.name, leaf.value.expose());
+        let mut leaves: Vec<Leaf> = leaves.into_iter().filter(is_hidden).collect();
+        let own = |leaf: &Leaf| parts(leaf.value.expose()).into_iter().map(|it| Leaf::new("", it));
+        leaves.extend(leaves.iter().flat_map(own).collect::<Vec<_>>());
+        self.values.extend(leaves.into_iter().map(|Leaf { name, value, is_below_secret }| {
+            Hidden { is_declared: is_below_secret || is_secret_key(&name), name, value }
         }));
     }
 }
@@ -221,6 +235,13 @@ impl Unusable {
         Self {
             message: format!("`{}` cannot be used: {why}", path.display()),
             help: "correct it: what cannot be read cannot be kept out of the evidence".to_owned(),
+        }
+    }
+
+    fn unfilled(path: &Path, names: &str) -> Self {
+        Self {
+            message: format!("in `{}` there is no value yet for {names}", path.display()),
+            help: "write the value, or take the line out".to_owned(),
         }
     }
 }

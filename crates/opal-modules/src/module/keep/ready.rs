@@ -170,12 +170,12 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
         Ok(found) => {
             let files: Vec<String> =
                 found.files.values().flatten().map(|path| path.display().to_string()).collect();
-            let check = if let Some(unusable) = found.fault(name) {
+            let check = if let Some(unusable) = found.fault(name).or(found.lack(name)) {
                 Check::failed(NAME, unusable.message.clone(), unusable.help.clone())
             } else if files.is_empty() {
                 Check::failed(
                     NAME,
-                    format!("there are no credentials for `{name}`"),
+                    format!("there are no credentials for `{name}`, or none with a value"),
                     format!(
                         "put them into `{name}.credentials.tfvars`, `{name}.env` or `{name}.json` in `{}`, with mode 0600",
                         root.credentials().display()

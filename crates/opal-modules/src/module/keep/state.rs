@@ -60,8 +60,11 @@ pub struct State {
     pub outputs: Map<String, Value>,
     pub error: Option<String>,
     pub evidence: PathBuf,
-    /// Of the inputs of the run, to tell whether others were given since.
+    /// Of the inputs of the run that are no secret, to tell whether others were given since.
     pub inputs_digest: Option<String>,
+    /// Of all that the run rested on, to tell whether the same would be done again; none where nobody
+    /// could tell.
+    pub basis_digest: Option<String>,
 }
 
 impl State {
@@ -136,6 +139,7 @@ impl State {
             ("state_instance", self.instance.as_ref().map(Instance::as_str)),
             ("last_error", self.error.as_deref()),
             ("inputs_digest", self.inputs_digest.as_deref()),
+            ("basis_digest", self.basis_digest.as_deref()),
         ];
         for (key, text) in optional {
             if let Some(text) = text {
@@ -168,6 +172,7 @@ impl State {
             error: text("last_error"),
             evidence: text("evidence_dir")?.into(),
             inputs_digest: text("inputs_digest"),
+            basis_digest: text("basis_digest"),
         })
     }
 }

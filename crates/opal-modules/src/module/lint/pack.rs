@@ -26,6 +26,21 @@ pub(super) fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     look(name, text).into_iter().map(Found::diagnostic).collect()
 }
 
+/// Whether a file of this name in a stack holds values that Terraform reads behind the inputs, and so
+/// would win over them: it goes by the order of names.
+pub(in crate::module) fn beats_inputs(name: &str) -> bool {
+    let is_read = [".auto.tfvars", ".auto.tfvars.json"].iter().any(|end| name.ends_with(end));
+    is_read && name > "inputs.auto.tfvars.json"
+}
+
+/// What is said of such a file.
+pub(super) fn values() -> Diagnostic {
+    let message =
+        "the values in this file would win over the inputs: Terraform reads it behind theirs";
+    Diagnostic::new(Code::PackContent, Span::at(0), message)
+        .help("rename it to `terraform.tfvars`, which they win over, or take it out")
+}
+
 /// Whether a file of a pack says where state is kept.
 pub(in crate::module) fn keeps_state(name: &str, text: &str) -> bool {
     is_read(name) && look(name, text).iter().any(|found| matches!(found, Found::Backend(_)))

@@ -56,6 +56,19 @@ pub trait Driver: Sync + fmt::Debug {
     /// Whether a tool that was only to look has found a difference: by its exit code and what it has
     /// printed.
     fn differs(&self, code: i32, printed: &str) -> bool;
+
+    /// Why a tool that ended well by its exit code has done nothing of what it was for.
+    fn has_missed(&self, code: i32, printed: &str) -> Option<&'static str> {
+        let _ = (code, printed);
+        None
+    }
+
+    /// Whether a variable of this name would lead its tools elsewhere, or make them print what is not
+    /// understood here. They run without it, unless the driver, the profile or a credential sets it.
+    fn is_led_astray_by(&self, variable: &str) -> bool {
+        let _ = variable;
+        false
+    }
 }
 
 /// A part of profiles that only one driver reads.
@@ -121,13 +134,15 @@ pub struct Tool {
     /// It only looks, and runs even where the tool before it has failed or was stopped: the run ends
     /// as that one did.
     pub runs_anyway: bool,
+    /// The run goes on where it fails, and ends as if it had not been there.
+    pub may_fail: bool,
 }
 
 impl Tool {
     #[must_use]
     pub fn new(label: impl Into<String>, words: &[&str]) -> Self {
         let words = words.iter().map(|&word| word.to_owned()).collect();
-        Self { label: label.into(), words, stdout: None, runs_anyway: false }
+        Self { label: label.into(), words, stdout: None, runs_anyway: false, may_fail: false }
     }
 }
 

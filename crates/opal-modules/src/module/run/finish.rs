@@ -1,14 +1,11 @@
 //! What is left of a run: its outputs, its result, its state.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+mod outputs;
+
 use std::path::Path;
 
-use opal_core::{Data, Secret};
+use opal_core::Data;
 use opal_runtime::vault::Vault;
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 
 use super::Command;
@@ -16,11 +13,9 @@ use super::decorators::Run;
 use super::driver::Outputs;
 use super::prepare::Prepared;
 use crate::module::keep::{
-    Evidence, HIDDEN, Instance, State, Status, ToolEnd, Unkept, file, is_secret_key,
+    Evidence, HIDDEN, Instance, State, Status, Told, ToolEnd, Unkept, file, is_secret_key, parts,
+    told,
 };
-
-/// Outputs of tools are read up to here.
-const MOST_BYTES: u64 = 8 << 20;
 
 /// What is published is part of a state, which others read at every step.
 const MOST_PUBLISHED: usize = 512 << 10;
@@ -60,7 +55,8 @@ pub struct Result {
     pub has_put_out: bool,
 }
 
-/// The state of a module while a run of it goes on: what it has published stays.
+/// The state of a module while a run of it goes on: what it has published stays. What it rests on is
+/// for who has the key to that.
 #[must_use]
 pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: &Path) -> State {
     let prepared = &run.prepared;
@@ -81,6 +77,7 @@ pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: 
         error: None,
         evidence: evidence.to_owned(),
         inputs_digest: Some(prepared.inputs_digest()),
+        basis_digest: None,
     }
 }
 
@@ -92,14 +89,17 @@ pub fn result(run: &Run, end: End, error: Option<String>, vault: &Vault) -> Resu
     let mut result =
         Result { end, outputs: Map::new(), warnings: Vec::new(), error, has_put_out: false };
     let publishes = end == End::Ok && matches!(prepared.command, Command::Apply | Command::Deploy);
-    match outputs(run) {
-        Ok(outputs) => {
+    match outputs::read(run) {
+        Ok((outputs, lost)) => {
             result.has_put_out = !outputs.values.is_empty();
             outputs.values.iter().for_each(|(name, value)| {
                 conceal(value, is_secret(&outputs, name), vault);
+                conceal_told(name, value, vault);
             });
-            if publishes {
-                result.outputs = published(prepared, &outputs, vault, &mut warnings);
+            match lost {
+                _ if !publishes => {}
+                None => result.outputs = published(prepared, &outputs, vault, &mut warnings),
+                Some(why) => result.fail(format!("the outputs cannot be kept: {why}")),
             }
         }
         Err(reason) if publishes => result.fail(reason),
@@ -121,44 +121,6 @@ impl Result {
         self.outputs.clear();
         self.error = Some(reason);
     }
-}
-
-/// The outputs in full. The file is removed, whatever it is: some of it may be secret.
-fn outputs(run: &Run) -> std::result::Result<Outputs, String> {
-    let Some(name) = &run.prepared.work.outputs else { return Ok(Outputs::default()) };
-    let path = run.stack().join(name);
-    let read = match read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Outputs::default()),
-        read => read,
-    };
-    if let Err(error) = std::fs::remove_file(&path) {
-        let what = format!("`{name}` may hold a secret, and cannot be removed: {error}");
-        run.in_clear.stays(what);
-    }
-    let text = read.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
-    match text.expose().trim().is_empty() {
-        true => Ok(Outputs::default()),
-        false => run.prepared.driver.outputs(text.expose()),
-    }
-}
-
-/// A plain file: a link would name what the tools may not read, and nobody waits for a pipe.
-fn read(path: &Path) -> io::Result<Secret> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let file = opened.map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => io::Error::other("it is a link"),
-        _ => error,
-    })?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut text = String::new();
-    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} MiB", MOST_BYTES >> 20)));
-    }
-    Ok(Secret::new(text))
 }
 
 /// Whether the tool calls an output secret, or its name does.
@@ -199,6 +161,15 @@ fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
             map.iter().for_each(|(key, value)| conceal(value, is_secret_key(key), vault));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The same for what evidence hides by what stands around it: it may be printed without that.
+fn conceal_told(name: &str, value: &Value, vault: &Vault) {
+    for (_, Told { value, is_whole }) in told("", name, value) {
+        let whole = is_whole.then(|| data(value));
+        let parts = parts(value.as_str().unwrap_or_default()).into_iter().map(Data::text);
+        whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN, true));
     }
 }
 
@@ -382,7 +353,7 @@ fn driver(prepared: &Prepared) -> Value {
     })
 }
 
-fn execution(prepared: &Prepared) -> Value {
+pub(super) fn execution(prepared: &Prepared) -> Value {
     let execution = &prepared.spec.execution;
     let hooks: Map<String, Value> = execution
         .hooks

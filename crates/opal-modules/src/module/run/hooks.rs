@@ -58,6 +58,7 @@ impl HookStep {
             words: self.words.iter().map(word).collect(),
             stdout: None,
             runs_anyway: false,
+            may_fail: !self.strict,
         }
     }
 
@@ -79,16 +80,16 @@ impl Prepared {
     /// Whether a tool may fail without failing the run.
     #[must_use]
     pub fn may_fail(&self, label: &str) -> bool {
-        self.hooks.iter().any(|hook| !hook.strict && hook.label() == label)
+        self.tools().any(|tool| tool.may_fail && tool.label == label)
     }
 
     /// What there is to say about hooks that have failed without failing the run.
     pub fn failed_hooks(&self, tools: &[ToolEnd]) -> impl Iterator<Item = String> {
         let failed = |tool: &&ToolEnd| matches!(tool.end, End::Failed | End::TimedOut);
-        let hooks = tools.iter().filter(failed).filter(|tool| self.may_fail(&tool.label));
-        hooks.map(|ToolEnd { label, rc, .. }| {
-            let name = label.strip_prefix(LABEL).unwrap_or(label);
-            format!("the hook `{name}` ended with {rc}; see `{label}.stderr.txt`")
+        let failed = tools.iter().filter(failed).filter(|tool| self.may_fail(&tool.label));
+        failed.filter_map(|ToolEnd { label, rc, .. }| {
+            let name = label.strip_prefix(LABEL)?;
+            Some(format!("the hook `{name}` ended with {rc}; see `{label}.stderr.txt`"))
         })
     }
 }

@@ -30,9 +30,9 @@ use crate::module::Spec;
 
 const HERE: Span = Span::at(0);
 
-/// So many seconds a tool that runs anyway has where the profile sets no limit: nobody should wait for
-/// it behind a failure.
-const LONGEST_ANYWAY_S: u32 = 300;
+/// So many seconds a tool that runs anyway, or may fail, has where the profile sets no limit: nobody
+/// should wait for what is only beside the matter.
+const LONGEST_ASIDE_S: u32 = 300;
 
 /// What a shell takes for a part of its language where a program stands.
 const KEYWORDS: [&str; 17] = [
@@ -90,6 +90,7 @@ fn in_order(prepared: &Prepared) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
     for tool in &prepared.work.tools {
         let step = branch(prepared, tool);
+        let step = if tool.may_fail { caught(step) } else { step };
         let before = if tool.runs_anyway { statements.pop() } else { None };
         statements.push(match before {
             Some(before) => {
@@ -105,10 +106,11 @@ fn in_order(prepared: &Prepared) -> Vec<Statement> {
 
 fn branch(prepared: &Prepared, tool: &Tool) -> Statement {
     let policy = &prepared.profile.policy;
-    let limit = policy.command_timeout_s.or(tool.runs_anyway.then_some(LONGEST_ANYWAY_S));
+    let is_aside = tool.runs_anyway || tool.may_fail;
+    let limit = policy.command_timeout_s.or(is_aside.then_some(LONGEST_ASIDE_S));
     let mut inner = labelled(&tool.label, limit, command(tool));
     // A difference is what a look may find, and another look would find it again.
-    if policy.retries > 0 && prepared.command != Command::Verify {
+    if policy.retries > 0 && prepared.command != Command::Verify && !tool.may_fail {
         let attempts = named("attempts", literal(Value::Int(i64::from(policy.retries) + 1)));
         inner = call("retry", vec![attempts], Some(block(vec![inner])));
     }
@@ -145,12 +147,13 @@ fn hook(hook: &HookStep) -> Statement {
     }
     let command = statement(Work::Shell(ShellText { pieces: joined(pieces), span: HERE }));
     let tool = labelled(&hook.label(), hook.timeout_s, command);
-    if hook.strict {
-        return tool;
-    }
-    let body = block(vec![tool]);
-    let kind = StatementKind::Try { body, catch: Some(block(Vec::new())), finally: None };
-    Statement { kind, span: HERE }
+    if hook.strict { tool } else { caught(tool) }
+}
+
+/// A step that the run goes on behind, however it ends.
+fn caught(step: Statement) -> Statement {
+    let (body, catch) = (block(vec![step]), Some(block(Vec::new())));
+    Statement { kind: StatementKind::Try { body, catch, finally: None }, span: HERE }
 }
 
 /// Texts that follow each other, as one.

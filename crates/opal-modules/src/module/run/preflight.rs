@@ -47,7 +47,8 @@ pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
     checks.extend(versions::checks(prepared, probe));
     let missing = prepared.credentials.missing();
     for name in &prepared.spec.credentials {
-        let unusable = prepared.credentials.fault(name).cloned();
+        let credentials = &prepared.credentials;
+        let unusable = credentials.fault(name).or(credentials.lack(name)).cloned();
         let fault = unusable.map(|it| (it.message, it.help)).or_else(|| {
             let file = prepared.root.credentials().join(format!("{name}.credentials.env"));
             let help = format!("put them into `{}`", file.display());

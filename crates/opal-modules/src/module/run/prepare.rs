@@ -1,21 +1,25 @@
 //! Everything that is known of a run before a plan is made. Nothing here changes anything.
 
+mod imports;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
 use opal_core::hash::Algorithm;
+use opal_core::placeholder::PlaceholderKey;
 use opal_core::{Code, Data, Diagnostic};
 use opal_runtime::vault::Vault;
 use serde_json::{Map, Value, json};
 
 use super::driver::{Driver, Request, Work};
 use super::pack::Pack;
-use super::{Command, HookStep, Programs, drivers, hooks, secrets, workspace};
+use super::{Command, HookStep, Programs, drivers, finish, hooks, secrets, workspace};
 use crate::module::inputs::{self, Given, InvalidInputs};
-use crate::module::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Status, Unusable};
+use crate::module::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Unusable};
+use crate::module::lint::{self, Linted};
 use crate::module::load::{self, Read};
-use crate::module::{Dependency, ModuleRef, NotFound, Places, Profile, Spec};
+use crate::module::{ModuleRef, NotFound, Places, Profile, Spec};
 
 /// What is to be run, and what was said about it.
 #[derive(Debug)]
@@ -108,10 +112,11 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let hook_steps = hooks::steps(command, (&spec, &source), &profile, &mut warnings)?;
     let driver = drivers::find(&spec.execution.driver)?;
     let pack = Pack::read(&places.stack(&spec.execution.driver, &spec.execution.pack)?)?;
+    warnings.extend(unfit_pack(command, &pack)?);
     if !is_named {
         given = given.fitting(&spec);
     }
-    given.imports = imports(command, &spec, root, &mut warnings)?;
+    given.imports = imports::of(command, &spec, root, &mut warnings)?;
     let schema = load::schema(places, module)?;
     if schema.is_none() && !spec.defaults.is_empty() {
         warnings.extend(given.unknown(&spec));
@@ -222,6 +227,24 @@ impl Prepared {
         digest(&self.shown_inputs())
     }
 
+    /// What the run rests on: all inputs, the files of the pack, and what the profile says to the tools.
+    /// What is secret counts by digests that only this key makes; none where there is no key for it.
+    #[must_use]
+    pub fn basis_digest(&self, key: Option<&PlaceholderKey>) -> Option<String> {
+        let keyed = |(at, secret): (&String, &Data)| {
+            let of_secret = key?.placeholder(Algorithm::Blake3, at, secret);
+            Some((at.clone(), Value::from(of_secret.digest.hex())))
+        };
+        let secrets: Map<String, Value> = self.secrets.iter().map(keyed).collect::<Option<_>>()?;
+        Some(digest(&json!({
+            "execution": finish::execution(self),
+            "inputs": self.shown_inputs(),
+            "pack": self.pack.digest.hex(),
+            "policy": self.policy_digest,
+            "secrets": secrets,
+        })))
+    }
+
     /// A directory that outlives the run, for what the tools have to remember.
     pub(super) fn memory(&self) -> PathBuf {
         let folder = self.root.path().join("state").join("tools").join(self.spec.module_ref.id());
@@ -252,95 +275,22 @@ fn whole<T>(read: Read<T>) -> Result<T, Unprepared> {
     }
 }
 
-/// What the dependencies have published, by the paths of the inputs.
-fn imports(
-    command: Command,
-    spec: &Spec,
-    root: &RuntimeRoot,
-    warnings: &mut Vec<String>,
-) -> Result<Vec<(String, Value)>, Unprepared> {
-    let mut imports = Vec::new();
-    for dependency in &spec.dependencies {
-        let module = &dependency.module_ref;
-        let state = State::seen(&root.state(module, None)).map_err(|unkept| {
-            Unprepared::Dependency(NotFound { message: unkept.to_string(), help: unkept.help() })
-        })?;
-        let found = match state {
-            Some(state) if state.status == Status::Ok => published(dependency, &state),
-            other => Err(unready(module, other.as_ref(), command)),
-        };
-        match found {
-            Ok(found) => imports.extend(found),
-            // What is looked at or taken down must not need what may be gone already.
-            Err(missing)
-                if !dependency.required
-                    || matches!(command, Command::Destroy | Command::Validate) =>
-            {
-                warnings.push(missing.message);
-            }
-            Err(missing) => return Err(Unprepared::Dependency(missing)),
+/// Refuses a pack that a validation refuses. What it has made can still be taken down, with a warning.
+fn unfit_pack(command: Command, pack: &Pack) -> Result<Option<String>, Unprepared> {
+    let unfit = lint::unfit(&pack.stack).map_err(|error| NotFound {
+        message: format!("the pack in `{}` cannot be used: {error}", pack.stack.display()),
+        help: "`opal module lint` looks through packs as well".to_owned(),
+    })?;
+    match unfit {
+        None => Ok(None),
+        Some(Linted { path, diagnostics, .. }) if command == Command::Destroy => {
+            let first = diagnostics.iter().find(|one| one.is_error());
+            let why = first.map_or("it has faults", |one| one.message.as_str());
+            Ok(Some(format!("`{}`: {why}", path.display())))
         }
-    }
-    Ok(imports)
-}
-
-fn published(dependency: &Dependency, state: &State) -> Result<Vec<(String, Value)>, NotFound> {
-    let value = |output: &str| {
-        let flat = state.outputs.get(output);
-        flat.or_else(|| {
-            let mut parts = output.split('.');
-            let first = state.outputs.get(parts.next()?)?;
-            parts.try_fold(first, |value, part| value.get(part))
-        })
-    };
-    let imports = dependency.imports.iter().map(|(output, path)| match value(output) {
-        Some(value) if is_hidden(value) => Err(NotFound {
-            message: format!(
-                "the output `{output}` of `{}` holds a secret, which its state does not have",
-                dependency.module_ref
-            ),
-            help: format!(
-                "take `{output}` out of `imports`, and name what is secret by a credential or an \
-                 input of this module"
-            ),
-        }),
-        Some(value) => Ok((path.clone(), value.clone())),
-        None => Err(NotFound {
-            message: format!("`{}` has published no output `{output}`", dependency.module_ref),
-            help: format!(
-                "add it to `outputs.publish` of `{}` and apply that again; what is secret is never \
-                 published",
-                dependency.module_ref
-            ),
-        }),
-    });
-    imports.collect()
-}
-
-/// Whether a part of it was hidden when it was kept: it is of no use to anybody then.
-fn is_hidden(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains(HIDDEN),
-        Value::Array(items) => items.iter().any(is_hidden),
-        Value::Object(map) => map.values().any(is_hidden),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-fn unready(module: &ModuleRef, state: Option<&State>, command: Command) -> NotFound {
-    let state = state.map_or("has not been applied", |state| match state.status {
-        Status::Running => "is being applied",
-        Status::Destroyed => "has been destroyed",
-        Status::Ok | Status::Error => "has failed",
-    });
-    NotFound {
-        message: format!("it builds on `{module}`, which {state}"),
-        help: match command {
-            Command::Apply | Command::Deploy => {
-                format!("apply that first: `opal module apply {module}`, or add `--with-deps`")
-            }
-            _ => format!("apply that first: `opal module apply {module}`"),
-        },
+        Some(Linted { path, text, diagnostics }) => {
+            Err(Unprepared::Faults { path, text, diagnostics })
+        }
     }
 }
 
@@ -348,7 +298,7 @@ fn unready(module: &ModuleRef, state: Option<&State>, command: Command) -> NotFo
 fn unfit(inputs: &Map<String, Value>, secrets: &BTreeMap<String, Data>) -> Option<String> {
     if let Some(at) = odd_number("", &Value::Object(inputs.clone())) {
         let at = inputs::place(&at);
-        return Some(format!("the number at `{at}` is larger than 64 bits can hold"));
+        return Some(format!("the number at `{at}` {}", inputs::LARGE));
     }
     let short = secrets.iter().find(|(_, secret)| secrets::is_short(secret));
     short.map(|(at, _)| {

@@ -1,5 +1,5 @@
 //! Which inputs are secret: what a key calls one, what the schema says is only to be written, and a
-//! text with something in it that would be hidden whoever printed it. Such a text is a secret as a
+//! text with something in it that would be hidden whoever printed it, or is in the evidence. Such a text is a secret as a
 //! whole: a plan has no place for half of one.
 //!
 //! They are known by their places, as JSON pointers, so that a plan can name them without holding them.
@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::Data;
-use opal_runtime::vault::{HIDDEN_ANYWHERE_FROM, Vault, looks_secret};
+use opal_runtime::vault::looks_secret;
 use serde_json::{Map, Value};
 
 use crate::module::inputs::{Given, Schema};
-use crate::module::keep::{HIDDEN, is_count_key, is_plain_key, is_secret_key};
+pub(super) use crate::module::keep::below;
+use crate::module::keep::{self, Told, is_count_key, is_plain_key, is_secret_key};
 
 /// What is shorter would be hidden everywhere, or nowhere; no plan takes it for a secret.
 pub(super) const SHORTEST: usize = 4;
@@ -30,9 +31,25 @@ pub(super) fn find(inputs: &Map<String, Value>, schema: Option<&Schema>) -> BTre
     let declared = schema.map(|schema| schema.secrets(inputs)).unwrap_or_default();
     let mut search = Search { declared, found: BTreeMap::new() };
     for (key, value) in inputs {
-        search.walk(&below("", key), value, Says::Nobody.of(key, value));
+        let at = below("", key);
+        search.walk(&at, value, Says::Nobody.of(key, value));
+        search.found.extend(told(&at, key, value));
     }
     search.found
+}
+
+/// What is hidden in evidence, whatever is said of it here. That is only guessed at, so what is short is
+/// left alone.
+fn told(at: &str, key: &str, value: &Value) -> impl Iterator<Item = (String, Data)> {
+    let found = keep::told(at, key, value).into_iter();
+    found.filter_map(|(at, Told { value, .. })| {
+        let secret = match value {
+            Value::String(text) => Data::text(text.clone()),
+            Value::Number(number) => super::lower::number(number),
+            _ => return None,
+        };
+        (!is_short(&secret)).then_some((at, secret))
+    })
 }
 
 /// What variables say that is secret, as they say it and as it is read; also those whose word does not
@@ -60,28 +77,13 @@ pub(super) fn of_profile(env: &Map<String, Value>) -> impl Iterator<Item = Data>
         .map(|(_, text)| Data::text(text))
 }
 
-/// What is hidden in the texts among these, each by itself: a tool may print the password of a URL
-/// without the rest. They are only guessed at, so what is short is left alone.
+/// What is hidden in the texts among these, each by itself.
 pub(super) fn parts<'s>(secrets: impl Iterator<Item = &'s Data>) -> Vec<Data> {
-    let vault = Vault::with_patterns();
-    let mut found = Vec::new();
-    for secret in secrets {
-        let Data::Text(secret) = secret else { continue };
-        let (mut rest, shown) = (secret.expose(), vault.scrub(secret.expose()));
-        let shown = shown.text();
-        let mut pieces = shown.split(HIDDEN);
-        rest = pieces.next().and_then(|first| rest.strip_prefix(first)).unwrap_or_default();
-        for piece in pieces {
-            let end = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
-            let Some(end) = end else { break };
-            let (part, after) = rest.split_at(end);
-            rest = after.strip_prefix(piece).unwrap_or_default();
-            if part.len() >= HIDDEN_ANYWHERE_FROM {
-                found.push(Data::text(part));
-            }
-        }
-    }
-    found
+    let texts = secrets.filter_map(|secret| match secret {
+        Data::Text(text) => Some(keep::parts(text.expose())),
+        _ => None,
+    });
+    texts.flatten().map(Data::text).collect()
 }
 
 /// Who says that something is secret, from the weakest.
@@ -155,11 +157,6 @@ impl Search {
     }
 }
 
-/// The pointer to a key below another.
-pub(super) fn below(at: &str, key: &str) -> String {
-    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,32 +182,24 @@ mod tests {
     }
 
     #[test]
+    fn what_evidence_hides_is_a_secret() {
+        let inputs = json!({
+            "root_pw": "canary", "htpasswd": "canary", "PGPASSWORD": "canary", "deploy_key": 77_777,
+            "env": [{"name": "DB_PASSWORD", "value": "canary"}, {"name": "SIZE", "value": "small"}],
+            "pw": "canary", "token_ttl_s": 900, "size": "small",
+        });
+        let expected =
+            ["/PGPASSWORD", "/deploy_key", "/env/0/value", "/htpasswd", "/pw", "/root_pw"];
+        assert_eq!(places(&inputs, None), expected);
+    }
+
+    #[test]
     fn a_text_with_a_secret_in_it_is_one_as_a_whole() {
         let inputs = json!({
             "conn": "postgres://app:Hunter2Canary@db/x", "list": ["Authorization: Bearer abcdef0123456789"],
             "key": "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----", "url": "https://a@b/c",
         });
         assert_eq!(places(&inputs, None), ["/conn", "/key", "/list/0"]);
-    }
-
-    #[test]
-    fn what_is_hidden_in_a_text_is_hidden_by_itself_too() {
-        let found = |text: &str| -> Vec<String> {
-            let secrets = [Data::text(text)];
-            let texts = parts(secrets.iter()).into_iter().filter_map(|part| match part {
-                Data::Text(text) => Some(text.expose().to_owned()),
-                _ => None,
-            });
-            texts.collect()
-        };
-        assert_eq!(found("postgres://app:Hunter2Canary@db/x"), ["Hunter2Canary"]);
-        assert_eq!(
-            found("a://u:canary-001@h b://u:canary-002@h"),
-            ["canary-001", "canary-002"],
-            "both"
-        );
-        assert_eq!(found("postgres://app:short@db/x"), [""; 0]);
-        assert_eq!(found("plain"), [""; 0]);
     }
 
     #[test]

@@ -56,6 +56,25 @@ pub(in crate::module) fn refuse(node: &Node, help: fn(&str) -> String, report: &
     }
 }
 
+/// Reports every text and every key below a node that is a secret by its looks, whatever it is there
+/// for.
+pub(super) fn recognise(node: &Node, report: &mut Report<'_>) {
+    match &node.kind {
+        NodeKind::Map(pairs) => {
+            for (key, value) in pairs {
+                recognise(key, report);
+                recognise(value, report);
+            }
+        }
+        NodeKind::List(items) => items.iter().for_each(|item| recognise(item, report)),
+        NodeKind::Scalar { text, .. } if shows_secret(text) => {
+            let help = "take it out: a spec is for everybody to read";
+            report.error(Code::SpecSecret, node.span, "a secret stands in the spec", help);
+        }
+        NodeKind::Scalar { .. } => {}
+    }
+}
+
 fn found(name: &str, value: &Node, help: fn(&str) -> String) -> Diagnostic {
     let name = shorten(name);
     Diagnostic::new(Code::SpecSecret, value.span, format!("`{name}` holds a secret"))
@@ -85,7 +104,7 @@ fn is_secret(name: &str, value: &Node) -> bool {
 }
 
 /// Whether a text tells without a name that a secret is in it: the beginning of a token, a private key.
-fn shows_secret(text: &str) -> bool {
+pub(super) fn shows_secret(text: &str) -> bool {
     looks_secret(text) && !is_placeholder(text)
 }
 

@@ -1,4 +1,5 @@
 mod idle;
+mod leaks;
 mod slips;
 
 use opal_core::Code;

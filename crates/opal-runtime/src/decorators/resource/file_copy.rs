@@ -140,9 +140,8 @@ impl Verify for FileCopy {
         if finding.status == Status::Satisfied {
             return Ok(finding);
         }
-        let finding = finding
-            .with_content(contents(&wanted, &facts, probe)?)
-            .with_privacy(facts.is_private);
+        let finding =
+            finding.with_content(contents(&wanted, &facts, probe)?).with_privacy(facts.is_private);
         if finding.status != Status::Drifted {
             return Ok(finding);
         }

@@ -4,11 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::Secret;
+use opal_runtime::vault::HIDDEN_ANYWHERE_FROM;
 use serde_json::Value;
 
 use super::text;
 use crate::config::document::{self, Node, NodeKind};
+use crate::config::report::listed;
 use crate::config::scalar::{Meaning, meaning};
+use crate::module::inputs::is_placeholder;
 use crate::module::keep::secrecy::is_secret_key;
 
 /// A value, and the name that is nearest to it.
@@ -78,7 +81,7 @@ impl Form {
                 })?;
                 let mut leaves = Vec::new();
                 if let Some(root) = root {
-                    yaml(&root, "", false, &mut leaves);
+                    yaml(&root, "", false, (text, &mut leaves));
                 }
                 Ok(leaves)
             }
@@ -127,6 +130,23 @@ pub(super) fn assigned(form: Form, text: &str) -> BTreeSet<String> {
     }
 }
 
+/// The names that wait for a value, in words: those with a placeholder, those of a secret with nothing
+/// behind them, and any with nothing where nothing has a value.
+pub(super) fn open(leaves: &[Leaf]) -> Option<String> {
+    let is_blank = |leaf: &Leaf| leaf.value.expose().trim().is_empty();
+    let is_vain = leaves.iter().all(is_blank);
+    let is_open = |leaf: &&Leaf| {
+        let is_secret = leaf.is_below_secret || is_secret_key(&leaf.name);
+        is_placeholder(leaf.value.expose()) || is_blank(leaf) && (is_secret || is_vain)
+    };
+    let names: BTreeSet<&str> = leaves.iter().filter(is_open).map(|it| it.name.as_str()).collect();
+    match names.first() {
+        None => None,
+        Some(&"") => Some("the secret that it is to hold".to_owned()),
+        Some(_) => Some(listed(names.into_iter())),
+    }
+}
+
 fn json(value: &Value, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>) {
     match value {
         Value::Null | Value::Bool(_) => {}
@@ -147,16 +167,17 @@ fn json(value: &Value, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>
     }
 }
 
-fn yaml(node: &Node, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>) {
+fn yaml(node: &Node, name: &str, is_below_secret: bool, (source, leaves): (&str, &mut Vec<Leaf>)) {
     match &node.kind {
         NodeKind::Scalar { text, plain } => {
             let is_empty = *plain && matches!(meaning(text), Meaning::Null | Meaning::Bool(_));
             if !is_empty {
-                leaves.push(Leaf { is_below_secret, ..Leaf::new(name, text.as_str()) });
+                let all = std::iter::once(text.as_str()).chain(folded(node, source));
+                leaves.extend(all.map(|text| Leaf { is_below_secret, ..Leaf::new(name, text) }));
             }
         }
         NodeKind::List(items) => {
-            items.iter().for_each(|item| yaml(item, name, is_below_secret, leaves));
+            items.iter().for_each(|item| yaml(item, name, is_below_secret, (source, leaves)));
         }
         NodeKind::Map(pairs) => {
             for (key, value) in pairs {
@@ -164,8 +185,18 @@ fn yaml(node: &Node, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>) 
                     NodeKind::Scalar { text, .. } => text.as_str(),
                     _ => "",
                 };
-                yaml(value, key, is_below_secret || is_secret_key(key), leaves);
+                yaml(value, key, is_below_secret || is_secret_key(key), (source, leaves));
             }
         }
     }
+}
+
+/// The lines of a text that goes over several, as they stand in the file: who prints that prints them
+/// apart. A short one is a part that tells little, and may stand anywhere.
+fn folded<'s>(node: &Node, source: &'s str) -> impl Iterator<Item = &'s str> {
+    let (start, end) = (node.span.start as usize, node.span.end as usize);
+    let written = source.get(start..end).filter(|written| written.contains('\n'));
+    let lines = written.unwrap_or_default().lines();
+    let bare = lines.map(|line| line.trim().trim_matches(['"', '\'']));
+    bare.filter(|line| line.len() >= HIDDEN_ANYWHERE_FROM)
 }

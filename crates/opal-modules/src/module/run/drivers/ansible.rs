@@ -37,6 +37,26 @@ static SECTION: OwnSection = OwnSection {
 const INVENTORY: &str = "hyops.inventory.yml";
 const VARIABLES: &str = "hyops.inputs.yml";
 
+/// Variables that say which hosts, tasks or files Ansible works with, and who its tasks run as: what the
+/// inputs and the pack say.
+const ASTRAY: [&str; 15] = [
+    "ANSIBLE_BECOME",
+    "ANSIBLE_BECOME_USER",
+    "ANSIBLE_CHECK_MODE_MARKERS",
+    "ANSIBLE_CONFIG",
+    "ANSIBLE_HOSTS",
+    "ANSIBLE_INVENTORY",
+    "ANSIBLE_INVENTORY_ENABLED",
+    "ANSIBLE_INVENTORY_IGNORE",
+    "ANSIBLE_INVENTORY_IGNORE_REGEX",
+    "ANSIBLE_PLAYBOOK_DIR",
+    "ANSIBLE_PLAYBOOK_VARS_ROOT",
+    "ANSIBLE_RUN_TAGS",
+    "ANSIBLE_SKIP_TAGS",
+    "ANSIBLE_STDOUT_CALLBACK",
+    "ANSIBLE_TRANSPORT",
+];
+
 /// What the inventory says, and a variable of the same name would say louder.
 const OF_THE_INVENTORY: [&str; 2] = ["become", "become_user"];
 
@@ -90,6 +110,7 @@ impl Driver for Ansible {
         ]);
         let temporary = place.stack.join(".ansible").join("tmp").display().to_string();
         let environment = [
+            ("ANSIBLE_CHECK_MODE_MARKERS", "0"),
             ("ANSIBLE_FORCE_COLOR", "0"),
             ("ANSIBLE_INVENTORY_UNPARSED_FAILED", "1"),
             ("ANSIBLE_LOCAL_TEMP", &temporary),
@@ -117,8 +138,18 @@ impl Driver for Ansible {
     /// A look that left no recap is not one that found nothing.
     fn differs(&self, code: i32, printed: &str) -> bool {
         // A host may have a name that hides a part of its line: what cannot be read is no all-clear.
-        let unchanged = |line: &str| line.trim().is_empty() || changed(line) == Some("0");
-        code == 0 && !recap(printed).is_some_and(|recap| recap.lines().all(unchanged))
+        let unchanged = |line: &str| changed(line) == Some("0");
+        code == 0 && !recap(printed).is_some_and(|mut hosts| hosts.all(unchanged))
+    }
+
+    fn has_missed(&self, code: i32, printed: &str) -> Option<&'static str> {
+        let is_for_nobody =
+            code == 0 && recap(printed).is_some_and(|mut hosts| hosts.next().is_none());
+        is_for_nobody.then_some("no host of the inventory is one that the playbook is for")
+    }
+
+    fn is_led_astray_by(&self, variable: &str) -> bool {
+        ASTRAY.contains(&variable)
     }
 }
 
@@ -209,8 +240,9 @@ fn variables(request: &Request<'_>, place: &Place<'_>) -> Map<String, Value> {
     variables
 }
 
-/// What stands behind the last `PLAY RECAP`: a task may print one as well.
-fn recap(printed: &str) -> Option<&str> {
+/// The lines of the hosts behind the last `PLAY RECAP`: a task may print one as well. What stands behind
+/// the blank line at their end was printed by a plugin, about no host.
+fn recap(printed: &str) -> Option<impl Iterator<Item = &str>> {
     let mut behind = None;
     let mut rest = printed;
     while let Some((line, after)) = rest.split_once('\n') {
@@ -219,7 +251,7 @@ fn recap(printed: &str) -> Option<&str> {
         }
         rest = after;
     }
-    behind
+    behind.map(|hosts: &str| hosts.lines().take_while(|line| !line.trim().is_empty()))
 }
 
 /// `2` of `web-1 : ok=3 changed=2 unreachable=0 …`.
@@ -247,11 +279,27 @@ mod tests {
             (0, "PLAY RECAP ***\ntoken : <redacted>  changed=1  failed=0\n".to_owned(), true),
             (0, "PLAY RECAP ***\ntoken : <redacted>\n".to_owned(), true),
             (0, format!("PLAY RECAP ***\n{}{}", line("0"), line("1")), true),
+            (0, format!("{}DRY RUN ***\nTook 3 s, changed=1\n", printed("0")), false),
+            (0, format!("{}DRY RUN ***\n", printed("1")), true),
             (0, String::new(), true),
             (4, String::new(), false),
         ];
         for (code, printed, differs) in cases {
             assert_eq!(Ansible.differs(code, &printed), differs, "{code} {printed}");
+        }
+    }
+
+    #[test]
+    fn a_recap_without_hosts_is_a_run_for_nobody() {
+        let host = "PLAY RECAP ***\nweb : ok=1  changed=0\n\n";
+        for (code, printed, is_missed) in [
+            (0, "skipping: no hosts matched\n\nPLAY RECAP ***\n\n", true),
+            (0, "PLAY RECAP ***\n\nDRY RUN ***\n", true),
+            (4, "PLAY RECAP ***\n\n", false),
+            (0, host, false),
+            (0, "playbook: playbook.yml\n", false),
+        ] {
+            assert_eq!(Ansible.has_missed(code, printed).is_some(), is_missed, "{code} {printed}");
         }
     }
 }

@@ -51,6 +51,38 @@ const LITERALS: &str = "hyops.auto.tfvars.json";
 /// The inputs, as the runtime writes them.
 const INPUTS: &str = "inputs.auto.tfvars.json";
 
+/// Variables of Terraform that say what it works on, besides arguments: which state, and where it keeps
+/// which one that is. `TF_VAR_` is weaker than the files of the inputs, and stays.
+const ASTRAY: [&str; 2] = ["TF_DATA_DIR", "TF_WORKSPACE"];
+
+/// The same of Terragrunt, behind `TERRAGRUNT_` or `TG_`.
+const ASTRAY_TERRAGRUNT: [&str; 24] = [
+    "AUTO_APPROVE",
+    "CONFIG",
+    "DOWNLOAD",
+    "DOWNLOAD_DIR",
+    "EXCLUDES_FILE",
+    "EXCLUDE_DIR",
+    "INCLUDE_DIR",
+    "JSON_OUT_DIR",
+    "NO_AUTO_APPROVE",
+    "NO_AUTO_INIT",
+    "OUT_DIR",
+    "QUEUE_EXCLUDES_FILE",
+    "QUEUE_EXCLUDE_DIR",
+    "QUEUE_EXCLUDE_EXTERNAL",
+    "QUEUE_INCLUDE_DIR",
+    "QUEUE_STRICT_INCLUDE",
+    "SOURCE",
+    "SOURCE_MAP",
+    "SOURCE_UPDATE",
+    "STRICT_INCLUDE",
+    "TFPATH",
+    "TF_PATH",
+    "WORKING_DIR",
+    "WORKING_DIRECTORY",
+];
+
 #[derive(Debug)]
 pub(super) struct Terragrunt;
 
@@ -78,10 +110,10 @@ impl Driver for Terragrunt {
         let command = request.command.of_tools();
         let steps: &[Step] = match command {
             Command::Apply | Command::Deploy => &[INIT, APPLY, OUTPUT],
-            Command::Plan => &[INIT, PLAN],
-            Command::Verify => &[INIT, LOOK],
+            Command::Plan => &[INIT, KNOWN, PLAN],
+            Command::Verify => &[INIT, KNOWN, LOOK],
             Command::Validate => &[INIT, VALIDATE],
-            Command::Destroy => &[INIT, DESTROY],
+            Command::Destroy => &[INIT, KNOWN, DESTROY],
         };
         let tools = steps.iter().map(|step| step.tool(&engine, &section));
         let mut warnings = Vec::new();
@@ -97,7 +129,7 @@ impl Driver for Terragrunt {
             ("needs_terragrunt".to_owned(), stack.needs.clone().into()),
             ("source".to_owned(), stack.source.clone().into()),
         ]);
-        let outputs = (command == Command::Apply).then(|| OUTPUTS.to_owned());
+        let outputs = (command != Command::Validate).then(|| OUTPUTS.to_owned());
         Ok(Work { tools: tools.collect::<Result<_, _>>()?, outputs, facts, warnings })
     }
 
@@ -140,6 +172,14 @@ impl Driver for Terragrunt {
     fn differs(&self, code: i32, _: &str) -> bool {
         code == DIFFERS
     }
+
+    fn is_led_astray_by(&self, variable: &str) -> bool {
+        let own = ["TERRAGRUNT_", "TG_"].iter().find_map(|prefix| variable.strip_prefix(prefix));
+        let is_argument = || variable.strip_prefix("TF_CLI_ARGS").is_some_and(is_end);
+        own.is_some_and(|own| ASTRAY_TERRAGRUNT.contains(&own))
+            || ASTRAY.contains(&variable)
+            || is_argument()
+    }
 }
 
 /// The program that runs a stack.
@@ -179,21 +219,37 @@ struct Step {
     usual: &'static [&'static str],
     /// What is not for the profile to leave out.
     needed: &'static [&'static str],
+    /// See [`Tool::runs_anyway`].
+    runs_anyway: bool,
+    /// See [`Tool::may_fail`].
+    may_fail: bool,
 }
 
 const NO_COLOR: &[&str] = &["-no-color"];
 const NO_QUESTIONS: &[&str] = &["-input=false"];
 const APPROVED: &[&str] = &["-auto-approve", "-no-color"];
 
-const INIT: Step = Step { name: "init", usual: NO_COLOR, needed: NO_QUESTIONS };
-const PLAN: Step = Step { name: "plan", usual: NO_COLOR, needed: NO_QUESTIONS };
+const INIT: Step = Step::new("init", NO_COLOR, NO_QUESTIONS);
+const PLAN: Step = Step::new("plan", NO_COLOR, NO_QUESTIONS);
 const LOOK: Step = Step { needed: &["-input=false", "-detailed-exitcode"], ..PLAN };
-const APPLY: Step = Step { name: "apply", usual: APPROVED, needed: NO_QUESTIONS };
-const DESTROY: Step = Step { name: "destroy", usual: APPROVED, needed: NO_QUESTIONS };
-const VALIDATE: Step = Step { name: "validate", usual: NO_COLOR, needed: &[] };
-const OUTPUT: Step = Step { name: "output", usual: NO_COLOR, needed: &["-json"] };
+const APPLY: Step = Step::new("apply", APPROVED, NO_QUESTIONS);
+const DESTROY: Step = Step::new("destroy", APPROVED, NO_QUESTIONS);
+const VALIDATE: Step = Step::new("validate", NO_COLOR, &[]);
+/// An apply that has failed may have printed what only its outputs call sensitive.
+const OUTPUT: Step = Step { runs_anyway: true, ..Step::new("output", NO_COLOR, &["-json"]) };
+/// The outputs that there are already: what is looked at or taken down prints them, and nobody could
+/// ask for them afterwards. Where nothing was applied yet there may be none to ask for.
+const KNOWN: Step = Step { runs_anyway: false, may_fail: true, ..OUTPUT };
 
 impl Step {
+    const fn new(
+        name: &'static str,
+        usual: &'static [&'static str],
+        needed: &'static [&'static str],
+    ) -> Self {
+        Self { name, usual, needed, runs_anyway: false, may_fail: false }
+    }
+
     fn tool(&self, engine: &Engine, section: &Section<'_>) -> Result<Tool, NotFound> {
         let key = format!("{}_args", self.name);
         let mut arguments = match section.words(&key)? {
@@ -212,12 +268,16 @@ impl Step {
         let folder = engine.folder.iter().map(|folder| format!("-chdir={folder}"));
         let words =
             std::iter::once(engine.program.clone()).chain(folder).chain(arguments).collect();
-        // An apply that has failed may have printed what only its outputs call sensitive.
-        let tells_outputs = self.name == OUTPUT.name;
-        let stdout = tells_outputs.then(|| OUTPUTS.to_owned());
+        let stdout = (self.name == OUTPUT.name).then(|| OUTPUTS.to_owned());
         let label = format!("terragrunt_{}", self.name);
-        Ok(Tool { label, words, stdout, runs_anyway: tells_outputs })
+        let Self { runs_anyway, may_fail, .. } = *self;
+        Ok(Tool { label, words, stdout, runs_anyway, may_fail })
     }
+}
+
+/// Whether `TF_CLI_ARGS` ends here, or goes on with a command: `_apply`.
+fn is_end(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('_')
 }
 
 /// State that outlives the run, that of every workspace too.

@@ -1,6 +1,9 @@
 use opal_core::Span;
 
+use super::imports::published;
 use super::*;
+use crate::module::Dependency;
+use crate::module::keep::Status;
 use crate::module::run::Place;
 
 fn dependency(output: &str) -> Dependency {
@@ -30,6 +33,7 @@ fn state(outputs: Value) -> State {
         error: None,
         evidence: PathBuf::new(),
         inputs_digest: None,
+        basis_digest: None,
     }
 }
 

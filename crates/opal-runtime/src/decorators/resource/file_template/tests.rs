@@ -86,8 +86,7 @@ fn what_is_too_large_is_another_content() {
     let [source, destination] = ["/t", "/d"].map(PathBuf::from);
     let content = Zeroizing::new(b"x".to_vec());
     let template = source.clone();
-    let wanted =
-        Wanted { source, destination, content, mode: None, template, template_mode: None };
+    let wanted = Wanted { source, destination, content, mode: None, template, template_mode: None };
     let found = Found { mode: 0o644, bytes: 70_000_000, content: None };
     let finding = decide(&wanted, Some(&found));
     assert_eq!(finding.status, Status::Drifted);

@@ -24,6 +24,10 @@ pub(super) fn of(request: &Request<'_>, warnings: &mut Vec<String>) -> Result<Va
     let targets = match (inputs.get("inventory_groups"), inputs.get("target_host")) {
         (Some(groups), _) => {
             let children = groups_of(groups)?;
+            let is_empty = |group: &Value| group["hosts"].as_object().is_none_or(Map::is_empty);
+            if children.values().all(is_empty) && request.command != Command::Validate {
+                return Err(unnamed("the groups of `inventory_groups` are empty"));
+            }
             json!({"children": children, "vars": access(&inputs, warnings)?})
         }
         (None, Some(host)) => {
@@ -33,10 +37,7 @@ pub(super) fn of(request: &Request<'_>, warnings: &mut Vec<String>) -> Result<Va
         }
         // A host that was only forgotten must not become this machine; a look at the syntax needs none.
         (None, None) if inputs.names_hosts() && request.command != Command::Validate => {
-            return Err(NotFound {
-                message: "no host is named: `target_host` and `inventory_groups` are empty".into(),
-                help: "say one of them with `--inputs FILE` or `HYOPS_INPUT_target_host`".into(),
-            });
+            return Err(unnamed("`target_host` and `inventory_groups` are empty"));
         }
         (None, None) => {
             let mut vars = become_of(&inputs, false)?;
@@ -218,6 +219,13 @@ fn address(value: &Value) -> Option<&str> {
     let is_known = |c: char| c.is_ascii_alphanumeric() || "._-:".contains(c);
     let is_address = text.len() <= 253 && !text.starts_with(['-', '.']) && !text.is_empty();
     (is_address && text.chars().all(is_known)).then_some(text)
+}
+
+fn unnamed(why: &str) -> NotFound {
+    NotFound {
+        message: format!("no host is named: {why}"),
+        help: "say one of them with `--inputs FILE` or `HYOPS_INPUT_target_host`".to_owned(),
+    }
 }
 
 fn unfit(key: &str, what: &str) -> NotFound {

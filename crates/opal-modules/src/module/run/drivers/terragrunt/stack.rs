@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::literal::{self, Config};
 use crate::module::NotFound;
 use crate::module::document::bytes;
-use crate::module::lint::pack::{MOST_BYTES, keeps_state};
+use crate::module::lint::pack::{MOST_BYTES, beats_inputs, keeps_state};
 use crate::module::run::driver::Request;
 
 const CONFIG: &str = "terragrunt.hcl";
@@ -71,6 +71,14 @@ impl Stack {
         }
         let folder =
             source.as_ref().map_or_else(|| request.stack.into(), |it| request.stack.join(it));
+        if let Some(name) = late(request, source.as_deref()) {
+            return Err(NotFound {
+                message: format!(
+                    "`{name}` would win over the inputs: Terraform reads it behind theirs"
+                ),
+                help: "rename it to `terraform.tfvars`, which they win over, or take it out".into(),
+            });
+        }
         let files = files(&folder);
         if files.is_empty() && config.is_none() {
             return Err(NotFound {
@@ -100,6 +108,21 @@ fn inside(source: &str) -> Option<Option<String>> {
         }
     }
     Some((!parts.is_empty()).then(|| parts.join("/")))
+}
+
+/// A file of values of the pack or of a template that Terraform reads behind the inputs.
+fn late(request: &Request<'_>, source: Option<&str>) -> Option<String> {
+    let read = ["", source.unwrap_or_default()];
+    let templates = request.templates.keys().filter(|path| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        read.contains(&folder) && beats_inputs(name)
+    });
+    let files = read.iter().flat_map(|folder| {
+        let entries = request.stack.join(folder).read_dir().into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter(|name| beats_inputs(name))
+    });
+    templates.cloned().chain(files).min()
 }
 
 /// The files that Terraform reads, by their names.

@@ -1,0 +1,47 @@
+//! What a module must not hold, wherever it stands.
+
+use super::*;
+
+fn with(more: &str) -> Vec<Diagnostic> {
+    Spec::read(&format!("{SPEC}{more}\n")).diagnostics
+}
+
+#[test]
+fn a_secret_is_refused_wherever_it_stands_and_not_repeated() {
+    let token = ["gh", "p_0123456789abcdefghij0123456789abcdef"].concat();
+    let description = format!("metadata: {{title: A network, description: \"with {token}\"}}");
+    for more in [
+        description,
+        format!("constraints: {{api_token: {token}}}"),
+        format!("constraints: {{{token}: 1}}"),
+        "probes: [{url: 'https://bob:hunter2canary@example.org/health'}]".to_owned(),
+        format!("anything: [[{token}]]"),
+    ] {
+        let told = with(&more);
+        assert_eq!(
+            told.iter().map(|one| one.code).collect::<Vec<_>>(),
+            [Code::SpecSecret],
+            "{more}"
+        );
+        assert!(!format!("{told:?}").contains("p_0123"), "{told:?}");
+    }
+    let named = SPEC.replace("credentials: []", &format!("credentials: [{token}]"));
+    assert_eq!(codes(&named), [Code::SpecCredential]);
+    let prose =
+        "metadata: {description: the password is in the vault}\nprobes: [{url: 'https://a.b/c'}]";
+    assert_eq!(with(prose), []);
+}
+
+#[test]
+fn how_a_module_is_implemented_is_refused_at_the_top() {
+    for more in [
+        "backend: {type: s3}",
+        "terraform: {source: 'git::https://example.org/net'}",
+        "toolchain: {terraform: 1.9.0}",
+        "hooks: {after: ./notify.sh}",
+    ] {
+        let codes: Vec<Code> = with(more).iter().map(|one| one.code).collect();
+        assert_eq!(codes, [Code::SpecLeak], "{more}");
+    }
+    assert_eq!(with("owner: the network team"), [], "anything else is for people");
+}
