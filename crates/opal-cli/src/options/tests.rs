@@ -73,7 +73,7 @@ fn a_functions_own_flag_wins() {
 #[test]
 fn what_cannot_be_meant_is_a_usage_error() {
     for text in
-        ["--timeout 0s", "--timeout 5", "--jobs 0", "-j x", "--from step:0", "--from step:x"]
+        ["--timeout 0s", "--timeout 5x", "--jobs 0", "-j x", "--from step:0", "--from step:x"]
     {
         assert!(asked(text).is_err(), "{text}");
     }
