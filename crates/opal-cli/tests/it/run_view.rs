@@ -234,7 +234,7 @@ pub(crate) fn on_a_terminal(opal: &Opal) -> (i32, String) {
 #[test]
 fn a_terminal_gets_colours_and_lines_that_fit() {
     let task =
-        "fun hello() {\n    echo a long line of words that does not fit here\n    exit 4\n}\n";
+        "fun hello() {\n    echo a long line of words that does not fit here\n    (exit 4)\n}\n";
     let (code, shown) = on_a_terminal(&Opal::machine(task).args(["hello"]));
     assert_eq!(code, 4, "{shown:?}");
     let cut = "\x1b[1;36m▸\x1b[0m echo a long line of words that does n…\r\n";
