@@ -97,7 +97,8 @@ fn a_step_may_use_every_descriptor() {
             ": $$; ls /proc/self/fd; exit 0",
             "cd .; : $$; ls /proc/self/fd",
         ] {
-            assert_eq!(numbers(&place.run(text).out()), given, "{only:?} {text}");
+            let found = numbers(&place.run(text).out());
+            assert!(found.is_subset(&given), "{only:?} {text}: {found:?} of {given:?}");
         }
     }
 }
@@ -112,7 +113,8 @@ fn inherited() -> BTreeSet<i32> {
         let output = std::process::Command::new("/bin/ls").arg("/proc/self/fd").output().unwrap();
         numbers(&String::from_utf8(output.stdout).unwrap())
     };
-    // Another test may be starting a shell, with descriptors that are meant for it.
+    // Another test may be starting a shell, with descriptors that are meant for it. One that has some
+    // for longer makes this more than a program gets, and never less.
     (0..20).map(|_| look()).reduce(|all, more| &all & &more).unwrap()
 }
 
@@ -346,7 +348,8 @@ fn a_shell_of_its_own_gets_values_as_data_and_its_standard_input() {
             (137, String::new(), String::new())
         );
         let moved = place.parts(&[text(": $$; cd "), word("/"), text(" && ls /proc/self/fd")]);
-        assert_eq!(numbers(&moved.out()), inherited(), "{only:?}");
+        let (found, given) = (numbers(&moved.out()), inherited());
+        assert!(found.is_subset(&given), "{only:?}: {found:?} of {given:?}");
         assert_eq!(moved.ended.unwrap().directory.unwrap().to_str(), Some("/"));
         let pasted = place.parts(&[text("printf %s "), ScriptPart::Raw(Secret::new("a; echo $$"))]);
         assert!(pasted.out().starts_with('a') && pasted.code() == 0, "{}", pasted.err());
