@@ -32,7 +32,7 @@ enum Steps {
 const CASES: [Case; 5] = [
     Case {
         name: "one step of `true`",
-        rounds: 61,
+        rounds: 301,
         steps: Steps::InOrder { count: 1, command: "true" },
         bar: 1.0,
     },
