@@ -90,6 +90,7 @@ enum Fault {
     StrangeLabel,
     FileOutside,
     OutputsOutside,
+    EarlierOutputsOutside,
     FileOfTheRuntime,
     TakesAnything,
     FitsAnything,
@@ -148,7 +149,6 @@ impl Driver for Faulty {
         if self.0 == Fault::NamesNoProgram {
             tools[1].words.clear();
         }
-        let outputs = if self.0 == Fault::OutputsOutside { "/tmp/outputs" } else { "outputs" };
         let warnings = match self.0 {
             Fault::SecretInWarnings => vec![format!("it is {secret}")],
             _ => Vec::new(),
@@ -157,7 +157,13 @@ impl Driver for Faulty {
         if self.0 == Fault::SecretInFacts {
             facts.insert("password".to_owned(), secret.into());
         }
-        Ok(Work { tools, outputs: Some(outputs.to_owned()), facts, warnings })
+        let (outputs, earlier_outputs) = match self.0 {
+            Fault::OutputsOutside => ("/tmp/outputs", None),
+            Fault::EarlierOutputsOutside => ("outputs", Some("../outputs".to_owned())),
+            _ => ("outputs", None),
+        };
+        let outputs = Some(outputs.to_owned());
+        Ok(Work { tools, outputs, earlier_outputs, facts, warnings })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {
@@ -205,6 +211,7 @@ fn each_law_catches_who_breaks_it() {
         (Fault::StrangeLabel, vec![Law::D3]),
         (Fault::FileOutside, vec![Law::D4]),
         (Fault::OutputsOutside, vec![Law::D4]),
+        (Fault::EarlierOutputsOutside, vec![Law::D4]),
         (Fault::FileOfTheRuntime, vec![Law::D4]),
         (Fault::TakesAnything, vec![Law::D5]),
         (Fault::FitsAnything, vec![Law::D5]),
@@ -224,7 +231,7 @@ fn every_label_of_every_command_is_one_that_was_promised() {
         "ansible_apply ansible_plan ansible_validate ansible_verify ansible_destroy",
         "shell_apply shell_plan shell_validate shell_verify shell_destroy",
         "terragrunt_init terragrunt_plan terragrunt_apply terragrunt_validate terragrunt_destroy \
-         terragrunt_output",
+         terragrunt_output terragrunt_output_before",
     ];
     let promised: Vec<&str> = promised.iter().flat_map(|names| names.split(' ')).collect();
     for module in ["demo/motd", "demo/network", "demo/label"] {

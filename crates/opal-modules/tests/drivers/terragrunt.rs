@@ -63,10 +63,12 @@ fn a_plain_stack_runs_on_what_there_is() {
         let tools = stand_ins(names);
         let label = example("demo/label").only(tools.path());
         let ran = label.run(Command::Apply).succeeds();
-        assert_eq!(ran.labels(), ["terragrunt_init", "terragrunt_apply", "terragrunt_output"]);
+        let labels =
+            ["init", "output_before", "apply", "output"].map(|it| format!("terragrunt_{it}"));
+        assert_eq!(ran.labels(), labels);
         let apply = format!("{program} apply -auto-approve -no-color -input=false");
         let output = format!("{program} output -no-color -json");
-        assert_eq!(log(tools.path()), [format!("{program} {INIT}"), apply, output]);
+        assert_eq!(log(tools.path()), [format!("{program} {INIT}"), output.clone(), apply, output]);
         assert_eq!(*ran.output("label"), "a-b");
         assert_eq!(ran.outputs.unwrap().sensitive, ["pin"]);
     }
@@ -85,7 +87,7 @@ fn state_outlives_the_copy_of_the_stack() {
     assert!(label.memory().join("terraform.tfstate").is_file());
     let looked = verify();
     assert!(!looked.differs, "{looked:?}");
-    assert_eq!(looked.labels(), ["terragrunt_init", "terragrunt_output", "terragrunt_plan"]);
+    assert_eq!(looked.labels(), ["terragrunt_init", "terragrunt_output_before", "terragrunt_plan"]);
     label.run(Command::Validate).succeeds();
     label.run(Command::Destroy).succeeds();
     assert!(verify().differs);

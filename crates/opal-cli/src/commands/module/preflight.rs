@@ -36,9 +36,12 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     });
     let looked = told(context, &around, (&module, looked), json)?;
     let Some(mut prepared) = looked else { return Ok(Exit::Source) };
+    let set_aside = prepared.set_aside(context.environment(&options.env_files)?);
+    // The tools are asked as a run would ask them.
+    let context = context.with(&[]).without(&set_aside);
     let besides = besides(&around.places, &module, &prepared.warnings);
     prepared.warnings.extend(besides);
-    let checks = preflight(&prepared, &machine(context, &options.env_files)?);
+    let checks = preflight(&prepared, &machine(&context, &options.env_files)?);
     view::preflight(&prepared, &checks, json)?;
     let is_ready = checks.iter().all(|check| check.fault.is_none());
     Ok(if is_ready { Exit::Done } else { Exit::Unavailable })

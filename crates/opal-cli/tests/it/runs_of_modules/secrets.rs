@@ -235,3 +235,30 @@ fn a_part_of_a_credential_is_hidden_by_itself_too() {
         assert_hidden(&release, secret);
     }
 }
+
+/// Terraform shows such a text as `jsonencode({…})`, value by value.
+#[test]
+fn a_secret_document_is_hidden_value_by_value_except_for_what_is_plain() {
+    let document = |word: &str| {
+        json!({"alpha": format!("{word}-in-1"), "beta": [{"deep": format!("{word}-in-2")}],
+               "again": json!({"inner": format!("{word}-in-3")}).to_string(),
+               "region": "eu-central-1", "mode": "automatic", "size": "medium"})
+        .to_string()
+    };
+    let told = ["input", "output", "variable"];
+    let prints: String = told
+        .iter()
+        .flat_map(|word| [1, 2, 3].map(|number| format!("echo '+ x = {word}-in-{number}'\n")))
+        .collect();
+    let outputs = json!({"db_secret": document("output"), "name": "medium-eu-central-1-automatic"});
+    let script = format!("{prints}printf %s '{outputs}' > \"$HYOPS_OUTPUTS_FILE\"\n");
+    let cloud = format!("CLOUD_CREDENTIALS='{}'\n", document("variable"));
+    let release = Release::new(&script)
+        .env("HYOPS_INPUTS_JSON", &json!({"db_credentials": document("input")}).to_string())
+        .private("root/credentials/cloud.env", &cloud);
+    release.apply(&[]).code(0);
+    for word in told {
+        (1..=3).for_each(|number| assert_hidden(&release, &format!("{word}-in-{number}")));
+    }
+    assert_eq!(release.state()["outputs"], json!({"name": "medium-eu-central-1-automatic"}));
+}

@@ -1,5 +1,5 @@
 //! What Terraform calls sensitive is learnt however an apply ends: its outputs are asked for in any
-//! case, and what it has printed before is hidden behind that.
+//! case, before it and behind it, and what it has printed is hidden behind that.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -70,7 +70,7 @@ fn printed(release: &Release, stream: &str) -> String {
 fn what_a_failed_apply_has_printed_of_a_sensitive_output_is_hidden() {
     let release = stand_in("", &[APPLY, OUTPUT]);
     release.apply(&[]).code(7);
-    assert_eq!(log(&release), ["init", "apply", "output"]);
+    assert_eq!(log(&release), ["init", "output", "apply", "output"]);
     assert_eq!(in_clear(&release, CANARY), nothing());
     assert_eq!(printed(&release, "stdout"), "made <redacted>\n");
     assert_eq!(printed(&release, "stderr"), "<redacted> is lost\n");
@@ -97,7 +97,7 @@ fn outputs_that_cannot_be_told_change_nothing_of_how_an_apply_has_failed() {
 fn outputs_are_asked_for_once_all_attempts_have_failed_and_not_where_nothing_was_applied() {
     let release = stand_in("policy: {defaults: {retries: 1}}\n", &[APPLY, OUTPUT]);
     release.apply(&[]).code(7);
-    assert_eq!(log(&release), ["init", "apply", "apply", "output"]);
+    assert_eq!(log(&release), ["init", "output", "apply", "apply", "output"]);
     let release = stand_in("", &["init) exit 4 ;;", OUTPUT]);
     release.apply(&[]).code(4);
     assert_eq!(log(&release), ["init"]);
@@ -116,24 +116,30 @@ fn outputs_are_asked_for_within_a_limit_where_a_profile_has_none() {
     let release = stand_in("", &[APPLY, OUTPUT]);
     let ran = release.run(&["apply", "core/net", "--dry-run"]);
     let plan = &ran.code(0).stdout;
-    assert_eq!(plan.matches("@timeout(duration=5m)").count(), 1, "{plan}");
+    assert_eq!(plan.matches("@timeout(duration=5m)").count(), 2, "{plan}");
 }
 
 #[test]
 fn what_an_apply_that_was_stopped_has_printed_is_hidden() {
     let release = stand_in("", &[]);
     let word = unique(&release.path(""));
-    let waits = format!(
-        "apply) echo 'made {CANARY}'; exec python3 -c 'import time; time.sleep(600)' {word} ;;"
-    );
+    let waits = replaces(&format!("exec python3 -c 'import time; time.sleep(600)' {word}"));
     let release =
-        release.file("bin/tofu", format!("#!/bin/sh\ncase $1 in\n{waits}\n{OUTPUT}\nesac\n"));
+        release.file("bin/tofu", format!("#!/bin/sh\ncase $1 in\n{waits}\n{REPLACED}\nesac\n"));
     let child = release.started(&["apply", "core/net"]).spawn().unwrap();
     eventually("the tool waits", || is_alive(&word));
+    let lists = tree(&release.path("root/state/exposed"));
+    let list: Vec<_> =
+        lists.into_iter().map(|(.., text)| String::from_utf8(text).unwrap()).collect();
+    for name in ["hyops.outputs.json", "hyops.outputs.before.json"] {
+        assert!(
+            list.concat().contains(name),
+            "where opal is killed, the next run removes `{name}`"
+        );
+    }
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130);
-    assert_eq!(in_clear(&release, CANARY), nothing());
-    assert_eq!(printed(&release, "stdout"), "made <redacted>\n");
+    both_are_hidden(&release);
     assert_eq!(release.state()["status"], "error");
 }
 
@@ -165,6 +171,66 @@ fn outputs_that_are_not_there_yet_change_nothing_of_a_look() {
         let release = stand_in("", &["plan) exit 5 ;;", output]);
         release.run(&["plan", "core/net"]).code(5).says("terragrunt_plan ended with 5");
     }
+}
+
+/// Outputs that are others once an apply has begun, one of them without a secret.
+const REPLACED: &str = "output)
+if [ -e \"$(dirname \"$0\")/applied\" ]
+then echo '{\"db\": {\"sensitive\": true, \"value\": \"canary-2241-v\"}, \"name\": {\"value\": \"net-2\"}}'
+else echo '{\"db\": {\"sensitive\": true, \"value\": \"earlier-1130-v\"}, \"name\": {\"value\": \"net-1\"}}'
+fi ;;";
+const EARLIER: &str = "earlier-1130-v";
+
+/// An apply that prints both, and ends like this.
+fn replaces(end: &str) -> String {
+    format!(
+        "apply) touch \"$(dirname \"$0\")/applied\"\n\
+         echo 'input = {EARLIER} -> {CANARY}'; echo 'was {EARLIER}' >&2; {end} ;;"
+    )
+}
+
+fn both_are_hidden(release: &Release) {
+    for secret in [EARLIER, CANARY] {
+        assert_eq!(in_clear(release, secret), nothing(), "{secret}");
+    }
+    assert_eq!(printed(release, "stdout"), "input = <redacted> -> <redacted>\n");
+    // Behind that, a program that was stopped may say where.
+    assert!(printed(release, "stderr").starts_with("was <redacted>\n"));
+    let work = tree(&release.path("root/work"));
+    let outputs = work.iter().filter(|(path, ..)| path.to_string_lossy().contains("outputs"));
+    assert_eq!(outputs.count(), 0);
+}
+
+#[test]
+fn a_sensitive_output_that_an_apply_replaces_is_hidden_as_it_was_and_as_it_is() {
+    let release = stand_in("", &[&replaces("exit 0"), REPLACED]);
+    release.apply(&[]).code(0);
+    both_are_hidden(&release);
+    assert_eq!(release.document("terragrunt_output_before.result.json")["rc"], 0);
+    assert_eq!(
+        release.state()["outputs"],
+        json!({"name": "net-2"}),
+        "the earlier is not published"
+    );
+}
+
+#[test]
+fn an_output_that_is_no_longer_sensitive_is_published_as_it_stayed() {
+    let apply = "apply) touch \"$(dirname \"$0\")/applied\"; echo 'it is kept-1130-v' ;;";
+    let output = "output) test -e \"$(dirname \"$0\")/applied\" && is=false || is=true\n\
+        echo \"{\\\"name\\\": {\\\"sensitive\\\": $is, \\\"value\\\": \\\"kept-1130-v\\\"}}\" ;;";
+    let release = stand_in("", &[apply, output]);
+    release.apply(&[]).code(0);
+    assert_eq!(release.state()["outputs"], json!({"name": "kept-1130-v"}));
+    assert_eq!(printed(&release, "stdout"), "it is kept-1130-v\n");
+}
+
+#[test]
+fn a_failed_apply_hides_what_it_was_to_replace() {
+    let release = stand_in("", &[&replaces("exit 7"), REPLACED]);
+    release.apply(&[]).code(7).says("terragrunt_apply ended with 7");
+    both_are_hidden(&release);
+    assert_eq!(release.state()["outputs"], json!({}));
 }
 
 /// The real tools of this machine, by their names.
@@ -202,5 +268,44 @@ output \"db\" {
         release.apply(&[]).code(1).says("terragrunt_apply ended with 1");
         assert_eq!(in_clear(&release, CANARY), nothing());
         assert!(printed(&release, "stdout").contains("(local-exec): made <redacted>\n"));
+    }
+}
+
+#[test]
+fn the_real_tools_tell_what_an_apply_replaces() {
+    let tools = real();
+    if !needs::has("tofu or terraform", !tools.is_empty()) {
+        return;
+    }
+    let main = "\
+variable \"db_password\" {}
+locals { conn = \"conn-${var.db_password}-v\" }
+resource \"terraform_data\" \"first\" { input = upper(local.conn) }
+resource \"terraform_data\" \"second\" { input = jsonencode({ alpha = replace(local.conn, \"conn\", \"Conn\") }) }
+output \"db\" {
+  value     = upper(local.conn)
+  sensitive = true
+}
+output \"document\" {
+  value     = jsonencode({ alpha = replace(local.conn, \"conn\", \"Conn\") })
+  sensitive = true
+}
+";
+    for (name, tool) in tools {
+        let spec = SPEC.replace("shell/script", "iac/terragrunt");
+        let spec =
+            spec.replace("{size: small, network: {cidr: 10.0.0.0/8}}", "{db_password: \"\"}");
+        let mut release = release("", main).file("rel/modules/core/net/spec.yml", spec);
+        symlink(tool, release.path("bin").join(name)).unwrap();
+        for secret in ["alpha-2241", "beta-1130"] {
+            release = release.env("HYOPS_INPUT_db_password", secret);
+            release.apply(&[]).code(0);
+            assert!(printed(&release, "stdout").contains("input  = \"<redacted>\""));
+        }
+        for secret in
+            ["CONN-ALPHA-2241-V", "CONN-BETA-1130-V", "Conn-alpha-2241-v", "Conn-beta-1130-v"]
+        {
+            assert_eq!(in_clear(&release, secret), nothing());
+        }
     }
 }

@@ -66,6 +66,20 @@ fn terraform_does_not_get_what_would_lead_it_elsewhere_and_a_warning_names_it() 
 }
 
 #[test]
+fn a_preflight_asks_the_tools_as_a_run_does() {
+    let wants = "policy: {tool_versions: {terraform: '>=1.6'}}\n";
+    let script = "test -z \"$TF_WORKSPACE\" || exit 1\n\
+        case $1 in --version) echo 'Terraform v1.9.0' ;; output) echo '{}' ;; esac\n";
+    let release = release("iac/terragrunt", ("terraform", script), wants)
+        .file(&format!("{STACK}/main.tf"), "");
+    for verb in ["plan", "preflight"] {
+        let ran = release.run_with(&ASTRAY, &[verb, "core/net", "--json"]).code(0).json();
+        let told = ran["warnings"][0].as_str().unwrap();
+        assert!(told.contains("`TF_WORKSPACE`"), "{verb}: {told}");
+    }
+}
+
+#[test]
 fn a_contract_is_not_led_elsewhere_either() {
     let release = terraform("");
     release.apply(&["--dry-run", "-o", "net.plan"]).code(0);

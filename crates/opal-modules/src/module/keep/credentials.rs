@@ -210,7 +210,8 @@ impl Credentials {
 
     fn add(&mut self, leaves: Vec<Leaf>) {
         let is_hidden = |leaf: &Leaf| !is_plain_key(&leaf.name, leaf.value.expose());
-        let mut leaves: Vec<Leaf> = leaves.into_iter().filter(is_hidden).collect();
+        let within: Vec<Leaf> = leaves.iter().flat_map(Leaf::within).collect();
+        let mut leaves: Vec<Leaf> = leaves.into_iter().chain(within).filter(is_hidden).collect();
         let own = |leaf: &Leaf| parts(leaf.value.expose()).into_iter().map(|it| Leaf::new("", it));
         leaves.extend(leaves.iter().flat_map(own).collect::<Vec<_>>());
         self.values.extend(leaves.into_iter().map(|Leaf { name, value, is_below_secret }| {

@@ -184,7 +184,7 @@ impl<'t> Trial<'t> {
         let shown =
             tools().flat_map(|tool| tool.words.iter().chain([&tool.label]).chain(&tool.stdout));
         let shown: Vec<&String> =
-            shown.chain(&work.outputs).chain(&work.warnings).chain([&facts]).collect();
+            shown.chain(work.files_of_outputs()).chain(&work.warnings).chain([&facts]).collect();
         if shown.iter().any(|text| self.holds_secret(text)) {
             self.breach(Law::D2, format!("the work of {command} shows a secret"));
         }
@@ -214,7 +214,7 @@ impl<'t> Trial<'t> {
         {
             self.breach(Law::D5, format!("the work of {command} names no program"));
         }
-        for path in tools().filter_map(|tool| tool.stdout.as_ref()).chain(&work.outputs) {
+        for path in tools().filter_map(|tool| tool.stdout.as_ref()).chain(work.files_of_outputs()) {
             self.file(path);
         }
     }

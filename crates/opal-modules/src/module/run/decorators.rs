@@ -193,7 +193,7 @@ impl Enter {
         let Run { prepared, in_clear, .. } = &*self.0;
         let (stack, secrets) = (self.0.stack(), &prepared.secrets);
         let written = if secrets.is_empty() { &[] } else { written };
-        let mut listed = written.iter().chain(&prepared.work.outputs).peekable();
+        let mut listed = written.iter().chain(prepared.work.files_of_outputs()).peekable();
         if listed.peek().is_some() {
             in_clear.remove_copies(&stack, listed, files);
         }
@@ -226,7 +226,7 @@ impl Enter {
         let root = prepared.root.path();
         make_private(&stack, root, files)?;
         prepared.pack.copy(&stack, files)?;
-        if let Some(outputs) = &prepared.work.outputs {
+        for outputs in prepared.work.files_of_outputs() {
             // What a pack brings along was put out by nobody.
             files.remove(&stack.join(outputs), false)?;
         }
@@ -241,7 +241,8 @@ impl Enter {
             INPUTS.into_iter().map(|name| (name.to_owned(), document(given))).collect();
         written.extend(setting.files);
         names.extend(written.keys().cloned());
-        let exposed: Vec<String> = names.iter().chain(&prepared.work.outputs).cloned().collect();
+        let outputs = prepared.work.files_of_outputs();
+        let exposed: Vec<String> = names.iter().chain(outputs).cloned().collect();
         let list = Exposed::begin(&prepared.root, &prepared.spec.module_ref, &run.id, &exposed);
         run.in_clear.begin(list.map_err(unlisted)?);
         written.insert("hyops.meta.json".to_owned(), document(&self.facts()));

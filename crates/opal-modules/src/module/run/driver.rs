@@ -49,8 +49,8 @@ pub trait Driver: Sync + fmt::Debug {
     /// has been copied.
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound>;
 
-    /// What the tools have put out: the text of the file that [`Work::outputs`] names. An error
-    /// quotes nothing of it.
+    /// What the tools have put out: the text of a file that [`Work::outputs`] or
+    /// [`Work::earlier_outputs`] names. An error quotes nothing of it.
     fn outputs(&self, text: &str) -> Result<Outputs, String>;
 
     /// Whether a tool that was only to look has found a difference: by its exit code and what it has
@@ -116,10 +116,20 @@ pub struct Work {
     pub tools: Vec<Tool>,
     /// Where the tools leave their outputs, below the stack.
     pub outputs: Option<String>,
+    /// Where they leave what was put out before this run: what is secret in it is hidden, and that is
+    /// all. Below the stack too.
+    pub earlier_outputs: Option<String>,
     /// What there is to say about the driver, for `driver_meta.json`.
     pub facts: Map<String, Value>,
     /// What is not as it should be, and stops nothing.
     pub warnings: Vec<String>,
+}
+
+impl Work {
+    /// The files of outputs, any of which may hold a secret.
+    pub fn files_of_outputs(&self) -> impl Iterator<Item = &String> {
+        self.outputs.iter().chain(&self.earlier_outputs)
+    }
 }
 
 /// One program, run in the copy of the stack.

@@ -12,6 +12,7 @@ use super::Command;
 use super::decorators::Run;
 use super::driver::Outputs;
 use super::prepare::Prepared;
+use super::secrets::in_documents_of;
 use crate::module::keep::{
     Evidence, HIDDEN, Instance, State, Status, Told, ToolEnd, Unkept, file, is_secret_key, parts,
     told,
@@ -89,13 +90,18 @@ pub fn result(run: &Run, end: End, error: Option<String>, vault: &Vault) -> Resu
     let mut result =
         Result { end, outputs: Map::new(), warnings: Vec::new(), error, has_put_out: false };
     let publishes = end == End::Ok && matches!(prepared.command, Command::Apply | Command::Deploy);
-    match outputs::read(run) {
+    let work = &prepared.work;
+    let read = outputs::read(run, work.outputs.as_ref());
+    // Nobody has asked for these but the runtime: where they make no sense, there is nothing to hide.
+    let (mut earlier, _) = outputs::read(run, work.earlier_outputs.as_ref()).unwrap_or_default();
+    if let Ok((outputs, _)) = &read {
+        // What has stayed as it was is as secret as it is now said to be.
+        earlier.values.retain(|name, value| outputs.values.get(name) != Some(value));
+    }
+    result.has_put_out = conceal_outputs(&earlier, vault);
+    match read {
         Ok((outputs, lost)) => {
-            result.has_put_out = !outputs.values.is_empty();
-            outputs.values.iter().for_each(|(name, value)| {
-                conceal(value, is_secret(&outputs, name), vault);
-                conceal_told(name, value, vault);
-            });
+            result.has_put_out |= conceal_outputs(&outputs, vault);
             match lost {
                 _ if !publishes => {}
                 None => result.outputs = published(prepared, &outputs, vault, &mut warnings),
@@ -121,6 +127,15 @@ impl Result {
         self.outputs.clear();
         self.error = Some(reason);
     }
+}
+
+/// Hides what is secret in outputs from now on, and says whether there are any.
+fn conceal_outputs(outputs: &Outputs, vault: &Vault) -> bool {
+    for (name, value) in &outputs.values {
+        conceal(value, is_secret(outputs, name), vault);
+        conceal_told(name, value, vault);
+    }
+    !outputs.values.is_empty()
 }
 
 /// Whether the tool calls an output secret, or its name does.
@@ -155,7 +170,10 @@ fn published(
 /// Hides what is secret in a value from now on.
 fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
     match value {
-        _ if is_secret => vault.register(&data(value), HIDDEN, true),
+        _ if is_secret => {
+            let within = in_documents_of(value).into_iter();
+            within.chain([data(value)]).for_each(|it| vault.register(&it, HIDDEN, true));
+        }
         Value::Array(items) => items.iter().for_each(|item| conceal(item, false, vault)),
         Value::Object(map) => {
             map.iter().for_each(|(key, value)| conceal(value, is_secret_key(key), vault));

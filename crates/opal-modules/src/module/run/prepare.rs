@@ -54,7 +54,8 @@ pub struct Prepared {
     pub inputs: Map<String, Value>,
     /// The secret ones, by where they stand.
     pub secrets: BTreeMap<String, Data>,
-    /// What must be hidden besides: variables as they were written, and those of the profile.
+    /// What must be hidden besides: variables as they were written, those of the profile, and what is
+    /// in secret documents.
     hidden: Vec<Data>,
     /// What the templates of the profile hold, by where they belong below the stack.
     pub(super) templates: BTreeMap<String, String>,
@@ -125,6 +126,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let secrets = secrets::find(&inputs, schema.as_ref());
     let mut hidden = secrets::said(&given, schema.as_ref());
     hidden.extend(secrets::of_profile(&profile.env));
+    hidden.extend(secrets::in_documents(&inputs, schema.as_ref()));
     hidden.extend(secrets::parts(secrets.values().chain(&hidden)));
     if let Some(reason) = unfit(&inputs, &secrets) {
         let module_ref = spec.module_ref.clone();

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::Data;
-use opal_runtime::vault::looks_secret;
+use opal_runtime::vault::{HIDDEN_ANYWHERE_FROM, looks_secret};
 use serde_json::{Map, Value};
 
 use crate::module::inputs::{Given, Schema};
@@ -28,14 +28,31 @@ pub(super) fn is_short(secret: &Data) -> bool {
 
 /// The secret inputs, by where they stand.
 pub(super) fn find(inputs: &Map<String, Value>, schema: Option<&Schema>) -> BTreeMap<String, Data> {
+    search(inputs, schema).found
+}
+
+/// What is secret in those of them that are documents of JSON, value by value: Terraform shows one as
+/// `jsonencode({…})`.
+pub(super) fn in_documents(inputs: &Map<String, Value>, schema: Option<&Schema>) -> Vec<Data> {
+    search(inputs, schema).in_documents
+}
+
+/// The same for a value that is secret as a whole.
+pub(super) fn in_documents_of(secret: &Value) -> Vec<Data> {
+    let mut search = Search::default();
+    search.walk("", secret, Says::Key);
+    search.in_documents
+}
+
+fn search(inputs: &Map<String, Value>, schema: Option<&Schema>) -> Search {
     let declared = schema.map(|schema| schema.secrets(inputs)).unwrap_or_default();
-    let mut search = Search { declared, found: BTreeMap::new() };
+    let mut search = Search { declared, ..Search::default() };
     for (key, value) in inputs {
         let at = below("", key);
         search.walk(&at, value, Says::Nobody.of(key, value));
         search.found.extend(told(&at, key, value));
     }
-    search.found
+    search
 }
 
 /// What is hidden in evidence, whatever is said of it here. That is only guessed at, so what is short is
@@ -124,9 +141,11 @@ impl Says {
     }
 }
 
+#[derive(Default)]
 struct Search {
     declared: BTreeSet<String>,
     found: BTreeMap<String, Data>,
+    in_documents: Vec<Data>,
 }
 
 impl Search {
@@ -145,6 +164,9 @@ impl Search {
             }
             Value::String(text) if says.hides(text) || looks_secret(text) => {
                 self.found.insert(at.to_owned(), Data::text(text.clone()));
+                if says.hides(text) {
+                    self.look_into(text, says);
+                }
             }
             Value::Number(number) if says >= Says::Loosely => {
                 let secret = super::lower::number(number);
@@ -154,6 +176,23 @@ impl Search {
             }
             Value::String(_) | Value::Number(_) | Value::Null | Value::Bool(_) => {}
         }
+    }
+
+    /// Which values of a document are secret is only guessed at, so what is short is left alone.
+    fn look_into(&mut self, text: &str, says: Says) {
+        let read = serde_json::from_str(text).ok();
+        let Some(document) = read.filter(|it: &Value| it.is_object() || it.is_array()) else {
+            return;
+        };
+        let mut within = Self::default();
+        // The schema has said it of the text, and not of everything in it.
+        within.walk("", &document, says.min(Says::Key));
+        let is_long = |secret: &Data| match secret {
+            Data::Text(text) => text.expose().len() >= HIDDEN_ANYWHERE_FROM,
+            _ => false,
+        };
+        self.in_documents.extend(within.found.into_values().filter(is_long));
+        self.in_documents.append(&mut within.in_documents);
     }
 }
 
@@ -179,6 +218,25 @@ mod tests {
         let schema = Schema::read(&schema.to_string()).unwrap();
         let expected = ["/api_tokens/0", "/api_tokens/1/value", "/a~1b/pin", "/db/password"];
         assert_eq!(places(&inputs, Some(&schema)), expected);
+    }
+
+    #[test]
+    fn what_is_in_a_secret_document_is_hidden_unless_it_is_plain_or_short() {
+        let key = json!({"alpha": "canary-1", "project_id": "demo-1234", "size": "small", "n": 12_345_678,
+                         "list": ["canary-2", {"client_email": "robot@example.test"}]});
+        let inputs = json!({"account": key.to_string(), "config": key.to_string(), "name": "[1]"});
+        let schema = Schema::read(r#"{"properties": {"account": {"writeOnly": true}}}"#).unwrap();
+        let found = |schema| in_documents(inputs.as_object().unwrap(), schema);
+        let texts = |found: Vec<Data>| -> Vec<String> {
+            let text = |secret| match secret {
+                Data::Text(text) => text.expose().to_owned(),
+                _ => panic!("no text"),
+            };
+            found.into_iter().map(text).collect()
+        };
+        assert_eq!(texts(found(Some(&schema))), ["canary-1", "canary-2"]);
+        assert_eq!(texts(found(None)), [""; 0], "nobody says that they are secret");
+        assert_eq!(texts(in_documents_of(&json!([key.to_string()]))), ["canary-1", "canary-2"]);
     }
 
     #[test]

@@ -27,6 +27,19 @@ impl Leaf {
     pub(super) fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: Secret::new(value), is_below_secret: false }
     }
+
+    /// The values in it, where it is a document of JSON itself, as the key of a service account in a
+    /// variable: a tool may print them one by one.
+    pub(super) fn within(&self) -> Vec<Self> {
+        let read = serde_json::from_str(self.value.expose()).ok();
+        let mut leaves = Vec::new();
+        if let Some(document) = read.filter(|it: &Value| it.is_object() || it.is_array()) {
+            json(&document, "", false, &mut leaves);
+        }
+        let below: Vec<Self> = leaves.iter().flat_map(Self::within).collect();
+        leaves.extend(below);
+        leaves
+    }
 }
 
 /// How a file is written.

@@ -99,7 +99,8 @@ impl Driver for Ansible {
         let mut tool = Tool::new(format!("ansible_{command}"), &words);
         tool.words.extend(arguments(&section, command)?);
         let facts = Map::from_iter([("playbook".to_owned(), Value::from(playbook))]);
-        Ok(Work { tools: vec![tool], outputs: Some(OUTPUTS.to_owned()), facts, warnings })
+        let outputs = Some(OUTPUTS.to_owned());
+        Ok(Work { tools: vec![tool], outputs, facts, warnings, ..Work::default() })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {

@@ -45,12 +45,7 @@ impl Driver for Shell {
         let words =
             if is_program { vec!["./run.sh", command] } else { vec!["sh", SCRIPT, command] };
         let tools = vec![Tool::new(format!("shell_{command}"), &words)];
-        Ok(Work {
-            tools,
-            outputs: Some(OUTPUTS.to_owned()),
-            facts: Map::new(),
-            warnings: Vec::new(),
-        })
+        Ok(Work { tools, outputs: Some(OUTPUTS.to_owned()), ..Work::default() })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {

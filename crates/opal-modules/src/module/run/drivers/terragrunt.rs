@@ -51,6 +51,9 @@ const LITERALS: &str = "hyops.auto.tfvars.json";
 /// The inputs, as the runtime writes them.
 const INPUTS: &str = "inputs.auto.tfvars.json";
 
+/// The outputs that there were before the run.
+const EARLIER_OUTPUTS: &str = "hyops.outputs.before.json";
+
 /// Variables of Terraform that say what it works on, besides arguments: which state, and where it keeps
 /// which one that is. `TF_VAR_` is weaker than the files of the inputs, and stays.
 const ASTRAY: [&str; 2] = ["TF_DATA_DIR", "TF_WORKSPACE"];
@@ -109,7 +112,7 @@ impl Driver for Terragrunt {
         let engine = Engine::choose(request, &section, &stack)?;
         let command = request.command.of_tools();
         let steps: &[Step] = match command {
-            Command::Apply | Command::Deploy => &[INIT, APPLY, OUTPUT],
+            Command::Apply | Command::Deploy => &[INIT, KNOWN, APPLY, OUTPUT],
             Command::Plan => &[INIT, KNOWN, PLAN],
             Command::Verify => &[INIT, KNOWN, LOOK],
             Command::Validate => &[INIT, VALIDATE],
@@ -129,8 +132,10 @@ impl Driver for Terragrunt {
             ("needs_terragrunt".to_owned(), stack.needs.clone().into()),
             ("source".to_owned(), stack.source.clone().into()),
         ]);
-        let outputs = (command != Command::Validate).then(|| OUTPUTS.to_owned());
-        Ok(Work { tools: tools.collect::<Result<_, _>>()?, outputs, facts, warnings })
+        let tools = tools.collect::<Result<_, _>>()?;
+        let file = |name: &str| (command != Command::Validate).then(|| name.to_owned());
+        let (outputs, earlier_outputs) = (file(OUTPUTS), file(EARLIER_OUTPUTS));
+        Ok(Work { tools, outputs, earlier_outputs, facts, warnings })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {
@@ -219,6 +224,10 @@ struct Step {
     usual: &'static [&'static str],
     /// What is not for the profile to leave out.
     needed: &'static [&'static str],
+    /// What its evidence is called, behind the name of the driver.
+    label: &'static str,
+    /// See [`Tool::stdout`].
+    stdout: Option<&'static str>,
     /// See [`Tool::runs_anyway`].
     runs_anyway: bool,
     /// See [`Tool::may_fail`].
@@ -236,10 +245,17 @@ const APPLY: Step = Step::new("apply", APPROVED, NO_QUESTIONS);
 const DESTROY: Step = Step::new("destroy", APPROVED, NO_QUESTIONS);
 const VALIDATE: Step = Step::new("validate", NO_COLOR, &[]);
 /// An apply that has failed may have printed what only its outputs call sensitive.
-const OUTPUT: Step = Step { runs_anyway: true, ..Step::new("output", NO_COLOR, &["-json"]) };
-/// The outputs that there are already: what is looked at or taken down prints them, and nobody could
-/// ask for them afterwards. Where nothing was applied yet there may be none to ask for.
-const KNOWN: Step = Step { runs_anyway: false, may_fail: true, ..OUTPUT };
+const OUTPUT: Step =
+    Step { stdout: Some(OUTPUTS), runs_anyway: true, ..Step::new("output", NO_COLOR, &["-json"]) };
+/// The outputs that there are already: what is looked at, replaced or taken down is printed, and nobody
+/// could ask for it afterwards. Where nothing was applied yet there may be none to ask for.
+const KNOWN: Step = Step {
+    label: "output_before",
+    stdout: Some(EARLIER_OUTPUTS),
+    runs_anyway: false,
+    may_fail: true,
+    ..OUTPUT
+};
 
 impl Step {
     const fn new(
@@ -247,7 +263,8 @@ impl Step {
         usual: &'static [&'static str],
         needed: &'static [&'static str],
     ) -> Self {
-        Self { name, usual, needed, runs_anyway: false, may_fail: false }
+        let (label, stdout) = (name, None);
+        Self { name, usual, needed, label, stdout, runs_anyway: false, may_fail: false }
     }
 
     fn tool(&self, engine: &Engine, section: &Section<'_>) -> Result<Tool, NotFound> {
@@ -268,8 +285,8 @@ impl Step {
         let folder = engine.folder.iter().map(|folder| format!("-chdir={folder}"));
         let words =
             std::iter::once(engine.program.clone()).chain(folder).chain(arguments).collect();
-        let stdout = (self.name == OUTPUT.name).then(|| OUTPUTS.to_owned());
-        let label = format!("terragrunt_{}", self.name);
+        let stdout = self.stdout.map(str::to_owned);
+        let label = format!("terragrunt_{}", self.label);
         let Self { runs_anyway, may_fail, .. } = *self;
         Ok(Tool { label, words, stdout, runs_anyway, may_fail })
     }

@@ -16,10 +16,10 @@ use crate::module::run::driver::Outputs;
 /// Outputs of tools are read up to here.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// The outputs in full, and what of them has got lost. The file is removed, whatever it is: some of it
-/// may be secret.
-pub(super) fn read(run: &Run) -> Result<(Outputs, Option<String>), String> {
-    let Some(name) = &run.prepared.work.outputs else { return Ok(Default::default()) };
+/// The outputs of a file in full, and what of them has got lost. The file is removed, whatever it is:
+/// some of it may be secret.
+pub(super) fn read(run: &Run, file: Option<&String>) -> Result<(Outputs, Option<String>), String> {
+    let Some(name) = file else { return Ok(Default::default()) };
     let path = run.stack().join(name);
     let read = match text(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),

@@ -45,3 +45,24 @@ fn how_a_module_is_implemented_is_refused_at_the_top() {
     }
     assert_eq!(with("owner: the network team"), [], "anything else is for people");
 }
+
+#[test]
+fn the_published_schema_refuses_the_same_at_the_top() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/module-1.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let properties = schema["properties"].as_object().unwrap();
+    let forbidden = properties.iter().filter(|(_, said)| **said == Value::Bool(false));
+    assert_eq!(forbidden.map(|(key, _)| key.as_str()).collect::<Vec<_>>(), LEAKS);
+    let schema = jsonschema::draft202012::new(&schema).unwrap();
+    let is_valid = |more: &str| {
+        let text = format!("{SPEC}{more}\n");
+        schema.is_valid(&Value::Object(crate::module::inputs::read_file(&text).unwrap()))
+    };
+    assert!(is_valid("owner: the network team"));
+    for key in LEAKS {
+        let more = format!("{key}: {{a: b}}");
+        let codes: Vec<Code> = with(&more).iter().map(|one| one.code).collect();
+        assert_eq!(codes, [Code::SpecLeak], "{more}");
+        assert!(!is_valid(&more), "{more}");
+    }
+}
