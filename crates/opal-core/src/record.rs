@@ -82,7 +82,8 @@ pub enum Kind<'a> {
     CleaningUp {
         why: &'a str,
     },
-    /// A look at a resource, right before it is acted on or to see whether that has helped.
+    /// A look at a resource: right before it is acted on, to see whether that has helped, or at the
+    /// end of the run.
     Verified {
         path: &'a str,
         status: resource::Status,

@@ -13,6 +13,7 @@
 //! | `&&`, `||`, `;` and pipes | `chain` |
 //! | branches side by side, each when its turn has come | `parallel`, `turns` |
 //! | what describes a state: looked at, brought about, looked at again | `resource`, `alone` |
+//! | whether all of it is still so at the end | `last` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
 //! | what holds where a step stands | `here` |
@@ -37,6 +38,7 @@ mod from;
 mod here;
 mod hold;
 mod inputs;
+mod last;
 mod lets;
 mod parallel;
 mod prepare;
@@ -111,6 +113,9 @@ pub struct Job<'a> {
     /// A look at all resources before the run: what was satisfied then is not looked at again, as long
     /// as nothing has been done.
     pub known: Option<&'a Report>,
+    /// Whether all steps say together what is to be at the end, as in a configuration. In a task a plain
+    /// step is taken at its word, whatever it undoes.
+    pub is_declared: bool,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
     pub clock: fn() -> SystemTime,
@@ -132,6 +137,8 @@ pub struct Outcome {
     pub late: Vec<Box<str>>,
     /// Whether `finally` blocks ran because the run was told to stop.
     pub cleaned_up: bool,
+    /// Whether every step went well, and what some had described was no longer so at the end.
+    pub is_undone: bool,
 }
 
 /// Steps that run something, by how they ended. A step in a `@retry` counts once an attempt.
@@ -170,7 +177,8 @@ impl FailedStep {
 #[must_use]
 pub fn execute(job: &Job<'_>) -> Outcome {
     let walk = Walk::new(job);
-    let halt = walk.run().err().map(|halt| match (halt, job.stop.why()) {
+    let ended = walk.run().and_then(|()| walk.last_look());
+    let halt = ended.err().map(|halt| match (halt, job.stop.why()) {
         // What stopped the run is what counts, whatever its parts were told.
         (Halt::Stopped(_), Some(why)) => Halt::Stopped(why),
         (halt, _) => halt,
@@ -196,6 +204,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         halt,
         late: late.into_iter().map(|late| late.name).collect(),
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
+        is_undone: walk.is_undone.load(Ordering::SeqCst),
     }
 }
 
@@ -212,8 +221,11 @@ struct Walk<'p> {
     tally: Mutex<Tally>,
     /// What became of resources, by their ids.
     fates: Mutex<BTreeMap<&'p str, resource::Fate>>,
-    /// Whether a step has done something: what was satisfied before may no longer be.
-    has_acted: AtomicBool,
+    /// How often something was begun or ended: what was seen before may no longer be so.
+    done: AtomicU64,
+    /// What is to be so at the end, by the paths of the steps.
+    kept: Mutex<BTreeMap<&'p str, last::Kept<'p>>>,
+    is_undone: AtomicBool,
     /// What was satisfied before the run, by the paths of the steps.
     satisfied: BTreeMap<&'p str, &'p Verification>,
 }
@@ -246,7 +258,9 @@ impl<'p> Walk<'p> {
             alone: alone::Alone::default(),
             tally: Mutex::default(),
             fates: Mutex::default(),
-            has_acted: AtomicBool::new(false),
+            done: AtomicU64::new(0),
+            kept: Mutex::default(),
+            is_undone: AtomicBool::new(false),
             satisfied: job.known.map(satisfied).unwrap_or_default(),
         }
     }

@@ -7,7 +7,7 @@
 //! | what of it a vault hides | `hide` |
 //! | an event as a line of JSON | `line` |
 //! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
-//! | hiding what only the end of a run has told | [`Writer::finish_hiding`], in `again` |
+//! | hiding what a run has learnt since | [`Writer::finish`], in `again` |
 //! | a contract that was refused | [`refused`] |
 //! | the same lines for another program | [`Lines`], in `lines` |
 //! | how many records stay | [`retention`] |

@@ -166,7 +166,8 @@ impl Vault {
         self.layers().1.iter().map(|layer| layer.memory()).sum()
     }
 
-    fn generation(&self) -> u64 {
+    /// Another one when something was registered meanwhile.
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 

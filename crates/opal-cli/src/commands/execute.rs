@@ -117,6 +117,7 @@ pub(crate) fn execute(
         jobs: asked.run.jobs.map(Into::into),
         from: from.as_deref(),
         known: None,
+        is_declared: errand.subject.loaded.is_config(),
         stdin: true,
         clock: SystemTime::now,
     };
@@ -148,7 +149,7 @@ pub(crate) fn execute(
     context.stages.end("prepare");
     let began = Instant::now();
     if let Err(failure) = errand.set_off(context, asked) {
-        recording.finish(&refused(&failure), false)?;
+        recording.finish(&refused(&failure))?;
         return Err(errand.abandoned(failure));
     }
     let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });

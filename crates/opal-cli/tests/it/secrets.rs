@@ -182,6 +182,20 @@ fn an_argument_that_is_a_value_too_is_hidden_wherever_a_run_is_told_of() {
 }
 
 #[test]
+fn what_a_run_learns_late_is_in_no_file_of_its_record() {
+    let task = "fun late(name: String) {\n    echo before @var.name\n    \
+                let token = @shell(\"cat world/secret\")\n    test -n @var.token -a -e again\n}\n";
+    let opal = Opal::machine(task);
+    opal.write("world/secret", CANARY);
+    // It was no value yet when it was printed.
+    opal.call(&["late", CANARY]).code(1).says(&format!("before {CANARY}"));
+    opal.call(&["runs", "show", "--output"]).code(0).hides(CANARY).says("before <");
+    assert_written_nowhere(&opal.path().join("home"));
+    opal.call(&["late", CANARY, "--from", "step:2"]).code(1);
+    assert_written_nowhere(&opal.path().join("home"));
+}
+
+#[test]
 fn a_run_in_a_directory_that_is_a_value_can_be_taken_up() {
     let opal = Opal::machine("fun main() {\n    echo one @env.PLACE\n    test -e again\n}\n");
     let place = opal.path().canonicalize().unwrap().display().to_string();

@@ -82,6 +82,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         jobs: None,
         from: None,
         known: None,
+        is_declared: false,
         stdin: false,
         clock: || at(0),
     })

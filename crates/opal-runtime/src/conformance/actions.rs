@@ -135,6 +135,7 @@ impl Trial {
             jobs: None,
             from: None,
             known: None,
+            is_declared: false,
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         })

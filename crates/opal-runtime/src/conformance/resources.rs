@@ -227,6 +227,7 @@ impl Trial<'_> {
             jobs: None,
             from: None,
             known: None,
+            is_declared: false,
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         })

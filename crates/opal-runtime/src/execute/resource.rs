@@ -3,8 +3,8 @@
 //! A look here is cut off at every question to the machine once its time is over. A system call that
 //! never returns holds the step up, as it would hold up the action behind it.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use opal_core::action::{Action, Halt, Stage, Why};
@@ -13,7 +13,7 @@ use opal_core::plan::Step;
 use opal_core::record::Kind;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{self, Described, Finding, Status};
-use opal_core::{Data, Type};
+use opal_core::{Data, Secret, Type};
 
 use super::Walk;
 use super::call::Begun;
@@ -23,6 +23,7 @@ use super::screen::lock;
 use super::stage::Actor;
 use super::walk::{failed, go_on};
 use crate::session::Place;
+use crate::stop::Stop;
 use crate::verify::{Look, Sight, details, limit, look};
 
 /// How long a look that is out of time has to end what it started.
@@ -84,7 +85,8 @@ impl<'p> Walk<'p> {
             return Err(actor.fail(1, trouble));
         }
         let known = self.satisfied.get(&*step.path);
-        let before = match known.filter(|_| !self.has_acted.load(Ordering::SeqCst)) {
+        let seen = self.done();
+        let before = match known.filter(|_| seen == 0) {
             Some(known) => {
                 let (path, message) = (&*step.path, known.message.clone());
                 let status = Status::Satisfied;
@@ -98,6 +100,7 @@ impl<'p> Walk<'p> {
             }
         };
         if before == Status::Satisfied {
+            self.keep((step, described), actor.here, seen, false);
             actor.is_satisfied = true;
             return Ok(nothing(described.descriptor));
         }
@@ -114,7 +117,7 @@ impl<'p> Walk<'p> {
         actor: &Actor<'_, 'p>,
         before: Status,
     ) -> Result<(), Halt> {
-        let (step, here) = (actor.begun.step, &*actor.here);
+        let (step, here, seen) = (actor.begun.step, &*actor.here, self.done());
         let found = match self.look(described, inputs, actor.begun, here) {
             // What is done stays done, and a look that was cut off says nothing against it.
             Err(Halt::Stopped(_)) => return Ok(()),
@@ -128,7 +131,10 @@ impl<'p> Walk<'p> {
         }
         self.tell_found(step, &found, here)?;
         match found.status {
-            Status::Satisfied => Ok(()),
+            Status::Satisfied => {
+                self.keep((step, described), here, seen, true);
+                Ok(())
+            }
             status => {
                 Err(actor.fail(1, not_reached(status, &details::shown(&found, self.job.vault))))
             }
@@ -145,7 +151,7 @@ impl<'p> Walk<'p> {
         let stop = actor.here.stop.clone();
         go_on(&stop)?;
         let shared = described.descriptor.capabilities.iter().any(|it| SHARED.contains(it));
-        self.has_acted.store(true, Ordering::SeqCst);
+        let _doing = self.doing();
         let _alone = if shared { Some(self.alone.take(&stop)?) } else { None };
         action.act(inputs, actor).map_err(|halt| match halt {
             // What it says may be about having been stopped.
@@ -161,14 +167,8 @@ impl<'p> Walk<'p> {
         begun: &Begun<'p>,
         here: &Here<'p>,
     ) -> Result<Finding, Halt> {
-        let limit = limit(inputs, None);
-        let stop = here.stop.limited(limit.time, GRACE);
-        let (base, directory, environment) = (self.job.base, &here.directory, &here.environment);
-        let place = Place { base, directory, environment, stop: &stop };
-        let verify = described.resource.verify;
-        let looked = look(self.job.session, &Look { verify, inputs, place, limit });
-        looked.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
-        looked.found.or_else(|trouble| {
+        let spot = (&*here.directory, &*here.environment);
+        self.see(described, inputs, spot, &here.stop).or_else(|trouble| {
             // What it says may be about having been stopped.
             go_on(&here.stop)?;
             let message = self.job.vault.scrub(&trouble.message);
@@ -176,6 +176,23 @@ impl<'p> Walk<'p> {
             self.tell(Kind::Verified { path, status, message, details: None }, here)?;
             Err(failed(begun.step, 1, trouble))
         })
+    }
+
+    /// One look, cut off in time.
+    pub(super) fn see(
+        &self,
+        described: Described,
+        inputs: &Inputs,
+        (directory, environment): (&Path, &BTreeMap<String, Secret>),
+        stop: &Stop,
+    ) -> Result<Finding, Trouble> {
+        let limit = limit(inputs, None);
+        let stop = stop.limited(limit.time, GRACE);
+        let place = Place { base: self.job.base, directory, environment, stop: &stop };
+        let verify = described.resource.verify;
+        let looked = look(self.job.session, &Look { verify, inputs, place, limit });
+        looked.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
+        looked.found
     }
 
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {

@@ -71,16 +71,23 @@ impl<'p> Walk<'p> {
             Some(catch) if self.from.begins_in(catch) => {
                 body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
                 self.from.reach(catch);
-                self.block(&catch.block, here.clone())
+                self.catch(catch, step, here)
             }
             catch => match (self.block(body, here.clone()), catch) {
-                (Err(Halt::Failed(_)), Some(catch)) => self.block(&catch.block, here.clone()),
+                (Err(Halt::Failed(_)), Some(catch)) => self.catch(catch, step, here),
                 (result, _) => result,
             },
         };
         if let Some(finally) = clause("finally") {
             result = self.finally(finally, here, result);
+            self.forget(&step.block);
         }
+        result
+    }
+
+    fn catch(&'p self, catch: &'p Step, around: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
+        let result = self.block(&catch.block, here.clone());
+        self.forget(&around.block);
         result
     }
 
@@ -133,7 +140,7 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    fn record(&self, kind: Kind<'p>) -> Result<Event<'p>, Halt> {
+    pub(super) fn record(&self, kind: Kind<'p>) -> Result<Event<'p>, Halt> {
         let event = Event { at: (self.job.clock)(), kind };
         if self.job.recorder.event(&event).is_err() {
             self.lose_record();

@@ -1,4 +1,4 @@
-//! A record is scrubbed once more, because its run has told at its end what is secret in it.
+//! A record is scrubbed once more, because its run has learnt meanwhile what is secret in it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -25,6 +25,8 @@ pub struct Writer<'a> {
     header: Header<'a>,
     /// What it knows stands in no file of the record.
     vault: &'a Vault,
+    /// How much it knew at the beginning.
+    known: u64,
     /// Of all runs of the target.
     target: PathBuf,
     folder: PathBuf,
@@ -70,6 +72,7 @@ impl<'a> Writer<'a> {
         // Under its own name the record appears only when it says what it is of, and is locked.
         let unfinished = target.join(format!("{UNFINISHED}{}", header.id));
         let of = |error| RootError::of(&folder, error);
+        let known = vault.generation();
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(of)?;
         let begun = first_files(&unfinished, &header.started(vault), plan, sync)
             .and_then(|events| fs::rename(&unfinished, &folder).map(|()| events));
@@ -82,7 +85,8 @@ impl<'a> Writer<'a> {
         }
         let state = State { events, outputs: BTreeMap::new(), counts: Counts::default() };
         let state = Mutex::new(state);
-        Ok(Self { header, vault, target, folder, sync, state, trouble: OnceLock::new() })
+        let trouble = OnceLock::new();
+        Ok(Self { header, vault, known, target, folder, sync, state, trouble })
     }
 
     #[must_use]
@@ -103,17 +107,11 @@ impl<'a> Writer<'a> {
 
     /// Ends the record, and removes the oldest ones where there are too many. Where the record
     /// could not be written, it is still tried to say how the run ended.
+    ///
+    /// What was recorded before the vault knew of it is hidden now.
     pub fn finish(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
-        self.end(ending, false)
-    }
-
-    /// The same, and hides what was recorded before the vault knew of it.
-    pub fn finish_hiding(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
-        self.end(ending, true)
-    }
-
-    fn end(self, ending: &Ending<'_>, has_learnt: bool) -> Result<(), Unwritten> {
         let finished = self.last_lines(ending);
+        let has_learnt = self.vault.generation() != self.known;
         // Held until the summary is there: who has no summary and no lock has crashed.
         let again = if has_learnt { again::scrub(&self.folder, self.vault) } else { Ok(None) };
         let summed = self.summary(ending);

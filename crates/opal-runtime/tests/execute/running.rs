@@ -81,6 +81,7 @@ impl<'s> Running<'s> {
             jobs: self.jobs,
             from: self.from.as_deref(),
             known: self.known.as_ref(),
+            is_declared: false,
             stdin: false,
             clock: || SystemTime::UNIX_EPOCH,
         };

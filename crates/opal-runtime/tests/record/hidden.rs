@@ -92,7 +92,7 @@ fn what_is_learnt_later_is_hidden_in_every_file() {
     step(&writer, 1, "deploy.shell[0]", format!("is {TOKEN}\n").as_bytes());
     assert!(everything(&folder).contains(TOKEN), "nobody knows of it yet");
     vault.register(&Data::text(TOKEN), "‹token›", true);
-    writer.finish_hiding(&done()).unwrap();
+    writer.finish(&done()).unwrap();
     let text = everything(&folder);
     assert!(!text.contains(TOKEN), "{text}");
     assert_eq!(place.last().plan().unwrap().unwrap()["arguments"]["token"], "‹token›");

@@ -14,6 +14,7 @@ use opal_runtime::vault::Vault;
 
 use super::recording::{self, Recording};
 use super::{Errand, start};
+use crate::commands::verify;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
@@ -61,10 +62,10 @@ impl End<'_> {
         };
         let id = recording.id().map(ToString::to_string);
         let folder = recording.folder().map(PathBuf::from);
-        // Where the last word cannot be kept, it may have been learnt all the same.
-        let has_learnt = last.is_err() || word.is_some_and(|last| last.has_learnt);
-        let kept = recording.finish(&ending, has_learnt);
-        let is_open = matches!(self.outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
+        let kept = recording.finish(&ending);
+        let is_open = matches!(outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
+        // Every step has run: there is nothing to go on with.
+        let is_open = is_open && !outcome.is_undone;
         let resolved = self.errand.resolved;
         let is_open =
             is_open && folder.as_deref().is_some_and(|it| start::can_be_taken_up(it, resolved));
@@ -77,7 +78,7 @@ impl End<'_> {
             code,
             took: self.took,
             steps,
-            failed: failed.map(told),
+            failed: failed.map(|failed| self.with_look(told(failed))),
             beside: outcome.beside.iter().map(told).collect(),
             more: outcome.more,
             late: &outcome.late,
@@ -132,6 +133,15 @@ impl End<'_> {
         let decorator = step.map_or("", |step| &*step.decorator);
         let place = step.and_then(|step| Some((file, self.line(step)?)));
         Failed::of(failed, id, decorator, place, vault)
+    }
+
+    /// Says how to see all that is no longer as described.
+    fn with_look<'f>(&self, mut failed: Failed<'f>) -> Failed<'f> {
+        if self.outcome.is_undone {
+            let again = verify::again(self.errand.subject);
+            failed.help.push(format!("to see what differs, run `{again}`"));
+        }
+        failed
     }
 
     /// The line of a step, from 1.

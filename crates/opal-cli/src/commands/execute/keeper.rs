@@ -55,6 +55,4 @@ pub(crate) struct Last {
     pub(crate) json: Option<Value>,
     /// For people.
     pub(crate) text: String,
-    /// Whether it may be known only now what is secret in what was recorded.
-    pub(crate) has_learnt: bool,
 }

@@ -120,9 +120,8 @@ impl<'a> Recording<'a> {
         self.writer.as_ref().map(Writer::id)
     }
 
-    /// The last words; where the vault has learnt since, everything before them is hidden anew. What
-    /// could not be kept is a failure of its own.
-    pub(super) fn finish(self, ending: &Ending<'_>, has_learnt: bool) -> Result<(), Failure> {
+    /// The last words. What could not be kept is a failure of its own.
+    pub(super) fn finish(self, ending: &Ending<'_>) -> Result<(), Failure> {
         let told = self.lines.map_or(Ok(()), |lines| {
             let _ = lines.finish(ending);
             match lines.trouble() {
@@ -130,10 +129,7 @@ impl<'a> Recording<'a> {
                 None => Ok(()),
             }
         });
-        let kept = self.writer.map_or(Ok(()), |writer| match has_learnt {
-            true => writer.finish_hiding(ending),
-            false => writer.finish(ending),
-        });
+        let kept = self.writer.map_or(Ok(()), |writer| writer.finish(ending));
         kept.map_err(|unwritten| {
             Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
         })?;

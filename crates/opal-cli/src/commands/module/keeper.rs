@@ -286,7 +286,7 @@ impl<'k> Keeping<'k> {
         let text = is_told.then(|| view::ended(self.run, result, &self.folder, self.colour));
         let text = text.unwrap_or_default();
         let text = self.vault.scrub(&text).text().into_owned();
-        Last { status, code, json, text, has_learnt: result.has_put_out }
+        Last { status, code, json, text }
     }
 }
 

@@ -175,6 +175,7 @@ impl State {
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
             }
             Kind::Verified { path, status, message, details } => {
+                self.ends.verified(path, *status, message);
                 self.verified(path, *status, message, details.as_ref());
             }
             Kind::Branches { path, count, most } => self.verbose(|ink| {

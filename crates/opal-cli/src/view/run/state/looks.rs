@@ -51,7 +51,8 @@ impl State {
             format!("  {label}: {message}")
         };
         let Some(Unsaid { number, head }) = self.unsaid.remove(path) else {
-            // The look behind the action: where it is not as described, the failure says so.
+            // Behind the action or at the end of the run: what is not as described is a failure, which
+            // says so.
             let line = found(self);
             return self.verbose(|ink| format!("{line} {}", ink.path(path)));
         };
