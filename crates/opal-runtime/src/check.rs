@@ -42,7 +42,7 @@ use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
 use opal_syntax::{Parse, SyntaxKind};
 
 use crate::lower;
-use crate::unit::Unit;
+use crate::unit::{FunctionNames, Unit};
 use crate::words::Words;
 
 pub use functions::literal_type;
@@ -71,7 +71,8 @@ pub fn check(text: &str, registry: &Registry) -> Checked {
 #[must_use]
 pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
     let unit = lower::outline(parse, text);
-    let (mut diagnostics, reach) = Checker::new(text, registry, parse, &unit).run();
+    let names = FunctionNames::new(&unit.functions);
+    let (mut diagnostics, reach) = Checker::new(text, registry, parse, &unit, &names).run();
     diagnostics.extend(parse.errors.iter().cloned());
     diagnostics.extend(opal_syntax::source::characters(text));
     diagnostic::sort(&mut diagnostics);
@@ -102,14 +103,20 @@ struct Checker<'a> {
 const MAX_COMPARISONS: usize = 1_000_000;
 
 impl<'a> Checker<'a> {
-    fn new(text: &'a str, registry: &'a Registry, parse: &'a Parse, unit: &'a Unit) -> Self {
+    fn new(
+        text: &'a str,
+        registry: &'a Registry,
+        parse: &'a Parse,
+        unit: &'a Unit,
+        names: &'a FunctionNames<'a>,
+    ) -> Self {
         Self {
             text,
             registry,
             parse,
             unit,
             out: Vec::new(),
-            functions: functions::Functions::new(unit),
+            functions: functions::Functions::new(unit, names),
             names: names::Names::default(),
             lets: lets::Lets::default(),
             function: None,

@@ -120,12 +120,7 @@ impl<'p> Lower<'p> {
 
     /// Where the next token begins.
     fn start(&self) -> u32 {
-        let mut cursor = self.cursor.clone();
-        let token = cursor.find_map(|item| match item {
-            Item::Token { span, .. } => Some(span.start),
-            _ => None,
-        });
-        token.unwrap_or(self.end)
+        self.cursor.token_start().unwrap_or(self.end)
     }
 
     /// Passes over the rest of the node that has begun.

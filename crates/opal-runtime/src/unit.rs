@@ -6,11 +6,13 @@
 //! and brackets, which the grammar bounds.
 
 pub mod expr;
+mod names;
 pub mod step;
 
 use opal_core::{Span, Type};
 
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
+pub(crate) use names::FunctionNames;
 pub use step::{Call, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work};
 
 /// A name and where it stands.

@@ -52,6 +52,15 @@ impl<'p> Cursor<'p> {
         self.unfolded = false;
     }
 
+    /// Where the next token begins.
+    #[must_use]
+    pub fn token_start(&self) -> Option<u32> {
+        self.parse.events.get(self.at..)?.iter().find_map(|event| match event.unpack() {
+            Unpacked::Token(index) => Some(self.parse.tokens.start(index as usize)),
+            _ => None,
+        })
+    }
+
     /// Passes over the node that begins here: in one go where it is a block.
     pub fn skip_node(&mut self) {
         let block = match self.parse.events.get(self.at).map(|event| event.unpack()) {

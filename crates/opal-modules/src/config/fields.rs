@@ -1,7 +1,5 @@
 //! The keys of a mapping: each known, and given once.
 
-use std::collections::BTreeMap;
-
 use opal_core::{Code, Diagnostic, Span};
 
 use super::document::{Node, NodeKind};
@@ -14,7 +12,8 @@ pub(crate) struct Fields<'n> {
     what: String,
     /// Where a missing key is missed.
     pub(crate) head: Span,
-    entries: BTreeMap<&'n str, Field<'n>>,
+    /// In the order of the keys, until they are taken.
+    entries: Vec<(&'n str, Option<Field<'n>>)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -31,20 +30,24 @@ impl<'n> Fields<'n> {
             report.error(Code::ConfigValue, node.head(), message, "write `key: value`, one a line");
             return None;
         };
-        let mut entries: BTreeMap<&str, Field<'_>> = BTreeMap::new();
+        let mut entries = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
             let NodeKind::Scalar { text, .. } = &key.kind else {
                 let help = "write a name";
                 report.error(Code::ConfigValue, key.head(), "a key is a single word", help);
                 continue;
             };
-            match entries.get(text.as_str()) {
-                Some(first) => repeated(text, key.span, first.key, report),
-                None => {
-                    entries.insert(text, Field { key: key.span, value });
-                }
-            }
+            entries.push((text.as_str(), Some(Field { key: key.span, value })));
         }
+        // Of those that are alike the first comes first, and counts.
+        entries.sort_by_key(|(key, _)| *key);
+        entries.dedup_by(|(key, again), (first, field)| {
+            let is_again = key == first;
+            if let (true, Some(again), Some(field)) = (is_again, again, field) {
+                repeated(key, again.key, field.key, report);
+            }
+            is_again
+        });
         Some(Self { what: what.to_owned(), head: node.head(), entries })
     }
 
@@ -54,20 +57,25 @@ impl<'n> Fields<'n> {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
-        self.entries.get(key).map(|field| field.value)
+        self.get_field(key).map(|field| field.value)
     }
 
     pub(crate) fn get_field(&self, key: &str) -> Option<Field<'n>> {
-        self.entries.get(key).copied()
+        self.entries[self.find(key)?].1
     }
 
     /// The keys that nobody has taken.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'n str> {
-        self.entries.keys().copied()
+        self.entries.iter().filter_map(|(key, field)| field.map(|_| *key))
     }
 
     pub(crate) fn take(&mut self, key: &str) -> Option<Field<'n>> {
-        self.entries.remove(key)
+        let index = self.find(key)?;
+        self.entries[index].1.take()
+    }
+
+    fn find(&self, key: &str) -> Option<usize> {
+        self.entries.binary_search_by_key(&key, |(key, _)| *key).ok()
     }
 
     /// The value of a key that has two names.
@@ -110,6 +118,7 @@ impl<'n> Fields<'n> {
         report: &mut Report<'_>,
     ) {
         for (key, field) in &self.entries {
+            let Some(field) = field else { continue };
             let message = format!("{} has no key `{key}`", self.what);
             let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
             report.unknown(error, key, known.clone());

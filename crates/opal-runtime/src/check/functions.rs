@@ -8,12 +8,13 @@ use super::lets::Site;
 use super::{Checker, listed, operators};
 use crate::lower;
 use crate::unit::{
-    Argument, Call, Expr, ExprKind, Function, Param, StatementKind, UnaryOp, Unit, Work,
+    Argument, Call, Expr, ExprKind, Function, FunctionNames, Param, StatementKind, UnaryOp, Unit,
+    Work,
 };
 
 #[derive(Debug)]
 pub(super) struct Functions<'u> {
-    by_name: BTreeMap<&'u str, usize>,
+    pub(super) by_name: &'u FunctionNames<'u>,
     /// Calls from one function to another, in source order.
     pub(super) calls: Vec<(usize, usize, Span)>,
     /// Functions that the script calls.
@@ -29,11 +30,7 @@ pub(super) struct Functions<'u> {
 }
 
 impl<'u> Functions<'u> {
-    pub(super) fn new(unit: &'u Unit) -> Self {
-        let mut by_name = BTreeMap::new();
-        for (index, function) in unit.functions.iter().enumerate() {
-            by_name.entry(function.name.text.as_str()).or_insert(index);
-        }
+    pub(super) fn new(unit: &Unit, by_name: &'u FunctionNames<'u>) -> Self {
         Self {
             by_name,
             calls: Vec::new(),
@@ -46,11 +43,11 @@ impl<'u> Functions<'u> {
     }
 
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        self.by_name.get(name).copied()
+        self.by_name.find(name)
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &'u str> {
-        self.by_name.keys().copied()
+        self.by_name.all()
     }
 }
 
@@ -58,15 +55,14 @@ impl Checker<'_> {
     /// Signatures: names that stand twice, types that do not exist, defaults that do not fit.
     pub(super) fn declare_functions(&mut self) {
         let unit = self.unit;
-        for (index, function) in unit.functions.iter().enumerate() {
-            if let Some(first) = self.functions.find(&function.name.text)
-                && first != index
-            {
-                let message = format!("the function `{}` exists already", function.name.text);
-                let error = Diagnostic::new(Code::DuplicateFunction, function.name.span, message);
-                let first = unit.functions[first].name.span;
-                self.report(error.also(first, "first here").help("give one of them another name"));
-            }
+        for (again, first) in self.functions.by_name.repeated() {
+            let name = &unit.functions[again].name;
+            let message = format!("the function `{}` exists already", name.text);
+            let error = Diagnostic::new(Code::DuplicateFunction, name.span, message);
+            let first = unit.functions[first].name.span;
+            self.report(error.also(first, "first here").help("give one of them another name"));
+        }
+        for function in &unit.functions {
             self.parameters(function);
             self.makefile_label(function);
         }

@@ -17,9 +17,10 @@ impl Checker<'_> {
             return;
         }
         let (text, registry, parse, unit) = (self.text, self.registry, self.parse, self.unit);
+        let names = self.functions.by_name;
         std::thread::scope(|scope| {
             let second = scope.spawn(move || {
-                let mut second = Checker::new(text, registry, parse, unit);
+                let mut second = Checker::new(text, registry, parse, unit, names);
                 second.walk_script();
                 let script = second.notes();
                 // The first part has said it all.

@@ -43,6 +43,10 @@ impl Checker<'_> {
 
     /// The arguments of `@var.X(…)` and its like.
     fn space_arguments(&mut self, space: &str, reference: &Reference, site: Site) {
+        // None of them is needed.
+        if reference.args.is_empty() {
+            return;
+        }
         let site = if site == Site::Run { Site::ValueArgument } else { site };
         match self.registry.get(space) {
             Some(descriptor) => {

@@ -1,5 +1,7 @@
 //! Shell steps, calls, and chains of both.
 
+use std::borrow::Cow;
+
 use opal_core::Span;
 use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::context::Context;
@@ -136,18 +138,21 @@ impl Lower<'_> {
     }
 
     fn piece(&self, kind: SyntaxKind, span: Span, pieces: &mut Vec<Piece>) {
-        let text = match kind {
+        let text: Cow<'_, str> = match kind {
             AtWord => {
                 let name = self.name(Span::new(span.start + 1, span.end));
                 pieces.push(Piece::AtWord(name));
                 return;
             }
-            ShellEscape => "@".to_owned(),
-            _ => self.slice(span).replace("\r\n", "\n"),
+            ShellEscape => "@".into(),
+            _ => match self.slice(span) {
+                text if text.contains('\r') => text.replace("\r\n", "\n").into(),
+                text => text.into(),
+            },
         };
         match pieces.last_mut() {
             Some(Piece::Text(last)) => last.push_str(&text),
-            _ => pieces.push(Piece::Text(text)),
+            _ => pieces.push(Piece::Text(text.into_owned())),
         }
     }
 

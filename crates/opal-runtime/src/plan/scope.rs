@@ -8,6 +8,7 @@ mod expressions;
 mod statements;
 mod steps;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -15,7 +16,7 @@ use opal_core::{Code, Diagnostic, Registry, Span, Type};
 use opal_syntax::Parse;
 
 use super::scoped::{Function, Param, Program, Slot};
-use crate::unit::{self, StatementKind, Unit};
+use crate::unit::{self, FunctionNames, StatementKind, Unit};
 
 /// A program to plan, with what is needed to read the commands inside its strings.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,8 @@ pub(super) struct Scoper<'s> {
     globals: BTreeMap<&'s str, Vec<u32>>,
     /// Only declarations before this one are seen: in the script, and in the value of a global.
     horizon: Option<u32>,
-    by_name: BTreeMap<&'s str, usize>,
+    /// Made for the first call: most targets have none.
+    by_name: OnceCell<FunctionNames<'s>>,
     /// Open scopes of variables and of `let`s, the innermost last.
     scopes: Vec<BTreeMap<(Space, &'s str), Slot>>,
     next_slot: u32,
@@ -78,10 +80,6 @@ enum Space {
 
 impl<'s> Scoper<'s> {
     fn new(source: Source<'s>) -> Self {
-        let mut by_name = BTreeMap::new();
-        for (index, function) in source.unit.functions.iter().enumerate() {
-            by_name.entry(function.name.text.as_str()).or_insert(index);
-        }
         let mut program = Program::default();
         program.functions.resize_with(source.unit.functions.len(), || None);
         Self {
@@ -90,7 +88,7 @@ impl<'s> Scoper<'s> {
             declarations: Vec::new(),
             globals: BTreeMap::new(),
             horizon: None,
-            by_name,
+            by_name: OnceCell::new(),
             scopes: Vec::new(),
             next_slot: 0,
             top: false,

@@ -37,7 +37,10 @@ impl Checker<'_> {
             errors.extend(self.versions(index, &mut packages));
             let first = *known.entry((node.described.resource.yaml, thing)).or_insert(index);
             let other = &self.nodes[first];
-            if let Some(argument) = self.differ(other, node) {
+            // Nearly always it is the first of its kind, and would be compared with itself.
+            if first != index
+                && let Some(argument) = self.differ(other, node)
+            {
                 let key = resource::key(&self.resolved.plan, node.step, node.described);
                 let how = format!("`{key}` in two ways: they differ in `{argument}`");
                 errors.push(self.conflict(other, node, &how));
@@ -77,10 +80,12 @@ impl Checker<'_> {
         let (_, path) = thing.first()?;
         let other = &self.nodes[*paths.entry(path.clone()).or_insert(index)];
         let other_is_there = other.described.resource.yaml != NOTHING_THERE;
+        if is_there == other_is_there || !side_by_side(other.step, node.step) {
+            return None;
+        }
         let key = |node: &Node<'_>| resource::key(&self.resolved.plan, node.step, node.described);
         let how = format!("one path in two ways: `{}` and `{}`", key(other), key(node));
-        let are_opposite = is_there != other_is_there && side_by_side(other.step, node.step);
-        are_opposite.then(|| self.conflict(other, node, &how))
+        Some(self.conflict(other, node, &how))
     }
 
     /// One package in two versions, asked of one manager.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Scoper;
 use crate::plan::scoped::{Call, Callee, Operand, Piece, Redirect, Step, Target, Work};
-use crate::unit;
+use crate::unit::{self, FunctionNames};
 
 impl<'s> Scoper<'s> {
     pub(super) fn step(&mut self, step: &'s unit::Step) -> Option<Step> {
@@ -47,7 +47,8 @@ impl<'s> Scoper<'s> {
     }
 
     fn function_call(&mut self, name: &'s str, call: &'s unit::Call) -> Option<Callee> {
-        let index = *self.by_name.get(name)?;
+        let functions = &self.source.unit.functions;
+        let index = self.by_name.get_or_init(|| FunctionNames::new(functions)).find(name)?;
         self.wanted.push(index);
         let params = &self.source.unit.functions[index].params;
         let mut position = 0;
