@@ -1,5 +1,5 @@
 //! Puts the pages of `docs/errors` into the binary, for `opal explain`; code that short runs execute at
-//! its beginning, and what is hardly ever run at its end.
+//! its beginning, and what is hardly ever run at its end. All of it stands at one address.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -38,6 +38,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,keep-text-section-prefix");
         if variable("PROFILE")? == "release" {
             put_code_in_order(Path::new(&root))?;
+            fix_the_address()?;
         }
     }
     if reads_packed_relocations()? {
@@ -61,6 +62,19 @@ fn put_code_in_order(root: &Path) -> io::Result<()> {
     }
     if variable("CARGO_CFG_TARGET_ENV")? == "gnu" && links("-lstatic=gcc_eh")? {
         println!("cargo::rustc-link-lib=static=gcc_eh");
+    }
+    Ok(())
+}
+
+/// Lets the code stand at one address, so that nothing in it has to be put right at every start:
+/// `docs/decisions/0009-fixed-address.md`. Who must have it elsewhere each time sets `OPAL_PIE`.
+fn fix_the_address() -> io::Result<()> {
+    println!("cargo::rerun-if-env-changed=OPAL_PIE");
+    if variable("OPAL_PIE").is_err()
+        && variable("CARGO_CFG_TARGET_ENV")? == "gnu"
+        && links("-Clink-arg=-no-pie")?
+    {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
     }
     Ok(())
 }

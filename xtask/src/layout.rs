@@ -41,10 +41,6 @@ const FILES: [(&str, &str); 4] = [
     ("settings.j2", "name = {{ name }}\n"),
 ];
 
-/// What drops values goes by the name of their type. There are as many as types, and all are small,
-/// so one line stands for them, behind everything else.
-const DROPS: (&str, &str) = ("drop_in_place$LT$", "_ZN4core3ptr*drop_in_place$LT$*");
-
 /// Stops once at every function of a run, and says where.
 const STOPS: &str = "while 1\ncontinue\nprintf \"at %#lx\\n\", $pc - $base\nend\n";
 
@@ -60,7 +56,8 @@ pub(crate) fn write(root: &Path) -> Result<(), String> {
     let functions = functions(&output(command("readelf").arg("-sW").arg(&opal))?);
     say(&format!("{} runs, {} functions to stop at", RUNS.len(), functions.len()));
     let stops = watch(&opal, &build.join("runs"), &functions)?;
-    let list = list(stops.iter().filter_map(|stop| functions.get(stop)).map(String::as_str));
+    let ran = stops.iter().filter_map(|stop| functions.get(stop)).map(String::as_str);
+    let list = list(ran, functions.values().map(String::as_str));
     fs::write(root.join(LIST), &list).map_err(|error| format!("cannot write `{LIST}`: {error}"))?;
     say(&format!("{LIST}: {} names", list.lines().count() - 1));
     Ok(())
@@ -141,18 +138,37 @@ fn provide(folder: &Path, prepare: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The list of these functions: each name once, where it is first.
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut seen = BTreeSet::new();
-    let mut list = HEAD.to_owned();
-    for name in names.filter(|name| !name.contains(DROPS.0)) {
-        let name = without_hashes(name);
-        if seen.insert(name.clone()) {
+/// The list of the functions that `ran`: each name once, where it is first. Where several functions of
+/// `all` share a name but for the hash, the one that ran stands there with its own; what is common to
+/// them comes last, for the builds whose hashes are others.
+fn list<'a>(ran: impl Iterator<Item = &'a str>, all: impl Iterator<Item = &'a str>) -> String {
+    let mut sharing = BTreeMap::<String, usize>::new();
+    for name in all {
+        *sharing.entry(without_hashes(name)).or_default() += 1;
+    }
+    let (mut seen, mut list, mut common) = (BTreeSet::new(), HEAD.to_owned(), String::new());
+    let mut add = |list: &mut String, name: String| {
+        if !seen.contains(&name) {
             list.push_str(&name);
             list.push('\n');
+            seen.insert(name);
+        }
+    };
+    for name in ran {
+        let general = without_hashes(name);
+        if sharing.get(&general).is_some_and(|count| *count > 1) {
+            add(&mut list, with_any_suffix(name));
+            add(&mut common, general);
+        } else {
+            add(&mut list, general);
         }
     }
-    list + DROPS.1 + "\n"
+    list + &common
+}
+
+/// The name with whatever the optimiser adds to that of a function which it has moved.
+fn with_any_suffix(name: &str) -> String {
+    name.split_once(".llvm.").map_or_else(|| name.to_owned(), |(name, _)| format!("{name}*"))
 }
 
 /// The name with a `*` for each hash, which the next compiler makes anew. Both ways to write names

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use opal_core::record::Stream;
+use rustix::buffer::spare_capacity;
 use rustix::event::PollFlags;
 
 use super::children::Running;
@@ -272,14 +273,17 @@ impl<'a> Flow<'a> {
     /// Reads once; how many bytes there were.
     fn take(&mut self, stream: Stream) -> usize {
         let mut buffer = std::mem::take(&mut self.lane.buffer);
-        buffer.resize(CHUNK_BYTES, 0);
+        buffer.clear();
+        buffer.reserve(CHUNK_BYTES);
+        // Memory that nothing was read into is never touched, and most commands print little.
+        let into = spare_capacity(&mut buffer);
         let read = self.duct(stream).read.as_ref();
-        let count = match read.map_or(Ok(0), |read| rustix::io::read(read, &mut *buffer)) {
+        let count = match read.map_or(Ok(0), |read| rustix::io::read(read, into)) {
             Ok(count) => Some(count),
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => None,
             Err(_) => Some(0),
         };
-        if count.is_some_and(|count| count == 0 || !self.give(stream, &buffer[..count])) {
+        if count.is_some_and(|count| count == 0 || !self.give(stream, &buffer)) {
             // Nobody writes more, or nobody wants more.
             match stream {
                 Stream::Stdout => self.lane.stdout.read = None,
