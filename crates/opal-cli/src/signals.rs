@@ -48,7 +48,7 @@ impl Interrupts {
             None => {
                 *first = Some(now);
                 self.0.stop.ask(Why::Signal(signal));
-                explain_the_wait();
+                explain_the_wait(self.0.stop.grace());
             }
             // A terminal that goes away may be told by the system and by the shell; nobody means
             // more by the second than by the first.
@@ -60,11 +60,17 @@ impl Interrupts {
 }
 
 /// Silence after Ctrl+C makes people wonder. Whatever ends within a moment ends without a word.
-fn explain_the_wait() {
+fn explain_the_wait(grace: Duration) {
     const MOMENT: Duration = Duration::from_secs(2);
-    let wait = || {
+    let wait = move || {
         std::thread::sleep(MOMENT);
-        crate::view::say("\r\nwaiting for what runs to end; the same signal again kills it\r\n");
+        let most = match grace.as_secs() {
+            seconds if seconds < 60 => format!("{seconds} seconds"),
+            seconds => format!("{} minutes", seconds / 60),
+        };
+        let said =
+            format!("waiting for what runs to end, {most} at most; the same signal again kills it");
+        crate::view::say(&format!("\r\n{said}\r\n"));
     };
     // Without a thread to spare there is only silence.
     let _ = std::thread::Builder::new().stack_size(128 * 1024).spawn(wait);
@@ -105,6 +111,11 @@ impl Watched {
     pub(crate) fn nothing() -> Self {
         let stop = Stop::new();
         Self { interrupts: Interrupts::new(stop.clone()), stop, resized: Arc::default() }
+    }
+
+    /// Gives what runs so long to end once it has been asked to.
+    pub(crate) fn be_patient(&self, grace: Duration) {
+        self.stop.be_patient(grace);
     }
 
     /// The same for what may take so long.

@@ -150,7 +150,7 @@ pub struct Handle {
     pub access: Vec<Part>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Field(Box<str>),
     Index(i64),

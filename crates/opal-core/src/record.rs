@@ -90,6 +90,12 @@ pub enum Kind<'a> {
         message: Shown<'a>,
         details: Option<Shown<'a>>,
     },
+    /// At the end of a run, what a step had described is no longer so: it has failed after all.
+    Undone {
+        path: &'a str,
+        was: End,
+        message: Shown<'a>,
+    },
     /// Side by side from here on, to the event of the same path that finishes it.
     Branches {
         path: &'a str,

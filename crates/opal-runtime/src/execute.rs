@@ -15,7 +15,7 @@
 //! | what describes a state: looked at, brought about, looked at again | `resource`, `alone` |
 //! | whether all of it is still so at the end | `last` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
-//! | arguments to values, run-time ones included | `values`, `inputs`, `lets` |
+//! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
 //! | what holds where a step stands | `here` |
 //! | output and events, in the order of the plan | `show`, `screen`, `hold`, `pump` |
 //! | what must hold before anything runs | `prepare`; in the middle of a plan `begin`, `from`, `together` |
@@ -35,6 +35,7 @@ mod chain;
 mod command;
 mod detour;
 mod from;
+mod handles;
 mod here;
 mod hold;
 mod inputs;
@@ -113,8 +114,8 @@ pub struct Job<'a> {
     /// A look at all resources before the run: what was satisfied then is not looked at again, as long
     /// as nothing has been done.
     pub known: Option<&'a Report>,
-    /// Whether all steps say together what is to be at the end, as in a configuration. In a task a plain
-    /// step is taken at its word, whatever it undoes.
+    /// Whether the steps say together what is to be at the end, as those of a configuration do, instead
+    /// of one behind the other what is to be done.
     pub is_declared: bool,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
@@ -212,6 +213,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
 struct Walk<'p> {
     job: &'p Job<'p>,
     from: from::From<'p>,
+    reads: handles::Reads<'p>,
     /// The number of the last step that started.
     number: AtomicU64,
     is_unrecorded: AtomicBool,
@@ -221,8 +223,10 @@ struct Walk<'p> {
     tally: Mutex<Tally>,
     /// What became of resources, by their ids.
     fates: Mutex<BTreeMap<&'p str, resource::Fate>>,
-    /// How often something was begun or ended: what was seen before may no longer be so.
-    done: AtomicU64,
+    /// Whether a step has done something: what was satisfied before may no longer be.
+    has_acted: AtomicBool,
+    /// How often a change of what is described was begun or ended.
+    changed: AtomicU64,
     /// What is to be so at the end, by the paths of the steps.
     kept: Mutex<BTreeMap<&'p str, last::Kept<'p>>>,
     is_undone: AtomicBool,
@@ -251,6 +255,7 @@ impl<'p> Walk<'p> {
         Self {
             job,
             from: from::From::new(job.plan, job.from),
+            reads: handles::Reads::of(job.plan),
             number: AtomicU64::new(0),
             is_unrecorded: AtomicBool::new(false),
             is_cleaning: AtomicBool::new(false),
@@ -258,7 +263,8 @@ impl<'p> Walk<'p> {
             alone: alone::Alone::default(),
             tally: Mutex::default(),
             fates: Mutex::default(),
-            done: AtomicU64::new(0),
+            has_acted: AtomicBool::new(false),
+            changed: AtomicU64::new(0),
             kept: Mutex::default(),
             is_undone: AtomicBool::new(false),
             satisfied: job.known.map(satisfied).unwrap_or_default(),

@@ -36,6 +36,8 @@ struct Inner {
     asked: AtomicI32,
     /// 0, or the number of a signal that has come and was not passed on yet.
     noted: OnceLock<Arc<AtomicUsize>>,
+    /// How long what was asked to end has for it, where that is not usual.
+    patience: OnceLock<Duration>,
     killed: AtomicBool,
     deadline: Option<(Instant, Duration)>,
     /// Hears of nothing from above but the order to kill.
@@ -125,6 +127,7 @@ impl Stop {
             above,
             asked: AtomicI32::new(0),
             noted: OnceLock::new(),
+            patience: OnceLock::new(),
             killed: AtomicBool::new(false),
             deadline,
             is_deaf,
@@ -143,6 +146,17 @@ impl Stop {
     /// so before anybody can see what the signal has done to others.
     pub fn noted_in(&self, note: Arc<AtomicUsize>) {
         let _ = self.0.noted.set(note);
+    }
+
+    /// Gives what is asked to end so long for it. The first to say so counts.
+    pub fn be_patient(&self, grace: Duration) {
+        let _ = self.0.patience.set(grace);
+    }
+
+    /// How long what is asked to end has for it.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        self.0.patience.get().copied().unwrap_or(USUAL_GRACE)
     }
 
     /// For who waits elsewhere than here: listens from now on.
@@ -219,8 +233,8 @@ impl Stop {
         }
         match self.asked() {
             0 => {}
-            CANCELLED => return Order::End { why: Why::Cancelled, grace: USUAL_GRACE },
-            number => return Order::End { why: Why::Signal(number), grace: USUAL_GRACE },
+            CANCELLED => return Order::End { why: Why::Cancelled, grace: self.grace() },
+            number => return Order::End { why: Why::Signal(number), grace: self.grace() },
         }
         match self.0.deadline {
             Some((end, grace)) if Instant::now() >= end => Order::End { why: Why::TimedOut, grace },

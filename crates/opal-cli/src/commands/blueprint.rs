@@ -181,6 +181,10 @@ fn fate(around: &Around, step: &Step) -> Result<Fate, Failure> {
             Fate::Run { tools }
         }
         Err(Unprepared::Dependency(missing)) => Fate::Open(missing.message),
+        Err(Unprepared::Missing(missing)) if !around.is_there(&step.module_ref) => {
+            let failure = not_found(missing, Exit::NoFile);
+            return Err(failure.help(format!("the step `{}` names it", step.id)));
+        }
         Err(Unprepared::Missing(missing)) => Fate::Open(missing.message),
         Err(Unprepared::Inputs(invalid)) => Fate::Open(invalid.to_string()),
         Err(Unprepared::Faults { path, .. }) => {
@@ -224,6 +228,8 @@ pub(crate) enum Done {
     /// It has looked, and something is not as wanted.
     Differs,
     Failed,
+    /// Somebody stopped it.
+    Cancelled,
     /// Another has failed before it.
     NotRun,
 }
@@ -235,6 +241,7 @@ impl Done {
             Self::Skipped => "skipped reason=state-ok",
             Self::Differs => "drifted",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
             Self::NotRun => "not run",
         }
     }
@@ -266,11 +273,11 @@ fn apply(
                 true => run::with_deps(context, asked, around, job, &watched),
                 false => run::one(context, asked, around, job, &watched),
             };
-            way.heed(step, ran);
+            way.heed(step, ran, watched.exit());
         }
     }
     // A step that may fail may not be cut off.
-    if way.ended.last().is_some_and(|(_, done)| *done == Done::Failed) {
+    if way.ended.last().is_some_and(|(_, it)| matches!(it, Done::Failed | Done::Cancelled)) {
         way.stopped = way.stopped.or(over(&watched));
     }
     let runs = around.gathered.as_ref().map(RefCell::take);
@@ -289,13 +296,16 @@ fn apply(
 struct Stopped {
     exit: Exit,
     why: &'static str,
+    /// By somebody, and not by the end of its time.
+    is_cancelled: bool,
 }
 
 fn over(watched: &Watched) -> Option<Stopped> {
     match (watched.exit(), watched.stop().why()) {
-        (Some(exit), _) => Some(Stopped { exit, why: "somebody stopped it" }),
+        (Some(exit), _) => Some(Stopped { exit, why: "somebody stopped it", is_cancelled: true }),
         (None, Some(_)) => {
-            Some(Stopped { exit: Exit::Step(124), why: "the time of the run is over" })
+            let why = "the time of the run is over";
+            Some(Stopped { exit: Exit::Step(124), why, is_cancelled: false })
         }
         (None, None) => None,
     }
@@ -316,6 +326,11 @@ pub(crate) struct Way<'s> {
 impl<'s> Way<'s> {
     fn is_ok(&self) -> bool {
         self.exit.is_none() && self.failure.is_none() && self.stopped.is_none() && !self.differs
+    }
+
+    /// Whether somebody has stopped it.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.stopped.is_some_and(|stopped| stopped.is_cancelled)
     }
 
     /// What has failed, and the way forward; none where nothing has.
@@ -342,9 +357,13 @@ impl<'s> Way<'s> {
         self.stopped.is_some() || fail_fast && !self.is_ok() || self.ended.iter().any(is_missing)
     }
 
-    fn heed(&mut self, step: &'s Step, ran: Result<Exit, Failure>) {
+    /// Takes in how a step has ended; a run that was stopped ends with the code of the `signal`.
+    fn heed(&mut self, step: &'s Step, ran: Result<Exit, Failure>, signal: Option<Exit>) {
         let done = match ran {
             Ok(exit) if exit.code() == 0 => Done::Ok,
+            Ok(exit) if signal.is_some_and(|signal| signal.code() == exit.code()) => {
+                Done::Cancelled
+            }
             Ok(exit) if step.action == Command::Verify && exit.code() == Exit::Differs.code() => {
                 Done::Differs
             }

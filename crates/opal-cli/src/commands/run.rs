@@ -14,7 +14,6 @@ use opal_core::{Code, Diagnostic};
 use opal_runtime::contracts::Opened;
 use opal_runtime::plan::{Keys, Purpose, Resolved, Unplanned};
 use opal_runtime::record::{self, Contract as Named, Drifted, Ending};
-use opal_runtime::vault::Vault;
 
 pub(crate) use mend::{mend, of_module};
 pub(crate) use today::{Today, source_path};
@@ -75,8 +74,7 @@ fn contract_run(
     let (around, source) = &**found;
     // Nobody else changes this module until the end.
     let _lock = if options.dry_run { None } else { module::run::ready(around, &source.run)? };
-    let vault = Vault::with_patterns();
-    let keeper = module::Keeping::new(context, asked, around, (&source.run, &watched), &vault)
+    let keeper = module::Keeping::new(context, asked, around, (&source.run, &watched))
         .of_contract(of_module(options, &opened.contract, path));
     let source = (&source.loaded, &watched, Some(&keeper as &dyn Keeper));
     hold(context, asked, (path, &bytes), matches, opened, source)

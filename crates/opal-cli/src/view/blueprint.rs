@@ -82,6 +82,7 @@ pub(crate) fn ended(
 ) -> Result<Exit, Failure> {
     let (name, error) = (blueprint.blueprint_ref.as_str(), way.error());
     let (status, words) = match (&error, way.differs) {
+        (Some(_), _) if way.is_cancelled() => ("cancelled", "cancelled"),
         (Some(_), _) => ("error", "failed"),
         (None, true) => ("drifted", "not as wanted"),
         (None, false) => ("ok", "ok"),

@@ -84,6 +84,7 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
             format!("starts {count} branches of {path}, {most} at a time")
         }
         Kind::Verified { path, status, .. } => format!("looks at {path}: {}", status.name()),
+        Kind::Undone { path, .. } => format!("finds {path} undone"),
         Kind::Log { .. } | Kind::CleaningUp { .. } => return,
     };
     say(&format!("debug: executor: {}\n", visible::line(&line)));

@@ -36,6 +36,19 @@ fn mistakes_are_shown_with_their_lines_for_people_programs_and_github() {
 }
 
 #[test]
+fn a_step_without_a_type_says_which_key_may_be_meant() {
+    let opal = config();
+    opal.write("a.yaml", CONFIG.replace("type: directory", "typ: directory, nonsense: 1"));
+    let ran = opal.call(&["check", "a.yaml"]);
+    ran.code(65).says("a step needs `type`").says("did you mean `type`?").says("`nonsense`");
+    opal.write("a.yaml", CONFIG.replace("type: directory", "<<: {type: directory}"));
+    opal.call(&["check", "a.yaml"])
+        .code(65)
+        .says("a step needs `type`")
+        .says("`<<` merges nothing");
+}
+
+#[test]
 fn a_configuration_is_planned_like_any_source() {
     let opal = config();
     opal.call(&["plan", "a.yaml"]).code(0).says("@file.copy(").says("Plan Hash: ");

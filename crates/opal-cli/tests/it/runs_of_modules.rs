@@ -26,4 +26,5 @@ mod steered;
 mod stopped;
 mod terms;
 mod trouble;
+mod untold;
 mod verify;

@@ -184,12 +184,11 @@ fn an_argument_that_is_a_value_too_is_hidden_wherever_a_run_is_told_of() {
 #[test]
 fn what_a_run_learns_late_is_in_no_file_of_its_record() {
     let task = "fun late(name: String) {\n    echo before @var.name\n    \
-                let token = @shell(\"cat world/secret\")\n    test -n @var.token -a -e again\n}\n";
-    let opal = Opal::machine(task);
-    opal.write("world/secret", CANARY);
+                let.token = @shell(\"cat world/secret\")\n    test -n @let.token -a -e again\n}\n";
+    let opal = Opal::machine(task).file("world/secret", CANARY);
     // It was no value yet when it was printed.
     opal.call(&["late", CANARY]).code(1).says(&format!("before {CANARY}"));
-    opal.call(&["runs", "show", "--output"]).code(0).hides(CANARY).says("before <");
+    opal.call(&["runs", "show", "--output"]).code(0).hides(CANARY).says("before 🔒");
     assert_written_nowhere(&opal.path().join("home"));
     opal.call(&["late", CANARY, "--from", "step:2"]).code(1);
     assert_written_nowhere(&opal.path().join("home"));
@@ -206,6 +205,25 @@ fn a_run_in_a_directory_that_is_a_value_can_be_taken_up() {
     assert!(directory.starts_with("\"<"), "{directory}");
     opal.write("again", "");
     opal.call(&["main", "--resume"]).code(0).says("1 step, 1 skipped");
+}
+
+#[test]
+fn a_run_that_has_learnt_where_it_is_can_be_taken_up_there_and_nowhere_else() {
+    for command in ["pwd", "dirname $PWD"] {
+        let task = format!(
+            "fun main() {{\n    let.here = @shell(\"{command}\")\n    echo in @let.here\n    \
+             test -e ../again\n}}\n"
+        );
+        let opal =
+            Opal::machine("").file("one/commands.opl", &task).file("two/commands.opl", &task);
+        let [one, two] = ["one/commands.opl", "two/commands.opl"];
+        opal.call(&["-f", one, "main"]).code(1).says("--resume");
+        let shown = opal.call(&["runs", "show", "--json"]).json();
+        assert!(shown.to_string().contains("\"directory\":\"🔒 opal:h:"), "{shown}");
+        opal.write("again", "");
+        opal.call(&["-f", two, "main", "--resume"]).code(2).says("no earlier run");
+        opal.call(&["-f", one, "main", "--resume"]).code(0).says("1 step, 2 skipped");
+    }
 }
 
 #[test]

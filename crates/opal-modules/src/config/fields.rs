@@ -32,6 +32,9 @@ impl<'n> Fields<'n> {
         };
         let mut entries = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
+            if report.refuses_merge(key) {
+                continue;
+            }
             let NodeKind::Scalar { text, .. } = &key.kind else {
                 let help = "write a name";
                 report.error(Code::ConfigValue, key.head(), "a key is a single word", help);
@@ -109,6 +112,14 @@ impl<'n> Fields<'n> {
                 format!("add `{}: …`", names[0]),
             );
         }
+    }
+
+    /// Complains about every key that is not known, though it is not known what takes the others.
+    pub(crate) fn slips(mut self, known: &[&str], report: &mut Report<'_>) {
+        for key in known {
+            self.take(key);
+        }
+        self.finish(known.iter().copied(), report);
     }
 
     /// Complains about every key that nobody has taken.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use opal_core::{Code, Diagnostic, Registry, Span, suggest};
 use regex::Regex;
 
+use super::document::{Node, NodeKind};
+
 /// Nobody reads more of them, and a broken file can have as many as it has lines.
 const MOST_ERRORS: usize = 1_000;
 
@@ -58,6 +60,16 @@ impl<'r> Report<'r> {
             error = error.fix(format!("write `{near}`"), span, near);
         }
         self.push(error.help(format!("known are {}", listed(known))));
+    }
+
+    /// Whether a key is that by which YAML 1.1 takes over the keys of another mapping; says so.
+    pub(crate) fn refuses_merge(&mut self, key: &Node) -> bool {
+        let is_merge = matches!(&key.kind, NodeKind::Scalar { text, plain: true } if text == "<<");
+        if is_merge {
+            let help = "write out what is meant, or name it with an alias as a whole";
+            self.error(Code::ConfigValue, key.span, "`<<` merges nothing in YAML 1.2", help);
+        }
+        is_merge
     }
 
     /// Whether all of `text` matches a pattern of a descriptor.

@@ -78,12 +78,13 @@ fn steps(node: &Node, report: &mut Report<'_>) -> Vec<Step> {
             return Vec::new();
         }
     };
+    let known = of_any_type(report.registry);
     let mut drafts = Vec::new();
     let mut steps = Vec::new();
     for item in items {
         let Some(fields) = Fields::of(item, "a step", report) else { continue };
         let mut draft = Draft::of(&fields, "depends_on");
-        if let Some(step) = step(fields, report) {
+        if let Some(step) = step(fields, &known, report) {
             draft.enabled = step.enabled;
             steps.push(step);
         }
@@ -93,9 +94,14 @@ fn steps(node: &Node, report: &mut Report<'_>) -> Vec<Step> {
     steps
 }
 
-fn step(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
+/// `known` are the keys of all types.
+fn step(mut fields: Fields<'_>, known: &[&str], report: &mut Report<'_>) -> Option<Step> {
     let span = fields.head;
-    let (descriptor, resource) = step_type(&mut fields, report)?;
+    let Some(given) = type_name(&mut fields, report) else {
+        fields.slips(known, report);
+        return None;
+    };
+    let (descriptor, resource) = step_type(given, report)?;
     fields.rename(format!("a `{}` step", resource.yaml));
     // A parameter is meant before a key of the same name that every step has.
     let own = || keys::STEP.iter().filter(|param| descriptor.param(param.name).is_none());
@@ -111,11 +117,10 @@ fn step(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
 
 /// The resource that a step describes.
 fn step_type(
-    fields: &mut Fields<'_>,
+    (given, span): (&str, Span),
     report: &mut Report<'_>,
 ) -> Option<(&'static Descriptor, &'static Resource)> {
     let registry = report.registry;
-    let (given, span) = type_name(fields, report)?;
     let found = types(registry).find(|(_, resource)| resource.yaml == given);
     if found.is_none() {
         let message = format!("there is no step type `{given}`");
@@ -124,6 +129,20 @@ fn step_type(
         report.unknown(error, given, known.iter().copied());
     }
     found
+}
+
+/// The keys that a step can have, whatever its type is.
+fn of_any_type(registry: &Registry) -> Vec<&'static str> {
+    let params = types(registry).flat_map(|(descriptor, _)| descriptor.params);
+    let mut keys = vec!["type"];
+    for param in keys::STEP.iter().chain(params) {
+        for key in [Some(param.name), param.alias].into_iter().flatten() {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    keys
 }
 
 /// The value of `type`, which steps and validations have.

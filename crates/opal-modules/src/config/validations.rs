@@ -30,7 +30,12 @@ pub(super) fn read(node: &Node, report: &mut Report<'_>) -> Vec<Validation> {
 fn validation(node: &Node, report: &mut Report<'_>) -> Option<Validation> {
     let mut fields = Fields::of(node, "a validation", report)?;
     let span = fields.head;
-    let (given, place) = type_name(&mut fields, report)?;
+    let Some((given, place)) = type_name(&mut fields, report) else {
+        let params = keys::VALIDATIONS.iter().flat_map(|form| form.params);
+        let known: Vec<&str> = ["type"].into_iter().chain(params.map(|it| it.name)).collect();
+        fields.slips(&known, report);
+        return None;
+    };
     let Some(form) = keys::VALIDATIONS.iter().find(|form| form.name == given) else {
         let message = format!("there is no type of validation `{given}`");
         let error = Diagnostic::new(Code::ConfigUnknownType, place, message);

@@ -50,15 +50,13 @@ pub(super) fn value(node: &Node, report: &mut Report<'_>) -> Option<Value> {
 }
 
 fn key_of(key: &Node, map: &Map<String, Value>, report: &mut Report<'_>) -> Option<String> {
-    let NodeKind::Scalar { text, plain } = &key.kind else {
+    if report.refuses_merge(key) {
+        return None;
+    }
+    let NodeKind::Scalar { text, .. } = &key.kind else {
         report.error(Code::ConfigValue, key.head(), "a key is a single word", "write a name");
         return None;
     };
-    if *plain && text == "<<" {
-        let help = "write out what is meant, or name it with an alias as a whole";
-        report.error(Code::ConfigValue, key.span, "`<<` merges nothing in YAML 1.2", help);
-        return None;
-    }
     if map.contains_key(text) {
         let message = format!("`{}` is given twice", shorten(text));
         let error = Diagnostic::new(Code::ConfigRepeatedKey, key.span, message);

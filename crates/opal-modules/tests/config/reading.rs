@@ -195,6 +195,26 @@ fn all_faults_are_reported_at_once() {
 }
 
 #[test]
+fn without_a_type_only_what_no_type_has_is_a_fault() {
+    let found = faults(
+        "version: 1\nsteps:\n  - id: a\n    typ: copy\n    source: x\n    cmd: y\n    nonsense: 1\n  \
+         - &b {id: b, type: directory, path: x}\n  - <<: *b\nvalidations:\n  - {tpye: x, path: y}\n",
+    );
+    assert_eq!(
+        found,
+        [
+            "3:5 E1004 a step needs `type`",
+            "4:5 E1002 a step has no key `typ`",
+            "7:5 E1002 a step has no key `nonsense`",
+            "9:5 E1004 a step needs `type`",
+            "9:5 E1005 `<<` merges nothing in YAML 1.2",
+            "11:6 E1002 a validation has no key `tpye`",
+            "11:6 E1004 a validation needs `type`",
+        ]
+    );
+}
+
+#[test]
 fn what_is_nearly_right_is_suggested() {
     let suggested = |text: &str| {
         let errors = opal_modules::config::read(text, &crate::support::registry()).unwrap_err();
@@ -202,6 +222,7 @@ fn what_is_nearly_right_is_suggested() {
     };
     for (keys, near) in [
         ("type: copy\nsource: a\ndestinaton: b", "did you mean `destination`?"),
+        ("typ: copy", "did you mean `type`?"),
         ("type: symlnk", "did you mean `symlink`?"),
         ("type: absent\npath: x\ndepends_on: [bse]", "did you mean `base`?"),
         ("type: line_in_file\nfile: f\nline: l\nstate: presnt", "did you mean `present`?"),

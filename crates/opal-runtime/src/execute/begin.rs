@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use opal_core::Data;
-use opal_core::plan::{Arg, Key, Piece, Plan, RedirectTarget, Step};
+use opal_core::plan::{Key, Plan, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::chain::operators;
 use super::from::{Before, From, moves};
+use super::handles::handles;
 use super::prepare::{Unready, unready, walk, whole};
 use super::values::{Values, is_open};
 use crate::script::Movement;
@@ -56,7 +57,9 @@ pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> V
 /// The run-time values that steps need which are not skipped.
 fn used(steps: &[Step], from: &From<'_>, into: &mut BTreeSet<Arc<str>>) {
     for step in steps.iter().filter(|step| !from.skips(step)) {
-        handles(step, into);
+        handles(step, &mut |handle| {
+            into.insert(handle.id.clone());
+        });
         used(&step.block, from, into);
     }
 }
@@ -100,34 +103,4 @@ fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
     let clauses = parent.map_or(&[][..], |parent| &parent.block).iter();
     let mut clauses = clauses.filter(|step| matches!(&*step.decorator, "catch" | "finally"));
     clauses.any(|clause| from.is_inside(clause))
-}
-
-/// The run-time values that a step itself uses.
-fn handles(step: &Step, into: &mut BTreeSet<Arc<str>>) {
-    step.args.iter().for_each(|(_, arg)| in_arg(arg, into));
-    for redirect in &step.redirects {
-        match &redirect.target {
-            RedirectTarget::Step(target) => handles(target, into),
-            RedirectTarget::Shell(pieces) => in_pieces(pieces, into),
-        }
-    }
-}
-
-fn in_arg(arg: &Arg, into: &mut BTreeSet<Arc<str>>) {
-    match arg {
-        Arg::Handle(handle) => drop(into.insert(handle.id.clone())),
-        Arg::Text(pieces) | Arg::Shell(pieces) => in_pieces(pieces, into),
-        Arg::Array(items) => items.iter().for_each(|item| in_arg(item, into)),
-        Arg::Map(fields) => fields.values().for_each(|item| in_arg(item, into)),
-        Arg::Const(_) | Arg::Value(_) | Arg::Deferred(_) => {}
-    }
-}
-
-fn in_pieces(pieces: &[Piece], into: &mut BTreeSet<Arc<str>>) {
-    for piece in pieces {
-        match piece {
-            Piece::Text(_) => {}
-            Piece::Data { arg, .. } | Piece::Raw(arg) => in_arg(arg, into),
-        }
-    }
 }

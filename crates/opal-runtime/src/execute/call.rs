@@ -32,7 +32,7 @@ pub(super) struct Begun<'p> {
     pub(super) number: u64,
     attempt: u32,
     text: Shown<'static>,
-    pub(super) is_block: bool,
+    is_block: bool,
     since: Instant,
 }
 
@@ -54,11 +54,7 @@ impl<'p> Walk<'p> {
             descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
         let begun = self.begin(step, descriptor, here)?;
         let mut came = Came::default();
-        let doing = self.doing_it(&begun);
         let result = self.perform(&begun, here, &mut came).map_err(|halt| self.hidden(halt));
-        if let Some(doing) = doing {
-            self.done_with(doing);
-        }
         if let Some(fate) = fate(&result) {
             self.note(step, fate);
         }
@@ -117,7 +113,8 @@ impl<'p> Walk<'p> {
             let result = result.map(|bound| {
                 let (binding, bound) = (step.binding.as_ref()?, bound?);
                 let label = format!("🔒 opal:h:{}", binding.id);
-                self.job.vault.register(&bound.hidden(), &label, false);
+                let hidden = bound.hidden(self.reads.parts(&binding.id));
+                self.job.vault.register(&hidden, &label, false);
                 Some((&binding.id, bound))
             });
             self.say(begun, &waiting, inner);
@@ -154,7 +151,12 @@ impl<'p> Walk<'p> {
         let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
         let result = match self.described(step) {
             Some(described) => self.bring_about(described, action, &inputs, actor)?,
-            None => action.act(&inputs, actor)?,
+            None => {
+                if !begun.is_block {
+                    self.has_acted.store(true, Ordering::SeqCst);
+                }
+                action.act(&inputs, actor)?
+            }
         };
         let Some(binding) = &step.binding else { return Ok(None) };
         let bound = Bound::new(descriptor, result, &binding.name, &binding.access);

@@ -30,9 +30,6 @@ impl<'p> Walk<'p> {
             if !runs {
                 continue;
             }
-            if result.is_err() {
-                self.forget(&step.block);
-            }
             counts = !operands.iter().all(|operand| self.from.skips(operand));
             result = match operands {
                 [operand] => self.step(operand, here),

@@ -1,41 +1,34 @@
-//! The last look: what a run has found as described, or brought about, is so at its end, or the run
-//! has failed.
+//! The last look: what the steps of a configuration have found as described, or brought about, is so at
+//! the end of the run, or the run has failed.
 //!
-//! Each resource was seen in its own turn, and a step behind it may have undone that. So all of them
-//! are looked at once more, side by side; not those that were seen after the last thing that was done.
+//! Each was seen in its own turn, and one behind it may have undone that. So all of them are looked at
+//! once more, side by side; not those that were seen after the last change.
 //!
-//! Deliberately not looked at: what did not run, and what nobody can tell about; what stands in a `try`
-//! that has dealt with a failure or cleans up, and what an operand of `||` has left that failed, since
-//! undoing is what these are for; what a later step undoes in so many words, one behind the other; in a
-//! task, what stands before a plain step, which may undo it on purpose.
+//! Deliberately not in a task: its steps come one behind the other, and may undo each other on purpose.
 //!
 //! As in the turn of a step, a system call that never returns holds this up: the session is the run's.
 
-mod places;
-
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use opal_core::Secret;
 use opal_core::action::{Failure, Halt};
-use opal_core::decorator::Capability;
 use opal_core::plan::Step;
-use opal_core::record::Kind;
+use opal_core::record::{End, Kind};
 use opal_core::resolver::{Trouble, TroubleKind};
-use opal_core::resource::{Described, Finding, Status};
+use opal_core::resource::{self, Described, Finding, Status};
 
-use super::call::Begun;
 use super::here::Here;
 use super::inputs::inputs;
-use super::lets::Lets;
 use super::prepare::walk;
 use super::screen::{Screen, lock};
 use super::values::Values;
 use super::walk::go_on;
 use super::{STACK_BYTES, Walk};
+use crate::session::Place;
 use crate::verify::{MAX_JOBS, Sight, USUAL_JOBS, details};
 
 /// A resource that was as described when its turn was over.
@@ -45,19 +38,18 @@ pub(super) struct Kept<'p> {
     described: Described,
     directory: Arc<Path>,
     environment: Arc<BTreeMap<String, Secret>>,
-    lets: Lets,
-    /// How much had been done when it was seen.
+    /// How much had been changed when it was seen.
     seen: u64,
     /// Whether the run has brought it about.
     is_made: bool,
 }
 
-/// Something is done as long as this is held. It counts when it begins and when it ends: whoever was
+/// Something changes as long as this is held. It counts when it begins and when it ends: whoever was
 /// seen meanwhile was seen too early.
 #[derive(Debug)]
-pub(super) struct Doing<'a>(&'a AtomicU64);
+pub(super) struct Changing<'a>(&'a AtomicU64);
 
-impl Drop for Doing<'_> {
+impl Drop for Changing<'_> {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
@@ -66,29 +58,14 @@ impl Drop for Doing<'_> {
 type Found = Result<Finding, Trouble>;
 
 impl<'p> Walk<'p> {
-    pub(super) fn doing(&self) -> Doing<'_> {
-        self.done.fetch_add(1, Ordering::SeqCst);
-        Doing(&self.done)
+    pub(super) fn changing(&self) -> Changing<'_> {
+        self.changed.fetch_add(1, Ordering::SeqCst);
+        Changing(&self.changed)
     }
 
-    /// The same for a step that may do anything, as far as anybody can tell.
-    pub(super) fn doing_it(&self, begun: &Begun<'p>) -> Option<Doing<'_>> {
-        let only_talks = begun.descriptor.capabilities == [Capability::Terminal];
-        let acts = !begun.is_block && !only_talks && self.described(begun.step).is_none();
-        (acts || !begun.step.redirects.is_empty()).then(|| self.doing())
-    }
-
-    /// In a task it was meant to come behind all that it may have undone.
-    pub(super) fn done_with(&self, doing: Doing<'_>) {
-        drop(doing);
-        if !self.job.is_declared {
-            lock(&self.kept).clear();
-        }
-    }
-
-    /// How much has been done so far.
-    pub(super) fn done(&self) -> u64 {
-        self.done.load(Ordering::SeqCst)
+    /// How much has been changed so far.
+    pub(super) fn changed(&self) -> u64 {
+        self.changed.load(Ordering::SeqCst)
     }
 
     pub(super) fn keep(
@@ -98,30 +75,22 @@ impl<'p> Walk<'p> {
         seen: u64,
         is_made: bool,
     ) {
-        let (directory, environment) = (here.directory.clone(), here.environment.clone());
-        let lets = here.lets.clone();
-        let kept = Kept { step, described, directory, environment, lets, seen, is_made };
-        lock(&self.kept).insert(&step.path, kept);
+        if self.job.is_declared {
+            let (directory, environment) = (here.directory.clone(), here.environment.clone());
+            let kept = Kept { step, described, directory, environment, seen, is_made };
+            lock(&self.kept).insert(&step.path, kept);
+        }
     }
 
-    /// The run no longer vouches for what these steps have left.
-    pub(super) fn forget(&self, steps: &'p [Step]) {
-        let mut kept = lock(&self.kept);
-        walk(steps, &mut |step| drop(kept.remove(&*step.path)));
-    }
-
-    /// Looks at what has been seen before the last thing that was done.
+    /// Looks at what has been seen before the last change.
     pub(super) fn last_look(&'p self) -> Result<(), Halt> {
-        let (kept, done) = (std::mem::take(&mut *lock(&self.kept)), self.done());
+        let (kept, changed) = (std::mem::take(&mut *lock(&self.kept)), self.changed());
         // Most runs end here, without a walk through their plan.
-        if kept.values().all(|kept| kept.seen == done) {
+        if kept.values().all(|kept| kept.seen == changed) {
             return Ok(());
         }
-        let all = self.lasting(self.in_order(kept));
-        let stale: Vec<&Kept<'p>> = all.iter().filter(|kept| kept.seen != done).collect();
-        if stale.is_empty() {
-            return Ok(());
-        }
+        let all = self.in_order(kept);
+        let stale: Vec<&Kept<'p>> = all.iter().filter(|kept| kept.seen != changed).collect();
         // Who was told to stop cannot say that all of it is so.
         go_on(self.job.stop)?;
         let found = self.look_at(&stale);
@@ -179,14 +148,9 @@ impl<'p> Walk<'p> {
     }
 
     fn look_at_one(&self, kept: &Kept<'p>) -> Found {
-        let values = Values { known: self.job.values, lets: Some(&kept.lets) };
+        let values = Values { known: self.job.values, lets: None };
         let inputs = inputs(kept.step, kept.described.descriptor, values)?;
         let spot = (&*kept.directory, &*kept.environment);
-        // As for a look on its own: a check means something only where it runs.
-        let runs_text = kept.described.descriptor.params.iter().any(|param| param.shell);
-        if runs_text && self.job.session.directory(&kept.directory, ".", false).is_err() {
-            return Ok(Finding::unknown("the directory it runs in is no longer there"));
-        }
         self.see(kept.described, &inputs, spot, self.job.stop)
     }
 
@@ -207,9 +171,14 @@ impl<'p> Walk<'p> {
         };
         let said = format!("{UNDONE}: {}: {}", status.name(), message.text());
         screen.event(&self.record(Kind::Verified { path, status, message, details })?);
+        if matches!(status, Status::Satisfied | Status::Unknown) {
+            return Ok(None);
+        }
+        let was = if kept.is_made { End::Done } else { End::Satisfied };
+        let message = vault.scrub(&said);
+        screen.event(&self.record(Kind::Undone { path, was, message })?);
         let help = help.iter().map(|line| vault.scrub(line).text().into_owned()).collect();
-        let is_so = matches!(status, Status::Satisfied | Status::Unknown);
-        Ok((!is_so).then_some(Trouble { kind: TroubleKind::Failed, message: said, help }))
+        Ok(Some(Trouble { kind: TroubleKind::Failed, message: said, help }))
     }
 
     /// A step that has ended well has failed after all.
@@ -219,9 +188,43 @@ impl<'p> Walk<'p> {
         *ended = ended.saturating_sub(1);
         counts.failed += 1;
     }
+
+    /// Says which of the others was brought about after it was seen, about the same place.
+    fn changed_by(&self, kept: &Kept<'p>, all: &[Kept<'p>]) -> Option<String> {
+        let place = self.place(kept)?;
+        let later = all.iter().filter(|other| other.is_made && other.seen > kept.seen);
+        let near = later.filter_map(|other| {
+            let about = near(&place, &self.place(other)?)?;
+            Some((other, about))
+        });
+        let (other, about) = near.max_by_key(|(other, _)| other.seen)?;
+        let name = resource::name(self.job.plan, other.step);
+        Some(format!("`{name}` was applied after it, and is about {about}"))
+    }
+
+    /// Where among the files it is; none where it is elsewhere, or a value of the run says where.
+    fn place(&self, kept: &Kept<'p>) -> Option<PathBuf> {
+        let (job, environment) = (self.job, &BTreeMap::new());
+        let place = Place { base: job.base, directory: job.start, environment, stop: job.stop };
+        let probe = job.session.probe(&place);
+        let thing = resource::thing(kept.step, kept.described, job.values, &*probe)?;
+        let (_, path) = thing.into_iter().next().filter(|(name, _)| resource::is_placed(name))?;
+        Some(path.into())
+    }
+}
+
+fn near(place: &Path, other: &Path) -> Option<&'static str> {
+    if place == other {
+        Some("the same path")
+    } else if other.starts_with(place) {
+        Some("something in it")
+    } else if place.starts_with(other) {
+        Some("what it stands in")
+    } else {
+        None
+    }
 }
 
 const UNDONE: &str = "it was as described, and at the end of the run it no longer is";
 
-const WAY_FORWARD: &str =
-    "let all steps want the same, and do with a command what is not meant to last";
+const WAY_FORWARD: &str = "let all steps want the same";

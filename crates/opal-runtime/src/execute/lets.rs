@@ -64,12 +64,16 @@ impl Bound {
         }
     }
 
-    /// What must not be seen: all of it, but for what a command says beside its output.
-    pub(super) fn hidden(&self) -> Data {
-        match self.is_command {
-            true => self.alone(),
-            false => self.data.clone(),
+    /// What must not be seen: all of it; of a command its output, and what else is `read` of it.
+    /// What it says beside that is for people.
+    pub(super) fn hidden<'r>(&self, read: impl Iterator<Item = &'r [Part]>) -> Data {
+        if !self.is_command {
+            return self.data.clone();
         }
+        // Alone it is its output, and what is not there fails the step that reads it.
+        let read = read.filter(|parts| !parts.is_empty());
+        let parts = read.filter_map(|parts| access(&self.data, "", parts).ok());
+        Data::Array([self.alone()].into_iter().chain(parts).collect())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use opal_core::action::{Action, Halt, Stage, Why};
@@ -85,8 +86,8 @@ impl<'p> Walk<'p> {
             return Err(actor.fail(1, trouble));
         }
         let known = self.satisfied.get(&*step.path);
-        let seen = self.done();
-        let before = match known.filter(|_| seen == 0) {
+        let seen = self.changed();
+        let before = match known.filter(|_| !self.has_acted.load(Ordering::SeqCst)) {
             Some(known) => {
                 let (path, message) = (&*step.path, known.message.clone());
                 let status = Status::Satisfied;
@@ -117,7 +118,7 @@ impl<'p> Walk<'p> {
         actor: &Actor<'_, 'p>,
         before: Status,
     ) -> Result<(), Halt> {
-        let (step, here, seen) = (actor.begun.step, &*actor.here, self.done());
+        let (step, here, seen) = (actor.begun.step, &*actor.here, self.changed());
         let found = match self.look(described, inputs, actor.begun, here) {
             // What is done stays done, and a look that was cut off says nothing against it.
             Err(Halt::Stopped(_)) => return Ok(()),
@@ -151,7 +152,8 @@ impl<'p> Walk<'p> {
         let stop = actor.here.stop.clone();
         go_on(&stop)?;
         let shared = described.descriptor.capabilities.iter().any(|it| SHARED.contains(it));
-        let _doing = self.doing();
+        self.has_acted.store(true, Ordering::SeqCst);
+        let _changing = self.changing();
         let _alone = if shared { Some(self.alone.take(&stop)?) } else { None };
         action.act(inputs, actor).map_err(|halt| match halt {
             // What it says may be about having been stopped.

@@ -71,23 +71,16 @@ impl<'p> Walk<'p> {
             Some(catch) if self.from.begins_in(catch) => {
                 body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
                 self.from.reach(catch);
-                self.catch(catch, step, here)
+                self.block(&catch.block, here.clone())
             }
             catch => match (self.block(body, here.clone()), catch) {
-                (Err(Halt::Failed(_)), Some(catch)) => self.catch(catch, step, here),
+                (Err(Halt::Failed(_)), Some(catch)) => self.block(&catch.block, here.clone()),
                 (result, _) => result,
             },
         };
         if let Some(finally) = clause("finally") {
             result = self.finally(finally, here, result);
-            self.forget(&step.block);
         }
-        result
-    }
-
-    fn catch(&'p self, catch: &'p Step, around: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
-        let result = self.block(&catch.block, here.clone());
-        self.forget(&around.block);
         result
     }
 

@@ -30,6 +30,8 @@ pub struct Header<'a> {
     pub drift: Vec<Drifted>,
     /// Where the steps start: tells two checkouts of one project apart.
     pub directory: Option<String>,
+    /// What tells that directory from others where its name is hidden, and only then written.
+    pub place: Option<Digest>,
     /// The git commit that is checked out.
     pub commit: Option<String>,
     pub host: Option<String>,
@@ -122,6 +124,7 @@ impl Header<'_> {
         line.text("kind", "run_started");
         line.text("opal", self.version);
         line.number("pid", self.pid);
+        self.place(&mut line, vault);
         line.text("plan_hash", &self.named_hash());
         line.text("target", self.target);
         line.maybe("user", self.user.as_deref());
@@ -145,6 +148,7 @@ impl Header<'_> {
         line.text("id", self.id.as_str());
         line.text("opal", self.version);
         line.number("pid", self.pid);
+        self.place(&mut line, vault);
         line.text("plan_hash", &self.named_hash());
         ending.resources(&mut line);
         line.time("started_at", self.at);
@@ -180,6 +184,14 @@ impl Header<'_> {
         line.maybe("directory", self.directory.as_deref());
         self.drift(line);
         line.maybe("host", self.host.as_deref());
+    }
+
+    fn place(&self, line: &mut Line, vault: &Vault) {
+        if let (Some(directory), Some(place)) = (&self.directory, &self.place)
+            && vault.scrub(directory).text() != directory.as_str()
+        {
+            line.text("place", &place.hex());
+        }
     }
 
     fn contract(&self, line: &mut Line) {

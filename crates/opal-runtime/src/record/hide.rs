@@ -10,7 +10,7 @@ use super::line;
 use crate::vault::Vault;
 
 /// Under these keys stands what a record is read by.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "at",
     "decorator",
     "file",
@@ -19,6 +19,7 @@ const NAMES: [&str; 13] = [
     "id",
     "kind",
     "path",
+    "place",
     "plan_hash",
     "started_at",
     "status",

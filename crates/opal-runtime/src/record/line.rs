@@ -195,6 +195,12 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.text("path", path);
             line.text("status", status.name());
         }
+        Kind::Undone { path, was, message } => {
+            line.text("kind", "step_undone");
+            line.text("message", &message.text());
+            line.text("path", path);
+            line.text("was", was.name());
+        }
         Kind::Branches { path, count, most } => {
             line.number("count", count);
             line.text("kind", "branches");

@@ -218,6 +218,11 @@ impl Counts {
             },
             Kind::Skipped { .. } => self.skipped += 1,
             Kind::Retrying { .. } => self.retries += 1,
+            Kind::Undone { was, .. } => {
+                let ended = if *was == End::Done { &mut self.done } else { &mut self.satisfied };
+                *ended = ended.saturating_sub(1);
+                self.failed += 1;
+            }
             _ => {}
         }
     }

@@ -17,6 +17,16 @@ fn what_is_said_above_is_heard_below() {
 }
 
 #[test]
+fn a_patient_run_gives_more_time_to_all_that_it_asks_to_end() {
+    let run = Stop::new();
+    run.be_patient(Duration::from_secs(600));
+    run.be_patient(Duration::ZERO);
+    run.ask(Why::Signal(15));
+    let grace = Duration::from_secs(600);
+    assert_eq!(run.below().order(), Order::End { why: Why::Signal(15), grace });
+}
+
+#[test]
 fn cleaning_up_hears_of_nothing_but_the_order_to_kill() {
     let run = Stop::new();
     run.ask(Why::Signal(2));

@@ -1,7 +1,5 @@
 //! Resources in a run: looked at right before they are made, and again behind that.
 
-use std::collections::BTreeSet;
-
 use opal_core::action::{Halt, Why};
 use opal_core::resource::Status;
 use opal_runtime::session::{Answer, LoggedSession};
@@ -44,13 +42,9 @@ fn each_of_a_chain_is_looked_at_made_and_looked_at_again() {
     let expected: Vec<String> = (0..5)
         .flat_map(|n| [format!("look {n}"), format!("make {n}"), format!("look {n}")])
         .collect();
-    let log = log("row");
-    assert_eq!(log[..15], expected);
-    // And at the end those that were seen before the last was made, in no order.
-    let last: BTreeSet<&str> = log[15..].iter().map(String::as_str).collect();
-    assert_eq!(last, BTreeSet::from(["look 0", "look 1", "look 2", "look 3"]));
+    assert_eq!(log("row"), expected);
     assert_eq!((ran.outcome.steps.done, ran.outcome.steps.satisfied), (5, 0));
-    assert_eq!(looks(&ran).len(), 14);
+    assert_eq!(looks(&ran).len(), 10);
 }
 
 #[test]

@@ -161,6 +161,7 @@ fn event(event: &Event<'_>) -> String {
         }
         Kind::Log { level, message, .. } => format!("{}: {}", level.name(), message.text()),
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
+        Kind::Undone { path, .. } => format!("undone: {path}"),
         Kind::Verified { status, message, .. } => {
             format!("{}: {}", status.name(), message.text())
         }

@@ -75,6 +75,7 @@ fn an_argument_that_is_a_secret_is_hidden_from_the_first_line_on() {
     }
     let run = place.last();
     assert_eq!(run.text("directory"), Some("/srv/‹token›/shop"));
+    assert_eq!(run.text("place"), Some(&*header("deploy", 1).place.unwrap().hex()));
     assert_eq!(run.get("arguments").unwrap()["token"], "‹token›");
     assert_eq!(run.get("arguments").unwrap()["deploy"], "to ‹pin› machines");
     assert_eq!(run.plan().unwrap().unwrap()["arguments"]["token"], "‹token›");

@@ -82,6 +82,7 @@ pub(crate) fn header(target: &str, second: u64) -> Header<'_> {
         contract: None,
         drift: Vec::new(),
         directory: Some("/srv/shop".into()),
+        place: Some(Algorithm::Sha256.digest(&[b"place"])),
         commit: Some("0123abc".into()),
         host: Some("host".into()),
         user: Some("user".into()),

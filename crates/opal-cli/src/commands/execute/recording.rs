@@ -2,12 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::SystemTime;
 
 use opal_core::Value;
 use opal_core::contract::plan_hash;
+use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Plan, Target};
 use opal_core::record::{Event, Shown, Stream};
 use opal_core::view::PlanView;
@@ -49,6 +50,13 @@ pub(super) fn directory(start: &Path) -> String {
     start.canonicalize().unwrap_or_else(|_| start.to_owned()).display().to_string()
 }
 
+/// A directory as it is known where its name is hidden: by what the system calls it. A digest of that
+/// is nothing that a step could have told.
+pub(super) fn place(start: &Path) -> Option<Digest> {
+    let found = std::fs::metadata(start).ok()?;
+    Some(Algorithm::Sha256.digest(&[&found.dev().to_le_bytes(), &found.ino().to_le_bytes()]))
+}
+
 /// What a record says about the run before it begins.
 pub(crate) fn header<'a>(
     context: &Context<'_>,
@@ -68,6 +76,7 @@ pub(crate) fn header<'a>(
         contract,
         drift,
         directory: Some(directory(start)),
+        place: place(start),
         commit: planning::checked_out(source),
         host: Some(planning::host()),
         user: context.ambient.user.clone(),

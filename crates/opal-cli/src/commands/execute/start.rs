@@ -32,7 +32,8 @@ pub(super) fn from(
             let directory = recording::directory(start);
             let hidden = vault.scrub(&directory).text().into_owned();
             let target = recording::target(source, plan);
-            let here = Here { target, directory: [hidden, directory] };
+            let place = recording::place(start).map(|place| place.hex());
+            let here = Here { target, directory: [hidden, directory], place };
             taken_up(&earlier(context, asked, resume, &here, plan)?, plan).map(Some)
         }
         (None, None) => Ok(None),
@@ -44,6 +45,18 @@ struct Here<'h> {
     target: &'h str,
     /// As a record names it today, and as it is: what is hidden in it changes with the source.
     directory: [String; 2],
+    /// What a record has beside a name that its run has learnt to hide.
+    place: Option<String>,
+}
+
+impl Here<'_> {
+    fn is_of(&self, run: &Run) -> bool {
+        let is_named = |named| self.directory.iter().any(|here| here == named);
+        let is_same = |place| self.place.as_deref() == Some(place);
+        run.target() == self.target
+            && (run.text("directory").is_some_and(is_named)
+                || run.text("place").is_some_and(is_same))
+    }
 }
 
 /// Whether `--resume` would find a step in this record, and could begin there.
@@ -105,9 +118,7 @@ fn newest(runs: &[Found], here: &Here<'_>, plan: &Plan) -> Option<Run> {
     let today = hash(plan);
     let mut of_target = None;
     for run in runs.iter().filter_map(|found| Run::load(found).ok()) {
-        let is_here = |directory| here.directory.iter().any(|here| here == directory);
-        let is_of_here = run.target() == here.target && run.text("directory").is_some_and(is_here);
-        if !is_of_here || run.state == State::Ended(Status::Refused) {
+        if !here.is_of(&run) || run.state == State::Ended(Status::Refused) {
             continue;
         }
         let has_done = match run.state {

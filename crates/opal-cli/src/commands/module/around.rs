@@ -35,6 +35,11 @@ pub(crate) struct Around {
 }
 
 impl Around {
+    /// Whether there is such a module at all.
+    pub(crate) fn is_there(&self, module: &ModuleRef) -> bool {
+        self.places.module(module).join("spec.yml").is_file()
+    }
+
     pub(crate) fn read(context: &Context<'_>, matches: &ArgMatches) -> Result<Self, Failure> {
         let skip = matches.try_get_one::<String>("skip-preflight").ok().flatten().cloned();
         if skip.as_ref().is_some_and(|reason| reason.trim().is_empty()) {

@@ -1,15 +1,14 @@
 //! What is kept of a run of a module: evidence while it goes on, its result and its state at the end.
 
+mod judge;
+
 use std::cell::{OnceCell, RefCell};
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use opal_core::action::{Halt, Why};
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{End as Ended, Event, Finished, Kind, Started, Status};
-use opal_modules::module::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, stamp, time};
+use opal_modules::module::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, Unkept, stamp, time};
 use opal_modules::module::run::decorators::Run;
 use opal_modules::module::run::finish::{self, End};
 use opal_modules::module::run::preflight::{Check, preflight};
@@ -30,9 +29,6 @@ use crate::options::{Asked, PlanOptions};
 use crate::signals::Watched;
 use crate::view::{error_json, module as view};
 
-/// As much of what a tool has printed is looked at for a difference.
-const LOOKED_AT: u64 = 4 << 20;
-
 pub(crate) struct Keeping<'k> {
     context: &'k Context<'k>,
     options: &'k PlanOptions,
@@ -40,6 +36,8 @@ pub(crate) struct Keeping<'k> {
     watched: &'k Watched,
     vault: &'k Vault,
     folder: PathBuf,
+    /// Whether that place was named by itself.
+    has_out_dir: bool,
     skip_preflight: Option<&'k str>,
     /// The command that makes its contract anew, where it is the run of one.
     anew: Option<String>,
@@ -65,17 +63,16 @@ impl<'k> Keeping<'k> {
         asked: &'k Asked,
         around: &'k Around,
         (run, watched): (&'k Run, &'k Watched),
-        vault: &'k Vault,
     ) -> Self {
-        run.prepared.register(vault);
         let module = &run.prepared.spec.module_ref;
         Self {
             context,
             options: &asked.plan,
             run,
             watched,
-            vault,
+            vault: &run.vault,
             folder: around.root.module_evidence(module, &run.id, around.out_dir.as_deref()),
+            has_out_dir: around.out_dir.is_some(),
             skip_preflight: around.skip_preflight.as_deref(),
             anew: None,
             gathered: around.gathered.as_ref(),
@@ -95,7 +92,7 @@ impl<'k> Keeping<'k> {
     /// Opens the evidence, and says what the run is.
     fn open(&self, plan: &Plan) -> Result<(&Evidence<'k>, Vec<Check>), Failure> {
         let began = Evidence::begin(self.folder.clone(), self.tools(plan), self.vault)
-            .map_err(|unkept| unwritten(&unkept))?;
+            .map_err(|unkept| self.unkept(&unkept))?;
         let evidence = self.evidence.get_or_init(|| began);
         let told = Stamp {
             version: env!("CARGO_PKG_VERSION"),
@@ -119,8 +116,16 @@ impl<'k> Keeping<'k> {
             Some(reason) => json!({"skipped": true, "reason": reason}),
             None => json!({"skipped": false, "ok": ok, "checks": all}),
         };
-        finish::introduce(self.run, evidence, preflight).map_err(|unkept| unwritten(&unkept))?;
+        finish::introduce(self.run, evidence, preflight).map_err(|unkept| self.unkept(&unkept))?;
         Ok((evidence, checks))
+    }
+
+    /// What of the evidence cannot be written, with the option that names its place.
+    fn unkept(&self, unkept: &Unkept) -> Failure {
+        if !self.has_out_dir || !unkept.path.starts_with(&self.folder) {
+            return unwritten(unkept);
+        }
+        Failure::new(Exit::Write, unkept.to_string(), unkept.help_with("--out-dir DIR"))
     }
 
     /// The tools in the order of the plan, which is that of the driver; hooks are behind them.
@@ -193,58 +198,6 @@ impl<'k> Keeping<'k> {
         let _ = evidence.event(&Event { at, kind: Kind::Finished(finished) });
     }
 
-    /// How it ended, with the first tool that did not end well.
-    fn judge(&self, outcome: &Outcome, tools: &[ToolEnd]) -> (End, Option<String>) {
-        let prepared = &self.run.prepared;
-        let failed = tools.iter().find(|tool| tool.rc != 0 && !prepared.may_fail(&tool.label));
-        if prepared.command == Command::Verify
-            && matches!(outcome.halt, None | Some(Halt::Failed(_)))
-            && self.watched.exit().is_none()
-            && let Some(last) = failed.or(tools.last())
-            && prepared.driver.differs(last.rc, &self.printed(&last.label))
-        {
-            return (End::Differs, None);
-        }
-        match &outcome.halt {
-            // A tool that was told to stop may call that a success.
-            None if self.watched.exit().is_none() => {
-                let missed = self.missed(tools);
-                (if missed.is_some() { End::Failed } else { End::Ok }, missed)
-            }
-            None | Some(Halt::Stopped(Why::Signal(_))) => {
-                (End::Cancelled, Some("somebody stopped it".to_owned()))
-            }
-            Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => {
-                (End::Failed, Some("its time was over".to_owned()))
-            }
-            Some(Halt::Unrecorded) => {
-                let trouble = self.evidence.get().and_then(Evidence::trouble);
-                let why = trouble.map(ToString::to_string);
-                (End::Failed, why.or_else(|| Some("the record cannot be written".to_owned())))
-            }
-            Some(Halt::Failed(failure)) => {
-                let trouble = failure.trouble.as_ref().map(|trouble| trouble.message.clone());
-                let tool = failed.map(ended);
-                (End::Failed, trouble.or(tool).or_else(|| Some("it failed".to_owned())))
-            }
-        }
-    }
-
-    /// Why a tool of the driver has done nothing, though it ended well.
-    fn missed(&self, tools: &[ToolEnd]) -> Option<String> {
-        let prepared = &self.run.prepared;
-        let own = tools.iter().take(prepared.work.tools.len());
-        own.map(|tool| (tool, prepared.driver.has_missed(tool.rc, &self.printed(&tool.label))))
-            .find_map(|(tool, why)| Some(format!("{} has done nothing: {}", tool.label, why?)))
-    }
-
-    /// What a tool has printed, as far as the evidence has it.
-    fn printed(&self, label: &str) -> String {
-        let path = self.folder.join(format!("{label}.stdout.txt"));
-        let bytes = end_of(&path, LOOKED_AT).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
     fn last(&self, result: &finish::Result, (status, code): (Status, i32)) -> Last {
         let (status, code) = match result.end {
             End::Ok => (status, code),
@@ -288,26 +241,6 @@ impl<'k> Keeping<'k> {
         let text = self.vault.scrub(&text).text().into_owned();
         Last { status, code, json, text }
     }
-}
-
-/// What a tool ended with, and what that means where it could not be run at all.
-fn ended(tool: &ToolEnd) -> String {
-    let meaning = match tool.rc {
-        126 => ": a command may not be executed",
-        127 => ": a command was not found",
-        _ => "",
-    };
-    format!("{} ended with {}{meaning}", tool.label, tool.rc)
-}
-
-/// The last bytes of a file.
-fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let behind = file.metadata()?.len().saturating_sub(most);
-    file.seek(SeekFrom::Start(behind))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// The paths of the tools of a plan.
@@ -358,7 +291,7 @@ impl Keeper for Keeping<'_> {
         let Some(evidence) = self.evidence.get() else { return };
         evidence.finish(SystemTime::now());
         let why = self.vault.scrub(why).text().into_owned();
-        let result = finish::result(self.run, End::Failed, Some(why), self.vault);
+        let result = finish::result(self.run, (End::Failed, Some(why)), &[]);
         // The reason is told in any case.
         let _ = finish::conclude(self.run, evidence, &result, None);
     }
@@ -370,7 +303,7 @@ impl Keeper for Keeping<'_> {
         let tools = evidence.finish(SystemTime::now());
         let (end, error) = self.judge(outcome, &tools);
         let error = error.map(|error| self.vault.scrub(&error).text().into_owned());
-        let mut result = finish::result(self.run, end, error, self.vault);
+        let mut result = finish::result(self.run, (end, error), &tools);
         result.warnings.extend(tools.iter().flat_map(ToolEnd::warnings));
         result.warnings.extend(self.run.prepared.failed_hooks(&tools));
         let scrubbed = match result.has_put_out {
@@ -393,7 +326,7 @@ impl Keeper for Keeping<'_> {
                 result.outputs.clear();
                 Ok(self.last(&result, (Status::Failed, Exit::Write.code().into())))
             }
-            Some(unkept) => Err(unwritten(unkept)),
+            Some(unkept) => Err(self.unkept(unkept)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use clap::ArgMatches;
 use opal_core::Value;
@@ -17,7 +17,6 @@ use opal_modules::module::run::Command;
 use opal_modules::module::run::decorators::{Run, descriptors};
 use opal_modules::module::run::prepare::{Prepared, Unprepared, Wanted, prepare};
 use opal_runtime::plan::Purpose;
-use opal_runtime::vault::Vault;
 
 use super::around::{self, Around};
 use super::complete::unfound;
@@ -34,6 +33,10 @@ use crate::signals::Watched;
 use crate::source::Loaded;
 use crate::tasks::quoted;
 use crate::view::module as view;
+
+/// How long tools have to end once they are asked to: who makes something elsewhere has to wait for it,
+/// or nobody knows of it afterwards.
+const GRACE: Duration = Duration::from_mins(10);
 
 /// The argument of a plan that says what is done with its module.
 const COMMAND: &str = "command";
@@ -109,6 +112,7 @@ pub(crate) fn run(
 /// ends opal itself.
 pub(crate) fn watched(asked: &Asked) -> Result<Watched, Failure> {
     let watched = if asked.plan.dry_run { Watched::nothing() } else { Watched::begin()? };
+    watched.be_patient(GRACE);
     Ok(watched.within(asked.run.timeout))
 }
 
@@ -171,8 +175,7 @@ pub(crate) fn one(
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
     };
-    let vault = Vault::with_patterns();
-    let keeper = Keeping::new(context, asked, around, (&source.run, watched), &vault);
+    let keeper = Keeping::new(context, asked, around, (&source.run, watched));
     let errand = Errand {
         subject: &subject,
         resolved: &resolved,
@@ -276,8 +279,7 @@ pub(super) fn told(
             around.faulty(&path).map_or(Ok(None), Err)
         }
         Err(Unprepared::Missing(missing)) => {
-            let is_there = around.places.module(module).join("spec.yml").is_file();
-            let exit = match is_there {
+            let exit = match around.is_there(module) {
                 true => unfound(&around.places, &missing),
                 false => Exit::NoFile,
             };

@@ -6,10 +6,8 @@ use std::time::Duration;
 use opal_core::Registry;
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{End, Finished, Shown};
-use opal_core::resource::{self, Status};
+use opal_core::resource;
 use serde_json::{Value, json};
-
-const ENDED_WELL: [&str; 2] = [End::Done.name(), End::Satisfied.name()];
 
 /// By the paths of the steps; of a step with several attempts the last.
 #[derive(Debug, Default)]
@@ -36,15 +34,12 @@ impl Ends {
         self.0.insert(step.path.into(), ended);
     }
 
-    /// A look behind its end, at the end of the run: it may no longer be as described.
-    pub(super) fn verified(&mut self, path: &str, status: Status, message: &Shown<'_>) {
-        let ended = self.0.get_mut(path).filter(|it| ENDED_WELL.contains(&it.status));
-        let is_so = matches!(status, Status::Satisfied | Status::Unknown);
-        if let Some(ended) = ended.filter(|_| !is_so) {
+    /// At the end of the run it was no longer as described.
+    pub(super) fn undone(&mut self, path: &str, message: &Shown<'_>) {
+        if let Some(ended) = self.0.get_mut(path) {
             ended.status = End::Failed.name();
             ended.code = Some(1);
-            let (status, message) = (status.name(), message.text());
-            ended.message = Some(format!("at the end of the run it is {status}: {message}"));
+            ended.message = Some(message.text().into_owned());
         }
     }
 

@@ -175,9 +175,10 @@ impl State {
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
             }
             Kind::Verified { path, status, message, details } => {
-                self.ends.verified(path, *status, message);
                 self.verified(path, *status, message, details.as_ref());
             }
+            // The failure of the run says so.
+            Kind::Undone { path, message, .. } => self.ends.undone(path, message),
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));
                 format!("{count} side by side{} {}", limit.unwrap_or_default(), ink.path(path))

@@ -25,6 +25,9 @@ pub(crate) fn tail_event(event: &Value, colour: bool) {
                 message.unwrap_or_default()
             )
         }
+        "step_undone" => {
+            format!("{} {}: {}", text("path"), paint.end("failed"), text("message"))
+        }
         "step_skipped" => format!("{} {}", text("path"), paint.dim("skipped")),
         "step_retrying" => {
             let pause = took(event["pause_ms"].as_f64());

@@ -135,6 +135,26 @@ fn a_binding_is_known_behind_its_step_and_nowhere_shown() {
 }
 
 #[test]
+fn what_is_read_of_a_command_is_hidden_and_what_nobody_reads_is_shown() {
+    let text = "fun main() {\n    let.read = @shell(\"printf 'err-%s-1234\\n' canary >&2; echo of-read\")\n    \
+                echo \"<@let.read.stderr>\"\n    \
+                let.half = @shell(\"printf 'half of %s\\n' it >&2; printf 'out-%s-1234' canary\")\n    \
+                echo @let.half.exit_code @let.half.stderr.length @let.half\n}\n\
+                fun again() {\n    echo err-canary-1234\n    @cmd.main()\n}\n";
+    let opal = Opal::machine(text);
+    opal.call(&["main"])
+        .code(0)
+        .hides("canary-1234")
+        .says("opal:h:")
+        .says("half of it")
+        .says("0 11 ");
+    opal.call(&["main", "--events", "-"]).code(0).hides("canary-1234");
+    // It was no value yet when it was printed.
+    opal.call(&["again"]).code(0).says("err-canary-1234");
+    opal.call(&["runs", "show", "--output"]).code(0).hides("canary-1234").says("half of it");
+}
+
+#[test]
 fn a_question_needs_a_terminal_or_a_yes() {
     let opal = Opal::machine("fun main() {\n    echo first\n    @confirm(\"really?\")\n}\n");
     let opal = opal.args(["main"]);

@@ -44,6 +44,7 @@ pub(super) fn keep<'a>(root: &Path, target: &'a str, second: u64) -> Kept<'a> {
         contract: None,
         drift: Vec::new(),
         directory: None,
+        place: None,
         commit: None,
         host: None,
         user: None,

@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use super::release::{self, Release, SCRIPT};
+use crate::run::interrupted::{eventually, signal};
+use crate::support::Ran;
 
 const BLUEPRINT: &str = "\
 api_version: hybridops/v1
@@ -225,5 +227,41 @@ fn the_time_of_a_blueprint_is_that_of_all_its_steps() {
         let message = document["error"]["message"].as_str().unwrap();
         assert!(message.contains("time of the run is over"), "{document}");
         assert_eq!(release.runs(), 0, "{first}");
+    }
+}
+
+#[test]
+fn a_blueprint_that_was_stopped_says_so_in_the_words_of_its_run() {
+    let waits = "touch \"$HYOPS_MEMORY_DIR/begun\"; exec sleep 600\n";
+    for (options, is_json) in [(&["--json"][..], true), (&[], false)] {
+        let release = release("true\n").script("net", waits);
+        let mut command = release.opal().interruptible();
+        let words = [&["blueprint", "apply", "demo/site@v1"], options].concat();
+        let child = command.args(words).spawn().unwrap();
+        let begun = release.path("root/state/tools/core__net/latest/begun");
+        eventually("the script begins", || begun.exists());
+        signal(&child, "INT");
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        ran.code(130);
+        if !is_json {
+            ran.says("demo/site@v1: cancelled\n  net  cancelled\n  host  not run\n");
+            continue;
+        }
+        let document = ran.json();
+        assert_eq!(document["status"], "cancelled", "{document}");
+        assert_eq!(document["runs"][0]["status"], "cancelled");
+        assert_eq!(document["steps"][0]["status"], "cancelled");
+        assert_eq!(document["steps"][1]["status"], "not run");
+        assert_eq!(document["error"]["message"], "somebody stopped it");
+    }
+}
+
+#[test]
+fn a_module_that_is_not_there_is_missed_by_every_command() {
+    let release = release("true\n");
+    std::fs::remove_dir_all(release.path("rel/modules/core/host")).unwrap();
+    for verb in ["validate", "plan", "apply"] {
+        let ran = release.opal().call(&["blueprint", verb, "demo/site@v1"]);
+        ran.code(66).says("there is no module `core/host`").says("the step `host`");
     }
 }

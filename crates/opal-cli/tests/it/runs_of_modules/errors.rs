@@ -190,3 +190,13 @@ fn evidence_is_never_put_among_the_packs() {
     }
     assert!(!release.path("rel/packs/shell/script/net/stack/new").exists());
 }
+
+#[test]
+fn evidence_that_cannot_be_put_where_it_was_wanted_names_the_option_that_said_so() {
+    let release = Release::new(SCRIPT).file("taken", "");
+    let ran = release.apply(&["--out-dir", "taken/out"]);
+    ran.code(74).says("`--out-dir DIR` names another place");
+    assert!(!ran.stderr.contains("--root DIR"), "{ran:?}");
+    let release = Release::new(SCRIPT).file("root/logs", "");
+    release.apply(&[]).code(74).says("`--root DIR` names another place");
+}

@@ -54,6 +54,19 @@ fn a_pack_with_a_link_that_leads_out_is_refused() {
 }
 
 #[test]
+fn a_link_that_leads_out_of_a_pack_is_left_out_of_a_destroy_with_a_warning() {
+    for to in ["/etc/hostname", "../../../../../outside"] {
+        let release = Release::new("cat link 2>/dev/null || echo 'there is no link'\n");
+        symlink(to, release.stack().join("link")).unwrap();
+        let ran = release.run(&["destroy", "core/net", "--json"]).code(0).json();
+        assert!(ran["warnings"][0].as_str().unwrap().contains("link"), "{ran}");
+        let printed = std::fs::read_to_string(release.evidence().join("shell_destroy.stdout.txt"));
+        assert_eq!(printed.unwrap(), "there is no link\n");
+        assert!(release.work().join("link").symlink_metadata().is_err());
+    }
+}
+
+#[test]
 fn two_links_that_only_together_lead_out_are_refused() {
     let release = Release::new(SCRIPT).file("rel/packs/shell/script/net/stack/a/b/x", "");
     symlink("../..", release.stack().join("a/b/top")).unwrap();

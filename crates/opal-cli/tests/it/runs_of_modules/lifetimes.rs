@@ -261,6 +261,20 @@ fn the_next_run_takes_away_copies_and_unfinished_files_of_a_killed_one_and_follo
 }
 
 #[test]
+fn the_next_run_takes_away_evidence_of_a_killed_one_that_has_not_become_whole() {
+    let release = killed(release(""), &[]);
+    let evidence = release.evidence();
+    let names = || tree(&evidence).into_iter().map(|(path, ..)| path.display().to_string());
+    assert!(names().any(|name| name.contains("/.new-")), "a tool was printing");
+    let others = [".new-notes", "..new-1-2-x"].map(|name| evidence.join(name));
+    others.iter().for_each(|path| fs::write(path, "").unwrap());
+    release.run(&["plan", "core/net"]).code(0).hides("an earlier run");
+    let left: Vec<String> = names().filter(|name| name.contains("/.new-")).collect();
+    assert_eq!(left, [others[0].display().to_string()]);
+    assert!(names().any(|name| name.ends_with("/meta.json")), "what is whole stays");
+}
+
+#[test]
 fn a_copy_that_cannot_be_looked_for_is_told_of_and_looked_for_again() {
     let release = release("mkdir -p \"$(printf 'd/%.0s' $(seq 60))\"\n");
     release.apply(&[]).code(0).says("a secret may still be in clear").says("nested too deep");

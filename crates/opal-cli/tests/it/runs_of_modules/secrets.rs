@@ -239,17 +239,20 @@ fn a_part_of_a_credential_is_hidden_by_itself_too() {
 /// Terraform shows such a text as `jsonencode({…})`, value by value.
 #[test]
 fn a_secret_document_is_hidden_value_by_value_except_for_what_is_plain() {
+    let pin = |word: &str| 1_234_876_512_348_700 + u64::from(word.as_bytes()[0]);
     let document = |word: &str| {
         json!({"alpha": format!("{word}-in-1"), "beta": [{"deep": format!("{word}-in-2")}],
                "again": json!({"inner": format!("{word}-in-3")}).to_string(),
+               "pin": pin(word), "password": &word[..4],
                "region": "eu-central-1", "mode": "automatic", "size": "medium"})
         .to_string()
     };
     let told = ["input", "output", "variable"];
-    let prints: String = told
-        .iter()
-        .flat_map(|word| [1, 2, 3].map(|number| format!("echo '+ x = {word}-in-{number}'\n")))
-        .collect();
+    let print = |word: &str| {
+        let long = [1, 2, 3].map(|number| format!("echo '+ x = {word}-in-{number}'\n")).concat();
+        format!("{long}echo '+ x = {}, y = {}'\n", pin(word), &word[..4])
+    };
+    let prints = told.map(print).concat();
     let outputs = json!({"db_secret": document("output"), "name": "medium-eu-central-1-automatic"});
     let script = format!("{prints}printf %s '{outputs}' > \"$HYOPS_OUTPUTS_FILE\"\n");
     let cloud = format!("CLOUD_CREDENTIALS='{}'\n", document("variable"));
@@ -259,6 +262,9 @@ fn a_secret_document_is_hidden_value_by_value_except_for_what_is_plain() {
     release.apply(&[]).code(0);
     for word in told {
         (1..=3).for_each(|number| assert_hidden(&release, &format!("{word}-in-{number}")));
+        assert_hidden(&release, &pin(word).to_string());
+        let printed = std::fs::read_to_string(release.evidence().join("shell_apply.stdout.txt"));
+        assert!(printed.unwrap().contains("+ x = <redacted>, y = <redacted>\n"), "{word}");
     }
     assert_eq!(release.state()["outputs"], json!({"name": "medium-eu-central-1-automatic"}));
 }

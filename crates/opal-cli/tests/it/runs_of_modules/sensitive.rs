@@ -12,7 +12,7 @@ use crate::needs;
 use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::Ran;
 
-const CANARY: &str = "canary-2241-v";
+pub(super) const CANARY: &str = "canary-2241-v";
 
 /// An apply that fails behind what it has made, and outputs that tell which of it was a secret.
 const APPLY: &str = "apply) echo 'made canary-2241-v'; echo 'canary-2241-v is lost' >&2; exit 7 ;;";
@@ -34,7 +34,7 @@ fn release(profile: &str, main: &str) -> Release {
 }
 
 /// The same, on a stand-in that keeps a log of what it was asked.
-fn stand_in(profile: &str, cases: &[&str]) -> Release {
+pub(super) fn stand_in(profile: &str, cases: &[&str]) -> Release {
     let text = format!(
         "#!/bin/sh\necho \"$1\" >> \"$(dirname \"$0\")/log\"\ncase $1 in\n{}\nesac\n",
         cases.join("\n")
@@ -44,24 +44,24 @@ fn stand_in(profile: &str, cases: &[&str]) -> Release {
     release
 }
 
-fn log(release: &Release) -> Vec<String> {
+pub(super) fn log(release: &Release) -> Vec<String> {
     let text = fs::read_to_string(release.path("bin/log")).unwrap();
     text.lines().map(str::to_owned).collect()
 }
 
 /// The files that hold the secret, except for the state of the tool.
-fn in_clear(release: &Release, secret: &str) -> Vec<PathBuf> {
+pub(super) fn in_clear(release: &Release, secret: &str) -> Vec<PathBuf> {
     let holds = |content: &[u8]| String::from_utf8_lossy(content).contains(secret);
     let all = ["root", "records"].into_iter().flat_map(|folder| tree(&release.path(folder)));
     let found = all.filter(|(.., content)| holds(content)).map(|(path, ..)| path);
     found.filter(|path| !path.starts_with(release.path("root/state/tools"))).collect()
 }
 
-fn nothing() -> Vec<PathBuf> {
+pub(super) fn nothing() -> Vec<PathBuf> {
     Vec::new()
 }
 
-fn printed(release: &Release, stream: &str) -> String {
+pub(super) fn printed(release: &Release, stream: &str) -> String {
     let name = format!("terragrunt_apply.{stream}.txt");
     fs::read_to_string(release.evidence().join(name)).unwrap()
 }
@@ -156,23 +156,6 @@ fn what_is_looked_at_or_taken_down_is_asked_for_its_outputs_before() {
     }
 }
 
-#[test]
-fn outputs_that_are_not_there_yet_change_nothing_of_a_look() {
-    let profile = "policy: {defaults: {retries: 2}}\n";
-    for output in ["output) exit 3 ;;", "output) echo '{\"db' ;;", "output) kill -9 $$ ;;"] {
-        let release = stand_in(profile, &[output]);
-        for verb in ["plan", "verify", "destroy"] {
-            let ran = release.run(&[verb, "core/net", "--json"]).code(0).json();
-            assert_eq!(ran["warnings"], json!([]), "{output}");
-        }
-        assert_eq!(log(&release).iter().filter(|word| *word == "output").count(), 3, "{output}");
-        let release = stand_in("", &["plan) exit 2 ;;", output]);
-        release.run(&["verify", "core/net"]).code(1);
-        let release = stand_in("", &["plan) exit 5 ;;", output]);
-        release.run(&["plan", "core/net"]).code(5).says("terragrunt_plan ended with 5");
-    }
-}
-
 /// Outputs that are others once an apply has begun, one of them without a secret.
 const REPLACED: &str = "output)
 if [ -e \"$(dirname \"$0\")/applied\" ]
@@ -215,11 +198,15 @@ fn a_sensitive_output_that_an_apply_replaces_is_hidden_as_it_was_and_as_it_is() 
 }
 
 #[test]
-fn an_output_that_is_no_longer_sensitive_is_published_as_it_stayed() {
+fn an_output_that_is_no_longer_sensitive_is_published_by_the_next_run() {
     let apply = "apply) touch \"$(dirname \"$0\")/applied\"; echo 'it is kept-1130-v' ;;";
     let output = "output) test -e \"$(dirname \"$0\")/applied\" && is=false || is=true\n\
         echo \"{\\\"name\\\": {\\\"sensitive\\\": $is, \\\"value\\\": \\\"kept-1130-v\\\"}}\" ;;";
     let release = stand_in("", &[apply, output]);
+    let warning = "the output `name` was secret when the run began: the next run publishes it";
+    release.apply(&[]).code(0).says(warning);
+    assert_eq!(release.state()["outputs"], json!({}));
+    assert_eq!(printed(&release, "stdout"), "it is <redacted>\n");
     release.apply(&[]).code(0);
     assert_eq!(release.state()["outputs"], json!({"name": "kept-1130-v"}));
     assert_eq!(printed(&release, "stdout"), "it is kept-1130-v\n");
@@ -231,6 +218,34 @@ fn a_failed_apply_hides_what_it_was_to_replace() {
     release.apply(&[]).code(7).says("terragrunt_apply ended with 7");
     both_are_hidden(&release);
     assert_eq!(release.state()["outputs"], json!({}));
+}
+
+#[test]
+fn what_was_sensitive_before_is_hidden_while_the_tools_behind_print_it() {
+    let looks =
+        format!("echo 'was {EARLIER}'; test -e hyops.outputs.before.json || echo 'it is gone'");
+    let release = stand_in("", &[&format!("plan) {looks} ;;"), &replaces(&looks), REPLACED]);
+    for verb in ["plan", "apply"] {
+        let events = release.path("events.jsonl");
+        let ran = release.run(&[verb, "core/net", "--events", &events.display().to_string()]);
+        ran.code(0).says("was <redacted>").says("it is gone");
+        assert!(!ran.stdout.contains(EARLIER) && !ran.stderr.contains(EARLIER), "{verb}");
+        assert!(!fs::read_to_string(events).unwrap().contains(EARLIER), "{verb}");
+    }
+}
+
+#[test]
+fn what_was_sensitive_before_is_hidden_where_opal_is_killed() {
+    let release = stand_in("", &[]);
+    let word = unique(&release.path(""));
+    let waits = replaces(&format!("exec python3 -c 'import time; time.sleep(20)' {word}"));
+    let release =
+        release.file("bin/tofu", format!("#!/bin/sh\ncase $1 in\n{waits}\n{REPLACED}\nesac\n"));
+    let mut child = release.started(&["apply", "core/net"]).spawn().unwrap();
+    eventually("the tool waits", || is_alive(&word));
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    assert_eq!(in_clear(&release, EARLIER), nothing());
 }
 
 /// The real tools of this machine, by their names.

@@ -89,6 +89,23 @@ fn the_time_that_a_profile_gives_a_tool_is_a_limit_and_part_of_the_plan() {
 }
 
 #[test]
+fn a_tool_has_minutes_to_save_what_it_was_doing() {
+    let script = "trap 'sleep 3; touch \"$HYOPS_MEMORY_DIR/saved\"; exit 1' INT TERM\n\
+                  touch \"$HYOPS_MEMORY_DIR/begun\"; while :; do sleep 0.01; done\n";
+    for (name, code) in [("INT", 130), ("HUP", 129)] {
+        let release = Release::new(script);
+        let mut command = release.opal().interruptible();
+        let child = command.args(["module", "apply", "core/net"]).spawn().unwrap();
+        let memory = release.path("root/state/tools/core__net/latest");
+        eventually("the script begins", || memory.join("begun").exists());
+        signal(&child, name);
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        ran.code(code).says("waiting for what runs to end, 10 minutes at most");
+        assert!(memory.join("saved").exists(), "{name}");
+    }
+}
+
+#[test]
 fn a_tool_that_takes_an_interrupt_for_success_is_stopped_all_the_same_and_the_last() {
     let blueprint = "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/two@v1\nsteps:\n  \
                      - {id: one, module_ref: core/net}\n  - {id: two, module_ref: core/late}\n";

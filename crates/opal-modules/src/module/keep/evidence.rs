@@ -1,7 +1,8 @@
 //! What a run leaves behind: documents, and for each tool what it printed and how it ended.
 //!
 //! A run tells of itself as it does to its record, so nothing comes here that the scrubber has not
-//! seen. A file has its name when it is whole: what a killed run has left begins with `.new-`.
+//! seen. A file has its name when it is whole: what a killed run has left begins with `.new-`, and the
+//! next run of the module removes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -63,6 +63,8 @@ pub(in crate::module) struct Abandoned {
     pub(in crate::module) stack: PathBuf,
     /// What may hold a secret: all of it is below the stack.
     pub(in crate::module) files: Vec<PathBuf>,
+    /// Where its evidence is, unless that was put elsewhere.
+    pub(in crate::module) evidence: PathBuf,
 }
 
 impl Abandoned {
@@ -89,7 +91,8 @@ pub(in crate::module) fn abandoned(root: &RuntimeRoot, module: &ModuleRef) -> Ve
             let names: Vec<String> = serde_json::from_slice(&text).unwrap_or_default();
             let names = names.iter().filter(|name| stays(Path::new(name)));
             let files = names.map(|name| stack.join(name)).collect();
-            Some(Abandoned { list, stack, files })
+            let evidence = root.path().join("logs/module").join(module.id()).join(run);
+            Some(Abandoned { list, stack, files, evidence })
         })
         .collect()
 }

@@ -1,6 +1,7 @@
 //! The one way to write: the owner's alone, whole or not at all, and never through a link. One file
 //! is written over where all else fails, so that it does not go on saying what is no longer true.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -35,11 +36,17 @@ impl Unkept {
     /// The way forward.
     #[must_use]
     pub fn help(&self) -> String {
+        self.help_with("--root DIR")
+    }
+
+    /// The same for what this option names the place of.
+    #[must_use]
+    pub fn help_with(&self, option: &str) -> String {
         let path = self.path.display();
         match self.error.kind() {
             io::ErrorKind::StorageFull => "free some space and try again".to_owned(),
             io::ErrorKind::InvalidData => format!("look at `{path}`; move it away, or correct it"),
-            _ => format!("check who may use `{path}`; `--root DIR` names another place"),
+            _ => format!("check who may use `{path}`; `{option}` names another place"),
         }
     }
 }
@@ -250,6 +257,17 @@ impl Draft {
     }
 }
 
+/// What a file is called until it is whole: this, the number of a process, that of the file, its name.
+const UNFINISHED: &str = ".new-";
+
+/// Whether a file is one that did not become whole.
+pub(super) fn is_unfinished(name: &OsStr) -> bool {
+    let rest = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED));
+    let mut parts = rest.unwrap_or_default().splitn(3, '-');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
+    parts.by_ref().take(2).filter(|part| is_number(part)).count() == 2 && parts.next().is_some()
+}
+
 /// Finds a name beside `path` that nobody uses, other processes included.
 fn unused<T>(path: &Path, claim: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -258,7 +276,8 @@ fn unused<T>(path: &Path, claim: impl Fn(&Path) -> io::Result<T>) -> io::Result<
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     for _ in 0..MOST_TRIES {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let temporary = path.with_file_name(format!(".new-{}-{count}-{name}", std::process::id()));
+        let temporary =
+            path.with_file_name(format!("{UNFINISHED}{}-{count}-{name}", std::process::id()));
         match claim(&temporary) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             claimed => return claimed.map(|claimed| (temporary, claimed)),
@@ -272,6 +291,18 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn only_what_was_named_here_is_unfinished() {
+        for name in [".new-12-0-shell_apply.stdout.txt", ".new-1-22-a-b"] {
+            assert!(is_unfinished(name.as_ref()), "{name}");
+        }
+        for name in
+            [".new-", ".new-1-2", ".new-1-x-a", ".new--1-a", ".new-a", "new-1-2-a", "meta.json"]
+        {
+            assert!(!is_unfinished(name.as_ref()), "{name}");
+        }
+    }
 
     #[test]
     fn a_file_is_written_over_only_within_the_room_that_it_has() {

@@ -1,5 +1,6 @@
 //! What the files of a run that may hold a secret have left elsewhere below its stack: the copies that
-//! Terragrunt makes of them, and what a write that was cut short has not given its name.
+//! Terragrunt makes of them, and what a write that was cut short has not given its name. And what of its
+//! evidence has not become whole.
 //!
 //! They are only found here. No link is followed, and the walk has an end.
 
@@ -8,6 +9,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use super::file;
 
 /// So many entries are looked at in one run.
 pub(in crate::module) const MOST_ENTRIES: usize = 200_000;
@@ -54,6 +57,16 @@ impl Strays {
             }
         }
         strays
+    }
+
+    /// What has not become whole in the evidence of a run.
+    pub(in crate::module) fn in_evidence(folder: &Path) -> Self {
+        // What is a link, or is gone, holds nothing of it.
+        let is_there = folder.symlink_metadata().is_ok_and(|it| it.is_dir());
+        let entries = is_there.then(|| fs::read_dir(folder).ok()).flatten().into_iter().flatten();
+        let files = entries.flatten().filter(|it| it.file_type().is_ok_and(|kind| kind.is_file()));
+        let files = files.filter(|entry| file::is_unfinished(&entry.file_name()));
+        Self { found: files.map(|entry| entry.path()).take(MOST_ENTRIES).collect(), trouble: None }
     }
 
     fn enter(

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use opal_core::action::{Action, Conditions, Directory, Halt, Stage};
 use opal_core::decorator::{
@@ -14,9 +14,11 @@ use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Secret, Type};
+use opal_runtime::vault::Vault;
 use serde_json::{Map, Value, json};
 
 use super::driver::{Place, Request, document};
+use super::finish::{self, Told};
 use super::in_clear::InClear;
 use super::prepare::Prepared;
 use super::workspace;
@@ -30,14 +32,20 @@ pub struct Run {
     pub id: RunId,
     /// `<root>/work/<module id>/<run id>`.
     pub work: PathBuf,
+    /// What must not be seen of it.
+    pub vault: Vault,
     pub(super) in_clear: InClear,
+    /// What was put out before it, once that was asked for.
+    pub(super) earlier: OnceLock<Told>,
 }
 
 impl Run {
     #[must_use]
     pub fn new(prepared: Prepared, id: RunId) -> Self {
         let work = prepared.root.work(&prepared.spec.module_ref, &id);
-        Self { prepared, id, work, in_clear: InClear::default() }
+        let vault = Vault::with_patterns();
+        prepared.register(&vault);
+        Self { prepared, id, work, vault, in_clear: InClear::default(), earlier: OnceLock::new() }
     }
 
     /// The copy of the pack, where the tools run.
@@ -93,6 +101,7 @@ static RUN_PARAMS: [Param; 13] = [
 pub fn descriptors(run: &Arc<Run>) -> [&'static Descriptor; 3] {
     let enter: &'static Enter = Box::leak(Box::new(Enter(Arc::clone(run))));
     let hidden: &'static Hidden = Box::leak(Box::new(Hidden(Arc::clone(run))));
+    let labelled: &'static Labelled = Box::leak(Box::new(Labelled(Arc::clone(run))));
     let leak = |descriptor| -> &'static Descriptor { Box::leak(Box::new(descriptor)) };
     [
         leak(Descriptor {
@@ -119,7 +128,7 @@ pub fn descriptors(run: &Arc<Run>) -> [&'static Descriptor; 3] {
             summary: "a tool, and the name of its evidence",
             params: TOOL_PARAMS,
             block: Block::Required,
-            action: Some(&Labelled),
+            action: Some(labelled),
             ..Descriptor::BASE
         }),
     ]
@@ -144,11 +153,17 @@ impl Resolver for Hidden {
 
 /// `@module.tool`.
 #[derive(Debug)]
-struct Labelled;
+struct Labelled(Arc<Run>);
 
 impl Action for Labelled {
-    fn act(&self, _: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
-        stage.block(&Conditions::default()).map(|()| Data::Null)
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let ran = stage.block(&Conditions::default());
+        let label = inputs.text("label").unwrap_or_default();
+        if self.0.prepared.work.tells_earlier_outputs(label) {
+            // What the tools behind it print is hidden as they print it.
+            finish::earlier(&self.0);
+        }
+        ran.map(|()| Data::Null)
     }
 }
 

@@ -130,6 +130,12 @@ impl Work {
     pub fn files_of_outputs(&self) -> impl Iterator<Item = &String> {
         self.outputs.iter().chain(&self.earlier_outputs)
     }
+
+    /// Whether the tool of this label leaves what was put out before.
+    pub(super) fn tells_earlier_outputs(&self, label: &str) -> bool {
+        let mut tools = self.tools.iter().filter(|tool| tool.label == label);
+        tools.any(|tool| tool.stdout.is_some() && tool.stdout == self.earlier_outputs)
+    }
 }
 
 /// One program, run in the copy of the stack.

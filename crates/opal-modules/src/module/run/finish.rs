@@ -1,10 +1,11 @@
 //! What is left of a run: its outputs, its result, its state.
 
+mod conceal;
 mod outputs;
+mod untold;
 
 use std::path::Path;
 
-use opal_core::Data;
 use opal_runtime::vault::Vault;
 use serde_json::{Map, Value, json};
 
@@ -12,11 +13,11 @@ use super::Command;
 use super::decorators::Run;
 use super::driver::Outputs;
 use super::prepare::Prepared;
-use super::secrets::in_documents_of;
 use crate::module::keep::{
-    Evidence, HIDDEN, Instance, State, Status, Told, ToolEnd, Unkept, file, is_secret_key, parts,
-    told,
+    Evidence, HIDDEN, Instance, State, Status, ToolEnd, Unkept, file, is_secret_key,
 };
+use conceal::conceal_outputs;
+pub(super) use outputs::Told;
 
 /// What is published is part of a state, which others read at every step.
 const MOST_PUBLISHED: usize = 512 << 10;
@@ -82,29 +83,39 @@ pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: 
     }
 }
 
+/// What was put out before the run, read once. What is secret in it is hidden from then on.
+pub(super) fn earlier(run: &Run) -> &Told {
+    run.earlier.get_or_init(|| {
+        let told = outputs::read(run, run.prepared.work.earlier_outputs.as_ref());
+        told.iter().for_each(|(outputs, _)| conceal_outputs(outputs, &run.vault));
+        told
+    })
+}
+
 /// Reads what the tools have put out, and says how the run ended. What is secret is learnt from it
 /// however that was; it is published only where a run has brought about what it was for.
-pub fn result(run: &Run, end: End, error: Option<String>, vault: &Vault) -> Result {
-    let prepared = &run.prepared;
+pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd]) -> Result {
+    let Run { prepared, vault, .. } = run;
     let mut warnings = prepared.warnings.clone();
     let mut result =
         Result { end, outputs: Map::new(), warnings: Vec::new(), error, has_put_out: false };
     let publishes = end == End::Ok && matches!(prepared.command, Command::Apply | Command::Deploy);
     let work = &prepared.work;
     let read = outputs::read(run, work.outputs.as_ref());
-    // Nobody has asked for these but the runtime: where they make no sense, there is nothing to hide.
-    let (mut earlier, _) = outputs::read(run, work.earlier_outputs.as_ref()).unwrap_or_default();
-    if let Ok((outputs, _)) = &read {
-        // What has stayed as it was is as secret as it is now said to be.
-        earlier.values.retain(|name, value| outputs.values.get(name) != Some(value));
+    let before = earlier(run);
+    for (file, told) in [(&work.earlier_outputs, before), (&work.outputs, &read)] {
+        warnings.extend(untold::warning(work, file.as_ref(), told, tools));
     }
-    result.has_put_out = conceal_outputs(&earlier, vault);
+    // Nobody but the runtime has asked for these, and a run that cannot have them goes on.
+    let before = before.as_ref().map(|(outputs, _)| outputs);
+    result.has_put_out = before.is_ok_and(|outputs| !outputs.values.is_empty());
     match read {
         Ok((outputs, lost)) => {
-            result.has_put_out |= conceal_outputs(&outputs, vault);
+            conceal_outputs(&outputs, vault);
+            result.has_put_out |= !outputs.values.is_empty();
             match lost {
                 _ if !publishes => {}
-                None => result.outputs = published(prepared, &outputs, vault, &mut warnings),
+                None => result.outputs = published(run, &outputs, before.ok(), &mut warnings),
                 Some(why) => result.fail(format!("the outputs cannot be kept: {why}")),
             }
         }
@@ -129,15 +140,6 @@ impl Result {
     }
 }
 
-/// Hides what is secret in outputs from now on, and says whether there are any.
-fn conceal_outputs(outputs: &Outputs, vault: &Vault) -> bool {
-    for (name, value) in &outputs.values {
-        conceal(value, is_secret(outputs, name), vault);
-        conceal_told(name, value, vault);
-    }
-    !outputs.values.is_empty()
-}
-
 /// Whether the tool calls an output secret, or its name does.
 fn is_secret(outputs: &Outputs, name: &str) -> bool {
     outputs.sensitive.iter().any(|one| one == name) || is_secret_key(name)
@@ -145,11 +147,12 @@ fn is_secret(outputs: &Outputs, name: &str) -> bool {
 
 /// Those that the spec publishes, without what is secret.
 fn published(
-    prepared: &Prepared,
+    Run { prepared, vault, .. }: &Run,
     outputs: &Outputs,
-    vault: &Vault,
+    before: Option<&Outputs>,
     warnings: &mut Vec<String>,
 ) -> Map<String, Value> {
+    let was_secret = |name: &str| before.is_some_and(|before| is_secret(before, name));
     let mut published = Map::new();
     for name in &prepared.spec.publish {
         let Some(value) = outputs.values.get(name) else {
@@ -157,7 +160,11 @@ fn published(
             continue;
         };
         let shown = if is_secret(outputs, name) { HIDDEN.into() } else { shown(value, vault) };
-        if shown == HIDDEN {
+        if shown == HIDDEN && !is_secret(outputs, name) && was_secret(name) {
+            warnings.push(format!(
+                "the output `{name}` was secret when the run began: the next run publishes it"
+            ));
+        } else if shown == HIDDEN {
             warnings.push(format!("the output `{name}` is secret, and so it is not published"));
         } else if shown != *value {
             warnings.push(format!("a part of the output `{name}` is secret, and not published"));
@@ -165,30 +172,6 @@ fn published(
         published.insert(name.clone(), shown);
     }
     published
-}
-
-/// Hides what is secret in a value from now on.
-fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
-    match value {
-        _ if is_secret => {
-            let within = in_documents_of(value).into_iter();
-            within.chain([data(value)]).for_each(|it| vault.register(&it, HIDDEN, true));
-        }
-        Value::Array(items) => items.iter().for_each(|item| conceal(item, false, vault)),
-        Value::Object(map) => {
-            map.iter().for_each(|(key, value)| conceal(value, is_secret_key(key), vault));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
-/// The same for what evidence hides by what stands around it: it may be printed without that.
-fn conceal_told(name: &str, value: &Value, vault: &Vault) {
-    for (_, Told { value, is_whole }) in told("", name, value) {
-        let whole = is_whole.then(|| data(value));
-        let parts = parts(value.as_str().unwrap_or_default()).into_iter().map(Data::text);
-        whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN, true));
-    }
 }
 
 /// What the tools have printed is scrubbed once more: an output may have told since what is secret.
@@ -224,19 +207,6 @@ fn shown(value: &Value, vault: &Vault) -> Value {
             map.iter().map(|(key, value)| (key.clone(), shown(value, vault))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
-}
-
-fn data(value: &Value) -> Data {
-    match value {
-        Value::Null => Data::Null,
-        Value::Bool(value) => Data::Bool(*value),
-        Value::Number(number) => super::lower::number(number),
-        Value::String(text) => Data::text(text.clone()),
-        Value::Array(items) => Data::Array(items.iter().map(data).collect()),
-        Value::Object(map) => {
-            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).collect())
-        }
     }
 }
 

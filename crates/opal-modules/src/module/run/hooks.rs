@@ -83,6 +83,12 @@ impl Prepared {
         self.tools().any(|tool| tool.may_fail && tool.label == label)
     }
 
+    /// See [`Tool::runs_anyway`].
+    #[must_use]
+    pub fn runs_anyway(&self, label: &str) -> bool {
+        self.tools().any(|tool| tool.runs_anyway && tool.label == label)
+    }
+
     /// What there is to say about hooks that have failed without failing the run.
     pub fn failed_hooks(&self, tools: &[ToolEnd]) -> impl Iterator<Item = String> {
         let failed = |tool: &&ToolEnd| matches!(tool.end, End::Failed | End::TimedOut);

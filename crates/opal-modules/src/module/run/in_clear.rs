@@ -48,7 +48,9 @@ impl InClear {
             let mut strays =
                 Strays::below(&left.stack, left.files.iter().map(PathBuf::as_path), &mut room);
             strays.found.extend(left.files.iter().cloned());
-            match remove_all(&work, strays, files) {
+            let unfinished = Strays::in_evidence(&left.evidence);
+            let removed = remove_all(&work, strays, files);
+            match removed.and(remove_all(&left.evidence, unfinished, files)) {
                 Ok(()) => left.end(),
                 Err(why) => self.known().warnings.push(format!(
                     "an earlier run of this module may have left a secret in clear: {why}"

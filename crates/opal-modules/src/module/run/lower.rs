@@ -4,7 +4,7 @@
 //! @module.run(module=…, command=…, driver=…, profile=…, policy=…, pack=…, digest=…, publish=[…],
 //!             credentials=[…], dependencies=[…], hooks={…}, inputs={…}) {
 //!     @retry(3) { @module.tool(label="terragrunt_init") { @timeout(900s) { terragrunt init … } } }
-//!     try { … terragrunt apply … } finally { … terragrunt output … }
+//!     try { … terragrunt apply … } finally { @retry(2) { … terragrunt output … } }
 //!     try { @module.tool(label="hook_export_infra") { @timeout(120s) { … } } } catch {}
 //! }
 //! ```
@@ -33,6 +33,10 @@ const HERE: Span = Span::at(0);
 /// So many seconds a tool that runs anyway, or may fail, has where the profile sets no limit: nobody
 /// should wait for what is only beside the matter.
 const LONGEST_ASIDE_S: u32 = 300;
+
+/// So often a tool that runs anyway is tried at least: Ctrl+C on a terminal goes to it as well, though
+/// the run is not told to leave it out.
+const FEWEST_ANYWAY: i64 = 2;
 
 /// What a shell takes for a part of its language where a program stands.
 const KEYWORDS: [&str; 17] = [
@@ -109,9 +113,16 @@ fn branch(prepared: &Prepared, tool: &Tool) -> Statement {
     let is_aside = tool.runs_anyway || tool.may_fail;
     let limit = policy.command_timeout_s.or(is_aside.then_some(LONGEST_ASIDE_S));
     let mut inner = labelled(&tool.label, limit, command(tool));
-    // A difference is what a look may find, and another look would find it again.
-    if policy.retries > 0 && prepared.command != Command::Verify && !tool.may_fail {
-        let attempts = named("attempts", literal(Value::Int(i64::from(policy.retries) + 1)));
+    let usual = i64::from(policy.retries) + 1;
+    let attempts = match prepared.command {
+        // A difference is what a look may find, and another look would find it again.
+        Command::Verify => 1,
+        _ if tool.may_fail => 1,
+        _ if tool.runs_anyway => usual.max(FEWEST_ANYWAY),
+        _ => usual,
+    };
+    if attempts > 1 {
+        let attempts = named("attempts", literal(Value::Int(attempts)));
         inner = call("retry", vec![attempts], Some(block(vec![inner])));
     }
     inner

@@ -4,7 +4,7 @@ mod imports;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
@@ -112,7 +112,8 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let profile = whole(read)?;
     let hook_steps = hooks::steps(command, (&spec, &source), &profile, &mut warnings)?;
     let driver = drivers::find(&spec.execution.driver)?;
-    let pack = Pack::read(&places.stack(&spec.execution.driver, &spec.execution.pack)?)?;
+    let stack = places.stack(&spec.execution.driver, &spec.execution.pack)?;
+    let pack = pack_of(command, &stack)?;
     warnings.extend(unfit_pack(command, &pack)?);
     if !is_named {
         given = given.fitting(&spec);
@@ -274,6 +275,14 @@ fn whole<T>(read: Read<T>) -> Result<T, Unprepared> {
     match checked.found.filter(|_| !diagnostics.iter().any(Diagnostic::is_error)) {
         Some(found) => Ok(found),
         None => Err(Unprepared::Faults { path, text, diagnostics }),
+    }
+}
+
+/// What was made is taken down with what is there.
+fn pack_of(command: Command, stack: &Path) -> Result<Pack, NotFound> {
+    match command {
+        Command::Destroy => Pack::read_without_outward_links(stack),
+        _ => Pack::read(stack),
     }
 }
 

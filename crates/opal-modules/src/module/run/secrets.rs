@@ -28,7 +28,8 @@ pub(super) fn is_short(secret: &Data) -> bool {
 
 /// The secret inputs, by where they stand.
 pub(super) fn find(inputs: &Map<String, Value>, schema: Option<&Schema>) -> BTreeMap<String, Data> {
-    search(inputs, schema).found
+    let found = search(inputs, schema).found.into_iter();
+    found.map(|(at, Found { secret, .. })| (at, secret)).collect()
 }
 
 /// What is secret in those of them that are documents of JSON, value by value: Terraform shows one as
@@ -50,7 +51,9 @@ fn search(inputs: &Map<String, Value>, schema: Option<&Schema>) -> Search {
     for (key, value) in inputs {
         let at = below("", key);
         search.walk(&at, value, Says::Nobody.of(key, value));
-        search.found.extend(told(&at, key, value));
+        let told =
+            told(&at, key, value).map(|(at, secret)| (at, Found { secret, says: Says::Key }));
+        search.found.extend(told);
     }
     search
 }
@@ -141,10 +144,29 @@ impl Says {
     }
 }
 
+struct Found {
+    secret: Data,
+    says: Says,
+}
+
+impl Found {
+    /// Whether it is worth hiding in a document. Where only what is around it says that it is secret,
+    /// that is guessed at, and what is short is left alone.
+    fn is_long(&self) -> bool {
+        let least = if self.says >= Says::Key { SHORTEST } else { HIDDEN_ANYWHERE_FROM };
+        match &self.secret {
+            Data::Text(text) => text.expose().len() >= least,
+            Data::Int(number) => number.to_string().len() >= least,
+            Data::Float(number) => number.to_string().len() >= least,
+            _ => false,
+        }
+    }
+}
+
 #[derive(Default)]
 struct Search {
     declared: BTreeSet<String>,
-    found: BTreeMap<String, Data>,
+    found: BTreeMap<String, Found>,
     in_documents: Vec<Data>,
 }
 
@@ -163,7 +185,8 @@ impl Search {
                 }
             }
             Value::String(text) if says.hides(text) || looks_secret(text) => {
-                self.found.insert(at.to_owned(), Data::text(text.clone()));
+                let secret = Data::text(text.clone());
+                self.found.insert(at.to_owned(), Found { secret, says });
                 if says.hides(text) {
                     self.look_into(text, says);
                 }
@@ -171,27 +194,24 @@ impl Search {
             Value::Number(number) if says >= Says::Loosely => {
                 let secret = super::lower::number(number);
                 if says > Says::Loosely || !is_short(&secret) {
-                    self.found.insert(at.to_owned(), secret);
+                    self.found.insert(at.to_owned(), Found { secret, says });
                 }
             }
             Value::String(_) | Value::Number(_) | Value::Null | Value::Bool(_) => {}
         }
     }
 
-    /// Which values of a document are secret is only guessed at, so what is short is left alone.
+    /// What is secret in a text that is a document of JSON, as it would be in the input itself.
     fn look_into(&mut self, text: &str, says: Says) {
         let read = serde_json::from_str(text).ok();
         let Some(document) = read.filter(|it: &Value| it.is_object() || it.is_array()) else {
             return;
         };
         let mut within = Self::default();
-        // The schema has said it of the text, and not of everything in it.
-        within.walk("", &document, says.min(Says::Key));
-        let is_long = |secret: &Data| match secret {
-            Data::Text(text) => text.expose().len() >= HIDDEN_ANYWHERE_FROM,
-            _ => false,
-        };
-        self.in_documents.extend(within.found.into_values().filter(is_long));
+        // That is said of the text, and not of everything in it.
+        within.walk("", &document, says.min(Says::Loosely));
+        let long = within.found.into_values().filter(Found::is_long);
+        self.in_documents.extend(long.map(|found| found.secret));
         self.in_documents.append(&mut within.in_documents);
     }
 }
@@ -221,22 +241,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_secret_document_is_hidden_unless_it_is_plain_or_short() {
-        let key = json!({"alpha": "canary-1", "project_id": "demo-1234", "size": "small", "n": 12_345_678,
-                         "list": ["canary-2", {"client_email": "robot@example.test"}]});
+    fn what_is_in_a_secret_document_is_hidden_as_in_an_object_unless_it_is_plain_or_short() {
+        let key = json!({"alpha": "canary-1", "project_id": "demo-1234", "size": "small",
+                         "list": ["canary-2", "short", {"client_email": "robot@example.test"}],
+                         "n": 1_234_567, "pin": 12_345_678, "password": "Sh0r4", "pass": 4711,
+                         "token": "abc", "region_pin": 12_345_678.5});
         let inputs = json!({"account": key.to_string(), "config": key.to_string(), "name": "[1]"});
         let schema = Schema::read(r#"{"properties": {"account": {"writeOnly": true}}}"#).unwrap();
         let found = |schema| in_documents(inputs.as_object().unwrap(), schema);
         let texts = |found: Vec<Data>| -> Vec<String> {
             let text = |secret| match secret {
                 Data::Text(text) => text.expose().to_owned(),
-                _ => panic!("no text"),
+                Data::Int(number) => number.to_string(),
+                Data::Float(number) => number.to_string(),
+                _ => panic!("neither a text nor a number"),
             };
             found.into_iter().map(text).collect()
         };
-        assert_eq!(texts(found(Some(&schema))), ["canary-1", "canary-2"]);
+        let hidden = ["canary-1", "canary-2", "4711", "Sh0r4", "12345678", "12345678.5"];
+        assert_eq!(texts(found(Some(&schema))), hidden);
         assert_eq!(texts(found(None)), [""; 0], "nobody says that they are secret");
-        assert_eq!(texts(in_documents_of(&json!([key.to_string()]))), ["canary-1", "canary-2"]);
+        assert_eq!(texts(in_documents_of(&json!([key.to_string()]))), hidden);
     }
 
     #[test]

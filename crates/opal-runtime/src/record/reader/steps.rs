@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use opal_core::record::End;
 use serde_json::Value;
 
 use super::{Events, Unreadable};
@@ -117,6 +118,15 @@ pub fn steps(folder: &Path) -> Result<Vec<Step>, Unreadable> {
                         message: text(&event, "message"),
                         details: event["details"].as_str().map(str::to_owned),
                     });
+                }
+            }
+            Some("step_undone") => {
+                let place = latest.get(event["path"].as_str().unwrap_or_default());
+                let step = place.and_then(|&place| steps.get_mut(place));
+                if let Some(finish) = step.and_then(|step| step.finish.as_mut()) {
+                    finish.end = End::Failed.name().to_owned();
+                    finish.code = 1;
+                    finish.message = event["message"].as_str().map(str::to_owned);
                 }
             }
             Some("step_finished") => {

@@ -93,7 +93,7 @@ impl Ending {
             // A second interrupt would mean to many programs not to clean up.
             Why::Signal(2) if shared => (Signal::TERM, grace / 2),
             Why::Signal(2) => (Signal::INT, Duration::ZERO),
-            Why::Signal(1) => (Signal::HUP, Duration::ZERO),
+            // Nor does a terminal that has gone mean to end without saving: most die of a SIGHUP.
             _ => (Signal::TERM, Duration::ZERO),
         };
         let far = now + Duration::from_hours(24 * 365);

@@ -16,9 +16,11 @@ use crate::module::run::driver::Outputs;
 /// Outputs of tools are read up to here.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// The outputs of a file in full, and what of them has got lost. The file is removed, whatever it is:
-/// some of it may be secret.
-pub(super) fn read(run: &Run, file: Option<&String>) -> Result<(Outputs, Option<String>), String> {
+/// Outputs in full, and what of them has got lost; or why they cannot be read.
+pub(in crate::module::run) type Told = Result<(Outputs, Option<String>), String>;
+
+/// The outputs of a file. It is removed, whatever it is: some of it may be secret.
+pub(super) fn read(run: &Run, file: Option<&String>) -> Told {
     let Some(name) = file else { return Ok(Default::default()) };
     let path = run.stack().join(name);
     let read = match text(&path) {

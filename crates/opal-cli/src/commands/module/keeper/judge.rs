@@ -1,0 +1,99 @@
+//! How a run of a module has ended, by its tools and by who has stopped it.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use opal_core::action::{Halt, Why};
+use opal_modules::module::keep::{Evidence, ToolEnd};
+use opal_modules::module::run::Command;
+use opal_modules::module::run::finish::End;
+use opal_runtime::execute::Outcome;
+
+use super::Keeping;
+
+/// As much of what a tool has printed is looked at for a difference.
+const LOOKED_AT: u64 = 4 << 20;
+
+impl Keeping<'_> {
+    /// How it ended, with the first tool that did not end well.
+    pub(super) fn judge(&self, outcome: &Outcome, tools: &[ToolEnd]) -> (End, Option<String>) {
+        let prepared = &self.run.prepared;
+        let failed = tools.iter().find(|tool| tool.rc != 0 && !prepared.may_fail(&tool.label));
+        if prepared.command == Command::Verify
+            && matches!(outcome.halt, None | Some(Halt::Failed(_)))
+            && self.watched.exit().is_none()
+            && let Some(last) = failed.or(tools.last())
+            && prepared.driver.differs(last.rc, &self.printed(&last.label))
+        {
+            return (End::Differs, None);
+        }
+        match &outcome.halt {
+            // A tool that was told to stop may call that a success.
+            None if self.watched.exit().is_none() => {
+                let missed = self.missed(tools);
+                (if missed.is_some() { End::Failed } else { End::Ok }, missed)
+            }
+            None | Some(Halt::Stopped(Why::Signal(_))) => cancelled(),
+            // Only what runs anyway has failed, because a terminal tells all that run on it to stop.
+            Some(Halt::Failed(_))
+                if self.watched.exit().is_some()
+                    && failed.is_some_and(|tool| prepared.runs_anyway(&tool.label)) =>
+            {
+                cancelled()
+            }
+            Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => {
+                (End::Failed, Some("its time was over".to_owned()))
+            }
+            Some(Halt::Unrecorded) => {
+                let trouble = self.evidence.get().and_then(Evidence::trouble);
+                let why = trouble.map(ToString::to_string);
+                (End::Failed, why.or_else(|| Some("the record cannot be written".to_owned())))
+            }
+            Some(Halt::Failed(failure)) => {
+                let trouble = failure.trouble.as_ref().map(|trouble| trouble.message.clone());
+                let tool = failed.map(ended);
+                (End::Failed, trouble.or(tool).or_else(|| Some("it failed".to_owned())))
+            }
+        }
+    }
+
+    /// Why a tool of the driver has done nothing, though it ended well.
+    fn missed(&self, tools: &[ToolEnd]) -> Option<String> {
+        let prepared = &self.run.prepared;
+        let own = tools.iter().take(prepared.work.tools.len());
+        own.map(|tool| (tool, prepared.driver.has_missed(tool.rc, &self.printed(&tool.label))))
+            .find_map(|(tool, why)| Some(format!("{} has done nothing: {}", tool.label, why?)))
+    }
+
+    /// What a tool has printed, as far as the evidence has it.
+    fn printed(&self, label: &str) -> String {
+        let path = self.folder.join(format!("{label}.stdout.txt"));
+        let bytes = end_of(&path, LOOKED_AT).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+fn cancelled() -> (End, Option<String>) {
+    (End::Cancelled, Some("somebody stopped it".to_owned()))
+}
+
+/// What a tool ended with, and what that means where it could not be run at all.
+fn ended(tool: &ToolEnd) -> String {
+    let meaning = match tool.rc {
+        126 => ": a command may not be executed",
+        127 => ": a command was not found",
+        _ => "",
+    };
+    format!("{} ended with {}{meaning}", tool.label, tool.rc)
+}
+
+/// The last bytes of a file.
+fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let behind = file.metadata()?.len().saturating_sub(most);
+    file.seek(SeekFrom::Start(behind))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
