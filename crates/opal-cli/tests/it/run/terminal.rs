@@ -103,8 +103,9 @@ pub(super) fn read_until(own: &mut File, shown: &mut String, said: &str) {
 
 /// Whether a process is held.
 pub(super) fn is_suspended(pid: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+    // One that has ended meanwhile is not.
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
 }
 
 #[test]

@@ -132,20 +132,23 @@ impl<'a> Attached<'a> {
         for side in pty.sides() {
             tcsetattr(side, OptionalActions::Now, &pty.usual)?;
         }
-        let attached = Self {
+        let mut attached = Self {
             terminal,
             before,
             pending: [Vec::new(), Vec::new()],
             is_open: true,
-            is_away: false,
+            is_away: true,
             is_interrupted: false,
             is_tried: false,
         };
-        attached.take(pty)?;
+        // It may have been suspended a moment ago, and gone on in the background.
+        attached.come_back(pty);
         Ok(attached)
     }
 
-    fn take(&self, pty: &Pty) -> io::Result<()> {
+    fn take(&mut self, pty: &Pty) -> io::Result<()> {
+        // Meanwhile somebody else may have set it.
+        self.before = tcgetattr(&self.terminal.device)?;
         let mut raw = self.before.clone();
         raw.make_raw();
         tcsetattr(&self.terminal.device, OptionalActions::Now, &raw)?;
