@@ -106,17 +106,18 @@ fn decide(wanted: &Wanted, facts: Option<Facts>) -> Result<Finding, Trouble> {
     let Some(Facts { entry, names }) = facts else {
         return Ok(Finding::satisfied(format!("nothing is at `{path}`")));
     };
+    let held = if names == 1 { "1 entry".to_owned() } else { format!("{names} entries") };
     if names > 0 && !wanted.recursive {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{path}` is a directory that is not empty: it holds {names} entries"),
+            format!("`{path}` is a directory that is not empty: it holds {held}"),
             "say `recursive=true` to remove it with all that is in it",
         ));
     }
     let kind = entry.kind.name();
     let details = match names {
         0 => format!("{kind}\n"),
-        _ => format!("{kind} with {names} entries\n"),
+        _ => format!("{kind} with {held}\n"),
     };
     let of = path.to_string();
     let details = diff::unified((&of, b""), (&of, details.as_bytes()));
