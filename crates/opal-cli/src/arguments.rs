@@ -34,7 +34,7 @@ impl Typed {
 
     /// Whether JSON is asked for, of opal or of a built-in command; a task's arguments are its own.
     pub(crate) fn wants_json(&self) -> bool {
-        let is_own = |word| builtins::NAMES.contains(&word) || is_config(Path::new(word));
+        let is_own = |word: &str| builtins::is_reserved(word) || is_config(Path::new(word));
         let builtin = self.word.as_deref().is_some_and(is_own);
         asks_for_json(&self.before) || builtin && asks_for_json(&self.rest)
     }

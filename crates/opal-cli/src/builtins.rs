@@ -34,12 +34,58 @@ pub(crate) const NAMES: [&str; 16] = [
     "verify",
 ];
 
+/// Names that always mean opal, whatever functions a file has: these commands promise to change
+/// nothing, or start-up files and tools call them, so reading a stranger's repository never runs
+/// it. Those that are not in [`NAMES`] are kept for later versions.
+const RESERVED: [&str; 24] = [
+    "adopt",
+    "apply",
+    "audit",
+    "blueprint",
+    "check",
+    "completions",
+    "convert",
+    "dispatch",
+    "explain",
+    "fmt",
+    "help",
+    "keys",
+    "list",
+    "lsp",
+    "mcp",
+    "module",
+    "plan",
+    "plugin",
+    "run",
+    "runner",
+    "runs",
+    "self",
+    "ui",
+    "verify",
+];
+
+/// The words that `opal plan` keeps for itself; `opal plan -- NAME` plans a function of that name.
+const RESERVED_BY_PLAN: [&str; 7] =
+    ["approve", "diff", "inbox", "reject", "show", "submit", "verify"];
+
+/// Whether `opal NAME` means opal, and never a function.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
+/// Whether `opal plan NAME` means a command of `plan`, and never a function.
+pub(crate) fn is_reserved_by_plan(name: &str) -> bool {
+    RESERVED_BY_PLAN.contains(&name)
+}
+
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
     Command::new("opal")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Plan, verify and execute operations, written like shell with structure")
-        .override_usage("opal [OPTIONS] TASK [ARGUMENTS]\n       opal [OPTIONS] COMMAND [ARGUMENTS]")
+        .override_usage(
+            "opal [OPTIONS] TASK [ARGUMENTS]\n       opal [OPTIONS] COMMAND [ARGUMENTS]",
+        )
         .disable_help_subcommand(true)
         .subcommand_help_heading("Built-in commands")
         .subcommand_required(false)
@@ -77,7 +123,7 @@ pub(crate) fn opal() -> Command {
              opal check               look for mistakes\n  \
              opal verify server.yaml  is everything as described?\n  \
              opal fmt --check         is everything formatted?\n\n\
-             A task wins over a built-in command of its name; `opal self NAME` reaches the built-in.",
+             A built-in command wins over a task of its name; `opal run NAME` runs the task.",
         )
 }
 
@@ -304,21 +350,26 @@ fn run() -> Command {
 /// target's, `--help` included, whatever options of that name opal has. A configuration takes nothing.
 pub(crate) fn marked(command: &Command, rest: &[OsString]) -> Vec<OsString> {
     let mut words = rest.to_vec();
-    let mut at = 0;
-    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+    if let Some((at, word)) = target(command, rest) {
         let subcommand = at == 0 && (word == "help" || command.find_subcommand(word).is_some());
-        if word == "--" || subcommand {
-            break;
+        if !subcommand && !is_config(Path::new(word)) {
+            words.insert(at + 1, "--".into());
         }
-        if !word.starts_with('-') {
-            if !is_config(Path::new(word)) {
-                words.insert(at + 1, "--".into());
-            }
-            break;
-        }
-        at += if value_follows(command, word) { 2 } else { 1 };
     }
     words
+}
+
+/// The first word that is no option and no value of one, and where it is; none after a `--`.
+pub(crate) fn target<'w>(command: &Command, words: &'w [OsString]) -> Option<(usize, &'w str)> {
+    let mut at = 0;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        match word {
+            "--" => return None,
+            _ if !word.starts_with('-') => return Some((at, word)),
+            _ => at += if value_follows(command, word) { 2 } else { 1 },
+        }
+    }
+    None
 }
 
 fn value_follows(command: &Command, word: &str) -> bool {
@@ -353,7 +404,7 @@ fn help() -> Command {
 
 fn self_() -> Command {
     Command::new("self")
-        .about("Reach a built-in command although a task has its name")
+        .about("Run a built-in command, whatever tasks are called")
         .arg(Arg::new("name").required(true).value_name("COMMAND").help("A built-in command"))
         .arg(
             Arg::new("arguments")
@@ -373,6 +424,10 @@ mod tests {
         let mut names: Vec<&str> = opal.get_subcommands().map(clap::Command::get_name).collect();
         names.sort_unstable();
         assert_eq!(names, super::NAMES);
+        assert!(names.iter().all(|name| super::is_reserved(name)), "a function could take a name");
+        let plan = opal.find_subcommand("plan").expect("it is in the table");
+        let own = plan.get_subcommands().map(clap::Command::get_name);
+        assert!(own.into_iter().all(super::is_reserved_by_plan), "a function could take a name");
         opal.debug_assert();
     }
 }

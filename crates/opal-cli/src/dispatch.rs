@@ -1,7 +1,8 @@
 //! Which command runs.
 //!
-//! A function of the project wins over a built-in of its name, so that a new built-in never changes
-//! what a task does. `self` reaches the built-in, `run` the function.
+//! A reserved name always means opal: reading a stranger's repository never runs it. Any other name
+//! is first a function of the project, so that a new built-in never changes what a task does. `self`
+//! reaches the built-in, `run` the function.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use crate::arguments::{Typed, asks_for_json};
 use crate::commands::task::Wish;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::source::Loaded;
+use crate::source::{Loaded, NotLoaded};
 use crate::stages::Stages;
 use crate::tasks::Task;
 use crate::{builtins, commands, env_file, project, view};
@@ -91,10 +92,16 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// The project's source; none where there is no file, or none that can be read.
-    pub(crate) fn project(&self) -> Option<Loaded> {
-        let path = self.typed.file.clone().or_else(project::find)?;
-        Loaded::read(&path, &self.registry).ok()
+    /// The project's source; none where there is no file.
+    pub(crate) fn project(&self) -> Result<Option<Loaded>, NotLoaded> {
+        let path = match &self.typed.file {
+            Some(path) => path.clone(),
+            None => match project::find().map_err(NotLoaded::Failure)? {
+                Some(path) => path,
+                None => return Ok(None),
+            },
+        };
+        Loaded::read(&path, &self.registry).map(Some)
     }
 
     /// The environment of plans and steps, with what the files say. They are read once: a pipe has
@@ -147,20 +154,7 @@ impl Context<'_> {
     }
 
     fn word(&self, word: &str) -> Result<Exit, Failure> {
-        // These two always reach what they say, whatever tasks are called.
-        if matches!(word, "self" | "run") {
-            return self.builtin(word, &self.typed.rest);
-        }
-        // The process ends soon after; taking a large file apart again would only take time.
-        let project = self.project().map(ManuallyDrop::new);
-        let task = project.as_ref().and_then(|loaded| loaded.task(word));
-        if let (Some(loaded), Some(task)) = (&project, task) {
-            let before = Asked::before(&self.typed.before)?;
-            let rest = &self.typed.rest;
-            let ran = commands::task::run(self, loaded, &task, rest, before, Wish::Run);
-            return ran.map_err(|failure| failure.in_json(task.asks_for_json(rest)));
-        }
-        if builtins::NAMES.contains(&word) {
+        if builtins::is_reserved(word) {
             return self.builtin(word, &self.typed.rest);
         }
         if project::is_config(Path::new(word)) {
@@ -172,6 +166,18 @@ impl Context<'_> {
             let before = Asked::before(&self.typed.before)?;
             let path = Path::new(word);
             return commands::task::script(self, path, &self.typed.rest, before, Wish::Run);
+        }
+        let project = match self.project() {
+            // The process ends soon after; taking a large file apart again would only take time.
+            Ok(project) => project.map(ManuallyDrop::new),
+            Err(not_loaded) => return not_loaded.show(self, asks_for_json(&self.typed.rest)),
+        };
+        let task = project.as_ref().and_then(|loaded| loaded.task(word));
+        if let (Some(loaded), Some(task)) = (&project, task) {
+            let before = Asked::before(&self.typed.before)?;
+            let rest = &self.typed.rest;
+            let ran = commands::task::run(self, loaded, &task, rest, before, Wish::Run);
+            return ran.map_err(|failure| failure.in_json(task.asks_for_json(rest)));
         }
         let failure = self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref());
         Err(failure.in_json(asks_for_json(&self.typed.rest)))
@@ -185,12 +191,21 @@ impl Context<'_> {
         }
         let mut command = builtins::opal();
         let Some(command) = command.find_subcommand_mut(word) else {
+            if builtins::is_reserved(word) {
+                return Err(Failure::usage(
+                    format!("this version of opal has no command `{word}`; the name is reserved"),
+                    format!("a function of this name runs with `opal run {word}`"),
+                ));
+            }
             let near = suggest::nearest(word, builtins::NAMES);
             let help =
                 near.map_or("see `opal --help`".into(), |near| format!("did you mean `{near}`?"));
             return Err(Failure::usage(format!("`{word}` is no built-in command"), help));
         };
         let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
+        if word == "plan" {
+            not_of_plan(&command, rest)?;
+        }
         let marked =
             matches!(word, "plan" | "run" | "verify").then(|| builtins::marked(&command, rest));
         let matches = match command.try_get_matches_from(marked.as_deref().unwrap_or(rest)) {
@@ -233,6 +248,21 @@ impl Context<'_> {
         }
         failure
     }
+}
+
+/// Refuses a word that `opal plan` keeps for itself where it is no command of it: one of a later
+/// version, or one after an option.
+fn not_of_plan(command: &clap::Command, rest: &[OsString]) -> Result<(), Failure> {
+    let Some((at, word)) = builtins::target(command, rest) else { return Ok(()) };
+    let is_command = at == 0 && command.find_subcommand(word).is_some();
+    if is_command || !builtins::is_reserved_by_plan(word) {
+        return Ok(());
+    }
+    let message = match command.find_subcommand(word) {
+        Some(_) => format!("options of `opal plan {word}` come after `{word}`"),
+        None => format!("this version of opal has no command `plan {word}`; the name is reserved"),
+    };
+    Err(Failure::usage(message, format!("`opal plan -- {word}` plans a function of this name")))
 }
 
 /// Whether a word names a file rather than a function.

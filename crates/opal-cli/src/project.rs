@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::text::MAX_SOURCE_BYTES;
+use opal_runtime::trusted::{self, Untrusted};
 use opal_syntax::source::{self, NoText};
 
 use crate::failure::{Exit, Failure};
@@ -21,12 +22,30 @@ pub(crate) struct SourceFile {
     pub(crate) text: Result<String, Box<NoText>>,
 }
 
-/// `commands.opl` here or in a parent.
-pub(crate) fn find() -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    let found = here.ancestors().map(|folder| folder.join(DEFAULT_FILE)).find(|p| p.is_file())?;
-    // Beside the user, the short name is the one to show.
-    Some(found.strip_prefix(&here).map(Path::to_path_buf).unwrap_or(found))
+/// `commands.opl` here or in a parent. One in a parent was not chosen by going there, so it is used
+/// only where nobody else can have written it.
+pub(crate) fn find() -> Result<Option<PathBuf>, Failure> {
+    let Ok(here) = std::env::current_dir() else { return Ok(None) };
+    // A link that leads nowhere, or something else that cannot be read, is reported and not passed
+    // over: further up there may be another file.
+    let is_there = |path: &PathBuf| path.symlink_metadata().is_ok_and(|it| !it.is_dir());
+    let mut all = here.ancestors().map(|folder| folder.join(DEFAULT_FILE));
+    let Some(found) = all.find(is_there) else { return Ok(None) };
+    // In the working directory, the short name is the one to show.
+    if let Ok(short) = found.strip_prefix(&here) {
+        return Ok(Some(short.to_path_buf()));
+    }
+    trusted::check(&found).map_err(|why| untrusted(&found, &why))?;
+    Ok(Some(found))
+}
+
+fn untrusted(found: &Path, why: &Untrusted) -> Failure {
+    let found = found.display();
+    Failure::new(
+        Exit::NotTrusted,
+        format!("`{found}` is in a parent directory and is not used: {why}"),
+        format!("read it, and if you want to use it, name it: `-f {found}`"),
+    )
 }
 
 /// Whether it is a declarative configuration.
@@ -39,13 +58,14 @@ pub(crate) fn is_config(path: &Path) -> bool {
 
 /// Whether it is the file that is found without being named.
 pub(crate) fn is_default(path: &Path) -> bool {
-    let found = find().and_then(|found| found.canonicalize().ok());
+    let found = find().ok().flatten().and_then(|found| found.canonicalize().ok());
     found.is_some() && found == path.canonicalize().ok()
 }
 
 /// The file named with `-f`, or the project's.
 pub(crate) fn file_or_project(file: Option<&PathBuf>) -> Result<PathBuf, Failure> {
-    file.cloned().or_else(find).ok_or_else(|| {
+    let found = file.cloned().map_or_else(find, |file| Ok(Some(file)))?;
+    found.ok_or_else(|| {
         Failure::new(
             Exit::NoFile,
             format!("there is no `{DEFAULT_FILE}` here or in a parent directory"),

@@ -10,9 +10,10 @@ use opal_runtime::{Words, lower};
 use opal_syntax::Parse;
 use opal_syntax::source::NoText;
 
+use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::project;
 use crate::tasks::{self, Task};
+use crate::{project, view};
 
 #[derive(Debug)]
 pub(crate) struct Loaded {
@@ -113,6 +114,17 @@ impl Loaded {
 }
 
 impl NotLoaded {
+    /// Reports a file that is not text as a fault in it, everything else as a failure.
+    pub(crate) fn show(self, context: &Context<'_>, json: bool) -> Result<Exit, Failure> {
+        match self {
+            Self::Failure(failure) => Err(failure.in_json(json)),
+            Self::NoText { name, found } => {
+                view::check::not_text(name, *found, context)?;
+                Ok(Exit::Source)
+            }
+        }
+    }
+
     pub(crate) fn into_failure(self) -> Failure {
         match self {
             Self::Failure(failure) => failure,

@@ -47,8 +47,9 @@ impl Task {
         self.name.starts_with('_')
     }
 
-    pub(crate) fn hides_builtin(&self) -> bool {
-        builtins::NAMES.contains(&self.name.as_str())
+    /// Whether `opal NAME` means opal, and only `opal run NAME` the task.
+    pub(crate) fn is_reserved(&self) -> bool {
+        builtins::is_reserved(&self.name)
     }
 
     /// Whether `--name` is one of its own flags.
@@ -156,7 +157,7 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
 /// The command line of a task: parameters without a default are positional, the others flags.
 pub(crate) fn command(task: &Task) -> clap::Command {
     let mut command = clap::Command::new(task.name.clone())
-        .bin_name(format!("opal {}", task.name))
+        .bin_name(format!("opal {}{}", if task.is_reserved() { "run " } else { "" }, task.name))
         .disable_help_subcommand(true);
     if !task.docs.is_empty() {
         let docs: Vec<String> = task.docs.lines().map(visible).collect();

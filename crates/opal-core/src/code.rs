@@ -110,6 +110,7 @@ codes! {
     "W0413" ScriptArgumentsInFunction Warning "`@args` inside a function";
     "W0414" FunctionAsCommand Warning "a step that is the name of a function";
     "W0415" CommentAsGlob Warning "a `/* … */` inside a step";
+    "W0416" ReservedName Warning "a function with the name of a built-in command";
 
     // Arguments and types.
     "E0501" MissingArgument Error "an argument is missing";

@@ -9,6 +9,7 @@
 //! | from a unit to a plan | [`plan`] |
 //! | what the lexer must know of the registry | [`words`] |
 //! | the directory opal keeps its own files in | [`root`] |
+//! | whether nobody else can have written a file | [`trusted`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | keys, sealing, signatures | [`keys`] |
 //! | which contracts are accepted here, and which were used | [`policy`], [`ledger`] |
@@ -44,6 +45,7 @@ pub mod root;
 pub mod script;
 pub mod session;
 pub mod stop;
+pub mod trusted;
 pub mod unit;
 pub mod vault;
 pub mod verify;

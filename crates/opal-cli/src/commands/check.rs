@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use opal_core::{Diagnostic, Severity};
+use opal_core::{Code, Diagnostic, Severity, diagnostic};
 use opal_modules::config;
-use opal_runtime::check;
+use opal_runtime::unit::Function;
+use opal_runtime::{Words, check, lower};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::project;
 use crate::view::check as view;
+use crate::{builtins, project};
 
 /// One file, checked.
 #[derive(Debug)]
@@ -67,13 +68,34 @@ pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile
         Ok(text) => {
             let diagnostics = match project::is_config(path) {
                 true => config::read(&text, &context.registry).err().unwrap_or_default(),
-                false => check::check(&text, &context.registry).diagnostics,
+                false => language(context, &text),
             };
             (text, diagnostics)
         }
         Err(no_text) => (no_text.shown, vec![no_text.diagnostic]),
     };
     CheckedFile { name: source.name, text, diagnostics, failure: None }
+}
+
+/// What is wrong with a text of the language, names that the command line has taken included.
+fn language(context: &Context<'_>, text: &str) -> Vec<Diagnostic> {
+    let parse = opal_syntax::parse(text, &Words(&context.registry));
+    let mut found = check::check_parsed(&parse, text, &context.registry).diagnostics;
+    let functions = lower::outline(&parse, text).functions;
+    found.extend(functions.iter().filter(|it| builtins::is_reserved(&it.name.text)).map(reserved));
+    diagnostic::sort(&mut found);
+    found
+}
+
+fn reserved(function: &Function) -> Diagnostic {
+    let name = &function.name.text;
+    Diagnostic::new(
+        Code::ReservedName,
+        function.name.span,
+        format!("`opal {name}` is opal's own command and never runs this function"),
+    )
+    .label("a name that opal has reserved")
+    .help(format!("`opal run {name}` runs it; another name needs no `run`"))
 }
 
 fn exit(checked: &[CheckedFile]) -> Exit {

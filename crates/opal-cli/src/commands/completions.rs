@@ -42,7 +42,8 @@ pub(crate) fn complete() -> Result<Exit, Failure> {
     let factory = || {
         let mut opal = builtins::opal();
         let registry = opal_runtime::decorators::registry();
-        let project = project::find().and_then(|path| Loaded::read(&path, &registry).ok());
+        let found = project::find().ok().flatten();
+        let project = found.and_then(|path| Loaded::read(&path, &registry).ok());
         let mut tasks = project.map(|loaded| loaded.tasks()).unwrap_or_default();
         tasks.retain(|task| !task.is_private());
         for (verb, side) in
@@ -50,16 +51,8 @@ pub(crate) fn complete() -> Result<Exit, Failure> {
         {
             opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
         }
-        for task in tasks {
-            // A task wins over a built-in of its name.
-            let command = options::behind(tasks::command(&task), Behind::Work);
-            opal = if task.hides_builtin() {
-                opal.mut_subcommand(&task.name, |_| command)
-            } else {
-                opal.subcommand(command)
-            };
-        }
-        opal
+        let named = tasks.iter().filter(|task| !task.is_reserved());
+        opal.subcommands(named.map(|task| options::behind(tasks::command(task), Behind::Work)))
     };
     let complete = CompleteEnv::with_factory(factory).var(VARIABLE);
     let here = std::env::current_dir().ok();

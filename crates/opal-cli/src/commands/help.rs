@@ -5,6 +5,7 @@ use clap::ArgMatches;
 use super::task::Wish;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::source::NotLoaded;
 use crate::{builtins, view};
 
 pub(crate) fn opal(context: &Context<'_>) -> Result<Exit, Failure> {
@@ -13,8 +14,11 @@ pub(crate) fn opal(context: &Context<'_>) -> Result<Exit, Failure> {
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(name) = matches.get_one::<String>("name") else { return opal(context) };
-    let task = context.project().and_then(|loaded| loaded.task(name));
-    match task {
+    if builtins::is_reserved(name) {
+        return context.builtin(name, &["--help".into()]);
+    }
+    let project = context.project().map_err(NotLoaded::into_failure)?;
+    match project.and_then(|loaded| loaded.task(name)) {
         Some(task) => super::task::help(&task, context, Wish::Run),
         None => context.builtin(name, &["--help".into()]),
     }

@@ -27,7 +27,7 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
         let (file, tasks) = tasks(context, context.typed.file.as_ref())?;
         return view::list::json(&file, &tasks);
     }
-    if context.typed.file.is_none() && project::find().is_none() {
+    if context.typed.file.is_none() && project::find()?.is_none() {
         return view::list::how_to_start(context);
     }
     let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;

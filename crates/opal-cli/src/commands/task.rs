@@ -92,11 +92,7 @@ pub(crate) fn script(
 ) -> Result<Exit, Failure> {
     let loaded = match Loaded::read(path, &context.registry) {
         Ok(loaded) => loaded,
-        Err(NotLoaded::Failure(failure)) => return Err(failure),
-        Err(NotLoaded::NoText { name, found }) => {
-            view::check::not_text(name, *found, context)?;
-            return Ok(Exit::Source);
-        }
+        Err(not_loaded) => return not_loaded.show(context, false),
     };
     if let (true, Some(word)) = (loaded.is_config(), rest.first()) {
         return Err(Failure::usage(

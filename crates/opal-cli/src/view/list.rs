@@ -39,8 +39,8 @@ pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result
             if !task.summary().is_empty() {
                 let _ = write!(line, "  {dim}# {}{reset}", visible(task.summary()));
             }
-            if task.hides_builtin() {
-                let _ = write!(line, "  {dim}(hides the built-in: opal self {}){reset}", task.name);
+            if task.is_reserved() {
+                let _ = write!(line, "  {dim}(run it with: opal run {}){reset}", task.name);
             }
             let _ = writeln!(out, "{}", line.trim_end());
         }
@@ -110,7 +110,7 @@ pub(crate) fn json(file: &Loaded, tasks: &[Task]) -> Result<Exit, Failure> {
                 "group": group_of(index),
                 "line": lines.line(task.offset),
                 "private": task.is_private(),
-                "hides_builtin": task.hides_builtin(),
+                "reserved": task.is_reserved(),
                 "params": task.params.iter().map(param_json).collect::<Vec<_>>(),
             })
         })

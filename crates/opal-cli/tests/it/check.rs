@@ -100,11 +100,11 @@ fn colours_are_used_only_where_they_are_wanted() {
 }
 
 #[test]
-fn a_task_of_its_name_wins_and_self_reaches_the_built_in() {
-    let project = "fun check() = echo mine\n";
-    Opal::machine(project).args(["check"]).run().code(0).stdout("mine\n");
-    Opal::project(project).args(["self", "check"]).run().code(0).says("nothing to complain");
-    Opal::machine(project).args(["run", "check"]).run().code(0).stdout("mine\n");
+fn a_function_with_the_name_of_a_built_in_is_reported_with_the_way_to_call_it() {
+    let project = "fun check() = echo mine\nfun build() = echo b\n";
+    let checked = Opal::project(project).args(["check"]).run();
+    checked.code(0).says("W0416").says("`opal run check` runs it").hides("`opal run build`");
+    assert_eq!(Opal::codes("fun lsp() = echo later\n"), ["W0416"]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn bare_opal_lists_tasks_with_docs_and_parameters_grouped() {
     Opal::project(PROJECT).run().code(0).stderr("").stdout(
         "Tasks in commands.opl\n\
          \n    deploy ENV [--replicas=3] [--no-wait] [--dry-run] [TAGS...]  # Deploys the app.\n    \
-         check                (hides the built-in: opal self check)\n\
+         check                (run it with: opal run check)\n\
          \n  db\n    \
          db-migrate           # Migrates the database.\n    \
          db-seed [--rows=10]  # Fills it.\n\
@@ -60,7 +60,7 @@ fn json_holds_everything_a_program_needs() {
     assert_eq!(deploy["params"][4]["rest"], true);
     assert_eq!(document["tasks"][1]["group"], "db");
     let check = document["tasks"].as_array().unwrap().iter().find(|t| t["name"] == "check");
-    assert_eq!(check.unwrap()["hides_builtin"], true);
+    assert_eq!(check.unwrap()["reserved"], true);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod explain;
 mod fmt;
 mod help;
 mod hints;
+mod hostile;
 mod infra;
 mod keys;
 mod laws;

@@ -33,6 +33,9 @@ pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
         words.extend(["-f".to_owned(), quoted(&loaded.name)]);
     }
     let given = tasks::words(&task, &subject.arguments);
+    if task.is_reserved() {
+        words.insert(1, "run".to_owned());
+    }
     // Behind a `--` everything is an argument of the task.
     if task.has_flag("resume") || given.iter().any(|word| word == "--") {
         words.push("--resume".to_owned());

@@ -11,9 +11,9 @@ use super::today::recorded;
 use crate::commands::module;
 use crate::dispatch::Context;
 use crate::options::PlanOptions;
-use crate::project;
 use crate::source::Loaded;
 use crate::tasks::{self, quoted};
+use crate::{builtins, project};
 
 pub(crate) fn mend(
     context: &Context<'_>,
@@ -38,7 +38,12 @@ pub(crate) fn mend(
     }
     words.extend(terms(options, contract));
     match &task {
-        Some(task) => words.extend(tasks::words(task, &target.arguments)),
+        Some(task) => {
+            if builtins::is_reserved_by_plan(&task.name) {
+                words.push("--".to_owned());
+            }
+            words.extend(tasks::words(task, &target.arguments));
+        }
         None => {
             words.push(quoted(&source.name));
             if let Some(Value::Array(items)) = target.arguments.get("args") {

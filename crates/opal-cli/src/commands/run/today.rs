@@ -28,7 +28,7 @@ impl<'c> Today<'c> {
         file: Option<&PathBuf>,
         options: &PlanOptions,
     ) -> Result<Option<Self>, Failure> {
-        let path = project::file_or_project(source_path(contract, file).as_ref())?;
+        let path = project::file_or_project(named_or_recorded(contract, file).as_ref())?;
         let target = &contract.plan().target;
         if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
             let found = module::of_contract(context, (&path, target), options)?;
@@ -61,7 +61,11 @@ impl<'c> Today<'c> {
 
 /// Where the source is: where `-f` says, where the contract has it from here, or where it was.
 pub(crate) fn source_path(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {
-    file.cloned().or_else(|| recorded(contract)).or_else(project::find)
+    named_or_recorded(contract, file).or_else(|| project::find().ok().flatten())
+}
+
+fn named_or_recorded(contract: &Contract, file: Option<&PathBuf>) -> Option<PathBuf> {
+    file.cloned().or_else(|| recorded(contract))
 }
 
 /// The same, as far as the contract says it.

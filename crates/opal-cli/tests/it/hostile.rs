@@ -1,0 +1,4 @@
+//! What others leave lying around, and machines that are not as they should be.
+
+mod builtins;
+mod parents;

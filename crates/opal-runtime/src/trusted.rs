@@ -1,0 +1,148 @@
+//! Whether nobody but this user and root can have written a file.
+//!
+//! The group that belongs to a user alone, as most distributions make one for each, counts as the
+//! user: a umask of 002 lets it write, and nobody else is in it.
+
+use std::fmt;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
+
+/// Why a file is not used.
+#[derive(Debug)]
+pub enum Untrusted {
+    /// This belongs to another user.
+    Foreign(PathBuf, u32),
+    /// Others may write to this; its permission bits.
+    Writable(PathBuf, u32),
+    /// This cannot be examined.
+    Unknown(PathBuf, io::Error),
+}
+
+/// Holds where `path` and its directory belong to this user or root and nobody else may write to
+/// them; where it is a link, also what it leads to and the directory of that.
+pub fn check(path: &Path) -> Result<(), Untrusted> {
+    let unknown = |error| Untrusted::Unknown(path.to_owned(), error);
+    let link = path.symlink_metadata().map_err(unknown)?;
+    if link.is_symlink() {
+        owned(path, &link)?;
+        alone(directory(path))?;
+        let target = path.canonicalize().map_err(unknown)?;
+        alone(&target)?;
+        return alone(directory(&target));
+    }
+    alone(path)?;
+    alone(directory(path))
+}
+
+fn directory(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Only this user and root may write to it.
+fn alone(path: &Path) -> Result<(), Untrusted> {
+    let found = fs::metadata(path).map_err(|error| Untrusted::Unknown(path.to_owned(), error))?;
+    owned(path, &found)?;
+    let mode = found.mode() & 0o7777;
+    let by_group = mode & 0o020 != 0 && !is_private(found.gid(), &Accounts::read());
+    if by_group || mode & 0o002 != 0 {
+        return Err(Untrusted::Writable(path.to_owned(), mode));
+    }
+    Ok(())
+}
+
+fn owned(path: &Path, found: &Metadata) -> Result<(), Untrusted> {
+    match found.uid() {
+        owner if owner == 0 || owner == geteuid().as_raw() => Ok(()),
+        owner => Err(Untrusted::Foreign(path.to_owned(), owner)),
+    }
+}
+
+/// The accounts of this machine, as far as files tell.
+struct Accounts {
+    passwd: String,
+    group: String,
+}
+
+impl Accounts {
+    fn read() -> Self {
+        let text = |path| fs::read_to_string(path).unwrap_or_default();
+        Self { passwd: text("/etc/passwd"), group: text("/etc/group") }
+    }
+
+    /// Name, id and first group of every account.
+    fn users(&self) -> impl Iterator<Item = (&str, u32, u32)> {
+        self.passwd.lines().filter_map(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            Some((*fields.first()?, fields.get(2)?.parse().ok()?, fields.get(3)?.parse().ok()?))
+        })
+    }
+
+    /// Name and members of a group.
+    fn group(&self, gid: u32) -> Option<(&str, Vec<&str>)> {
+        self.group.lines().find_map(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            let is_it = fields.get(2)?.parse() == Ok(gid);
+            let members = fields.get(3)?.split(',').filter(|member| !member.is_empty());
+            is_it.then(|| (fields[0], members.collect()))
+        })
+    }
+}
+
+/// Whether a group has the name of this user or of root, and nobody else in it. One that no file
+/// lists is such a group where it has the user's own number, as directory services give it.
+fn is_private(gid: u32, accounts: &Accounts) -> bool {
+    let trusted = |uid: u32| uid == 0 || uid == geteuid().as_raw();
+    let names: Vec<&str> =
+        accounts.users().filter(|user| trusted(user.1)).map(|user| user.0).collect();
+    let Some((name, members)) = accounts.group(gid) else { return gid == geteuid().as_raw() };
+    names.contains(&name)
+        && members.iter().all(|member| names.contains(member))
+        && accounts.users().all(|(_, uid, first)| first != gid || trusted(uid))
+}
+
+impl fmt::Display for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Foreign(path, uid) => {
+                write!(f, "`{}` belongs to another user (uid {uid})", path.display())
+            }
+            Self::Writable(path, mode) => {
+                write!(f, "others may write to `{}` (mode {mode:04o})", path.display())
+            }
+            Self::Unknown(path, error) => {
+                write!(f, "`{}` cannot be examined: {error}", path.display())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_group_of_one_user_counts_as_the_user() {
+        let own = geteuid().as_raw();
+        let passwd = |more: &str| {
+            format!("root:x:0:0::/:/bin/sh\nme:x:{own}:4000::/:/bin/sh\neve:x:77:77:::\n{more}")
+        };
+        let table = [
+            ("me:x:4000:\n", "", true),
+            ("me:x:4000:me\n", "", true),
+            ("me:x:4000:me,root\n", "", true),
+            ("me:x:4000:eve\n", "", false),
+            ("me:x:4000:\n", "bob:x:78:4000:::\n", false),
+            ("staff:x:4000:\n", "", false),
+            ("", "", false),
+        ];
+        for (group, more, is) in table {
+            let accounts = Accounts { passwd: passwd(more), group: group.into() };
+            assert_eq!(is_private(4000, &accounts), is, "{group:?} {more:?}");
+        }
+        assert!(is_private(own, &Accounts { passwd: passwd(""), group: String::new() }));
+    }
+}
