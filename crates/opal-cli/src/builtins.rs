@@ -3,80 +3,17 @@
 mod blueprints;
 mod keys;
 pub(crate) mod modules;
+mod names;
 mod resources;
 mod runs;
-
-use std::ffi::OsString;
-use std::path::Path;
+mod words;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 
 use crate::options;
-use crate::project::is_config;
 
-/// Every name that `opal self` reaches.
-pub(crate) const NAMES: [&str; 16] = [
-    "apply",
-    "blueprint",
-    "check",
-    "completions",
-    "convert",
-    "explain",
-    "fmt",
-    "help",
-    "keys",
-    "list",
-    "module",
-    "plan",
-    "run",
-    "runs",
-    "self",
-    "verify",
-];
-
-/// Names that always mean opal, whatever functions a file has: these commands promise to change
-/// nothing, or start-up files and tools call them, so reading a stranger's repository never runs
-/// it. Those that are not in [`NAMES`] are kept for later versions.
-const RESERVED: [&str; 24] = [
-    "adopt",
-    "apply",
-    "audit",
-    "blueprint",
-    "check",
-    "completions",
-    "convert",
-    "dispatch",
-    "explain",
-    "fmt",
-    "help",
-    "keys",
-    "list",
-    "lsp",
-    "mcp",
-    "module",
-    "plan",
-    "plugin",
-    "run",
-    "runner",
-    "runs",
-    "self",
-    "ui",
-    "verify",
-];
-
-/// The words that `opal plan` keeps for itself; `opal plan -- NAME` plans a function of that name.
-const RESERVED_BY_PLAN: [&str; 7] =
-    ["approve", "diff", "inbox", "reject", "show", "submit", "verify"];
-
-/// Whether `opal NAME` means opal, and never a function.
-pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name)
-}
-
-/// Whether `opal plan NAME` means a command of `plan`, and never a function.
-pub(crate) fn is_reserved_by_plan(name: &str) -> bool {
-    RESERVED_BY_PLAN.contains(&name)
-}
+pub(crate) use names::{NAMES, is_reserved, is_reserved_by_plan};
+pub(crate) use words::{marked, target};
 
 /// The whole command line, without the tasks of a project.
 pub(crate) fn opal() -> Command {
@@ -344,43 +281,6 @@ fn run() -> Command {
         .after_help(
             "Examples:\n  opal run deploy prod\n  opal run ./backup.opl\n  opal run --plan prod.plan",
         )
-}
-
-/// The words of `plan`, `run` and `verify` with a `--` behind the target: what follows it is the
-/// target's, `--help` included, whatever options of that name opal has. A configuration takes nothing.
-pub(crate) fn marked(command: &Command, rest: &[OsString]) -> Vec<OsString> {
-    let mut words = rest.to_vec();
-    if let Some((at, word)) = target(command, rest) {
-        let subcommand = at == 0 && (word == "help" || command.find_subcommand(word).is_some());
-        if !subcommand && !is_config(Path::new(word)) {
-            words.insert(at + 1, "--".into());
-        }
-    }
-    words
-}
-
-/// The first word that is no option and no value of one, and where it is; none after a `--`.
-pub(crate) fn target<'w>(command: &Command, words: &'w [OsString]) -> Option<(usize, &'w str)> {
-    let mut at = 0;
-    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
-        match word {
-            "--" => return None,
-            _ if !word.starts_with('-') => return Some((at, word)),
-            _ => at += if value_follows(command, word) { 2 } else { 1 },
-        }
-    }
-    None
-}
-
-fn value_follows(command: &Command, word: &str) -> bool {
-    let is_meant = |arg: &&Arg| match word.strip_prefix("--") {
-        Some(long) => arg.get_long() == Some(long),
-        None => {
-            arg.get_short().is_some_and(|short| word.strip_prefix('-') == Some(&short.to_string()))
-        }
-    };
-    let option = command.get_arguments().find(is_meant);
-    option.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
 }
 
 fn completions() -> Command {

@@ -21,9 +21,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use opal_runtime::regular;
 
 use crate::ambient::Ambient;
 use crate::failure::{Exit, Failure};
@@ -84,7 +85,8 @@ fn wrong(path: &Path, mistake: Mistake) -> Failure {
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let all = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    let all =
+        regular::open_given(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     match all {
         Ok(_) if bytes.len() as u64 <= MAX_BYTES => Ok(bytes),
         Ok(_) => Err(Failure::new(

@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         };
     }
     signals::no_core_dumps();
+    signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
     panic::catch_unwind(opal).unwrap_or(ExitCode::from(failure::Exit::Bug.code()))
 }

@@ -1,11 +1,11 @@
 //! Files: finding the project's, reading sources.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::text::MAX_SOURCE_BYTES;
+use opal_runtime::regular;
 use opal_runtime::trusted::{self, Untrusted};
 use opal_syntax::source::{self, NoText};
 
@@ -81,13 +81,8 @@ pub(crate) fn read(path: &Path) -> Result<SourceFile, Failure> {
             .map_err(|error| Failure::unreadable(Path::new("standard input"), &error))?;
         return Ok(SourceFile { name: "<stdin>".into(), text: source::decode(text) });
     }
-    let bytes = File::open(path)
-        .and_then(|mut file| {
-            if file.metadata()?.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            read_bytes(&mut file)
-        })
+    let bytes = regular::open_given(path)
+        .and_then(|mut file| read_bytes(&mut file))
         .map_err(|error| Failure::unreadable(path, &error))?;
     Ok(SourceFile { name: path.display().to_string(), text: source::decode(bytes) })
 }

@@ -228,6 +228,17 @@ fn bit(signal: i32) -> u64 {
     1 << (signal - 1)
 }
 
+/// A file that may not grow any more is an error of the write, and not the end of opal in the middle
+/// of a run. Steps keep what the signal means to them: what is caught here ends with `exec`.
+pub(crate) fn outlive_size_limits() {
+    let signal = rustix::process::Signal::XFSZ.as_raw();
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some() && ignored() & bit(signal) == 0 {
+        // Where it cannot be caught, it means what it always means.
+        let _ = signal_hook::flag::register(signal, Arc::default());
+    }
+}
+
 /// No core file shows the values that are in memory, and no other process of the user reads them
 /// through `/proc`.
 ///

@@ -188,7 +188,7 @@ pub enum Halt {
     Failed(Box<Failure>),
     /// The block was told to stop: only `finally` still runs.
     Stopped(Why),
-    /// The record cannot be written: nothing more may start.
+    /// The record cannot be written: only `finally` still runs.
     Unrecorded,
 }
 

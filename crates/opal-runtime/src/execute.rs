@@ -84,6 +84,7 @@ pub use from::leaf;
 pub use prepare::{Question, Unready, prepare, questions, register};
 pub use together::together;
 
+use here::Here;
 use screen::lock;
 
 /// Stack of a thread that runs steps or looks at what they describe: that of a main thread, so that a
@@ -284,13 +285,13 @@ impl<'p> Walk<'p> {
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }
 
-    /// The record cannot be written: nothing more may start.
+    /// The record cannot be written: nothing more may start, except what cleans up.
     fn lose_record(&self) {
         self.is_unrecorded.store(true, Ordering::SeqCst);
     }
 
-    fn check_record(&self) -> Result<(), Halt> {
-        match self.is_unrecorded.load(Ordering::SeqCst) {
+    fn check_record(&self, here: &Here<'_>) -> Result<(), Halt> {
+        match self.is_unrecorded.load(Ordering::SeqCst) && !here.is_cleaning {
             true => Err(Halt::Unrecorded),
             false => Ok(()),
         }

@@ -9,6 +9,7 @@
 //! | from a unit to a plan | [`plan`] |
 //! | what the lexer must know of the registry | [`words`] |
 //! | the directory opal keeps its own files in | [`root`] |
+//! | opening files that opal reads for itself | [`regular`] |
 //! | whether nobody else can have written a file | [`trusted`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | keys, sealing, signatures | [`keys`] |
@@ -41,6 +42,7 @@ pub mod plan;
 pub mod policy;
 pub mod randomness;
 pub mod record;
+pub mod regular;
 pub mod root;
 pub mod script;
 pub mod session;

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
+use crate::regular;
+
 /// What names another root, whatever the command: some have a `--root` of their own behind them.
 pub const ELSEWHERE: &str = "`OPAL_ROOT=DIR`, or `--root DIR` before the command, names it";
 
@@ -74,6 +76,7 @@ impl Root {
 
     /// Whether a directory under the root is there and nobody else could have changed it.
     pub fn guarded(&self, name: &str) -> Result<PathBuf, RootError> {
+        self.links()?;
         for path in self.way(name) {
             let metadata = fs::metadata(&path).map_err(|error| RootError::of(&path, error))?;
             if !metadata.is_dir() {
@@ -86,6 +89,19 @@ impl Root {
             }
         }
         Ok(self.0.join(name))
+    }
+
+    /// Whether every link on the way to the root was made by this user or root: another user's link
+    /// could lead anywhere, and elsewhere tomorrow.
+    fn links(&self) -> Result<(), RootError> {
+        let whole = std::path::absolute(&self.0).map_err(|error| RootError::of(&self.0, error))?;
+        for path in whole.ancestors() {
+            match fs::symlink_metadata(path) {
+                Ok(found) if found.is_symlink() => owned(path, &found)?,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The root, and every directory from there to `name`.
@@ -118,15 +134,12 @@ impl Root {
 
 /// Reads a file that only its owner may read, at most `limit` bytes of it.
 ///
-/// A pipe or a device has no permissions worth the name and is read as it is, so that
-/// `--identity <(…)` works.
+/// A pipe that opal was started with has no permissions worth the name and is read as it is, so
+/// that `--identity <(…)` works.
 pub fn read_private(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
     let failed = |error| RootError::of(path, error);
-    let file = File::open(path).map_err(failed)?;
+    let file = regular::open_given(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
-    if metadata.is_dir() {
-        return Err(RootError { path: path.into(), why: Why::NotAFile });
-    }
     if metadata.is_file() {
         owned(path, &metadata)?;
         let mode = metadata.mode() & 0o7777;
@@ -140,7 +153,7 @@ pub fn read_private(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootE
 /// Reads a file that anybody may read, and nobody but us or the administrator could have changed.
 pub fn read_guarded(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
     let failed = |error| RootError::of(path, error);
-    let file = File::open(path).map_err(failed)?;
+    let file = regular::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     owned(path, &metadata)?;
     let mode = metadata.mode() & 0o7777;
@@ -152,7 +165,13 @@ pub fn read_guarded(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootE
 
 /// Reads a file that anybody may read, at most `limit` bytes of it.
 pub fn read_public(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
-    let file = File::open(path).map_err(|error| RootError::of(path, error))?;
+    let file = regular::open(path).map_err(|error| RootError::of(path, error))?;
+    read_limited(path, file, limit)
+}
+
+/// The same for a file that was named on the command line, which may be a pipe opal was started with.
+pub fn read_given(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
+    let file = regular::open_given(path).map_err(|error| RootError::of(path, error))?;
     read_limited(path, file, limit)
 }
 
@@ -182,6 +201,7 @@ impl RootError {
             io::ErrorKind::NotFound => Why::Missing,
             io::ErrorKind::IsADirectory => Why::NotAFile,
             io::ErrorKind::NotADirectory => Why::NotADirectory,
+            _ if regular::is_irregular(&error) => Why::NotAFile,
             _ => Why::Io(error),
         };
         Self { path: path.into(), why }

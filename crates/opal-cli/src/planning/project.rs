@@ -7,16 +7,25 @@ use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Probe, Run};
 use opal_runtime::policy::ProjectFile;
+use opal_runtime::regular;
 use opal_runtime::world::{OsWorld, Surroundings};
 
 use crate::ambient::Ambient;
 
 const FILE: &str = "opal.mod";
 
+/// Bytes of an `opal.mod`.
+const MOST_BYTES: u64 = 256 * 1024;
+
 /// The `opal.mod` beside a source or above it.
 pub(crate) fn project_file(source: &Path) -> Option<PathBuf> {
     let folder = folder(source)?;
-    folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file())
+    folder.ancestors().map(|folder| folder.join(FILE)).find(|file| is_there(file))
+}
+
+/// One that cannot be read is one all the same: its rules are missed.
+fn is_there(file: &Path) -> bool {
+    file.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
 
 /// The name in `opal.mod`, else the git origin, else the directory of the source.
@@ -25,7 +34,7 @@ pub(crate) fn project_file(source: &Path) -> Option<PathBuf> {
 /// on one machine agree. A file that cannot be read has its error where the policy is loaded.
 pub(crate) fn project_name(source: &Path) -> String {
     let named = project_file(source).and_then(|file| {
-        let text = std::fs::read_to_string(&file).ok()?;
+        let text = regular::read_to_string(&file, MOST_BYTES).ok()?;
         ProjectFile::parse(&file, &text).ok()?.name
     });
     if let Some(name) = named {

@@ -2,3 +2,6 @@
 
 mod builtins;
 mod parents;
+mod pipes;
+mod roots;
+mod unwritable;

@@ -1,11 +1,11 @@
 //! What specs of every kind have in common: one YAML document, its kind, keys with simple values.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Registry, Span, suggest};
+use opal_runtime::regular;
 
 use super::reference::{Name, NoReference, shorten};
 use crate::config::document::{self, Node, NodeKind};
@@ -349,12 +349,8 @@ pub(super) fn shown(text: String, diagnostics: &[Diagnostic]) -> String {
 
 /// The bytes of a regular file, never more than `most` and one.
 pub(super) fn bytes(path: &Path, most: usize) -> io::Result<Vec<u8>> {
-    // A pipe would wait for somebody to write.
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
-    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    regular::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,10 +1,11 @@
 //! Where programs are.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use opal_runtime::regular;
 
 /// As much of a script is looked at for the program that it is for, as the system does it.
 const FIRST_LINE: u64 = 256;
@@ -35,7 +36,7 @@ impl Programs {
     #[must_use]
     pub fn missing_for(&self, script: &Path) -> Option<String> {
         let mut first = Vec::new();
-        File::open(script).ok()?.take(FIRST_LINE).read_to_end(&mut first).ok()?;
+        regular::open(script).ok()?.take(FIRST_LINE).read_to_end(&mut first).ok()?;
         let line = first.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
         let mut words = str::from_utf8(line).ok()?.split_whitespace();
         let program = words.next()?;

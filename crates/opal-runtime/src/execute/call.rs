@@ -47,7 +47,7 @@ struct Came {
 impl<'p> Walk<'p> {
     pub(super) fn call(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
-        self.check_record()?;
+        self.check_record(here)?;
         let path = step.decorator.trim_start_matches('@');
         let descriptor = self.job.registry.get(path);
         let descriptor =
@@ -126,7 +126,7 @@ impl<'p> Walk<'p> {
             if let Some((id, bound)) = bound {
                 inner.lets.bind(id, bound);
             }
-            self.check_record()
+            self.check_record(inner)
         })
     }
 

@@ -10,16 +10,27 @@ use super::lets::without_line_ends;
 use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
 use super::stage::Actor;
-use super::walk::{bug, go_on, unable};
+use super::walk::{bug, failed, go_on, unable};
 use crate::session::{self, Output, Taker, Work};
 
 /// What the system takes in one argument of a program.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
 
+/// What a step fails with whose output could not be kept.
+const UNWRITTEN: i32 = 74;
+
+fn unkept() -> Trouble {
+    Trouble::new(
+        TroubleKind::TooLarge,
+        "the output of this step could not be kept while it waited for its turn",
+        "free some space for temporary files, or name another place with `TMPDIR`",
+    )
+}
+
 impl<'p> Actor<'_, 'p> {
     pub(super) fn run(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
         go_on(&self.here.stop)?;
-        self.walk.check_record()?;
+        self.walk.check_record(self.here)?;
         let here = self.under(&command.under)?;
         let result = match command.output {
             OutputOf::Shown => self.shown(command, &here),
@@ -37,6 +48,9 @@ impl<'p> Actor<'_, 'p> {
         let mut show = Show::new(self.walk, &here.screen, self.begun.number);
         let code = self.give(command, here, [stdout, stderr], &mut show);
         show.finish();
+        if here.screen.is_cut() {
+            return Err(failed(self.begun.step, UNWRITTEN, unkept()));
+        }
         code.map(only)
     }
 

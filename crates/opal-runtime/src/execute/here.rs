@@ -32,6 +32,8 @@ pub(super) struct Here<'p> {
     pub(super) screen: Arc<Screen<'p>>,
     /// Whether this is a branch, which has one of the places that `--jobs` counts.
     pub(super) has_place: bool,
+    /// Whether this cleans up, which it does with or without a record.
+    pub(super) is_cleaning: bool,
     /// Dropped when the next step has started: somebody waits for that.
     pub(super) entering: Option<Sender<()>>,
 }

@@ -3,13 +3,21 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek};
 use std::os::unix::fs::FileExt;
 
 use opal_core::record::{Event, Shown, Stream};
 
+use crate::session::Closed;
+
 /// Bytes of output that stay in memory.
 const MAX_MEMORY: usize = 64 * 1024;
+
+/// The same where no file can be written.
+const MAX_UNSPILLED: usize = 64 * 1024 * 1024;
+
+/// Where files go when the usual place for temporary files cannot be written.
+const ELSEWHERE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A row of events with output between them.
 #[derive(Debug, Default)]
@@ -20,7 +28,9 @@ pub(super) struct Hold<'p> {
     spilled: Option<File>,
     spilled_bytes: u64,
     memory: Vec<u8>,
-    /// The file could not be written: what came after that is left out here, and in the record.
+    /// Neither here nor there can a file be written.
+    has_no_file: bool,
+    /// There was too much of it for memory too: nothing more is taken.
     is_cut: bool,
 }
 
@@ -39,18 +49,30 @@ impl<'p> Hold<'p> {
         self.events.push_back((self.spilled_bytes + self.memory.len() as u64, event));
     }
 
-    pub(super) fn output(&mut self, number: u64, stream: Stream, bytes: &Shown<'_>) {
+    /// Closed to what could not be kept: the step gets to know, and fails.
+    pub(super) fn output(
+        &mut self,
+        number: u64,
+        stream: Stream,
+        bytes: &Shown<'_>,
+    ) -> Result<(), Closed> {
         if self.is_cut {
-            return;
+            return Err(Closed);
         }
         let bytes = bytes.bytes();
-        if self.memory.len() + HEAD_BYTES + bytes.len() > MAX_MEMORY && self.spill().is_err() {
+        let length = self.memory.len() + HEAD_BYTES + bytes.len();
+        if length > MAX_MEMORY && !self.spills() && length > MAX_UNSPILLED {
             self.is_cut = true;
-            self.memory.clear();
             self.frame(number, Stream::Stderr, CUT);
-            return;
+            return Err(Closed);
         }
         self.frame(number, stream, bytes);
+        Ok(())
+    }
+
+    fn spills(&mut self) -> bool {
+        self.has_no_file |= !self.has_no_file && self.spill().is_err();
+        !self.has_no_file
     }
 
     fn frame(&mut self, number: u64, stream: Stream, bytes: &[u8]) {
@@ -61,10 +83,10 @@ impl<'p> Hold<'p> {
     }
 
     /// Moves what is in memory to the file.
-    fn spill(&mut self) -> std::io::Result<()> {
+    fn spill(&mut self) -> io::Result<()> {
         let file = match &mut self.spilled {
             Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
+            none => none.insert(nameless()?),
         };
         file.write_all_at(&self.memory, self.spilled_bytes)?;
         self.spilled_bytes += self.memory.len() as u64;
@@ -86,6 +108,15 @@ impl<'p> Hold<'p> {
             tell(Item::Event(event));
         }
     }
+}
+
+/// A file without a name.
+fn nameless() -> io::Result<File> {
+    let mut made = tempfile::tempfile();
+    for folder in ELSEWHERE {
+        made = made.or_else(|_| tempfile::tempfile_in(folder));
+    }
+    made
 }
 
 /// Tells what `log` holds, with the events between; how many bytes have been told with it.
@@ -148,12 +179,12 @@ mod tests {
     fn what_was_held_comes_back_in_order_from_memory_and_from_the_file() {
         let mut hold = Hold::default();
         hold.event(event("first"));
-        hold.output(1, Stream::Stdout, &Shown::vouch(vec![b'a'; 40_000]));
+        hold.output(1, Stream::Stdout, &Shown::vouch(vec![b'a'; 40_000])).unwrap();
         hold.event(event("second"));
-        hold.output(2, Stream::Stderr, &Shown::vouch(vec![b'b'; 40_000]));
-        hold.output(2, Stream::Stdout, &Shown::vouch(vec![b'c'; 100_000]));
+        hold.output(2, Stream::Stderr, &Shown::vouch(vec![b'b'; 40_000])).unwrap();
+        hold.output(2, Stream::Stdout, &Shown::vouch(vec![b'c'; 100_000])).unwrap();
         hold.event(event("third"));
-        hold.output(3, Stream::Stdout, &Shown::vouch(vec![b'd'; 10]));
+        hold.output(3, Stream::Stdout, &Shown::vouch(vec![b'd'; 10])).unwrap();
         hold.event(event("last"));
         assert!(hold.spilled.is_some());
         assert!(hold.memory.len() < MAX_MEMORY);

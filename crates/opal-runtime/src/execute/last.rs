@@ -170,13 +170,17 @@ impl<'p> Walk<'p> {
             }
         };
         let said = format!("{UNDONE}: {}: {}", status.name(), message.text());
-        screen.event(&self.record(Kind::Verified { path, status, message, details })?);
+        let (event, recorded) = self.record(Kind::Verified { path, status, message, details });
+        recorded?;
+        screen.event(&event);
         if matches!(status, Status::Satisfied | Status::Unknown) {
             return Ok(None);
         }
         let was = if kept.is_made { End::Done } else { End::Satisfied };
         let message = vault.scrub(&said);
-        screen.event(&self.record(Kind::Undone { path, was, message })?);
+        let (event, recorded) = self.record(Kind::Undone { path, was, message });
+        recorded?;
+        screen.event(&event);
         let help = help.iter().map(|line| vault.scrub(line).text().into_owned()).collect();
         Ok(Some(Trouble { kind: TroubleKind::Failed, message: said, help }))
     }

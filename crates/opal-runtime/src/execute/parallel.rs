@@ -257,7 +257,7 @@ impl<'p> Walk<'p> {
     fn work(&'p self, team: &Team<'p>, here: &Here<'p>) {
         while let Some(index) = team.turns.take() {
             self.places.take();
-            let result = go_on(&team.stop).and_then(|()| self.check_record());
+            let result = go_on(&team.stop).and_then(|()| self.check_record(here));
             let inner = self.enter(team, index, here);
             let result = result.and_then(|()| {
                 let branch = team.branches[index];

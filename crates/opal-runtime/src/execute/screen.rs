@@ -5,6 +5,7 @@
 //! others tell is held until it is their turn.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use opal_core::record::{Event, Shown, Stream};
@@ -27,12 +28,20 @@ pub(super) struct Screen<'p> {
     branch: Option<(Arc<Watch<'p>>, usize)>,
     /// None where it is live.
     held: Mutex<Option<Hold<'p>>>,
+    /// Something that was told while others were shown could not be held.
+    is_cut: AtomicBool,
 }
 
 impl<'p> Screen<'p> {
     pub(super) fn new(audience: &'p dyn Audience) -> Arc<Self> {
         let stalls = Arc::new(Stalls { audience, turn: Mutex::new(()) });
-        Arc::new(Self { stalls, above: None, branch: None, held: Mutex::new(None) })
+        Arc::new(Self {
+            stalls,
+            above: None,
+            branch: None,
+            held: Mutex::new(None),
+            is_cut: AtomicBool::new(false),
+        })
     }
 
     pub(super) fn of_branch(
@@ -46,6 +55,7 @@ impl<'p> Screen<'p> {
             above: Some(Arc::clone(self)),
             branch: Some((watch, index)),
             held: Mutex::new((!is_live).then(Hold::default)),
+            is_cut: AtomicBool::new(false),
         })
     }
 
@@ -69,12 +79,17 @@ impl<'p> Screen<'p> {
         bytes: &Shown<'_>,
     ) -> Result<(), Closed> {
         match &mut *lock(&self.held) {
-            Some(hold) => {
-                hold.output(number, stream, bytes);
-                Ok(())
-            }
+            Some(hold) => hold.output(number, stream, bytes).inspect_err(|_| {
+                self.is_cut.store(true, Ordering::SeqCst);
+            }),
             None => self.pass_output(number, stream, bytes),
         }
+    }
+
+    /// Whether something that was told here is lost.
+    pub(super) fn is_cut(&self) -> bool {
+        let is_cut = |above: &Arc<Self>| above.is_cut();
+        self.is_cut.load(Ordering::SeqCst) || self.above.as_ref().is_some_and(is_cut)
     }
 
     /// A step that runs a command has started: every `@parallel` around it shows it.

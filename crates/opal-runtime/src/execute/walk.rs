@@ -33,6 +33,7 @@ impl<'p> Walk<'p> {
             stderr: Out::Shown,
             screen: Screen::new(job.audience),
             has_place: false,
+            is_cleaning: false,
             entering: None,
         };
         self.block(&job.plan.steps, here)
@@ -63,7 +64,7 @@ impl<'p> Walk<'p> {
 
     fn try_(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
-        self.check_record()?;
+        self.check_record(here)?;
         let clause = |name| step.block.iter().find(|inner| inner.decorator == name);
         let is_body = |inner: &&Step| !matches!(&*inner.decorator, "catch" | "finally");
         let body = &step.block[..step.block.iter().take_while(is_body).count()];
@@ -91,16 +92,16 @@ impl<'p> Walk<'p> {
         here: &Here<'p>,
         result: Result<(), Halt>,
     ) -> Result<(), Halt> {
-        if here.stop.order() == Order::Kill || matches!(result, Err(Halt::Unrecorded)) {
+        if here.stop.order() == Order::Kill {
             return result;
         }
         if let Some(why) = self.job.stop.why()
             && result.is_err()
         {
-            self.say_cleaning_up(why, here)?;
+            self.say_cleaning_up(why, here);
         }
         self.from.reach(finally);
-        let cleaning = Here { stop: here.stop.deaf(), ..here.clone() };
+        let cleaning = Here { stop: here.stop.deaf(), is_cleaning: true, ..here.clone() };
         match (result, self.block(&finally.block, cleaning)) {
             // The first failure is what the step failed with, and decides the exit code.
             (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
@@ -112,9 +113,9 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn say_cleaning_up(&self, why: Why, here: &Here<'p>) -> Result<(), Halt> {
+    fn say_cleaning_up(&self, why: Why, here: &Here<'p>) {
         if self.is_cleaning.swap(true, Ordering::SeqCst) {
-            return Ok(());
+            return;
         }
         let why = match why {
             Why::Signal(2) => "interrupted",
@@ -123,23 +124,27 @@ impl<'p> Walk<'p> {
             Why::Cancelled => "cancelled",
         };
         // About the run as a whole, so it waits for no branch.
-        here.screen.announce(&self.record(Kind::CleaningUp { why })?);
-        Ok(())
+        here.screen.announce(&self.record(Kind::CleaningUp { why }).0);
     }
 
     /// Tells the record, then those who watch.
     pub(super) fn tell(&self, kind: Kind<'p>, here: &Here<'p>) -> Result<(), Halt> {
-        here.screen.event(&self.record(kind)?);
+        let (event, recorded) = self.record(kind);
+        if !here.is_cleaning {
+            recorded?;
+        }
+        here.screen.event(&event);
         Ok(())
     }
 
-    pub(super) fn record(&self, kind: Kind<'p>) -> Result<Event<'p>, Halt> {
+    /// The event, and whether the record has it.
+    pub(super) fn record(&self, kind: Kind<'p>) -> (Event<'p>, Result<(), Halt>) {
         let event = Event { at: (self.job.clock)(), kind };
-        if self.job.recorder.event(&event).is_err() {
+        let recorded = self.job.recorder.event(&event).map_err(|_| {
             self.lose_record();
-            return Err(Halt::Unrecorded);
-        }
-        Ok(event)
+            Halt::Unrecorded
+        });
+        (event, recorded)
     }
 
     /// Hides every value in what a session or an action has to say about a failure.

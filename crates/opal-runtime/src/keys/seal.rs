@@ -108,7 +108,7 @@ pub fn recipients(argument: &str) -> Result<Vec<Recipient>, KeyError> {
     if argument.starts_with("age1") || looks_private {
         return Ok(vec![argument.parse()?]);
     }
-    let bytes = root::read_public(Path::new(argument), 16 * MAX_KEY_BYTES).map_err(|error| {
+    let bytes = root::read_given(Path::new(argument), 16 * MAX_KEY_BYTES).map_err(|error| {
         let error = KeyError::from(error);
         match error.kind {
             KeyErrorKind::Missing => KeyError {

@@ -17,13 +17,14 @@ mod run;
 mod steps;
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
 
 use super::{EVENTS, FOLDER, RunId, SUMMARY};
+use crate::regular;
 use crate::root::{Root, RootError, Why};
 
 pub use earlier::earlier;
@@ -136,7 +137,7 @@ pub(super) fn is_going_on(folder: &Path) -> bool {
     if folder.join(SUMMARY).exists() {
         return false;
     }
-    let Ok(events) = File::open(folder.join(EVENTS)) else { return false };
+    let Ok(events) = regular::open(&folder.join(EVENTS)) else { return false };
     let lock = rustix::fs::flock(&events, FlockOperation::NonBlockingLockShared);
     lock == Err(rustix::io::Errno::WOULDBLOCK)
 }

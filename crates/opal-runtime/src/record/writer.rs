@@ -15,7 +15,7 @@ use rustix::fs::FlockOperation;
 use super::header::{Counts, Ending, Header};
 use super::output::Output;
 use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, hide, line, retention};
-use crate::root::{Root, RootError};
+use crate::root::{Root, RootError, Why};
 use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
 
@@ -235,6 +235,19 @@ pub fn refused(root: &Root, header: Header<'_>, ending: &Ending<'_>) -> Result<(
 }
 
 impl Unwritten {
+    /// Whether others could read or change what would be written: a reason to stop, with or
+    /// without a record.
+    #[must_use]
+    pub fn is_unsafe(&self) -> bool {
+        matches!(self.0.why, Why::Readable(_) | Why::Writable(_) | Why::Foreign(_))
+    }
+
+    /// What stands in the way.
+    #[must_use]
+    pub fn cause(&self) -> &RootError {
+        &self.0
+    }
+
     /// The way forward.
     #[must_use]
     pub fn help(&self) -> String {

@@ -12,7 +12,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Plan, Target};
 use opal_core::record::{Event, Shown, Stream};
 use opal_core::view::PlanView;
-use opal_runtime::record::{Contract, Drifted, Ending, Header, Lines, RunId, Writer};
+use opal_runtime::record::{Contract, Drifted, Ending, Header, Lines, RunId, Unwritten, Writer};
 use opal_runtime::vault::Vault;
 use opal_runtime::witness::{Recorder, Unrecorded};
 
@@ -24,6 +24,8 @@ use crate::{planning, view};
 /// The record of a run and its events for others; both may be missing.
 pub(super) struct Recording<'a> {
     writer: Option<Writer<'a>>,
+    /// Whether the run stops where its record cannot be written.
+    is_needed: bool,
     lines: Option<Lines<Box<dyn Write + Send>>>,
     /// Who keeps it in another form.
     told: Option<&'a dyn Recorder>,
@@ -93,32 +95,20 @@ impl<'a> Recording<'a> {
         (plan, vault): (&Plan, &'a Vault),
         told: Option<&'a dyn Recorder>,
     ) -> Result<Self, Failure> {
+        // Who asks for every event on the disk does not want to go on without.
+        let is_needed = header.contract.is_some() || asked.run.sync;
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
         let announced = lines.is_some().then(|| header.clone());
-        let root = match asked.run.no_record {
+        let writer = match asked.run.no_record {
             true => None,
-            false => {
-                Some(context.needed_root(asked.plan.root.as_ref()).map_err(|failure| {
-                    failure.help("`--no-record` runs without keeping anything")
-                })?)
-            }
+            false => writer(context, asked, header, (plan, vault), is_needed)?,
         };
-        let writer = root
-            .map(|root| {
-                let view = PlanView::new(plan, header.plan_hash).with_registry(&context.registry);
-                Writer::create(&root, header, &view, vault, asked.run.sync)
-            })
-            .transpose()
-            .map_err(|unwritten| {
-                Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
-                    .help("nothing was run")
-            })?;
         // Only now: what was told to have started is told to have ended.
         if let (Some(lines), Some(header)) = (&lines, &announced) {
             // What cannot be told is noticed at the first step.
             let _ = lines.start(header, vault);
         }
-        Ok(Self { writer, lines, told, debug: asked.plan.debug })
+        Ok(Self { writer, is_needed, lines, told, debug: asked.plan.debug })
     }
 
     pub(super) fn folder(&self) -> Option<&Path> {
@@ -138,12 +128,65 @@ impl<'a> Recording<'a> {
                 None => Ok(()),
             }
         });
-        let kept = self.writer.map_or(Ok(()), |writer| writer.finish(ending));
-        kept.map_err(|unwritten| {
-            Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
-        })?;
-        told
+        match self.writer.map_or(Ok(()), |writer| writer.finish(ending)) {
+            Err(unwritten) if self.is_needed => Err(unrecorded(&unwritten)),
+            Err(unwritten) => {
+                view::record::incomplete(&unwritten.cause().to_string());
+                told
+            }
+            Ok(()) => told,
+        }
     }
+
+    /// What the record says, where the run depends on it.
+    fn kept(
+        &self,
+        tell: impl FnOnce(&Writer<'_>) -> Result<(), Unrecorded>,
+    ) -> Result<(), Unrecorded> {
+        match self.writer.as_ref().map_or(Ok(()), tell) {
+            // Told at the end, once.
+            Err(_) if !self.is_needed => Ok(()),
+            kept => kept,
+        }
+    }
+}
+
+/// The record of a run; none where nothing can be written and the run needs none.
+fn writer<'a>(
+    context: &Context<'_>,
+    asked: &Asked,
+    header: Header<'a>,
+    (plan, vault): (&Plan, &'a Vault),
+    is_needed: bool,
+) -> Result<Option<Writer<'a>>, Failure> {
+    let root = match context.needed_root(asked.plan.root.as_ref()) {
+        Ok(root) => root,
+        Err(failure) if is_needed => {
+            return Err(failure.help("nothing was run: this run needs a record"));
+        }
+        Err(failure) => {
+            view::record::missing(&failure.message, &failure.help);
+            return Ok(None);
+        }
+    };
+    let view = PlanView::new(plan, header.plan_hash).with_registry(&context.registry);
+    match Writer::create(&root, header, &view, vault, asked.run.sync) {
+        Ok(writer) => Ok(Some(writer)),
+        Err(unwritten) if unwritten.is_unsafe() => {
+            Err(Failure::new(Exit::NotTrusted, unwritten.to_string(), unwritten.help())
+                .help("nothing was run"))
+        }
+        Err(unwritten) if is_needed => Err(unrecorded(&unwritten).help("nothing was run")),
+        Err(unwritten) => {
+            let cause = unwritten.cause();
+            view::record::missing(&cause.to_string(), &[cause.help()]);
+            Ok(None)
+        }
+    }
+}
+
+fn unrecorded(unwritten: &Unwritten) -> Failure {
+    Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
 }
 
 fn lines(path: &Path) -> Result<Lines<Box<dyn Write + Send>>, Failure> {
@@ -179,20 +222,20 @@ impl Recorder for Recording<'_> {
         if let Some(level) = self.debug {
             view::trace::event(event, level);
         }
-        let kept = self.writer.as_ref().map_or(Ok(()), |writer| writer.event(event));
+        let kept = self.kept(|writer| writer.event(event));
         let told = self.lines.as_ref().map_or(Ok(()), |lines| lines.event(event));
         let also = self.told.map_or(Ok(()), |other| other.event(event));
         kept.and(told).and(also)
     }
 
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded> {
-        let kept = self.writer.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
+        let kept = self.kept(|writer| writer.output(number, stream, bytes));
         let told = self.lines.as_ref().map_or(Ok(()), |it| it.output(number, stream, bytes));
         let also = self.told.map_or(Ok(()), |other| other.output(number, stream, bytes));
         kept.and(told).and(also)
     }
 
     fn idle(&self, number: u64) -> Result<(), Unrecorded> {
-        self.writer.as_ref().map_or(Ok(()), |writer| writer.idle(number))
+        self.kept(|writer| writer.idle(number))
     }
 }

@@ -11,6 +11,7 @@ use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::execute;
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
 use opal_runtime::plan::{Keys, Resolved};
+use opal_runtime::regular;
 use opal_runtime::vault::Vault;
 
 use super::show;
@@ -215,12 +216,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     let read = if path == Path::new("-") {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(path).and_then(|file| {
-            if file.metadata()?.is_dir() {
-                return Err(std::io::ErrorKind::IsADirectory.into());
-            }
-            file.take(limit).read_to_end(&mut bytes)
-        })
+        regular::open_given(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
     read.map_err(|error| {
         let failure = Failure::unreadable(path, &error);

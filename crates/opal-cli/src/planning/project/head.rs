@@ -1,8 +1,9 @@
 //! Which commit is checked out, read from git's own files: a run that takes milliseconds does not
 //! start a program to know.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use opal_runtime::regular;
 
 /// Bytes of a file that lists references.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -43,12 +44,13 @@ fn object(text: &str) -> Option<String> {
 }
 
 fn read(path: &Path) -> Option<String> {
-    let small = fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MAX_BYTES);
-    small.then(|| fs::read_to_string(path).ok())?
+    regular::read_to_string(path, MAX_BYTES).ok()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const ONE: &str = "1111111111111111111111111111111111111111";

@@ -4,7 +4,7 @@
 //! pack itself is only read.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Trouble, TroubleKind};
+use opal_runtime::regular;
 
 use crate::module::NotFound;
 
@@ -195,7 +196,7 @@ impl Walk<'_> {
 /// A file that may grow while it is read.
 fn content(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    regular::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(io::Error::other("it is too large"));
     }

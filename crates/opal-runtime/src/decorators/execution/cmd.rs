@@ -18,8 +18,8 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         Example {
             title: "a function made of others",
             source: "fun build() {\n    cargo build --release\n}\n\n\
-                     fun check() {\n    cargo test\n}\n\n\
-                     fun release() {\n    @cmd.check && @cmd.build\n}\n",
+                     fun test() {\n    cargo test\n}\n\n\
+                     fun release() {\n    @cmd.test && @cmd.build\n}\n",
         },
         Example {
             title: "the same steps for several values",

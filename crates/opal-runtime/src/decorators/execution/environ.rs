@@ -18,7 +18,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     examples: &[
         Example {
             title: "settings of a test run",
-            source: "fun check() {\n    @environ(RUST_LOG=\"debug\", CI=\"true\") {\n        \
+            source: "fun test() {\n    @environ(RUST_LOG=\"debug\", CI=\"true\") {\n        \
                      cargo test\n    }\n}\n",
         },
         Example {

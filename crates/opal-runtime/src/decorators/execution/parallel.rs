@@ -35,7 +35,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     examples: &[
         Example {
             title: "all checks, whatever fails",
-            source: "fun check() {\n    @parallel(on_failure=\"wait\") {\n        \
+            source: "fun test() {\n    @parallel(on_failure=\"wait\") {\n        \
                      cargo fmt --check\n        cargo clippy\n        cargo test\n    }\n}\n",
         },
         Example {

@@ -31,7 +31,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     examples: &[
         Example {
             title: "do not wait for ever",
-            source: "fun check() {\n    @timeout(10m) {\n        cargo test\n    }\n}\n",
+            source: "fun test() {\n    @timeout(10m) {\n        cargo test\n    }\n}\n",
         },
         Example {
             title: "a limit for each attempt",

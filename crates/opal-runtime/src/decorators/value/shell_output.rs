@@ -28,7 +28,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     examples: &[Example {
         title: "decide by the state of a cluster",
         source: "var NODES = @shell.output(\"kubectl get nodes --output=name\", public=true)\n\n\
-                 fun check() {\n    for node in lines(NODES) {\n        \
+                 fun test() {\n    for node in lines(NODES) {\n        \
                  kubectl describe @var.node\n    }\n}\n",
     }],
     ..Descriptor::BASE

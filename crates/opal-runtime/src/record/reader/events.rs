@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Unread, Unreadable};
 use crate::record::EVENTS;
+use crate::regular;
 
 /// Bytes that a line may have.
 const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
@@ -25,7 +26,7 @@ pub struct Events {
 impl Events {
     pub fn open(folder: &Path) -> Result<Self, Unreadable> {
         let path = folder.join(EVENTS);
-        let file = File::open(&path).map_err(|error| Unreadable::io(&path, error))?;
+        let file = regular::open(&path).map_err(|error| Unreadable::io(&path, error))?;
         Ok(Self { path, file: BufReader::new(file), begun: Vec::new(), line: 0 })
     }
 

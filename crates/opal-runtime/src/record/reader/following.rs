@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Unreadable;
 use crate::record::output::{HALF_BYTES, MOST_BYTES, marker};
 use crate::record::ring;
+use crate::regular;
 
 /// So much is read at once.
 const PIECE_BYTES: u64 = 64 * 1024;
@@ -24,7 +25,7 @@ pub struct Following {
 impl Following {
     /// Whoever has seen its beginning goes on behind that.
     pub fn open(path: &Path, passed: u64) -> Result<Self, Unreadable> {
-        let file = File::open(path).map_err(|error| Unreadable::io(path, error))?;
+        let file = regular::open(path).map_err(|error| Unreadable::io(path, error))?;
         Ok(Self { path: path.into(), file, passed })
     }
 

@@ -1,7 +1,6 @@
 //! What steps printed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::{Events, Unreadable};
 use crate::record::output::{self, HALF_BYTES};
 use crate::record::ring;
+use crate::regular;
 
 /// Something that a step printed, as an event tells of it.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Printed {
 /// Opens the output that has a file of its own. That of a step which is still running, or was
 /// killed, is put together from its parts.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
-    let file = File::open(path)?;
+    let file = regular::open(path)?;
     let Some(last) = ring::read(path, 0)? else { return Ok(Box::new(file)) };
     let first = file.take(HALF_BYTES);
     let last_bytes = io::Cursor::new(last.bytes);

@@ -1,6 +1,5 @@
 //! How a run went, or goes.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use serde_json::{Map, Value};
 use super::steps::cut_short;
 use super::{Events, Found, Unread, Unreadable, is_going_on};
 use crate::record::{PLAN, RunId, SUMMARY};
+use crate::regular;
 
 /// Bytes that a summary may have.
 const MAX_SUMMARY_BYTES: u64 = 16 * 1024 * 1024;
@@ -151,7 +151,7 @@ fn started(folder: &Path) -> Result<Map<String, Value>, Unreadable> {
 fn read_object(path: &Path, limit: u64) -> Result<Map<String, Value>, Unreadable> {
     let of = |error| Unreadable::io(path, error);
     let mut bytes = Vec::new();
-    File::open(path).map_err(of)?.take(limit + 1).read_to_end(&mut bytes).map_err(of)?;
+    regular::open(path).map_err(of)?.take(limit + 1).read_to_end(&mut bytes).map_err(of)?;
     if bytes.len() as u64 > limit {
         return Err(Unreadable { path: path.into(), why: Unread::TooLarge });
     }

@@ -1,13 +1,15 @@
 //! Files, by the paths that sources write.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Trouble, TroubleKind};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+
+use crate::regular;
 
 /// Between two looks another process may have put a pipe there.
 const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
@@ -18,15 +20,12 @@ const ONLY_THERE: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const ONLY_THERE: OFlags = OFlags::RDONLY;
 
-/// Opens a regular file, with the name that messages have for it. Anything else could block for
-/// ever, never end, or do something when it is opened: a pipe, `/dev/zero`, a watchdog device.
+/// Opens a regular file, with the name that messages have for it.
 pub(super) fn open(place: &Path, path: &str) -> Result<File, Trouble> {
-    let failed = |error: io::Error| trouble(path, &error);
-    regular(path, fs::metadata(place).map_err(failed)?.mode())?;
-    let file = OpenOptions::new().read(true).custom_flags(GENTLY.bits().cast_signed()).open(place);
-    let file = file.map_err(failed)?;
-    regular(path, file.metadata().map_err(failed)?.mode())?;
-    Ok(file)
+    regular::open(place).map_err(|error| match fs::metadata(place) {
+        Ok(found) if !found.is_file() => irregular(path, found.mode()),
+        _ => trouble(path, &error),
+    })
 }
 
 /// The same, and follows no link from `top` on, which is a directory above the place.
@@ -44,10 +43,15 @@ pub(super) fn open_below(top: &Path, place: &Path, path: &str) -> Result<File, T
     }
     let name = name.as_os_str();
     let found = rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
-    regular(path, found.st_mode)?;
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(irregular(path, found.st_mode));
+    }
     let flags = GENTLY | OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&at, name, flags, Mode::empty()).map_err(failed)?;
-    regular(path, rustix::fs::fstat(&file).map_err(failed)?.st_mode)?;
+    let opened = rustix::fs::fstat(&file).map_err(failed)?.st_mode;
+    if FileType::from_raw_mode(opened) != FileType::RegularFile {
+        return Err(irregular(path, opened));
+    }
     Ok(file.into())
 }
 
@@ -79,20 +83,12 @@ fn of_another(path: &str) -> Trouble {
     )
 }
 
-fn regular(path: &str, mode: u32) -> Result<(), Trouble> {
-    let what = match FileType::from_raw_mode(mode) {
-        FileType::RegularFile => return Ok(()),
-        FileType::Directory => "a directory",
-        FileType::Symlink => "a symbolic link",
-        FileType::Fifo => "a named pipe",
-        FileType::Socket => "a socket",
-        _ => "a device",
-    };
-    Err(Trouble::new(
+fn irregular(path: &str, mode: u32) -> Trouble {
+    Trouble::new(
         TroubleKind::Invalid,
-        format!("`{path}` is {what} and not a file"),
+        format!("`{path}` is {} and not a file", regular::kind(FileType::from_raw_mode(mode))),
         "name a file; what a program gives is read with `@shell.output(…)`",
-    ))
+    )
 }
 
 fn trouble(path: &str, error: &io::Error) -> Trouble {

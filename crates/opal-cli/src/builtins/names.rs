@@ -1,0 +1,65 @@
+//! Which names are opal's own.
+
+/// Every name that `opal self` reaches.
+pub(crate) const NAMES: [&str; 16] = [
+    "apply",
+    "blueprint",
+    "check",
+    "completions",
+    "convert",
+    "explain",
+    "fmt",
+    "help",
+    "keys",
+    "list",
+    "module",
+    "plan",
+    "run",
+    "runs",
+    "self",
+    "verify",
+];
+
+/// Names that always mean opal, whatever functions a file has: these commands promise to change
+/// nothing, or start-up files and tools call them, so reading a stranger's repository never runs
+/// it. Those that are not in [`NAMES`] are kept for later versions.
+const RESERVED: [&str; 24] = [
+    "adopt",
+    "apply",
+    "audit",
+    "blueprint",
+    "check",
+    "completions",
+    "convert",
+    "dispatch",
+    "explain",
+    "fmt",
+    "help",
+    "keys",
+    "list",
+    "lsp",
+    "mcp",
+    "module",
+    "plan",
+    "plugin",
+    "run",
+    "runner",
+    "runs",
+    "self",
+    "ui",
+    "verify",
+];
+
+/// The words that `opal plan` keeps for itself; `opal plan -- NAME` plans a function of that name.
+const RESERVED_BY_PLAN: [&str; 7] =
+    ["approve", "diff", "inbox", "reject", "show", "submit", "verify"];
+
+/// Whether `opal NAME` means opal, and never a function.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
+/// Whether `opal plan NAME` means a command of `plan`, and never a function.
+pub(crate) fn is_reserved_by_plan(name: &str) -> bool {
+    RESERVED_BY_PLAN.contains(&name)
+}
