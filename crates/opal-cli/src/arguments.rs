@@ -24,12 +24,15 @@ pub(crate) struct Typed {
     /// The first word that is no option.
     pub(crate) word: Option<String>,
     pub(crate) rest: Vec<OsString>,
+    /// Whether it was called by the name of `hyops`.
+    pub(crate) is_hyops: bool,
 }
 
 impl Typed {
     /// Of the second binary, whose commands are all those of `opal module`.
     pub(crate) fn hyops(words: &[OsString]) -> Self {
-        Self { word: Some("module".to_owned()), rest: words.to_vec(), ..Self::default() }
+        let (word, rest) = (Some("module".to_owned()), words.to_vec());
+        Self { word, rest, is_hyops: true, ..Self::default() }
     }
 
     /// Whether JSON is asked for, of opal or of a built-in command; a task's arguments are its own.

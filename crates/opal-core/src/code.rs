@@ -200,6 +200,8 @@ codes! {
     "E1110" SpecSecret Error "a secret in a spec";
     "W1111" SpecUnused Warning "a key that has no effect";
     "W1112" SpecLacking Warning "something that a spec names and that is not there";
+    "E1113" SpecConstraint Error "invalid constraint in a module spec";
+    "E1114" SpecProbe Error "invalid probe in a module spec";
 }
 
 impl Code {

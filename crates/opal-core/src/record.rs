@@ -3,11 +3,15 @@
 //! Everything here is safe to show: texts have been through the scrubber, and there is no other way
 //! to make a [`Shown`].
 
+mod escapes;
+
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use crate::action::Level;
 use crate::resource;
+
+pub use escapes::Escapes;
 
 /// Text that holds no secret: made by the scrubber, or of words of our own.
 ///
@@ -37,6 +41,12 @@ impl<'a> Shown<'a> {
     #[must_use]
     pub fn into_owned(self) -> Shown<'static> {
         Shown(Cow::Owned(self.0.into_owned()))
+    }
+
+    /// The same without escape sequences of terminals. The scrubber finds secrets through these.
+    #[must_use]
+    pub fn without(&self, escapes: &mut Escapes) -> Shown<'static> {
+        Shown(Cow::Owned(escapes.strip(&self.0)))
     }
 
     /// As text, with what is no UTF-8 replaced.

@@ -109,6 +109,9 @@ pub trait Probe: Sync {
     /// The body of a page, at most [`MAX_VALUE_BYTES`].
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble>;
 
+    /// Opens a connection to a port and closes it at once; nothing is sent.
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble>;
+
     fn now(&self) -> SystemTime;
 
     fn host(&self) -> Host;
@@ -149,6 +152,10 @@ impl<P: Probe + ?Sized> Probe for &P {
 
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
         (**self).get(request)
+    }
+
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
+        (**self).connect(port)
     }
 
     fn now(&self) -> SystemTime {
@@ -254,6 +261,15 @@ pub enum Run<'a> {
 pub struct Request<'a> {
     pub url: &'a str,
     pub headers: &'a BTreeMap<String, Data>,
+    pub timeout: std::time::Duration,
+}
+
+/// A port of a host, to connect to.
+#[derive(Clone, Copy, Debug)]
+pub struct Port<'a> {
+    /// A name, or an address.
+    pub host: &'a str,
+    pub port: u16,
     pub timeout: std::time::Duration,
 }
 

@@ -17,7 +17,11 @@ fn asked(source: &str, purpose: Purpose) -> Vec<String> {
         panic!("{source}\n{errors:#?}");
     }
     let names = project.world.asked().into_iter().map(|asked| match asked {
-        Asked::Env(name) | Asked::Open(name) | Asked::Run(name) | Asked::Get(name) => name,
+        Asked::Env(name)
+        | Asked::Open(name)
+        | Asked::Run(name)
+        | Asked::Get(name)
+        | Asked::Connect(name) => name,
         other => format!("{other:?}"),
     });
     names.collect()

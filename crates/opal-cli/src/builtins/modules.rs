@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::{ArgValueCandidates, CompletionCandidate};
 use opal_modules::module::keep::Target;
+use opal_modules::module::run::drivers;
+use opal_modules::module::skeleton::USUAL_DRIVER;
 
 use super::json;
 use crate::options;
@@ -23,7 +25,8 @@ pub(super) fn module() -> Command {
              wrong, 66 it is not there, 69 the run cannot begin, 74 something cannot be written, 76 a \
              contract does not hold, 78 a root is not there, 130 interrupted; else what the tool ended \
              with.\n\n\
-             Examples:\n  opal module list\n  opal module apply core/network --dry-run\n  \
+             Examples:\n  opal module new demo/note\n  opal module list\n  \
+             opal module apply core/network --dry-run\n  \
              opal module apply core/network --inputs prod.yml\n  opal module destroy core.network",
         )
 }
@@ -62,6 +65,7 @@ pub(crate) fn commands(program: &str) -> Vec<Command> {
         run("destroy", "Take down what a module has brought about", "  {} destroy core/network"),
         preflight(program),
         init(program),
+        new(program),
         list(program),
         show(program),
         lint(program),
@@ -105,6 +109,35 @@ fn init(program: &str) -> Command {
              Exit: 0 ready, 78 something is missing.\n\n\
              Examples:\n  {program} init local\n  {program} init hetzner\n  {program} init status"
         ))
+}
+
+fn new(program: &str) -> Command {
+    let drivers = drivers::all().map(|driver| driver.reference());
+    let drivers = drivers.collect::<Vec<_>>().join(", ");
+    Command::new("new")
+        .about("Create a module that works at once: a spec, a pack, and a profile where there is none")
+        .args(reference())
+        .args([
+            Arg::new("driver")
+                .long("driver")
+                .value_name("DRIVER")
+                .default_value(USUAL_DRIVER)
+                .add(ArgValueCandidates::new(driver_names))
+                .help(format!("What runs its tools: {drivers}")),
+            module_root(),
+            json(),
+        ])
+        .after_help(format!(
+            "The files go below `--module-root`, $HYOPS_MODULES_ROOT or `modules/` in this directory, \
+             with `packs/` and `drivers/` beside it. Nothing is overwritten.\n\n\
+             Exit: 0 created, 74 something exists already or cannot be written.\n\n\
+             Examples:\n  {program} new demo/note\n  \
+             {program} new core/network --driver iac/terragrunt --module-root infra/modules"
+        ))
+}
+
+fn driver_names() -> Vec<CompletionCandidate> {
+    drivers::all().map(|driver| CompletionCandidate::new(driver.reference())).collect()
 }
 
 fn list(program: &str) -> Command {

@@ -3,7 +3,7 @@
 pub(crate) mod again;
 mod end;
 pub(crate) mod keeper;
-mod questions;
+pub(crate) mod questions;
 pub(crate) mod recording;
 mod start;
 mod unready;

@@ -1,5 +1,6 @@
 //! `opal module`: looking at modules, and running them.
 
+mod approval;
 pub(crate) mod around;
 mod basis;
 mod complete;
@@ -7,6 +8,7 @@ mod init;
 mod keeper;
 mod machine;
 mod masked;
+mod new;
 mod order;
 mod preflight;
 pub(crate) mod run;
@@ -36,13 +38,14 @@ pub(crate) use basis::basis;
 pub(crate) use complete::{Complete, complete, messages};
 pub(crate) use keeper::Keeping;
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 12] = [
     "apply",
     "deploy",
     "destroy",
     "init",
     "lint",
     "list",
+    "new",
     "plan",
     "preflight",
     "show",
@@ -69,6 +72,7 @@ pub(crate) fn word(
         "validate" if !matches.get_flag("tools") => validate(context, matches),
         "lint" => lint(context, matches),
         "init" => init::run(context, matches),
+        "new" => new::run(context, matches),
         "preflight" => preflight::run(context, matches),
         _ => match Command::named(verb) {
             Some(command) => run::run(context, matches, command),

@@ -70,7 +70,7 @@ pub(super) static ROWS: [Row; 28] = [
     row("timeout", Text("DURATION"), Run, "End the run where it takes longer, as in 30m; exit 124"),
     row("from", Text("PATH|step:N"), Run, "Start at this step of the plan, and skip those before it"),
     row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
-    short('y', row("yes", Nothing, Run, "Answer every @confirm with yes")),
+    short('y', row("yes", Nothing, Run, "Answer every question with yes")),
     short('j', row("jobs", Text("N"), Run, "At most N steps side by side, over the whole run")),
     row("verify-first", Nothing, Run, "Look at every resource first, and say what will be skipped"),
     row("no-record", Nothing, Run, "Keep no record of the run"),

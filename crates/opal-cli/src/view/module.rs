@@ -21,6 +21,7 @@ use crate::commands::execute::keeper::Last;
 use crate::commands::module::Complete;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::tasks::quoted;
 
 /// How much a lint has seen.
 #[derive(Clone, Copy, Debug)]
@@ -292,6 +293,25 @@ pub(crate) fn ended(run: &Run, result: &finish::Result, evidence: &Path, colour:
         let _ = writeln!(out, "evidence: {}", evidence.display());
     }
     out
+}
+
+/// A new module, and how it is run; `root` where that must be named.
+pub(crate) fn made(
+    module: &ModuleRef,
+    files: &[String],
+    root: Option<&str>,
+    json: bool,
+) -> Result<Exit, Failure> {
+    if json {
+        return print_json(&json!({"version": 1, "module_ref": module.as_str(), "files": files}));
+    }
+    let mut out = String::new();
+    for file in files {
+        let _ = writeln!(out, "created {}", visible(file));
+    }
+    let root = root.map(|root| format!(" --module-root {}", quoted(root))).unwrap_or_default();
+    let _ = writeln!(out, "next: opal module apply {module}{root}");
+    print(&out)
 }
 
 /// A run with those before it, as one document. Nothing where nothing has run.

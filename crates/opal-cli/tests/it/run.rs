@@ -9,7 +9,7 @@ pub(crate) mod interrupted;
 mod jobs;
 mod output;
 mod stories;
-mod terminal;
+pub(crate) mod terminal;
 
 use crate::support::{Opal, Ran};
 

@@ -1,6 +1,7 @@
 //! Runs of modules from the outside: `opal module apply` and its like, in small releases of their own.
 
 mod blueprints;
+mod checks;
 mod contracts;
 mod dependencies;
 mod drift;
@@ -12,6 +13,7 @@ mod inputs;
 mod kept;
 mod lifetimes;
 mod limits;
+mod new;
 mod outcome;
 mod places;
 mod policy;
@@ -24,6 +26,7 @@ mod slips;
 mod state;
 mod steered;
 mod stopped;
+mod terminal;
 mod terms;
 mod trouble;
 mod untold;

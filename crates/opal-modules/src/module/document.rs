@@ -243,6 +243,21 @@ pub(super) fn referred<T>(
     read.map_err(|no| report.error(Code::SpecReference, span, no.message, no.help)).ok()
 }
 
+/// Refuses a key of a closed list, with the one that may be meant.
+pub(super) fn unknown_key(
+    code: Code,
+    (what, key): (&str, &str),
+    span: Span,
+    expected: &[&str],
+    report: &mut Report<'_>,
+) {
+    let names: Vec<String> = expected.iter().map(|name| format!("`{name}`")).collect();
+    let near = suggest::nearest(key, expected.iter().copied());
+    let error = Diagnostic::new(code, span, format!("unknown {what} `{}`", shorten(key)));
+    let error = error.maybe_help(near.map(|near| format!("did you mean `{near}`?")));
+    report.push(error.help(format!("expected one of: {}", names.join(", "))));
+}
+
 /// Refuses every key that is left: this part belongs to the reader's side alone.
 pub(super) fn closed(
     fields: &mut Fields<'_>,

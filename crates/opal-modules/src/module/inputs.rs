@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::reference::{ModuleRef, shorten};
 use super::spec::Spec;
-use super::{document, value};
+use super::{constraint, document, offer, value};
 
 pub use schema::Schema;
 
@@ -146,7 +146,9 @@ pub fn resolve(
         if let Some(reason) = schema.and_then(|schema| schema.fault(&inputs)) {
             return Err(reason);
         }
-        validators::check(&spec.module_ref, &inputs).map(|()| inputs)
+        validators::check(&spec.module_ref, &inputs)?;
+        let faults = constraint::of_inputs(&spec.constraints, &inputs);
+        if faults.is_empty() { Ok(inputs) } else { Err(faults.join("; ")) }
     });
     inputs.map_err(|reason| InvalidInputs { module_ref: spec.module_ref.clone(), reason })
 }
@@ -178,6 +180,13 @@ pub fn outlook(
             placeholders(&inputs).into_iter().map(|(path, _)| path).collect();
         if let Some(schema) = schema {
             open.extend(schema.open(&inputs)?);
+        }
+        let comes =
+            |path: &str| open.contains(path) || !constraint::is_set(constraint::at(&inputs, path));
+        let settled = spec.constraints.iter().filter(|one| !one.inputs().any(comes));
+        let faults = constraint::of_inputs(settled, &inputs);
+        if !faults.is_empty() {
+            return Err(faults.join("; "));
         }
         Ok(Outlook { keys: keys(inputs), open: open.into_iter().collect() })
     });
@@ -234,8 +243,9 @@ fn merged(
         _ => return Ok(inputs),
     };
     let preset = spec.presets.get(name).ok_or_else(|| {
-        let known: Vec<&str> = spec.presets.keys().map(String::as_str).collect();
-        format!("`{PRESET}` names no preset; there are `{}`", known.join("`, `"))
+        let known = spec.presets.keys().cloned().collect();
+        let help = offer::offer(name, "presets", known, String::new());
+        format!("`{PRESET}` names a preset that does not exist; {help}")
     })?;
     let mut weak = spec.defaults.clone();
     merge(&mut weak, preset.clone());
@@ -243,13 +253,20 @@ fn merged(
 }
 
 /// Puts `over` onto `inputs`: maps key by key, everything else as a whole.
-fn merge(inputs: &mut Map<String, Value>, over: Map<String, Value>) {
+pub(super) fn merge(inputs: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         match (inputs.get_mut(&key), value) {
             (Some(Value::Object(below)), Value::Object(above)) => merge(below, above),
             (_, value) => drop(inputs.insert(key, value)),
         }
     }
+}
+
+/// Makes a place for what comes from elsewhere, and is not known yet.
+pub(super) fn reserve(inputs: &mut Map<String, Value>, path: &str) {
+    let keys: Vec<&str> = path.split('.').collect();
+    // A path through something that is no map is reported when it is imported.
+    let _ = set(inputs, &keys, Value::Null, Match::AsWritten);
 }
 
 /// How a key finds the one it means.

@@ -9,6 +9,7 @@ use opal_syntax::source;
 
 use super::document::{Checked, bytes, shown};
 use super::inputs::Schema;
+use super::offer;
 use super::place::is_below;
 use super::{Blueprint, ModuleRef, NotFound, Places, Profile, Spec};
 
@@ -25,9 +26,12 @@ pub struct Read<T> {
 pub(super) fn place(places: &Places, module: &ModuleRef) -> Result<PathBuf, NotFound> {
     let path = places.module(module).join("spec.yml");
     if !path.is_file() {
+        let modules = offer::folders_with(&places.modules, "spec.yml");
+        let root = places.modules.display();
+        let otherwise = format!("`opal module new {module}` makes one below `{root}`");
         return Err(NotFound {
             message: format!("there is no module `{module}`"),
-            help: format!("`opal module list` shows those below `{}`", places.modules.display()),
+            help: offer::offer(module.as_str(), "modules", modules, otherwise),
         });
     }
     if !is_below(&path, &places.modules) {

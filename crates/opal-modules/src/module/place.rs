@@ -6,6 +6,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use super::offer;
 use super::reference::{ModuleRef, Name};
 
 /// What decides where things are, as the command line and the environment have it.
@@ -72,11 +73,11 @@ impl Places {
         let root = self.packs()?;
         let stack = root.join(driver.path()).join(pack.path()).join("stack");
         if !stack.is_dir() {
+            let packs = offer::folders_with(&root.join(driver.path()), "stack");
+            let otherwise = format!("put its files in `{}`", stack.display());
+            let help = offer::offer(pack.as_str(), "packs", packs, otherwise);
             let message = format!("there is no pack `{pack}` of the driver `{driver}`");
-            return Err(NotFound::new(
-                message,
-                format!("its files belong into `{}`", stack.display()),
-            ));
+            return Err(NotFound::new(message, help));
         }
         if !is_below(&stack, root) {
             let message = format!("the pack `{pack}` is a link that leads out of the packs root");
@@ -94,11 +95,25 @@ impl Places {
             .iter()
             .flat_map(|release| [release.join(&below), release.join("hyops").join(&below)]);
         candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-            NotFound::new(
-                format!("the driver `{driver}` has no profile `{profile}`"),
-                format!("it is looked for as `{}`, beside `modules/`", below.display()),
-            )
+            let otherwise = format!("add it as `{}`, beside `modules/`", below.display());
+            let help = offer::offer(profile.as_str(), "profiles", self.profiles(driver), otherwise);
+            NotFound::new(format!("the driver `{driver}` has no profile `{profile}`"), help)
         })
+    }
+
+    /// The directory that holds the modules root, where `packs/` and `drivers/` are too.
+    pub(super) fn beside(&self) -> Option<PathBuf> {
+        self.modules.canonicalize().ok()?.parent().map(Path::to_path_buf)
+    }
+
+    /// The profiles of a driver, by their names.
+    pub(super) fn profiles(&self, driver: &Name) -> Vec<String> {
+        let below = Path::new("drivers").join(driver.path()).join("profiles");
+        let roots = self
+            .releases
+            .iter()
+            .flat_map(|release| [release.join(&below), release.join("hyops").join(&below)]);
+        roots.flat_map(|root| offer::files_ending(&root, ".profile.yml")).collect()
     }
 }
 

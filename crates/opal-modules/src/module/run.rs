@@ -16,6 +16,7 @@
 //! | whether a run can begin | [`preflight`], what its tools say in `versions` |
 //! | what its tools do not take over from where opal was started | `surroundings` |
 //! | what workspaces are called | `workspace` |
+//! | what is checked after its tools | `probes` |
 //! | the hooks that run behind its tools | `hooks` |
 //! | what a run has in clear, and for how long | `in_clear` |
 //! | the program of a run | [`lower`], its decorators in [`decorators`] |
@@ -35,6 +36,7 @@ mod lower;
 pub mod pack;
 pub mod preflight;
 pub mod prepare;
+mod probes;
 mod secrets;
 mod surroundings;
 mod versions;
@@ -46,3 +48,4 @@ pub use driver::{Driver, Outputs, Place, Request, Setting, Tool, Work};
 pub use hooks::HookStep;
 pub use lower::lower;
 pub use prepare::{Prepared, Wanted, prepare};
+pub use probes::{ProbeStep, UNMET};

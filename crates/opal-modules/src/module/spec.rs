@@ -1,9 +1,11 @@
 //! The spec of a module: what is wanted, and nothing of how it is done.
 //!
-//! `execution` is closed. Everything else may hold more than is read here: it is for people and for
+//! `execution`, `constraints` and `probes` are closed. Everything else may hold more than is read here: it is for people and for
 //! other tools.
 
+mod constraints;
 mod execution;
+mod probes;
 pub(super) mod secret;
 
 use std::collections::BTreeMap;
@@ -11,10 +13,13 @@ use std::collections::BTreeMap;
 use opal_core::{Code, Diagnostic, Span};
 use serde_json::{Map, Value};
 
+use super::constraint::Constraint;
 use super::document::{
     self, Checked, caption, checked, needed, needed_map, optional_list, optional_map, referred,
     slips,
 };
+use super::inputs;
+use super::probe::Probe;
 use super::profile::Profile;
 use super::reference::{ModuleRef, Name, shorten};
 use super::value::mapping;
@@ -23,7 +28,7 @@ use crate::config::fields::Fields;
 use crate::config::report::Report;
 
 /// Providers whose credentials a module needs when they are named in its reference or its pack.
-const PROVIDERS: [&str; 8] =
+pub(super) const PROVIDERS: [&str; 8] =
     ["aws", "azure", "digitalocean", "gcp", "hetzner", "openstack", "proxmox", "vsphere"];
 
 /// Keys at the top that could say nothing but how a module is implemented.
@@ -57,6 +62,10 @@ pub struct Spec {
     pub dependencies: Vec<Dependency>,
     /// The outputs that others may see.
     pub publish: Vec<String>,
+    /// What must hold for inputs and outputs.
+    pub constraints: Vec<Constraint>,
+    /// How it is seen to work.
+    pub probes: Vec<Probe>,
 }
 
 #[derive(Clone, Debug)]
@@ -109,7 +118,7 @@ impl Spec {
 }
 
 fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
-    slips(fields, &["dependencies", "metadata", "outputs"], report);
+    slips(fields, &["constraints", "dependencies", "metadata", "outputs", "probes"], report);
     leaks(fields, report);
     // What is secret in the others is told where they are read.
     let others = fields.keys().filter(|key| !["execution", "inputs", "requirements"].contains(key));
@@ -131,11 +140,11 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
         .and_then(|mut requirements| read_credentials(&mut requirements, report));
     let execution = needed_map(fields, "execution", report)
         .and_then(|execution| execution::read(execution, report));
-    let dependencies = optional_list(fields, "dependencies", report)
+    let dependencies: Vec<Dependency> = optional_list(fields, "dependencies", report)
         .into_iter()
         .filter_map(|node| dependency(node, report))
         .collect();
-    let publish = optional_map(fields, "outputs", report)
+    let publish: Vec<String> = optional_map(fields, "outputs", report)
         .map(|mut outputs| {
             slips(&mut outputs, &["publish"], report);
             optional_list(&mut outputs, "publish", report)
@@ -144,6 +153,8 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
         .into_iter()
         .filter_map(|node| Some(document::text(node, "publish", report)?.text.to_owned()))
         .collect();
+    let (constraints, probes) =
+        checks(fields, inputs.as_ref().and_then(Option::as_ref), &dependencies, &publish, report);
     let ((module_ref, span), (defaults, presets)) = (module_ref?, inputs??);
     let (credentials, place) = credentials?;
     let (execution, spans) = execution?;
@@ -161,7 +172,32 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
         spans,
         dependencies,
         publish,
+        constraints,
+        probes,
     })
+}
+
+/// What is checked before and after a run. A secret in there has been reported, and is not repeated.
+fn checks(
+    fields: &mut Fields<'_>,
+    inputs: Option<&Inputs>,
+    dependencies: &[Dependency],
+    publish: &[String],
+    report: &mut Report<'_>,
+) -> (Vec<Constraint>, Vec<Probe>) {
+    let mut known = Map::new();
+    if let Some((defaults, presets)) = inputs {
+        let presets = presets.values().cloned();
+        [defaults.clone()].into_iter().chain(presets).for_each(|it| inputs::merge(&mut known, it));
+    }
+    let imports = dependencies.iter().flat_map(|it| it.imports.values());
+    imports.for_each(|path| inputs::reserve(&mut known, path));
+    let is_clean = |key| fields.get(key).is_none_or(|node| !secret::is_found(node));
+    let (constraints, probes) = (is_clean("constraints"), is_clean("probes"));
+    let constraints =
+        if constraints { constraints::read(fields, &known, report) } else { Vec::new() };
+    let probes = if probes { probes::read(fields, (&known, publish), report) } else { Vec::new() };
+    (constraints, probes)
 }
 
 /// Refuses what a driver, a profile or a pack has to say.

@@ -181,7 +181,13 @@ impl Bench {
     pub(crate) fn setting(&self, command: Command, stack: &Path) -> Result<Setting, NotFound> {
         let driver = drivers::find(&self.spec.execution.driver).unwrap();
         let memory = self.memory();
-        let place = Place { run_id: "trial-1", stack, memory: &memory, root: self.root.path() };
+        let place = Place {
+            run_id: "trial-1",
+            stack,
+            memory: &memory,
+            root: self.root.path(),
+            colour: false,
+        };
         self.with(command, |request| driver.setting(request, &place))
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::needs;
 use crate::support::{Bench, ambient, example, program, release, write};
 
-const INIT: &str = "init -no-color -input=false";
+const INIT: &str = "init -input=false";
 const OUTPUT: &str = "tofu output -no-color -json";
 
 /// It writes down how it was called, keeps a state where the backend says, and prints outputs.
@@ -66,7 +66,7 @@ fn a_plain_stack_runs_on_what_there_is() {
         let labels =
             ["init", "output_before", "apply", "output"].map(|it| format!("terragrunt_{it}"));
         assert_eq!(ran.labels(), labels);
-        let apply = format!("{program} apply -auto-approve -no-color -input=false");
+        let apply = format!("{program} apply -auto-approve -input=false");
         let output = format!("{program} output -no-color -json");
         assert_eq!(log(tools.path()), [format!("{program} {INIT}"), output.clone(), apply, output]);
         assert_eq!(*ran.output("label"), "a-b");
@@ -99,10 +99,10 @@ fn every_command_has_its_arguments_and_asks_nobody() {
     let tools = stand_ins(&["tofu"]);
     let label = example("demo/label").only(tools.path());
     for (command, last) in [
-        (Command::Plan, "tofu plan -no-color -input=false"),
-        (Command::Verify, "tofu plan -no-color -input=false -detailed-exitcode"),
-        (Command::Validate, "tofu validate -no-color"),
-        (Command::Destroy, "tofu destroy -auto-approve -no-color -input=false"),
+        (Command::Plan, "tofu plan -input=false"),
+        (Command::Verify, "tofu plan -input=false -detailed-exitcode"),
+        (Command::Validate, "tofu validate"),
+        (Command::Destroy, "tofu destroy -auto-approve -input=false"),
     ] {
         let mut words = label.words(command);
         assert_eq!(words.pop().as_deref(), Some(last));

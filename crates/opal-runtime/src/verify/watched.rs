@@ -7,7 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use opal_core::files::Entry;
-use opal_core::resolver::{Answer, Ask, Host, Links, Probe, Request, Run, Trouble, TroubleKind};
+use opal_core::resolver::{
+    Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
+};
 use opal_core::{Data, Secret};
 
 use crate::stop::{Order, Stop};
@@ -94,6 +96,11 @@ impl Probe for Watched<'_> {
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
         self.go_on()?;
         self.inner.get(request)
+    }
+
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
+        self.go_on()?;
+        self.inner.connect(port)
     }
 
     fn now(&self) -> SystemTime {

@@ -1,8 +1,9 @@
 //! A world of plain data.
 
+mod asked;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{Cursor, Read};
@@ -12,14 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use asked::written;
 use opal_core::Secret;
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{
-    Answer, Ask, Host, Links, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble,
-    TroubleKind,
+    Answer, Ask, Host, Links, MAX_VALUE_BYTES, Port, Probe, Request, Run, Trouble, TroubleKind,
 };
 use tree::Content;
 
+pub use asked::Asked;
 pub(crate) use tree::Tree;
 
 /// Where relative paths begin.
@@ -38,6 +40,7 @@ pub struct MemoryWorld {
     commands: BTreeMap<String, Result<Secret, Trouble>>,
     answers: BTreeMap<String, Vec<Result<Answer, Trouble>>>,
     pages: BTreeMap<String, Result<Secret, Trouble>>,
+    ports: BTreeSet<String>,
     otherwise: Option<Vec<u8>>,
     clock: SystemTime,
     host: Host,
@@ -45,24 +48,6 @@ pub struct MemoryWorld {
     asked: Mutex<Vec<Asked>>,
     busy: AtomicUsize,
     most_busy: AtomicUsize,
-}
-
-/// One look at a [`MemoryWorld`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asked {
-    Env(String),
-    Open(String),
-    /// See [`MemoryWorld::command`] for how commands are written.
-    Run(String),
-    Get(String),
-    Now,
-    Host,
-    Look(PathBuf),
-    Read(PathBuf),
-    ReadLink(PathBuf),
-    List(PathBuf),
-    /// Written as for [`Self::Run`].
-    Ask(String),
 }
 
 impl Default for MemoryWorld {
@@ -74,6 +59,7 @@ impl Default for MemoryWorld {
             commands: BTreeMap::new(),
             answers: BTreeMap::new(),
             pages: BTreeMap::new(),
+            ports: BTreeSet::new(),
             otherwise: None,
             clock: SystemTime::UNIX_EPOCH + Duration::from_secs(1_738_332_300),
             host,
@@ -175,6 +161,13 @@ impl MemoryWorld {
 
     fn answers_with(mut self, command: &str, answer: Result<Answer, Trouble>) -> Self {
         self.answers.entry(command.to_owned()).or_default().push(answer);
+        self
+    }
+
+    /// A port that takes connections: `host:port`.
+    #[must_use]
+    pub fn port(mut self, place: &str) -> Self {
+        self.ports.insert(place.to_owned());
         self
     }
 
@@ -289,6 +282,13 @@ impl Probe for MemoryWorld {
         self.pages.get(request.url).cloned().unwrap_or_else(unknown)
     }
 
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
+        let place = format!("{}:{}", port.host, port.port);
+        self.note(Asked::Connect(place.clone()));
+        self.take_a_while();
+        if self.ports.contains(&place) { Ok(()) } else { self.unknown(&place, "port").map(drop) }
+    }
+
     fn now(&self) -> SystemTime {
         self.note(Asked::Now);
         self.clock
@@ -364,19 +364,6 @@ fn absent(key: &str, what: &str) -> Trouble {
     Trouble::new(TroubleKind::Missing, message, format!("give this world the {what}"))
 }
 
-fn written(run: &Run<'_>) -> String {
-    match run {
-        Run::Program(words) => words.join(" "),
-        Run::Script(parts) => parts
-            .iter()
-            .map(|part| match part {
-                ScriptPart::Text(text) => text.as_str(),
-                ScriptPart::Data(..) | ScriptPart::Raw(_) => "{}",
-            })
-            .collect(),
-    }
-}
-
 /// The names of what there is, and nothing of what it holds.
 impl fmt::Debug for MemoryWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -386,6 +373,7 @@ impl fmt::Debug for MemoryWorld {
             .field("commands", &self.commands.keys())
             .field("answers", &self.answers.keys())
             .field("pages", &self.pages.keys())
+            .field("ports", &self.ports)
             .field("asked", &self.asked())
             .finish_non_exhaustive()
     }

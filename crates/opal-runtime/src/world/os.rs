@@ -5,6 +5,7 @@ mod descendants;
 mod entries;
 mod files;
 mod http;
+mod ports;
 mod shells;
 mod view;
 
@@ -18,7 +19,7 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::resolver::{Answer, Ask, Host, Links, Probe, Request, Run, Trouble};
+use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
 use shells::Interpreter;
 
@@ -103,6 +104,10 @@ impl Probe for OsWorld {
 
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
         self.view().get(request)
+    }
+
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
+        self.view().connect(port)
     }
 
     fn now(&self) -> SystemTime {

@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal};
 use std::os::fd::AsFd;
 
+use opal_core::Secret;
 use opal_runtime::execute::Question;
 use opal_runtime::stop::Order;
 use opal_runtime::vault::Vault;
@@ -11,6 +12,16 @@ use rustix::event::PollFlags;
 use crate::failure::{Exit, Failure};
 use crate::signals::Watched;
 use crate::view;
+
+/// Asks one question. Any answer but yes ends it: with what.
+pub(crate) fn confirm(
+    message: String,
+    vault: &Vault,
+    watched: &Watched,
+) -> Result<Option<Exit>, Failure> {
+    let question = Question { path: String::new(), message: Secret::new(message) };
+    ask(&[question], vault, false, watched)
+}
 
 /// Asks every question of the plan. Any answer but yes, and a signal, end it: with what.
 pub(super) fn ask(

@@ -28,6 +28,8 @@ pub(crate) struct Around {
     pub(crate) out_dir: Option<PathBuf>,
     /// Why nobody looks whether a run can begin.
     pub(crate) skip_preflight: Option<String>,
+    /// Whether a person is shown the plan of what changes something, and asked.
+    pub(crate) asks: bool,
     /// What variables say to every module.
     pub(crate) said: Given,
     /// Takes what would be printed as JSON, where several runs are one document.
@@ -57,6 +59,7 @@ impl Around {
             programs: Programs::new(variable("PATH").as_ref()),
             out_dir,
             skip_preflight: skip,
+            asks: false,
             said: Given::default(),
             gathered: None,
         })
@@ -84,6 +87,7 @@ impl Around {
             programs: Programs::new(variable("PATH").as_ref()),
             out_dir: None,
             skip_preflight: None,
+            asks: false,
             said: Given::default(),
             gathered: None,
         })

@@ -4,6 +4,7 @@ mod judge;
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use opal_core::plan::{Plan, Step};
@@ -65,6 +66,9 @@ impl<'k> Keeping<'k> {
         (run, watched): (&'k Run, &'k Watched),
     ) -> Self {
         let module = &run.prepared.spec.module_ref;
+        let ambient = context.ambient;
+        let shows = ambient.stdout_colour(context.typed.colour) && !asked.stdout_is_json();
+        run.colour.store(shows, Ordering::Relaxed);
         Self {
             context,
             options: &asked.plan,
@@ -78,7 +82,7 @@ impl<'k> Keeping<'k> {
             gathered: around.gathered.as_ref(),
             is_json: asked.plan.is_json(),
             is_quiet: asked.run.quiet,
-            colour: context.ambient.stderr_colour(context.typed.colour),
+            colour: ambient.stderr_colour(context.typed.colour),
             evidence: OnceCell::new(),
             state: RefCell::new(None),
         }
@@ -247,7 +251,7 @@ impl<'k> Keeping<'k> {
 fn collect(steps: &[Step], paths: &mut Vec<String>) {
     for step in steps {
         match &*step.decorator {
-            "@module.tool" => paths.push(step.path.to_string()),
+            "@module.tool" | "@module.check" | "@module.probe" => paths.push(step.path.to_string()),
             _ => collect(&step.block, paths),
         }
     }
@@ -303,10 +307,14 @@ impl Keeper for Keeping<'_> {
         let tools = evidence.finish(SystemTime::now());
         let (end, error) = self.judge(outcome, &tools);
         let error = error.map(|error| self.vault.scrub(&error).text().into_owned());
+        // What a probe has found is a difference, and no failure of the run.
+        let (error, found) = if end == End::Differs { (None, error) } else { (error, None) };
         let mut result = finish::result(self.run, (end, error), &tools);
+        result.warnings.extend(found);
         result.warnings.extend(tools.iter().flat_map(ToolEnd::warnings));
         result.warnings.extend(self.run.prepared.failed_hooks(&tools));
-        let scrubbed = match result.has_put_out {
+        let has_escapes = tools.iter().any(|tool| tool.had_escapes);
+        let scrubbed = match result.has_put_out || has_escapes {
             true => finish::scrub_again(evidence, &tools, self.vault),
             false => Ok(()),
         };

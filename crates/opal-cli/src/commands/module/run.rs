@@ -21,7 +21,7 @@ use opal_runtime::plan::Purpose;
 use super::around::{self, Around};
 use super::complete::unfound;
 use super::keeper::Keeping;
-use super::{checked, given, not_found, order, reference};
+use super::{approval, checked, given, not_found, order, reference};
 use crate::commands::execute::recording::MODULE;
 use crate::commands::execute::{self, Errand};
 use crate::commands::plan;
@@ -84,6 +84,7 @@ pub(crate) fn run(
     let given = given(context, matches, &asked.plan.env_files)?;
     let Some(given) = given else { return Ok(Exit::Source) };
     around::warn(context, &asked.plan.env_files, (&around.places, Some(&around.root)))?;
+    around.asks = approval::is_asked(context, &asked);
     let file = matches.get_one::<PathBuf>(INPUTS);
     let job = Job {
         module: reference(matches)?,
@@ -175,6 +176,12 @@ pub(crate) fn one(
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
     };
+    if around.asks && source.run.prepared.command.changes() {
+        let shown = subject.view(&resolved, &keys, context, false);
+        if let Some(exit) = approval::ask(context, &source.run, &shown, watched)? {
+            return Ok(exit);
+        }
+    }
     let keeper = Keeping::new(context, asked, around, (&source.run, watched));
     let errand = Errand {
         subject: &subject,

@@ -28,7 +28,12 @@ pub(super) fn start(mut command: Command) -> (Child, File) {
 
 /// What a terminal shows, and the exit code; the keys are typed once it has shown `said`.
 fn on_a_terminal(opal: &Opal, said: &str, keys: &[u8]) -> (i32, String) {
-    let (mut child, mut own) = start(opal.interruptible());
+    typed(opal.interruptible(), said, keys)
+}
+
+/// The same for any command.
+pub(crate) fn typed(command: Command, said: &str, keys: &[u8]) -> (i32, String) {
+    let (mut child, mut own) = start(command);
     let (mut shown, mut bytes) = (String::new(), [0; 4096]);
     let mut is_typed = false;
     // An error is the end: nobody has the other side open any more.

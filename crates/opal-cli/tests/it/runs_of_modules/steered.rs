@@ -56,9 +56,9 @@ fn terraform_does_not_get_what_would_lead_it_elsewhere_and_a_warning_names_it() 
     let told = ran["warnings"][0].as_str().unwrap();
     for (name, value) in ASTRAY {
         assert!(told.contains(&format!("`{name}`")) && !told.contains(value), "{told}");
-        assert!(!printed(&release, "terragrunt_apply").contains(name), "{name}");
+        assert!(!printed(&release, "terragrunt_apply").contains(&format!("{name}={value}")));
     }
-    for kept in ["AWS_PROFILE=mine\n", "TF_VAR_a=b\n", "TF_INPUT=0\n"] {
+    for kept in ["AWS_PROFILE=mine\n", "TF_VAR_a=b\n", "TF_INPUT=0\n", "TF_CLI_ARGS=-no-color\n"] {
         assert!(printed(&release, "terragrunt_apply").contains(kept), "{kept}");
     }
     let ran = release.run_with(&[("TF_WORKSPACE", "")], &["apply", "core/net", "--json"]);
@@ -85,7 +85,8 @@ fn a_contract_is_not_led_elsewhere_either() {
     release.apply(&["--dry-run", "-o", "net.plan"]).code(0);
     let ran = release.opal().call_with(&ASTRAY, &["run", "--plan", "net.plan"]);
     ran.code(0).says("`TF_CLI_ARGS_apply`").says("`TF_WORKSPACE`");
-    assert!(!printed(&release, "terragrunt_apply").contains("TF_CLI_ARGS"));
+    let printed = printed(&release, "terragrunt_apply");
+    assert!(printed.contains("TF_CLI_ARGS=-no-color\n") && !printed.contains("TF_CLI_ARGS_apply"));
 }
 
 #[test]
@@ -93,6 +94,10 @@ fn a_profile_may_say_what_the_environment_may_not() {
     let release = terraform("env: {TF_WORKSPACE: of-the-profile}\n");
     release.run_with(&ASTRAY, &["apply", "core/net"]).code(0);
     assert!(printed(&release, "terragrunt_apply").contains("TF_WORKSPACE=of-the-profile\n"));
+    let release = terraform("env: {TF_CLI_ARGS: -parallelism=2}\n");
+    release.apply(&[]).code(0);
+    let printed = printed(&release, "terragrunt_apply");
+    assert!(printed.contains("TF_CLI_ARGS=-no-color -parallelism=2\n"), "{printed}");
 }
 
 #[test]

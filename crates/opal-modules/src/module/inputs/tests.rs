@@ -118,7 +118,10 @@ fn variables_that_mean_nothing_are_refused() {
 #[test]
 fn an_unknown_preset_is_refused_with_those_there_are() {
     let message = resolved(&variables(&[("preset_ref", "huge")])).unwrap_err();
-    assert!(message.contains("names no preset; there are `large`"), "{message}");
+    assert!(
+        message.contains("names a preset that does not exist; existing presets: `large`"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! What the inputs of a module must be like beyond what a schema can say: one table, by reference. It
 //! is asked last. A reason names keys and never a value.
 
-use std::net::IpAddr;
-
 use serde_json::{Map, Value};
 
+use crate::module::constraint::Range;
 use crate::module::reference::ModuleRef;
 
 type Validator = fn(&Map<String, Value>) -> Result<(), String>;
@@ -19,13 +18,9 @@ pub(super) fn check(module: &ModuleRef, inputs: &Map<String, Value>) -> Result<(
 
 /// The range is one: an address, and how many of its bits belong to all.
 fn network(inputs: &Map<String, Value>) -> Result<(), String> {
-    let is_range = |text: &str| {
-        let (address, bits) = text.split_once('/')?;
-        let most = if address.parse::<IpAddr>().ok()?.is_ipv4() { 32 } else { 128 };
-        bits.parse::<u8>().ok().filter(|bits| *bits <= most)
-    };
+    let is_range = |text: &str| text.contains('/') && Range::parse(text).is_some();
     match inputs.get("cidr") {
-        Some(Value::String(text)) if is_range(text).is_none() => {
+        Some(Value::String(text)) if !is_range(text) => {
             Err("`cidr` is no range of addresses; write it like `10.20.0.0/16`".to_owned())
         }
         _ => Ok(()),

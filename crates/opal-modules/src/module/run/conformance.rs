@@ -140,6 +140,7 @@ impl<'t> Trial<'t> {
             stack: Path::new("/root/work/trial__module/trial-1/stack"),
             memory: Path::new("/root/state/tools/trial__module"),
             root: Path::new("/root"),
+            colour: false,
         };
         let settings =
             [self.driver.setting(&request, &place), self.driver.setting(&request, &place)];

@@ -1,9 +1,13 @@
-//! The decorators of a run: `@module.run`, `@module.tool`, and the value `@module.input`.
+//! The decorators of a run: `@module.run`, `@module.tool`, `@module.check`, `@module.probe`, and the
+//! value `@module.input`.
 //!
 //! They know the run that they belong to, so they are made for it and live as long as the process.
 
+mod checks;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use opal_core::action::{Action, Conditions, Directory, Halt, Stage};
@@ -34,6 +38,8 @@ pub struct Run {
     pub work: PathBuf,
     /// What must not be seen of it.
     pub vault: Vault,
+    /// Whether its tools may print colours; set before it runs. No part of the plan.
+    pub colour: AtomicBool,
     pub(super) in_clear: InClear,
     /// What was put out before it, once that was asked for.
     pub(super) earlier: OnceLock<Told>,
@@ -45,7 +51,9 @@ impl Run {
         let work = prepared.root.work(&prepared.spec.module_ref, &id);
         let vault = Vault::with_patterns();
         prepared.register(&vault);
-        Self { prepared, id, work, vault, in_clear: InClear::default(), earlier: OnceLock::new() }
+        let (colour, in_clear, earlier) =
+            (AtomicBool::new(false), InClear::default(), OnceLock::new());
+        Self { prepared, id, work, vault, colour, in_clear, earlier }
     }
 
     /// The copy of the pack, where the tools run.
@@ -98,12 +106,15 @@ static RUN_PARAMS: [Param; 13] = [
 
 /// What a plan of this run is made and run with, besides the built-in decorators.
 #[must_use]
-pub fn descriptors(run: &Arc<Run>) -> [&'static Descriptor; 3] {
+pub fn descriptors(run: &Arc<Run>) -> [&'static Descriptor; 5] {
     let enter: &'static Enter = Box::leak(Box::new(Enter(Arc::clone(run))));
     let hidden: &'static Hidden = Box::leak(Box::new(Hidden(Arc::clone(run))));
     let labelled: &'static Labelled = Box::leak(Box::new(Labelled(Arc::clone(run))));
     let leak = |descriptor| -> &'static Descriptor { Box::leak(Box::new(descriptor)) };
+    let [check, probe] = checks::descriptors(run);
     [
+        leak(check),
+        leak(probe),
         leak(Descriptor {
             path: "module.input",
             summary: "a secret input of the module",
@@ -247,7 +258,8 @@ impl Enter {
         }
         let (id, memory) = (run.id.to_string(), prepared.memory());
         make_private(&memory, root, files)?;
-        let place = Place { run_id: &id, stack: &stack, memory: &memory, root };
+        let colour = run.colour.load(Ordering::Relaxed);
+        let place = Place { run_id: &id, stack: &stack, memory: &memory, root, colour };
         let find = |name: &str| prepared.programs.find(name);
         // The copy is what the plan was made with; the pack may have changed since.
         let request = Request { stack: &stack, ..prepared.request(given, &find) };

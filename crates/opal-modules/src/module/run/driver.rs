@@ -108,6 +108,8 @@ pub struct Place<'r> {
     /// A directory that outlives the run, for what a tool has to remember of this module.
     pub memory: &'r Path,
     pub root: &'r Path,
+    /// Whether tools may print colours. They are for people alone: evidence has none.
+    pub colour: bool,
 }
 
 /// What is to run.

@@ -6,6 +6,7 @@ mod shell;
 mod terragrunt;
 
 use super::Driver;
+use crate::module::offer::offer;
 use crate::module::{Name, NotFound};
 
 pub use common::templates;
@@ -16,10 +17,10 @@ static BUILT_IN: [&dyn Driver; 3] = [&ansible::Ansible, &terragrunt::Terragrunt,
 pub fn find(name: &Name) -> Result<&'static dyn Driver, NotFound> {
     let found = BUILT_IN.into_iter().find(|driver| driver.reference() == name.as_str());
     found.ok_or_else(|| {
-        let known: Vec<&str> = BUILT_IN.iter().map(|driver| driver.reference()).collect();
+        let known = BUILT_IN.iter().map(|driver| driver.reference().to_owned()).collect();
         NotFound {
             message: format!("there is no driver `{name}`"),
-            help: format!("there are `{}`", known.join("`, `")),
+            help: offer(name.as_str(), "drivers", known, String::new()),
         }
     })
 }

@@ -92,6 +92,14 @@ pub(super) fn earlier(run: &Run) -> &Told {
     })
 }
 
+/// What the tools have put out so far, for checks. What is secret in it is hidden from then on, and the
+/// file stays for hooks.
+pub(super) fn put_out(run: &Run) -> std::result::Result<Map<String, Value>, String> {
+    let (outputs, lost) = outputs::peek(run, run.prepared.work.outputs.as_ref())?;
+    conceal_outputs(&outputs, &run.vault);
+    lost.map_or(Ok(outputs.values), |why| Err(format!("the outputs cannot be kept: {why}")))
+}
+
 /// Reads what the tools have put out, and says how the run ended. What is secret is learnt from it
 /// however that was; it is published only where a run has brought about what it was for.
 pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd]) -> Result {
@@ -199,7 +207,7 @@ pub fn scrub_again(
 
 /// A value without the texts that hold a secret. What is left of such a text would look like a value
 /// to whoever imports it.
-fn shown(value: &Value, vault: &Vault) -> Value {
+pub(super) fn shown(value: &Value, vault: &Vault) -> Value {
     match value {
         Value::String(text) if vault.scrub(text).bytes() != text.as_bytes() => HIDDEN.into(),
         Value::Array(items) => items.iter().map(|item| shown(item, vault)).collect(),

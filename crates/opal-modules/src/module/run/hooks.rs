@@ -72,9 +72,10 @@ impl HookStep {
 }
 
 impl Prepared {
-    /// Everything that runs, in order: the tools of the driver, then the hooks.
+    /// Everything that runs, in order: the tools of the driver, what is checked after them, the hooks.
     pub fn tools(&self) -> impl Iterator<Item = Tool> {
-        self.work.tools.iter().cloned().chain(self.hooks.iter().map(HookStep::tool))
+        let hooks = self.hooks.iter().map(HookStep::tool);
+        self.work.tools.iter().cloned().chain(self.checks()).chain(hooks)
     }
 
     /// Whether a tool may fail without failing the run.

@@ -5,6 +5,8 @@
 //!             credentials=[…], dependencies=[…], hooks={…}, inputs={…}) {
 //!     @retry(3) { @module.tool(label="terragrunt_init") { @timeout(900s) { terragrunt init … } } }
 //!     try { … terragrunt apply … } finally { @retry(2) { … terragrunt output … } }
+//!     @module.check(constraints=[…])
+//!     @retry(5, delay=2s) { @module.probe(name="answers", kind="http", target="https://…") }
 //!     try { @module.tool(label="hook_export_infra") { @timeout(120s) { … } } } catch {}
 //! }
 //! ```
@@ -25,7 +27,7 @@ use serde_json::Number;
 use super::hooks::Filled;
 use super::prepare::Prepared;
 use super::secrets::below;
-use super::{Command, HookStep, Tool};
+use super::{Command, HookStep, ProbeStep, Tool};
 use crate::module::Spec;
 
 const HERE: Span = Span::at(0);
@@ -64,6 +66,8 @@ pub fn lower(prepared: &Prepared) -> Unit {
     let inputs = serde_json::Value::Object(prepared.inputs.clone());
     args.push(named("inputs", expression("", &inputs, &prepared.secrets)));
     let mut tools = in_order(prepared);
+    tools.extend(check_outputs(prepared));
+    tools.extend(prepared.probes.iter().map(probe));
     tools.extend(prepared.hooks.iter().map(hook));
     let run = call("module.run", args, Some(block(tools)));
     Unit { functions: Vec::new(), script: block(vec![run]) }
@@ -136,6 +140,34 @@ fn labelled(label: &str, seconds: Option<u32>, mut inner: Statement) -> Statemen
     }
     let label = named("label", literal(Value::String(label.to_owned().into())));
     call("module.tool", vec![label], Some(block(vec![inner])))
+}
+
+/// The step that checks what was put out, where there is a constraint on it.
+fn check_outputs(prepared: &Prepared) -> Option<Statement> {
+    let constraints = prepared.output_constraints();
+    let all: serde_json::Value = constraints.iter().map(|one| one.json()).collect();
+    let given = named("constraints", expression("", &all, &BTreeMap::new()));
+    (!constraints.is_empty()).then(|| call("module.check", vec![given], None))
+}
+
+fn probe(probe: &ProbeStep) -> Statement {
+    let text = |name: &str, value: String| named(name, literal(Value::String(value.into())));
+    let seconds = |count: u32| Value::Duration(Duration::from_secs(i64::from(count)));
+    let mut args = vec![
+        text("name", probe.name.clone()),
+        text("kind", probe.kind.name().to_owned()),
+        text("target", probe.shown()),
+        named("timeout", literal(seconds(probe.timeout_s))),
+    ];
+    args.extend(probe.contains.clone().map(|wanted| text("contains", wanted)));
+    let asked = call("module.probe", args, None);
+    if probe.attempts == 1 {
+        return asked;
+    }
+    let attempts = named("attempts", literal(Value::Int(i64::from(probe.attempts))));
+    let delay = named("delay", literal(seconds(probe.delay_s)));
+    let steady = text("strategy", "constant".to_owned());
+    call("retry", vec![attempts, delay, steady], Some(block(vec![asked])))
 }
 
 /// What a hook fails with is caught, unless it is strict. An interrupt never is.

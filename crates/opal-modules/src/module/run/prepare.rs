@@ -14,7 +14,9 @@ use serde_json::{Map, Value, json};
 
 use super::driver::{Driver, Request, Work};
 use super::pack::Pack;
-use super::{Command, HookStep, Programs, drivers, finish, hooks, secrets, workspace};
+use super::{
+    Command, HookStep, ProbeStep, Programs, drivers, finish, hooks, probes, secrets, workspace,
+};
 use crate::module::inputs::{self, Given, InvalidInputs};
 use crate::module::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Unusable};
 use crate::module::lint::{self, Linted};
@@ -60,7 +62,9 @@ pub struct Prepared {
     /// What the templates of the profile hold, by where they belong below the stack.
     pub(super) templates: BTreeMap<String, String>,
     pub work: Work,
-    /// What runs behind the tools, where they have done well.
+    /// What is checked after the tools, where they have done well.
+    pub probes: Vec<ProbeStep>,
+    /// What runs after that, where it has done well.
     pub hooks: Vec<HookStep>,
     pub credentials: Credentials,
     pub programs: Programs,
@@ -129,26 +133,25 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     hidden.extend(secrets::of_profile(&profile.env));
     hidden.extend(secrets::in_documents(&inputs, schema.as_ref()));
     hidden.extend(secrets::parts(secrets.values().chain(&hidden)));
+    let invalid =
+        |reason| Unprepared::Inputs(InvalidInputs { module_ref: spec.module_ref.clone(), reason });
     if let Some(reason) = unfit(&inputs, &secrets) {
-        let module_ref = spec.module_ref.clone();
-        return Err(Unprepared::Inputs(InvalidInputs { module_ref, reason }));
+        return Err(invalid(reason));
     }
+    let probes = probes::steps(command, &spec, &inputs, &secrets).map_err(invalid)?;
     let credentials = Credentials::read(root, &spec.credentials)
         .map_err(|it| NotFound { message: it.message, help: it.help })?;
     warnings.extend(credentials.warnings.iter().cloned());
     let templates = drivers::templates(&profile, &profile_path)?;
-    let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), &profile);
-    let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
-    let policy = json!([policy, profile.policy.told()]);
     let mut prepared = Prepared {
         command,
         instance: instance.cloned(),
         root: root.clone(),
         spec,
         source,
+        policy_digest: policy_digest(&profile, &templates),
         profile,
         profile_path,
-        policy_digest: digest(&policy),
         driver,
         pack,
         inputs,
@@ -156,6 +159,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         hidden,
         templates,
         work: Work::default(),
+        probes,
         hooks: hook_steps,
         credentials,
         programs: programs.clone(),
@@ -260,6 +264,13 @@ impl Prepared {
 
 fn digest(value: &Value) -> String {
     format!("blake3:{}", Algorithm::Blake3.digest(&[value.to_string().as_bytes()]).hex())
+}
+
+/// Of what a profile says to the tools or wants of a run, and of the files that it brings along.
+fn policy_digest(profile: &Profile, templates: &BTreeMap<String, String>) -> String {
+    let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), profile);
+    let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
+    digest(&json!([policy, profile.policy.told()]))
 }
 
 /// What a file says for nobody.

@@ -75,6 +75,15 @@ pub(super) fn recognise(node: &Node, report: &mut Report<'_>) {
     }
 }
 
+/// Whether [`recognise`] would report anything below a node.
+pub(super) fn is_found(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Map(pairs) => pairs.iter().any(|(key, value)| is_found(key) || is_found(value)),
+        NodeKind::List(items) => items.iter().any(|item| is_found(item)),
+        NodeKind::Scalar { text, .. } => shows_secret(text),
+    }
+}
+
 fn found(name: &str, value: &Node, help: fn(&str) -> String) -> Diagnostic {
     let name = shorten(name);
     Diagnostic::new(Code::SpecSecret, value.span, format!("`{name}` holds a secret"))

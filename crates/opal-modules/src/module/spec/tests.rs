@@ -1,3 +1,4 @@
+mod checks;
 mod idle;
 mod leaks;
 mod slips;
@@ -77,7 +78,7 @@ fn each_breach_has_its_code() {
 
 #[test]
 fn what_nobody_reads_is_left_alone() {
-    let more = "probes: []\nconstraints: [a, {b: c}]\nmetadata: {owner: x}\nx-own: 1\noutputs: {publish: [], note: y}\n";
+    let more = "probes: []\nconstraints: []\nmetadata: {owner: x}\nx-own: 1\noutputs: {publish: [], note: y}\n";
     assert_eq!(codes(&format!("{SPEC}{more}")), []);
 }
 

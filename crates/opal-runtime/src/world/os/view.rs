@@ -11,9 +11,11 @@ use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::resolver::{Answer, Ask, Host, Links, Probe, Request, Run, Trouble, TroubleKind};
+use opal_core::resolver::{
+    Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
+};
 
-use super::{OsWorld, entries, files, http, shells};
+use super::{OsWorld, entries, files, http, ports, shells};
 use crate::stop::{Order, Stop};
 
 /// An [`OsWorld`], and from where it is looked at.
@@ -82,6 +84,10 @@ impl Probe for View<'_> {
 
     fn get(&self, request: &Request<'_>) -> Result<Secret, Trouble> {
         http::get(self, request)
+    }
+
+    fn connect(&self, port: &Port<'_>) -> Result<(), Trouble> {
+        ports::connect(port)
     }
 
     fn now(&self) -> SystemTime {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use opal_core::action::{Halt, Why};
 use opal_modules::module::keep::{Evidence, ToolEnd};
-use opal_modules::module::run::Command;
 use opal_modules::module::run::finish::End;
+use opal_modules::module::run::{Command, UNMET};
 use opal_runtime::execute::Outcome;
 
 use super::Keeping;
@@ -23,10 +23,19 @@ impl Keeping<'_> {
         if prepared.command == Command::Verify
             && matches!(outcome.halt, None | Some(Halt::Failed(_)))
             && self.watched.exit().is_none()
-            && let Some(last) = failed.or(tools.last())
-            && prepared.driver.differs(last.rc, &self.printed(&last.label))
         {
-            return (End::Differs, None);
+            let unmet = failed.filter(|tool| prepared.is_check(&tool.label) && tool.rc == UNMET);
+            let mut own = tools.iter().filter(|tool| !prepared.is_check(&tool.label));
+            let own = own
+                .clone()
+                .find(|tool| tool.rc != 0 && !prepared.may_fail(&tool.label))
+                .or(own.next_back());
+            if own.is_some_and(|it| prepared.driver.differs(it.rc, &self.printed(&it.label))) {
+                return (End::Differs, None);
+            }
+            if let Some(unmet) = unmet {
+                return (End::Differs, unmet.message.clone());
+            }
         }
         match &outcome.halt {
             // A tool that was told to stop may call that a success.

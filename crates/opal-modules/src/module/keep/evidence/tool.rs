@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use opal_core::record::{End, Shown, Stream};
+use opal_core::record::{End, Escapes, Shown, Stream};
 use opal_runtime::vault::Vault;
 use serde_json::json;
 
@@ -28,6 +28,8 @@ pub struct ToolEnd {
     pub message: Option<String>,
     /// The files of the evidence that do not hold all that it has printed.
     pub cut: Vec<String>,
+    /// Whether it has printed escape sequences, which the evidence does not have.
+    pub had_escapes: bool,
 }
 
 impl ToolEnd {
@@ -128,6 +130,7 @@ impl Tool {
             attempts: self.attempts,
             message: self.message.clone(),
             cut: [&self.stdout, &self.stderr].into_iter().filter_map(Sink::cut).collect(),
+            had_escapes: self.stdout.escapes.found() || self.stderr.escapes.found(),
         });
         self.stdout.close(vault)?;
         self.stderr.close(vault)?;
@@ -175,11 +178,13 @@ struct Sink {
     left_out: u64,
     is_cut: bool,
     is_kept: bool,
+    escapes: Escapes,
 }
 
 impl Sink {
     fn new(path: PathBuf) -> Self {
-        Self { path, draft: None, kept: 0, left_out: 0, is_cut: false, is_kept: false }
+        let (draft, escapes) = (None, Escapes::default());
+        Self { path, draft, kept: 0, left_out: 0, is_cut: false, is_kept: false, escapes }
     }
 
     fn open(&mut self) -> Result<(), Unkept> {
@@ -190,14 +195,16 @@ impl Sink {
 
     fn take(&mut self, bytes: &Shown<'_>) -> Result<(), Unkept> {
         let Some(draft) = &mut self.draft else { return Ok(()) };
-        let length = bytes.bytes().len() as u64;
+        // Colours are for the terminal: evidence is searched, compared and read by programs.
+        let plain = bytes.without(&mut self.escapes);
+        let length = plain.bytes().len() as u64;
         if self.left_out > 0 || self.kept + length > MOST_BYTES {
             self.left_out += length;
             self.is_cut = true;
             return Ok(());
         }
         self.kept += length;
-        draft.append(bytes).map_err(|error| Unkept::new(&self.path, error))
+        draft.append(&plain).map_err(|error| Unkept::new(&self.path, error))
     }
 
     /// The name of the file, where that does not have everything.

@@ -112,10 +112,8 @@ impl Driver for Ansible {
         let temporary = place.stack.join(".ansible").join("tmp").display().to_string();
         let environment = [
             ("ANSIBLE_CHECK_MODE_MARKERS", "0"),
-            ("ANSIBLE_FORCE_COLOR", "0"),
             ("ANSIBLE_INVENTORY_UNPARSED_FAILED", "1"),
             ("ANSIBLE_LOCAL_TEMP", &temporary),
-            ("ANSIBLE_NOCOLOR", "1"),
             ("ANSIBLE_NOCOWS", "1"),
             ("ANSIBLE_RETRY_FILES_ENABLED", "0"),
             // The recap is read where a playbook only looks, and other ways to print have none.
@@ -123,10 +121,13 @@ impl Driver for Ansible {
             // Ansible runs in UTF-8 only. Without this it comes to that by itself, with `C` it gives up.
             ("LC_ALL", ""),
         ];
+        let without = [("ANSIBLE_FORCE_COLOR", "0"), ("ANSIBLE_NOCOLOR", "1")];
+        let without: &[(&str, &str)] = if place.colour { &[] } else { &without };
         Ok(Setting {
             files: files.map(|(path, text)| (path, Secret::new(text))).collect(),
             variables: environment
                 .into_iter()
+                .chain(without.iter().copied())
                 .map(|(name, value)| (name.to_owned(), Secret::new(value)))
                 .collect(),
         })

@@ -236,14 +236,15 @@ struct Step {
 
 const NO_COLOR: &[&str] = &["-no-color"];
 const NO_QUESTIONS: &[&str] = &["-input=false"];
-const APPROVED: &[&str] = &["-auto-approve", "-no-color"];
+const APPROVED: &[&str] = &["-auto-approve"];
 
-const INIT: Step = Step::new("init", NO_COLOR, NO_QUESTIONS);
-const PLAN: Step = Step::new("plan", NO_COLOR, NO_QUESTIONS);
+// Colours are not for the words of a command: a plan is the same on a terminal and without one.
+const INIT: Step = Step::new("init", &[], NO_QUESTIONS);
+const PLAN: Step = Step::new("plan", &[], NO_QUESTIONS);
 const LOOK: Step = Step { needed: &["-input=false", "-detailed-exitcode"], ..PLAN };
 const APPLY: Step = Step::new("apply", APPROVED, NO_QUESTIONS);
 const DESTROY: Step = Step::new("destroy", APPROVED, NO_QUESTIONS);
-const VALIDATE: Step = Step::new("validate", NO_COLOR, &[]);
+const VALIDATE: Step = Step::new("validate", &[], &[]);
 /// An apply that has failed may have printed what only its outputs call sensitive.
 const OUTPUT: Step =
     Step { stdout: Some(OUTPUTS), runs_anyway: true, ..Step::new("output", NO_COLOR, &["-json"]) };
@@ -316,6 +317,13 @@ fn variables(
         ("TF_IN_AUTOMATION", "1".to_owned()),
         ("TG_NON_INTERACTIVE", "true".to_owned()),
     ]);
+    if !place.colour {
+        let own = request.profile.env.get("TF_CLI_ARGS").and_then(Value::as_str);
+        let arguments = own.map(|own| format!("-no-color {own}"));
+        variables.insert("TF_CLI_ARGS", arguments.unwrap_or_else(|| "-no-color".to_owned()));
+        variables.insert("TERRAGRUNT_NO_COLOR", "true".to_owned());
+        variables.insert("TG_NO_COLOR", "true".to_owned());
+    }
     if let Some(program) =
         Section::of(&request.profile.settings, &SECTION)?.word("terraform_bin")?
     {

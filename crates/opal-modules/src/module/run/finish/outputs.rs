@@ -31,6 +31,19 @@ pub(super) fn read(run: &Run, file: Option<&String>) -> Told {
         let what = format!("`{name}` may hold a secret, and cannot be removed: {error}");
         run.in_clear.stays(what);
     }
+    parsed(run, name, read)
+}
+
+/// The outputs of a file that stays where it is.
+pub(super) fn peek(run: &Run, file: Option<&String>) -> Told {
+    let Some(name) = file else { return Ok(Default::default()) };
+    match text(&run.stack().join(name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Default::default()),
+        read => parsed(run, name, read),
+    }
+}
+
+fn parsed(run: &Run, name: &str, read: io::Result<Secret>) -> Told {
     let text = read.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     if text.expose().trim().is_empty() {
         return Ok(Default::default());

@@ -99,7 +99,7 @@ fn a_template_that_changes_behind_the_plan_reaches_no_tool() {
     })
     .unwrap();
     write("drivers/shell/script/templates/t", "changed");
-    let place = Place { run_id: "r", stack: &root, memory: &root, root: &root };
+    let place = Place { run_id: "r", stack: &root, memory: &root, root: &root, colour: false };
     let request = prepared.request(&prepared.inputs, &|_| None);
     let setting = prepared.driver.setting(&request, &place).unwrap();
     assert_eq!(setting.files["sub/t"].expose(), "planned");

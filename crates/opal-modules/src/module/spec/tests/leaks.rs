@@ -27,8 +27,7 @@ fn a_secret_is_refused_wherever_it_stands_and_not_repeated() {
     }
     let named = SPEC.replace("credentials: []", &format!("credentials: [{token}]"));
     assert_eq!(codes(&named), [Code::SpecCredential]);
-    let prose =
-        "metadata: {description: the password is in the vault}\nprobes: [{url: 'https://a.b/c'}]";
+    let prose = "metadata: {description: the password is in the vault}\nprobes: [{name: up, http: 'https://a.b/c'}]";
     assert_eq!(with(prose), []);
 }
 

@@ -12,8 +12,8 @@ requirements: {credentials: []}
 execution: {driver: shell/script, profile: local@v1.0, pack_ref: {id: net@v1.0}}
 dependencies: [{module_ref: core/base, required: true, imports: {a: b}}]
 outputs: {publish: [a]}
-constraints: {}
-probes: {}
+constraints: []
+probes: []
 ";
 
 const SITE: &str = "\
@@ -48,6 +48,8 @@ fn a_slip_of_every_key_that_may_be_there_is_told_and_is_no_error() {
                 ("required", "requred"),
                 ("imports", "import"),
                 ("outputs", "ouputs"),
+                ("constraints", "constrains"),
+                ("probes", "probs"),
                 ("publish", "publsh"),
             ][..],
         ),

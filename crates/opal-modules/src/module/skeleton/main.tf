@@ -1,0 +1,12 @@
+variable "name" {
+  type = string
+}
+
+# Built into the tool: nothing is downloaded. Put your own resources here.
+resource "terraform_data" "greeting" {
+  input = "hello, ${var.name}"
+}
+
+output "greeting" {
+  value = terraform_data.greeting.output
+}

@@ -1,0 +1,60 @@
+//! Ports: whether somebody takes connections there.
+
+use std::io::ErrorKind;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::time::Instant;
+
+use opal_core::resolver::{Port, Trouble, TroubleKind};
+
+pub(super) fn connect(to: &Port<'_>) -> Result<(), Trouble> {
+    let name = format!("`{}:{}`", to.host, to.port);
+    let deadline = Instant::now() + to.timeout;
+    let help = "check the name, the port and the network";
+    let addresses = (to.host, to.port).to_socket_addrs().map_err(|_| {
+        Trouble::new(TroubleKind::Missing, format!("the host of {name} was not found"), help)
+    })?;
+    let mut last = ErrorKind::AddrNotAvailable;
+    for address in addresses {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            last = ErrorKind::TimedOut;
+            break;
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(_) => return Ok(()),
+            Err(error) => last = error.kind(),
+        }
+    }
+    let (kind, why) = match last {
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+            (TroubleKind::TimedOut, format!("did not answer within {:?}", to.timeout))
+        }
+        ErrorKind::ConnectionRefused => (TroubleKind::Failed, "refused the connection".to_owned()),
+        other => (TroubleKind::Failed, format!("cannot be reached: {other}")),
+    };
+    Err(Trouble::new(kind, format!("{name} {why}"), help))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_port_that_listens_is_open_and_another_says_why_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let connect = |host: &str| {
+            let timeout = Duration::from_secs(10);
+            super::connect(&Port { host, port, timeout }).map_err(|it| it.message)
+        };
+        assert_eq!(connect("127.0.0.1"), Ok(()));
+        let missing = connect("no-such-host.invalid").unwrap_err();
+        assert!(missing.contains("was not found"), "{missing}");
+        drop(listener);
+        let refused = connect("127.0.0.1").unwrap_err();
+        assert_eq!(refused, format!("`127.0.0.1:{port}` refused the connection"));
+    }
+}
