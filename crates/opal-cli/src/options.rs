@@ -22,7 +22,7 @@ use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
-pub(crate) use run::{Resume, RunOptions};
+pub(crate) use run::{Resume, RunOptions, branch_output};
 use table::{LOOKS, Of, ROWS, Row};
 
 /// What was asked of opal: of the plan, and of the run.
@@ -59,7 +59,8 @@ pub(crate) struct PlanOptions {
     /// `tree`, `json` or `cmd:PROGRAM`.
     pub(crate) format: Option<String>,
     pub(crate) algorithm: Option<Algorithm>,
-    pub(crate) output: Option<PathBuf>,
+    /// The file to write.
+    pub(crate) out: Option<PathBuf>,
     pub(crate) sign: Option<String>,
     pub(crate) recipients: Vec<String>,
     pub(crate) identity: Option<String>,
@@ -297,7 +298,7 @@ impl PlanOptions {
             resolve: given.flag("resolve"),
             format,
             algorithm: given.text("hash-algo").and_then(|name| Algorithm::named(&name)),
-            output: given.path("output"),
+            out: given.path("out"),
             sign: given.text("sign"),
             recipients: given.many("recipient"),
             identity: given.text("identity"),
@@ -323,7 +324,7 @@ impl PlanOptions {
             resolve: self.resolve || other.resolve,
             format: self.format.or(other.format),
             algorithm: self.algorithm.or(other.algorithm),
-            output: self.output.or(other.output),
+            out: self.out.or(other.out),
             sign: self.sign.or(other.sign),
             recipients: [self.recipients, other.recipients].concat(),
             identity: self.identity.or(other.identity),
@@ -339,14 +340,14 @@ impl PlanOptions {
 
     /// Whether everything is looked at, as a contract needs it.
     pub(crate) fn is_for_contract(&self) -> bool {
-        self.resolve || self.output.is_some()
+        self.resolve || self.out.is_some()
     }
 
     /// Whether something was asked that only a plan has that is shown or kept.
     fn plan_only(&self) -> Option<&'static str> {
         let lone = [
             (self.resolve, "--resolve"),
-            (self.output.is_some(), "--output"),
+            (self.out.is_some(), "--out"),
             (self.format.is_some() && !self.is_json(), "--format"),
         ];
         let lone = lone.into_iter().find_map(|(given, name)| given.then_some(name));

@@ -160,7 +160,7 @@ impl Watched {
         self.stop.why().map(|_| {
             Err(Failure::new(
                 Exit::Step(124),
-                format!("the time of the run is over: {what}, and nothing was run"),
+                format!("the run timed out: {what}, and nothing was run"),
                 "give it more with `--timeout`, which covers planning and questions too",
             ))
         })

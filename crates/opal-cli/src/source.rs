@@ -6,7 +6,7 @@ use std::sync::Arc;
 use opal_core::{Diagnostic, Registry};
 use opal_modules::config::{self, Config};
 use opal_modules::module::run::decorators::Run;
-use opal_runtime::{Words, lower};
+use opal_runtime::{Words, check, lower};
 use opal_syntax::Parse;
 use opal_syntax::source::NoText;
 
@@ -90,6 +90,12 @@ impl Loaded {
     pub(crate) fn tasks(&self) -> Vec<Task> {
         let Some(parse) = self.parse() else { return Vec::new() };
         tasks::all(&lower::outline(parse, &self.text), &self.text)
+    }
+
+    /// Functions that are defined twice.
+    pub(crate) fn duplicates(&self) -> Vec<Diagnostic> {
+        let outline = self.parse().map(|parse| lower::outline(parse, &self.text));
+        outline.map(|unit| check::duplicates(&unit)).unwrap_or_default()
     }
 
     /// The task called `name`; `-` and `_` are equal where no task has exactly this name.

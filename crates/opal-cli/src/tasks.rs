@@ -91,9 +91,22 @@ impl TaskParam {
 
 /// The tasks of a file, in source order; a name that stands twice counts once.
 pub(crate) fn all(unit: &Unit, text: &str) -> Vec<Task> {
-    let mut seen = std::collections::BTreeSet::new();
-    let functions = unit.functions.iter().filter(|f| seen.insert(f.name.text.as_str()));
-    functions.map(|function| task(function, text)).collect()
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for function in &unit.functions {
+        match known.get(function.name.text.as_str()) {
+            // Neither of the two can be called.
+            Some(&first) => {
+                tasks[first].docs = "defined twice: see `opal check`".to_owned();
+                tasks[first].params.clear();
+            }
+            None => {
+                known.insert(&function.name.text, tasks.len());
+                tasks.push(task(function, text));
+            }
+        }
+    }
+    tasks
 }
 
 /// What the command line knows of a function.

@@ -43,8 +43,14 @@ pub trait Stage {
     /// Runs the block of the step once, in order.
     fn block(&mut self, under: &Conditions) -> Result<(), Halt>;
 
-    /// Runs the branches of the block side by side, at most `most` of them at a time.
-    fn branches(&mut self, most: Option<usize>, on_failure: OnFailure) -> Result<(), Halt>;
+    /// Runs the branches of the block side by side, at most `most` of them at a time. Without
+    /// `output` they are shown as the run shows branches.
+    fn branches(
+        &mut self,
+        most: Option<usize>,
+        on_failure: OnFailure,
+        output: Option<BranchOutput>,
+    ) -> Result<(), Halt>;
 
     /// Runs a command to its end, whatever its exit code.
     fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt>;
@@ -56,6 +62,9 @@ pub trait Stage {
     fn pause(&mut self, pause: &Pause) -> Result<(), Halt>;
 
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt>;
+
+    /// Writes to the standard output of the step, as a command would.
+    fn print(&mut self, text: &Secret) -> Result<(), Halt>;
 
     /// Passes on what comes from the pipe before it, with every known value hidden.
     fn pass_on(&mut self) -> Result<(), Halt>;
@@ -74,6 +83,10 @@ pub trait Stage {
 
     /// The failure of this step where its command has said why.
     fn exit(&self, code: i32) -> Halt;
+
+    /// The failure that the `catch` around the step deals with; none where the run did not come
+    /// there by a failure.
+    fn caught(&self) -> Option<Failure>;
 
     /// The failure of this step, in words.
     fn fail(&self, code: i32, trouble: Trouble) -> Halt;
@@ -139,6 +152,29 @@ pub enum OnFailure {
     Cancel,
     /// Every branch runs to its end.
     Wait,
+}
+
+/// How the output of parallel branches is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BranchOutput {
+    /// Live, line by line, each with the name of its branch.
+    Prefixed,
+    /// One branch after the other, in plan order.
+    Grouped,
+}
+
+impl BranchOutput {
+    /// The names, for help and schemas.
+    pub const NAMES: &[&str] = &["prefixed", "grouped"];
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "prefixed" => Some(Self::Prefixed),
+            "grouped" => Some(Self::Grouped),
+            _ => None,
+        }
+    }
 }
 
 /// The time between two attempts.

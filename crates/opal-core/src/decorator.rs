@@ -49,6 +49,8 @@ pub struct Descriptor {
     pub plugin: Option<&'static Plugin>,
     /// Whether a contract may hold it: false where its value is another at every look.
     pub repeatable: bool,
+    /// It is there to fail: the steps after it in its block never run.
+    pub fails: bool,
     pub examples: &'static [Example],
 }
 
@@ -226,6 +228,7 @@ impl Descriptor {
         sink: None,
         plugin: None,
         repeatable: true,
+        fails: false,
         examples: &[],
     };
 

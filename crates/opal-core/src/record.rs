@@ -83,6 +83,11 @@ pub enum Kind<'a> {
         code: i32,
         pause: Duration,
     },
+    /// Something deals with the failure of a step: a `catch`, or what comes after `||` or `;`.
+    Caught {
+        path: &'a str,
+        code: i32,
+    },
     Log {
         path: &'a str,
         level: Level,
@@ -126,6 +131,19 @@ pub struct Started<'a> {
     pub text: Shown<'a>,
     /// It has steps inside, and no output of its own.
     pub is_block: bool,
+    /// The parallel branch whose lines carry its name; none where output is not prefixed.
+    pub branch: Option<Branch>,
+}
+
+/// A parallel branch that is shown live, beside others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branch {
+    /// Has been through the scrubber.
+    pub name: Shown<'static>,
+    /// Among the branches of its block, from 0.
+    pub index: usize,
+    /// Columns of the longest name of the block.
+    pub columns: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -155,6 +173,12 @@ pub enum End {
 }
 
 impl End {
+    /// It did what it is for.
+    #[must_use]
+    pub const fn is_good(self) -> bool {
+        matches!(self, Self::Done | Self::Satisfied)
+    }
+
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -164,6 +188,40 @@ impl End {
             Self::TimedOut => "timed_out",
             Self::Stopped => "stopped",
         }
+    }
+}
+
+/// What the steps of a run came to. Each step counts once, however often it was tried; blocks do not
+/// count. The terminal, `--json` and the record all get this one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub done: u64,
+    /// What they describe was there already.
+    pub satisfied: u64,
+    /// Steps that timed out included.
+    pub failed: u64,
+    /// Failed, and something dealt with it: the run went on.
+    pub caught: u64,
+    /// Told to stop.
+    pub stopped: u64,
+    pub skipped: u64,
+    /// Attempts of `@retry` that failed and were tried again.
+    pub retries: u64,
+}
+
+impl Counts {
+    /// With the names that JSON has for them, sorted.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, u64); 7] {
+        [
+            ("caught", self.caught),
+            ("done", self.done),
+            ("failed", self.failed),
+            ("retries", self.retries),
+            ("satisfied", self.satisfied),
+            ("skipped", self.skipped),
+            ("stopped", self.stopped),
+        ]
     }
 }
 

@@ -80,6 +80,12 @@ pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
     Checked { unit, diagnostics, reach }
 }
 
+/// Functions that are defined twice: nobody may choose between them.
+#[must_use]
+pub fn duplicates(unit: &Unit) -> Vec<Diagnostic> {
+    functions::duplicates(unit, &FunctionNames::new(&unit.functions)).collect()
+}
+
 struct Checker<'a> {
     text: &'a str,
     registry: &'a Registry,
@@ -93,6 +99,8 @@ struct Checker<'a> {
     function: Option<usize>,
     /// Blocks that are open inside the function or the script.
     depth: u32,
+    /// `catch` clauses that are open.
+    catches: u32,
     /// Made when a line is named: mostly never.
     lines: OnceCell<LineIndex>,
     /// So many names may still be compared with a wrong one.
@@ -121,6 +129,7 @@ impl<'a> Checker<'a> {
             lets: lets::Lets::default(),
             function: None,
             depth: 0,
+            catches: 0,
             lines: OnceCell::new(),
             comparisons: MAX_COMPARISONS,
         }

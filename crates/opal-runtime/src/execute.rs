@@ -11,7 +11,8 @@
 //! | a step from its start to its end: events, bindings | `call` |
 //! | what actions may do | `stage`, commands in `command` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
-//! | branches side by side, each when its turn has come | `parallel`, `turns` |
+//! | branches side by side, each when its turn has come, and their names | `parallel`, `turns`, `labels` |
+//! | what the steps came to | `tally` |
 //! | what describes a state: looked at, brought about, looked at again | `resource`, `alone` |
 //! | whether all of it is still so at the end | `last` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
@@ -39,6 +40,7 @@ mod handles;
 mod here;
 mod hold;
 mod inputs;
+mod labels;
 mod last;
 mod lets;
 mod parallel;
@@ -49,6 +51,7 @@ mod resource;
 mod screen;
 mod show;
 mod stage;
+mod tally;
 mod together;
 mod turns;
 mod values;
@@ -61,9 +64,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use opal_core::action::{Failure, Halt, Why};
+use opal_core::action::{BranchOutput, Failure, Halt, Why};
 use opal_core::plan::{Key, Plan};
-use opal_core::record::Shown;
+use opal_core::record::{Counts, Shown};
 use opal_core::resolver::Trouble;
 use opal_core::resource::{Status, Verification};
 use opal_core::view::running_text;
@@ -86,6 +89,7 @@ pub use together::together;
 
 use here::Here;
 use screen::lock;
+use tally::{Late, Tally};
 
 /// Stack of a thread that runs steps or looks at what they describe: that of a main thread, so that a
 /// template may nest as deeply in one of many steps as in a single one. It is only reserved.
@@ -110,6 +114,8 @@ pub struct Job<'a> {
     pub stop: &'a Stop,
     /// The most branches at work at a time, over the whole run.
     pub jobs: Option<usize>,
+    /// How parallel branches are shown.
+    pub output: ShownBranches,
     /// The path of the first step to run; those before it are skipped.
     pub from: Option<&'a str>,
     /// A look at all resources before the run: what was satisfied then is not looked at again, as long
@@ -121,6 +127,24 @@ pub struct Job<'a> {
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
     pub clock: fn() -> SystemTime,
+}
+
+/// How the output of parallel branches is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct ShownBranches {
+    /// Whatever the source says.
+    pub asked: Option<BranchOutput>,
+    /// Where neither the caller nor the source says anything.
+    pub usual: BranchOutput,
+}
+
+impl ShownBranches {
+    /// One branch after the other, unless the source says otherwise.
+    pub const GROUPED: Self = Self { asked: None, usual: BranchOutput::Grouped };
+
+    fn of_block(self, output: Option<BranchOutput>) -> BranchOutput {
+        self.asked.or(output).unwrap_or(self.usual)
+    }
 }
 
 /// How a run ended.
@@ -141,19 +165,6 @@ pub struct Outcome {
     pub cleaned_up: bool,
     /// Whether every step went well, and what some had described was no longer so at the end.
     pub is_undone: bool,
-}
-
-/// Steps that run something, by how they ended. A step in a `@retry` counts once an attempt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub done: u64,
-    /// What they describe was there already.
-    pub satisfied: u64,
-    /// What ran out of time included.
-    pub failed: u64,
-    /// Told to stop.
-    pub stopped: u64,
-    pub skipped: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -199,7 +210,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
     let failed = failure.and_then(|failure| step(failure));
     let beside = failure.map_or(&[][..], |failure| &failure.beside);
     Outcome {
-        steps: tally.counts,
+        steps: tally.counts(),
         failed: failed.or_else(|| Some(late.first()?.step.clone())),
         beside: beside.iter().filter_map(step).collect(),
         more: failure.map_or(0, |failure| failure.more),
@@ -221,7 +232,7 @@ struct Walk<'p> {
     is_cleaning: AtomicBool,
     places: parallel::Places,
     alone: alone::Alone,
-    tally: Mutex<Tally>,
+    tally: Mutex<Tally<'p>>,
     /// What became of resources, by their ids.
     fates: Mutex<BTreeMap<&'p str, resource::Fate>>,
     /// Whether a step has done something: what was satisfied before may no longer be.
@@ -233,22 +244,6 @@ struct Walk<'p> {
     is_undone: AtomicBool,
     /// What was satisfied before the run, by the paths of the steps.
     satisfied: BTreeMap<&'p str, &'p Verification>,
-}
-
-/// A step that ran out of time.
-#[derive(Debug)]
-struct Late {
-    name: Box<str>,
-    step: FailedStep,
-}
-
-#[derive(Debug, Default)]
-struct Tally {
-    counts: Counts,
-    /// By path: the last failure of each step.
-    failed: BTreeMap<Box<str>, FailedStep>,
-    /// By path: steps that ran out of time, until whose time it was says so.
-    late: BTreeMap<Box<str>, Late>,
 }
 
 impl<'p> Walk<'p> {
@@ -272,15 +267,16 @@ impl<'p> Walk<'p> {
         }
     }
 
+    /// The path of the step that failed, as the plan has it.
+    fn path(&self, failure: &Failure) -> &'p str {
+        prepare::find(&self.job.plan.steps, &failure.path).map_or("", |step| &step.path)
+    }
+
     /// A step that failed although it never started: it was skipped, or could not be connected.
     fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
-        let (plan, mut found) = (self.job.plan, None);
-        prepare::walk(&plan.steps, &mut |step| {
-            if step.path == failure.path {
-                found.get_or_insert(step);
-            }
-        });
-        let text = self.job.vault.scrub(&running_text(plan, found?));
+        let plan = self.job.plan;
+        let step = prepare::find(&plan.steps, &failure.path)?;
+        let text = self.job.vault.scrub(&running_text(plan, step));
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }

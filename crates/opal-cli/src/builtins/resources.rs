@@ -45,14 +45,15 @@ pub(super) fn convert() -> Command {
         .about("Print a configuration as source of the language: the same plan")
         .args([
             config().help("A declarative configuration"),
-            Arg::new("output")
+            Arg::new("out")
                 .short('o')
-                .long("output")
+                .long("out")
                 .value_name("FILE")
                 .value_parser(clap::value_parser!(std::path::PathBuf))
                 .value_hint(ValueHint::FilePath)
                 .help("Write to FILE, which must not be there yet; else to standard output"),
-            flag("force", "Write over a FILE that is there").requires("output"),
+            Arg::new("output").long("output").hide(true),
+            flag("force", "Write over a FILE that is there").requires("out"),
         ])
         .after_help(
             "Examples:\n  opal convert server.yaml\n  opal convert server.yaml -o server.opl",

@@ -11,7 +11,7 @@ pub(super) fn runs() -> Command {
         .subcommands([list(), show(), diff(), tail(), prune()])
         .after_help(
             "RUN is the id of a run, the beginning of one, or `last`.\n\n\
-             Examples:\n  opal runs list --status failed\n  opal runs show last --output",
+             Examples:\n  opal runs list --status failed\n  opal runs show last --logs",
         )
 }
 
@@ -54,20 +54,20 @@ fn show() -> Command {
         .about("Show how a run went")
         .args([
             run("run").default_value("last"),
-            Arg::new("output")
-                .long("output")
+            Arg::new("logs")
+                .long("logs")
                 .value_name("STEP")
                 .num_args(0..=1)
                 .default_missing_value("")
                 .conflicts_with("events")
-                .help("What it printed; of one step, by its number or path, where STEP is given"),
+                .help("Print what the steps printed, or STEP alone, by its number or path"),
             flag("events", "Everything that happened, one JSON object a line"),
             root(),
             json(),
         ])
         .after_help(
-            "Examples:\n  opal runs show last\n  opal runs show last --output\n  \
-             opal runs show 20261115T08 --output 3\n  opal runs show last --events | jq .kind",
+            "Examples:\n  opal runs show last\n  opal runs show last --logs\n  \
+             opal runs show 20261115T08 --logs 3\n  opal runs show last --events | jq .kind",
         )
 }
 

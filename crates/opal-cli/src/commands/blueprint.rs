@@ -304,7 +304,7 @@ fn over(watched: &Watched) -> Option<Stopped> {
     match (watched.exit(), watched.stop().why()) {
         (Some(exit), _) => Some(Stopped { exit, why: "somebody stopped it", is_cancelled: true }),
         (None, Some(_)) => {
-            let why = "the time of the run is over";
+            let why = "the run timed out";
             Some(Stopped { exit: Exit::Step(124), why, is_cancelled: false })
         }
         (None, None) => None,

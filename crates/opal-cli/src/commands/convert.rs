@@ -8,6 +8,7 @@ use opal_modules::config;
 use super::{apply, plan};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::options::branch_output;
 use crate::source::{Form, Loaded, NotLoaded};
 use crate::view;
 
@@ -16,6 +17,13 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 }
 
 fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
+    if let Some(text) = matches.get_one::<String>("output") {
+        branch_output(text)?;
+        return Err(Failure::usage(
+            "`--output` belongs to a run, and `opal convert` runs nothing",
+            "omit it; to write a file: `-o FILE`",
+        ));
+    }
     let path = apply::given(matches)?;
     let loaded = Loaded::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {
@@ -31,8 +39,8 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         }
         Form::Language(_) | Form::Module(_) => loaded.text,
     };
-    match matches.get_one::<PathBuf>("output").filter(|path| *path != Path::new("-")) {
-        Some(output) => write(path, output, &text, matches.get_flag("force")),
+    match matches.get_one::<PathBuf>("out").filter(|path| *path != Path::new("-")) {
+        Some(out) => write(path, out, &text, matches.get_flag("force")),
         None => view::print(&text),
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod keeper;
 pub(crate) mod questions;
 pub(crate) mod recording;
 mod start;
+mod told;
 mod unready;
 
 use std::os::fd::AsFd;
@@ -18,8 +19,8 @@ use opal_core::contract::Seen;
 use opal_core::hash::Digest;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Piece, Step};
-use opal_core::record::Status;
-use opal_runtime::execute::{self, Job};
+use opal_core::record::{Counts, Status};
+use opal_runtime::execute::{self, Job, ShownBranches};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::{Contract, Drifted, Ending, Silent};
@@ -40,6 +41,7 @@ use crate::view::run::{Live, Look};
 use end::End;
 use keeper::{Keeper, Unmoved};
 use recording::Recording;
+use told::Told;
 
 /// How long the look after a contract's run may take.
 const LAST_LOOK: Duration = Duration::from_mins(1);
@@ -97,7 +99,8 @@ pub(crate) fn execute(
     let look = Look { counts_branches, ..Look::of(context, asked) };
     let live = Live::new(look, errand.watched.stop())?
         .looking_at(verify::described(plan, &context.registry));
-    let unmoved = Unmoved(&live);
+    let told = Told::new(&live, context, errand);
+    let unmoved = Unmoved(&told);
     let start = errand.subject.start()?;
     let base = errand.subject.base()?;
     let session = session(context, asked, errand, start.clone())?;
@@ -112,9 +115,10 @@ pub(crate) fn execute(
         base: &base,
         vault,
         recorder: &Silent,
-        audience: if errand.keeper.is_some() { &unmoved } else { &live },
+        audience: if errand.keeper.is_some() { &unmoved } else { &told },
         stop,
         jobs: asked.run.jobs.map(Into::into),
+        output: ShownBranches { asked: asked.run.output, usual: look.branch_output() },
         from: from.as_deref(),
         known: None,
         is_declared: errand.subject.loaded.is_config(),
@@ -127,9 +131,7 @@ pub(crate) fn execute(
         Ok(questions) => questions,
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
-    if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
-        view::plan::note("there is no bash here: a pipe fails only where its last command does");
-    }
+    note_missing_bash(&session, &plan.steps);
     let what = (errand.subject, errand.resolved);
     let known = match first::look(context, asked, what, vault, errand.watched)? {
         Ok(known) => known,
@@ -138,13 +140,13 @@ pub(crate) fn execute(
     if let Some(exit) = questions::ask(&questions, vault, asked.run.yes, errand.watched)? {
         return Ok(exit);
     }
-    let told = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
+    let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
     let held = errand.contract.as_ref().map(|held| (held.named.clone(), held.drift.clone()));
     let (contract, drift) = held.unzip();
     let source = &errand.subject.loaded.path;
     let header =
         recording::header(context, (source, &start), plan, contract, drift.unwrap_or_default());
-    let recording = Recording::begin(context, asked, header, (plan, vault), told)
+    let recording = Recording::begin(context, asked, header, (plan, vault), kept_by)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
@@ -210,6 +212,12 @@ fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<T
     })
 }
 
+fn note_missing_bash(session: &LocalSession, steps: &[Step]) {
+    if session.shell() == Some(Shell::Sh) && has_pipeline(steps) {
+        view::plan::note("there is no bash here: a pipe fails only where its last command does");
+    }
+}
+
 /// Whether the text of a step may hold a pipe.
 fn has_pipeline(steps: &[Step]) -> bool {
     let pipes = |text: &str| text.replace("||", "").contains('|');
@@ -240,6 +248,7 @@ fn refused(failure: &Failure) -> Ending<'static> {
         took: Duration::ZERO,
         status: Status::Refused,
         code: i32::from(failure.exit.code()),
+        counts: Counts::default(),
         failed: None,
         beside: Vec::new(),
         resources: Vec::new(),

@@ -13,26 +13,41 @@ use crate::{project, view};
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (file, mut tasks) = tasks(context, context.file(matches))?;
     if matches.get_flag("json") {
-        return view::list::json(&file, &tasks);
+        return ended(context, &file, view::list::json(&file, &tasks));
     }
     if !matches.get_flag("all") {
         tasks.retain(|task| !task.is_private());
     }
-    view::list::human(&file.name, &tasks, context)
+    ended(context, &file, view::list::human(&file.name, &tasks, context))
+}
+
+/// A task that is defined twice is listed, and an error.
+fn ended(
+    context: &Context<'_>,
+    file: &Loaded,
+    listed: Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    let duplicates = file.duplicates();
+    if duplicates.is_empty() {
+        return listed;
+    }
+    listed?;
+    view::check::advice(file, duplicates, context);
+    Ok(Exit::Source)
 }
 
 /// `opal` alone: the tasks, or how to start.
 pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     if context.typed.wants_json() {
         let (file, tasks) = tasks(context, context.typed.file.as_ref())?;
-        return view::list::json(&file, &tasks);
+        return ended(context, &file, view::list::json(&file, &tasks));
     }
     if context.typed.file.is_none() && project::find()?.is_none() {
         return view::list::how_to_start(context);
     }
     let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;
     tasks.retain(|task| !task.is_private());
-    view::list::human(&file.name, &tasks, context)
+    ended(context, &file, view::list::human(&file.name, &tasks, context))
 }
 
 fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {

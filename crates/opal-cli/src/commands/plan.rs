@@ -117,14 +117,14 @@ fn output(options: &PlanOptions, terminal: bool) -> Result<Output, Failure> {
             "add `--resolve`, or write one with `opal plan TASK -o FILE`",
         ));
     }
-    let to_stdout = options.output.as_deref() == Some(Path::new("-"));
+    let to_stdout = options.out.as_deref() == Some(Path::new("-"));
     if to_stdout && options.format.is_some() {
         return Err(Failure::usage(
             "the contract and the view cannot both go to standard output",
             "write the contract to a file: `-o FILE`",
         ));
     }
-    if let Some(path) = options.output.as_ref().filter(|_| !to_stdout) {
+    if let Some(path) = options.out.as_ref().filter(|_| !to_stdout) {
         return Ok(Output::File(path.clone()));
     }
     if options.is_for_contract() && options.format.is_none() && !terminal {
@@ -145,9 +145,9 @@ mod tests {
 
     #[test]
     fn bytes_go_to_files_and_pipes_and_never_to_a_terminal() {
-        let to = |output: Option<&str>, resolve, terminal| {
-            let output = output.map(PathBuf::from);
-            let options = PlanOptions { output, resolve, ..PlanOptions::default() };
+        let to = |out: Option<&str>, resolve, terminal| {
+            let out = out.map(PathBuf::from);
+            let options = PlanOptions { out, resolve, ..PlanOptions::default() };
             super::output(&options, terminal).unwrap()
         };
         let file = || Output::File(PathBuf::from("c.plan"));

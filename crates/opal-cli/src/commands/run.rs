@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::contract::Drift;
 use opal_core::plan::{Plan, Target};
-use opal_core::record::Status;
+use opal_core::record::{Counts, Status};
 use opal_core::{Code, Diagnostic};
 use opal_runtime::contracts::Opened;
 use opal_runtime::plan::{Keys, Purpose, Resolved, Unplanned};
@@ -164,6 +164,7 @@ fn refusal(
         took: std::time::Duration::ZERO,
         status: Status::Refused,
         code: i32::from(Exit::Refused.code()),
+        counts: Counts::default(),
         failed: None,
         beside: Vec::new(),
         resources: Vec::new(),

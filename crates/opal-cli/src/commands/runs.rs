@@ -82,7 +82,7 @@ fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
         return page.end();
     }
     let steps = reader::steps(&run.folder).map_err(unreadable)?;
-    match matches.get_one::<String>("output") {
+    match matches.get_one::<String>("logs") {
         Some(asked) => output(context, &run, &numbers(&run, &steps, asked)?, json),
         None if json => view::runs::show_json(&run, &steps),
         None => view::runs::show(&run, &steps, context),

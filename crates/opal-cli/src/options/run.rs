@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::Duration;
+use opal_core::action::BranchOutput;
 
 use super::Given;
 use crate::failure::Failure;
@@ -18,6 +19,8 @@ pub(crate) struct RunOptions {
     pub(crate) yes: bool,
     /// The most steps side by side.
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// How the output of parallel branches is shown, whatever the source says.
+    pub(crate) output: Option<BranchOutput>,
     /// Every resource is looked at before the first step.
     pub(crate) verify_first: bool,
     pub(crate) no_record: bool,
@@ -52,6 +55,7 @@ impl RunOptions {
             resume,
             yes: given.flag("yes"),
             jobs: given.text("jobs").map(|text| jobs(&text)).transpose()?,
+            output: given.text("output").map(|text| branch_output(&text)).transpose()?,
             verify_first: given.flag("verify-first"),
             no_record: given.flag("no-record"),
             sync: given.flag("sync"),
@@ -70,6 +74,7 @@ impl RunOptions {
             resume: self.resume.or(other.resume),
             yes: self.yes || other.yes,
             jobs: self.jobs.or(other.jobs),
+            output: self.output.or(other.output),
             verify_first: self.verify_first || other.verify_first,
             no_record: self.no_record || other.no_record,
             sync: self.sync || other.sync,
@@ -90,6 +95,7 @@ impl RunOptions {
             (self.resume.is_some(), "--resume"),
             (self.yes, "--yes"),
             (self.jobs.is_some(), "--jobs"),
+            (self.output.is_some(), "--output"),
             (self.verify_first, "--verify-first"),
             (self.no_record, "--no-record"),
             (self.sync, "--sync"),
@@ -146,6 +152,16 @@ impl RunOptions {
             None => Ok(()),
         }
     }
+}
+
+/// `prefixed` or `grouped`. Files are named with `-o`.
+pub(crate) fn branch_output(text: &str) -> Result<BranchOutput, Failure> {
+    BranchOutput::named(text).ok_or_else(|| {
+        Failure::usage(
+            format!("`--output {text}`: expected one of: prefixed, grouped"),
+            format!("`--output` is how parallel branches are shown; to write a file: `-o {text}`"),
+        )
+    })
 }
 
 /// `30m`, or a number of seconds as in a configuration.

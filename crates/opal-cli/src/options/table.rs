@@ -51,13 +51,13 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 28] = [
+pub(super) static ROWS: [Row; 29] = [
     row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open"),
     row("resolve", Nothing, Plan, "Look at everything: a contract where the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, or cmd:PROGRAM for your own"),
     row("json", Nothing, Both, "One JSON document: the plan, how the run ended, or what a look has found"),
     row("hash-algo", OneOf("ALGORITHM", &["sha256", "blake3"]), Plan, "sha256 or blake3"),
-    short('o', row("output", File("FILE"), Plan, "Write a contract to FILE, - for standard output")),
+    short('o', row("out", File("FILE"), Plan, "Write a contract to FILE, - for standard output")),
     row("sign", Text("KEY"), Plan, "Sign the contract: a name of `opal keys`, or a path"),
     row("recipient", Texts("AGE1…|FILE"), Plan, "Let this runner run the contract too; may be repeated"),
     row("identity", Text("FILE|cmd:PROGRAM"), Both, "A runner key for this once"),
@@ -72,6 +72,7 @@ pub(super) static ROWS: [Row; 28] = [
     row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
     short('y', row("yes", Nothing, Run, "Answer every question with yes")),
     short('j', row("jobs", Text("N"), Run, "At most N steps side by side, over the whole run")),
+    row("output", Text("prefixed|grouped"), Both, "Show parallel branches live with prefixes, or one after the other"),
     row("verify-first", Nothing, Run, "Look at every resource first, and say what will be skipped"),
     row("no-record", Nothing, Run, "Keep no record of the run"),
     row("sync", Nothing, Run, "Have the record on the disk before each step starts"),

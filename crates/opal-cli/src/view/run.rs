@@ -6,6 +6,7 @@
 //! |---|---|
 //! | which events are worth a line | `state` |
 //! | the terminal or the pipes | `screen`, colours in `ink` |
+//! | branches side by side, line by line | `lanes` |
 //! | branches and pauses that are waited for | `waits` |
 //! | the last lines of a step, for when it fails | `tail` |
 //! | the last words: failures, counts, times | `report` |
@@ -18,6 +19,7 @@
 mod ends;
 mod github;
 mod ink;
+mod lanes;
 mod report;
 mod screen;
 mod state;
@@ -34,6 +36,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::Registry;
+use opal_core::action::BranchOutput;
 use opal_core::plan::Plan;
 use opal_core::record::{Event, Shown, Stream};
 use opal_runtime::session::Closed;
@@ -99,6 +102,17 @@ impl Look {
     }
 }
 
+impl Look {
+    /// How parallel branches are shown where nobody says: live where a person watches.
+    pub(crate) const fn branch_output(&self) -> BranchOutput {
+        let watched = match self.stdout_is_json {
+            true => self.stderr_is_terminal,
+            false => self.stdout_is_terminal,
+        };
+        if watched { BranchOutput::Prefixed } else { BranchOutput::Grouped }
+    }
+}
+
 /// Shows a run.
 #[derive(Debug)]
 pub(crate) struct Live(Arc<Shared>);
@@ -143,6 +157,11 @@ impl Live {
     fn on(look: Look, screen: Screen) -> Self {
         let state = State::new(look, screen);
         Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }))
+    }
+
+    /// The task whose steps come first: only others are named.
+    pub(crate) fn begin(&self, target: &str) {
+        self.0.lock().task = Some(target.to_owned());
     }
 
     /// What became of each step that describes a state, as JSON.
@@ -205,11 +224,27 @@ impl Shared {
     }
 }
 
+impl Live {
+    /// Shows an event of a step that is known to be somewhere.
+    pub(crate) fn told(&self, event: &Event<'_>, of: Of<'_>) {
+        let mut state = self.0.lock();
+        state.event(event, of);
+        self.draw(&mut state);
+    }
+}
+
+/// Where in the source the step of an event is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Of<'a> {
+    /// The task whose step starts.
+    pub(crate) task: Option<&'a str>,
+    /// `deploy.opl:12`, of a step that failed.
+    pub(crate) place: Option<&'a str>,
+}
+
 impl Audience for Live {
     fn event(&self, event: &Event<'_>) {
-        let mut state = self.0.lock();
-        state.event(event);
-        self.draw(&mut state);
+        self.told(event, Of::default());
     }
 
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {

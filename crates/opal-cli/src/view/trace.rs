@@ -85,7 +85,7 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         }
         Kind::Verified { path, status, .. } => format!("looks at {path}: {}", status.name()),
         Kind::Undone { path, .. } => format!("finds {path} undone"),
-        Kind::Log { .. } | Kind::CleaningUp { .. } => return,
+        Kind::Caught { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => return,
     };
     say(&format!("debug: executor: {}\n", visible::line(&line)));
 }

@@ -132,9 +132,9 @@ fn wrong_arguments_are_a_json_document_where_json_is_asked_for() {
         (&["gret", "--json"], "there is no task and no command `gret`", "`greet`"),
         (&["list", "--json", "--bogus"], "unexpected argument '--bogus'", "Usage: opal list"),
         (&["plan", "greet", "--json"], "<NAME>", "Usage: opal"),
-        (&["run", "greet", "--json", "--lout"], "--lout", "--loud"),
+        (&["run", "greet", "--json", "--loudd"], "--loudd", "--loud"),
         (&["greet", "--json"], "arguments were not provided: <NAME>", "Usage: opal greet"),
-        (&["greet", "--lout", "--json", "a"], "unexpected argument '--lout'", "'--loud'"),
+        (&["greet", "--loudd", "--json", "a"], "unexpected argument '--loudd'", "'--loud'"),
         (&["greet", "a", "--json", "--timeout", "soon"], "--timeout soon", "90s"),
         (&["greet", "a", "--json", "--from", "step:7"], "there is no step 7", "--dry-run"),
     ] {

@@ -10,6 +10,7 @@ mod contract;
 mod convert;
 mod documents;
 mod drift;
+mod ends;
 mod env_file;
 mod explain;
 mod fmt;

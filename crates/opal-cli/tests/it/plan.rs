@@ -77,7 +77,7 @@ fn a_contract_goes_where_it_is_told() {
         &["plan", "deploy", "production", "-o", "-"][..],
         &["plan", "-o", "-", "deploy", "production"],
         &["-o", "-", "--dry-run", "deploy", "production"],
-        &["plan", "deploy", "production", "--output=-", "--hash-algo", "blake3"],
+        &["plan", "deploy", "production", "--out=-", "--hash-algo", "blake3"],
     ] {
         let output = opal.command().args(line).output().unwrap();
         assert!(output.status.success() && output.stdout.starts_with(b"OPAL"), "{line:?}");
@@ -367,7 +367,7 @@ fn an_old_contract_is_replaced_as_a_whole_or_left_alone() {
 fn help_has_opals_options_under_a_heading_of_their_own() {
     let opal = deploy();
     let plan = opal.call(&["plan", "--help"]);
-    for word in ["show", "diff", "verify", "--output", "--recipient", "--expires", "Examples:"] {
+    for word in ["show", "diff", "verify", "--out", "--recipient", "--expires", "Examples:"] {
         plan.code(0).says(word);
     }
     for line in [&["deploy", "--help"][..], &["plan", "deploy", "--help"], &["help", "deploy"]] {

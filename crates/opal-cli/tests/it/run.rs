@@ -38,7 +38,7 @@ fn a_signal_a_missing_program_and_one_that_is_none_have_the_codes_of_a_shell() {
     main_of("fun main() = sh -c 'kill -9 $$'\n").code(137).says("SIGKILL");
     main_of("fun main() = no-such-program-here --x\n").code(127).says("not found");
     let opal = Opal::machine("fun main() = ./data.txt\n").file("data.txt", "no program\n");
-    opal.args(["main"]).run().code(126).says("may not be executed");
+    opal.args(["main"]).run().code(126).says("cannot be executed");
 }
 
 #[test]

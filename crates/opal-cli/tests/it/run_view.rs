@@ -67,7 +67,7 @@ fn a_failure_names_the_step_its_command_and_the_way_on() {
     let opal = Opal::machine(TASKS);
     let ran = opal.call(&["broken", "--token", "a b"]);
     ran.code(7).stdout("before\n").says("\nerror: a step failed with exit code 7\n");
-    ran.says("  step: broken.shell[1]\n  command: sh -c 'echo why >&2; exit 7' -- ");
+    ran.says("  --> commands.opl:9\n  step: broken.shell[1]\n  command: sh -c 'echo why >&2; exit 7' -- ");
     ran.says("  help: to go on from there, run `opal broken --token='a b' --resume`\n");
     ran.says("  record: ").hides("last lines");
     assert_eq!(last_line(&ran.stderr), "failed: 1 step done, 1 failed");
@@ -77,7 +77,7 @@ fn a_failure_names_the_step_its_command_and_the_way_on() {
 fn exit_codes_with_a_meaning_have_it_said() {
     let task = "fun main(run = \"\") {\n    sh -c @var.run\n}\n";
     let meanings = [
-        ("no-such-command-here", 127, "a command was not found"),
+        ("no-such-command-here", 127, "command not found"),
         ("kill -9 $$", 137, "was ended by SIGKILL"),
     ];
     let opal = Opal::machine(&task.replace("sh -c", "sh -c 'eval \"$1\"' --"));
@@ -101,7 +101,9 @@ fn branches_that_failed_side_by_side_are_all_named_everywhere() {
     let ran = opal.call_with(&[("GITHUB_ACTIONS", "true")], &["main"]);
     ran.code(3).says("\n  step: main.parallel[0].shell[0]\n");
     let second = "main.parallel[0].shell[2]";
-    ran.says(&format!("  also failed: {second}: sh -c 'exit 4': failed with exit code 4\n"));
+    ran.says(&format!(
+        "  also failed: {second}: sh -c 'exit 4': failed with exit code 4 (commands.opl:5)\n"
+    ));
     assert_eq!(ran.stderr.matches("::error ").count(), 2, "{ran:#?}");
     opal.call(&["runs", "show"]).code(0).says(&format!("also at {second}, exit 4\n"));
     let shown = opal.call(&["runs", "show", "--json"]).code(0).json();
@@ -169,7 +171,13 @@ fn options_that_make_no_sense_are_usage_errors_before_anything_runs() {
         (&["hello", "-j0"], "from 1 on"),
         (&["-j0", "hello"], "from 1 on"),
         (&["hello", "--timout", "3s"], "--timeout"),
-        (&["hello", "--output", "x"], "`--output` belongs to a plan"),
+        (&["hello", "--out", "x"], "`--out` belongs to a plan"),
+        (&["hello", "--output", "x.plan"], "to write a file: `-o x.plan`"),
+        (&["--output=x", "hello"], "expected one of: prefixed, grouped"),
+        (&["plan", "hello", "--output", "x.plan"], "to write a file: `-o x.plan`"),
+        (&["plan", "--output", "x.plan", "hello"], "to write a file: `-o x.plan`"),
+        (&["plan", "hello", "--output", "grouped"], "`--output` belongs to a run"),
+        (&["convert", "a.yaml", "--output", "a.opl"], "to write a file: `-o a.opl`"),
     ] {
         opal.call(line).code(2).says(says);
     }
@@ -237,7 +245,7 @@ fn a_terminal_gets_colours_and_lines_that_fit() {
         "fun hello() {\n    echo a long line of words that does not fit here\n    (exit 4)\n}\n";
     let (code, shown) = on_a_terminal(&Opal::machine(task).args(["hello"]));
     assert_eq!(code, 4, "{shown:?}");
-    let cut = "\x1b[1;36m▸\x1b[0m echo a long line of words that does n…\r\n";
+    let cut = "\x1b[1;36m▸\x1b[0m \x1b[1mecho a long line of words that does n…\x1b[0m\r\n";
     assert!(shown.starts_with(cut), "{shown:?}");
     assert!(shown.contains("\r\na long line of words that does not fit here\r\n"), "{shown:?}");
     assert!(
@@ -253,7 +261,77 @@ fn progress_is_drawn_on_a_terminal_and_nothing_of_it_stays() {
     assert!(shown.contains("side.parallel[0]: "), "{shown:?}");
     let left = screen(&shown);
     assert!(!left.iter().any(|line| line.starts_with("side.parallel[0]: ")), "{left:#?}");
-    assert_eq!(left.iter().filter(|line| *line == "one").count(), 1, "{left:#?}");
+    assert_eq!(left.iter().filter(|line| *line == "sh         │ one").count(), 1, "{left:#?}");
+}
+
+#[test]
+fn on_a_terminal_two_servers_are_both_seen_while_they_run() {
+    // Each goes on only when the other has been seen to print: in turns it would never end.
+    let server = |own: &str, other: &str| {
+        format!("sh -c 'echo {own} is up; touch {own}; until [ -e {other} ]; do sleep 0.01; done'")
+    };
+    let task = format!(
+        "fun api() = {}\n\nfun web() = {}\n\nfun dev() {{\n    @parallel {{\n        \
+         @cmd.api()\n        @cmd.web()\n    }}\n}}\n",
+        server("api", "web"),
+        server("web", "api"),
+    );
+    let (code, shown) = on_a_terminal(&Opal::machine(&task).args(["dev", "--timeout", "30s"]));
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("\x1b[36mapi │\x1b[0m api is up\r\n"), "{shown:?}");
+    assert!(shown.contains("\x1b[33mweb │\x1b[0m web is up\r\n"), "{shown:?}");
+}
+
+#[test]
+fn how_branches_are_shown_is_chosen_by_the_flag_then_the_source_then_the_terminal() {
+    let task = |output: &str| {
+        format!(
+            "fun a() {{\n    @parallel{output} {{\n        \
+             sh -c 'until [ -e go ]; do sleep 0.01; done; echo one'\n        \
+             sh -c 'echo two; touch go'\n    }}\n}}\n"
+        )
+    };
+    let (prefixed, grouped) = ("sh 2 │ two\nsh   │ one\n", "one\ntwo\n");
+    for (output, flag, wanted) in [
+        ("", None, grouped),
+        ("", Some("prefixed"), prefixed),
+        ("(output=\"prefixed\")", None, prefixed),
+        ("(output=\"prefixed\")", Some("grouped"), grouped),
+        ("(output=\"grouped\")", Some("prefixed"), prefixed),
+    ] {
+        let opal = Opal::machine(&task(output));
+        let flag = flag.map(|flag| format!("--output={flag}"));
+        let words: Vec<&str> = std::iter::once("a").chain(flag.as_deref()).collect();
+        opal.call(&words).code(0).stdout(wanted);
+        // The record has each step's output as it was, whichever way it was shown.
+        opal.call(&["runs", "show", "--logs"]).code(0).hides("│");
+    }
+    let (_, shown) = on_a_terminal(&Opal::machine(&task("")).args(["a", "--output", "grouped"]));
+    assert!(!shown.contains('│') && shown.contains("one\r\n"), "{shown}");
+}
+
+#[test]
+fn secrets_are_hidden_in_prefixed_lines_however_they_are_split() {
+    let task = "var TOKEN = @secret.env.TOKEN\n\nfun a() {\n    @parallel(output=\"prefixed\") {\n        \
+                @environ(TOKEN=TOKEN) {\n            \
+                sh -c 'printf \"%s\" \"${TOKEN%%45*}\"; sleep 0.05; printf \"45-end\\\\nok\\\\n\"'\n        \
+                }\n        sh -c 'echo other'\n    }\n}\n";
+    let opal = Opal::machine(task).env("TOKEN", "canary-12345-end");
+    let ran = opal.call(&["a"]);
+    ran.code(0).hides("canary-123").hides("345-end").says("other");
+    opal.call(&["runs", "show", "--logs"]).code(0).hides("canary-123");
+}
+
+#[test]
+fn a_task_is_named_where_it_changes() {
+    let task = "fun build() {\n    echo b\n    echo c\n}\n\nfun all() {\n    echo a\n    \
+                @cmd.build()\n    echo d\n}\n\nfun only() {\n    @cmd.build()\n}\n";
+    let opal = Opal::machine(task);
+    let ran = opal.call(&["all"]);
+    let lines = "▸ echo a\nbuild:\n▸ echo b\n▸ echo c\nall:\n▸ echo d\ndone: 4 steps in ";
+    assert!(ran.stderr.starts_with(lines), "{ran:#?}");
+    assert!(opal.call(&["only"]).stderr.starts_with("build:\n▸ echo b\n"));
+    assert!(opal.call(&["build"]).stderr.starts_with("▸ echo b\n"));
 }
 
 #[test]

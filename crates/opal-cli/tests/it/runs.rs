@@ -100,11 +100,11 @@ fn show_prints_what_the_steps_printed() {
     let opal = ran();
     let hello = ids(&opal.call(&["runs", "list", "--json"])).remove(1);
     let show = |more: &[&str]| opal.call(&[&["runs", "show", &hello], more].concat());
-    show(&["--output"]).code(0).stdout("one\ntwo\n").stderr("");
-    show(&["--output", "2"]).code(0).stdout("two\n");
-    show(&["--output", "hello.shell[0]"]).code(0).stdout("one\n");
-    show(&["--output", "--json"]).code(0).says("{\"number\":1,\"text\":\"one\\n\"}\n");
-    show(&["--output", "9"]).code(66).says("has started no step `9`");
+    show(&["--logs"]).code(0).stdout("one\ntwo\n").stderr("");
+    show(&["--logs", "2"]).code(0).stdout("two\n");
+    show(&["--logs", "hello.shell[0]"]).code(0).stdout("one\n");
+    show(&["--logs", "--json"]).code(0).says("{\"number\":1,\"text\":\"one\\n\"}\n");
+    show(&["--logs", "9"]).code(66).says("has started no step `9`");
     let events = show(&["--events"]);
     let kinds: Vec<Value> = events
         .code(0)
@@ -114,7 +114,7 @@ fn show_prints_what_the_steps_printed() {
         .collect();
     let step = ["step_started", "output", "step_finished"];
     assert_eq!(kinds, [&["run_started"], &step[..], &step, &["run_finished"]].concat());
-    show(&["--events", "--output"]).code(2);
+    show(&["--events", "--logs"]).code(2);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_step_that_goes_quiet_has_told_everything() {
     let mut run = opal.command();
     let mut run = run.arg("slow").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let end = Instant::now() + Duration::from_secs(60);
-    while !opal.call(&["runs", "show", "--output"]).stdout.ends_with("line 30\n") {
+    while !opal.call(&["runs", "show", "--logs"]).stdout.ends_with("line 30\n") {
         if Instant::now() > end {
             run.kill().unwrap();
             panic!("the last lines are not told");

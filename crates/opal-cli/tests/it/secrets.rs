@@ -158,7 +158,7 @@ fn what_dash_makes_of_backslashes_is_hidden() {
         let ran = opal.call_with(environment, &["d"]);
         ran.code(0).says("<").hides("MIIEvQIBADANBgkq").hides("ss$w0rd!long");
     }
-    for line in [&["runs", "show", "--json"][..], &["runs", "show", "--output"]] {
+    for line in [&["runs", "show", "--json"][..], &["runs", "show", "--logs"]] {
         opal.call(line).hides("MIIEvQIBADANBgkq").hides("ss$w0rd!long");
     }
 }
@@ -188,7 +188,7 @@ fn what_a_run_learns_late_is_in_no_file_of_its_record() {
     let opal = Opal::machine(task).file("world/secret", CANARY);
     // It was no value yet when it was printed.
     opal.call(&["late", CANARY]).code(1).says(&format!("before {CANARY}"));
-    opal.call(&["runs", "show", "--output"]).code(0).hides(CANARY).says("before 🔒");
+    opal.call(&["runs", "show", "--logs"]).code(0).hides(CANARY).says("before 🔒");
     assert_written_nowhere(&opal.path().join("home"));
     opal.call(&["late", CANARY, "--from", "step:2"]).code(1);
     assert_written_nowhere(&opal.path().join("home"));

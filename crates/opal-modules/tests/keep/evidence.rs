@@ -27,7 +27,7 @@ fn begin<'v>(folder: &Path, vault: &'v Vault) -> Evidence<'v> {
 fn started(number: u64, path: &str) -> Event<'_> {
     let text = Shown::vouch(&b"run"[..]);
     let is_block = path.ends_with(']') && path.contains("tool");
-    let step = Started { number, path, decorator: "@x", attempt: 1, text, is_block };
+    let step = Started { number, path, decorator: "@x", attempt: 1, text, is_block, branch: None };
     Event { at: at(number), kind: Kind::Started(step) }
 }
 

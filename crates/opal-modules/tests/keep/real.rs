@@ -80,6 +80,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         audience: &Nobody,
         stop: &Stop::new(),
         jobs: None,
+        output: execute::ShownBranches::GROUPED,
         from: None,
         known: None,
         is_declared: false,

@@ -86,6 +86,11 @@ impl Checker<'_> {
                 self.arguments(descriptor, &call.args, call.span, false, site);
             }
         }
+        if descriptor.path == "rethrow" && self.catches == 0 {
+            let message = "`@rethrow()` is allowed in a `catch` only";
+            let help = "put it in the `catch`; `@fail(\"…\")` fails anywhere";
+            self.error(Code::MisplacedDecorator, span, message, help);
+        }
         self.block_policy(descriptor, call, span);
         Some(descriptor)
     }

@@ -51,17 +51,26 @@ impl<'u> Functions<'u> {
     }
 }
 
+/// Functions whose name an earlier one has.
+pub(super) fn duplicates<'u>(
+    unit: &'u Unit,
+    names: &'u FunctionNames<'u>,
+) -> impl Iterator<Item = Diagnostic> + 'u {
+    names.repeated().map(|(again, first)| {
+        let name = &unit.functions[again].name;
+        let message = format!("the function `{}` is defined twice", name.text);
+        let first = unit.functions[first].name.span;
+        Diagnostic::new(Code::DuplicateFunction, name.span, message)
+            .also(first, "first here")
+            .help("give one of them another name")
+    })
+}
+
 impl Checker<'_> {
     /// Signatures: names that stand twice, types that do not exist, defaults that do not fit.
     pub(super) fn declare_functions(&mut self) {
         let unit = self.unit;
-        for (again, first) in self.functions.by_name.repeated() {
-            let name = &unit.functions[again].name;
-            let message = format!("the function `{}` exists already", name.text);
-            let error = Diagnostic::new(Code::DuplicateFunction, name.span, message);
-            let first = unit.functions[first].name.span;
-            self.report(error.also(first, "first here").help("give one of them another name"));
-        }
+        duplicates(unit, self.functions.by_name).for_each(|error| self.report(error));
         for function in &unit.functions {
             self.parameters(function);
             self.makefile_label(function);

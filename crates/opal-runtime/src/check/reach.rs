@@ -13,6 +13,8 @@ use crate::unit::Unit;
 pub(super) struct Reach {
     calls: Vec<(usize, usize)>,
     script_calls: Vec<usize>,
+    /// Functions whose name an earlier one has: the earlier one first. Who reaches one reaches all.
+    alike: Vec<(usize, usize)>,
     /// Where each body ends.
     ends: Vec<u32>,
 }
@@ -22,7 +24,10 @@ impl Reach {
         let calls = functions.calls.into_iter().map(|(caller, callee, _)| (caller, callee));
         let mut calls: Vec<(usize, usize)> = calls.collect();
         calls.sort_unstable();
-        Self { calls, script_calls: functions.script_calls, ends: functions.ends }
+        let alike = functions.by_name.repeated().map(|(again, first)| (first, again));
+        let mut alike: Vec<(usize, usize)> = alike.collect();
+        alike.sort_unstable();
+        Self { calls, script_calls: functions.script_calls, alike, ends: functions.ends }
     }
 
     /// For each function whether `target` reaches it, or the script without one.
@@ -36,13 +41,18 @@ impl Reach {
         };
         while let Some(index) = open.pop() {
             if !std::mem::replace(&mut reached[index], true) {
-                let first = self.calls.partition_point(|(caller, _)| *caller < index);
-                let own = self.calls[first..].iter().take_while(|(caller, _)| *caller == index);
-                open.extend(own.map(|(_, callee)| *callee));
+                open.extend(of(&self.calls, index));
+                open.extend(of(&self.alike, index));
             }
         }
         reached
     }
+}
+
+/// What stands beside `index`.
+fn of(pairs: &[(usize, usize)], index: usize) -> impl Iterator<Item = usize> {
+    let start = pairs.partition_point(|(first, _)| *first < index);
+    pairs[start..].iter().take_while(move |(first, _)| *first == index).map(|(_, other)| *other)
 }
 
 /// What was found, seen from one target.

@@ -91,6 +91,7 @@ impl Checker<'_> {
     fn begin(&mut self, function: Option<usize>, block: &Block) {
         self.function = function;
         self.depth = 0;
+        self.catches = 0;
         let mut declared = Vec::new();
         declarations(block, &mut declared);
         self.names.begin(function.is_none(), declared);
@@ -152,7 +153,10 @@ impl Checker<'_> {
                 let all = [Some(body), catch.as_ref(), finally.as_ref()];
                 for (word, block) in words.into_iter().zip(all) {
                     if let Some(block) = block {
+                        let is_catch = u32::from(word == "catch");
+                        self.catches += is_catch;
                         self.conditional(word, statement.span, block);
+                        self.catches -= is_catch;
                     }
                 }
             }

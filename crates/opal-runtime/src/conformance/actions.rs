@@ -12,7 +12,7 @@ use opal_core::{Registry, Span, Type, Value};
 
 use super::{Findings, Law, Violation};
 use crate::decorators::BUILT_IN;
-use crate::execute::{Job, Outcome, execute};
+use crate::execute::{Job, Outcome, ShownBranches, execute};
 use crate::session::{Answer, Closed, LoggedSession};
 use crate::stop::{Stop, USUAL_GRACE};
 use crate::vault::Vault;
@@ -35,7 +35,8 @@ pub fn check_action(
         found.add(Law::L1, "its path is taken");
         return found.0;
     };
-    let trial = Trial { plan: plan(descriptor, given), registry, runs: runs(descriptor) };
+    let (runs, fails) = (runs(descriptor), descriptor.fails);
+    let trial = Trial { plan: plan(descriptor, given), registry, runs, fails };
     scopes(&trial, &mut found);
     if trial.runs {
         exit_codes(&trial, &mut found);
@@ -50,6 +51,8 @@ struct Trial {
     registry: Registry,
     /// Whether it runs commands at all.
     runs: bool,
+    /// Whether it is there to fail.
+    fails: bool,
 }
 
 fn runs(descriptor: &Descriptor) -> bool {
@@ -61,6 +64,10 @@ fn scopes(trial: &Trial, found: &mut Findings) {
     let session = LoggedSession::new();
     let outcome = trial.run(&session, &Stop::new());
     let log = session.log();
+    if trial.fails {
+        let failed = matches!(outcome.halt, Some(Halt::Failed(_))) && log.is_empty();
+        return found.demand(Law::L10, failed, || "it is there to fail, and does not".to_owned());
+    }
     found.demand(Law::L10, outcome.halt.is_none(), || "it fails where nothing does".to_owned());
     found.demand(Law::L10, log.last().is_some_and(|line| line == "run `after` in /p"), || {
         "what stands behind it does not run where and as it would without it".to_owned()
@@ -122,6 +129,7 @@ impl Trial {
     fn run(&self, session: &LoggedSession, stop: &Stop) -> Outcome {
         let vault = Vault::new();
         execute(&Job {
+            output: ShownBranches::GROUPED,
             plan: &self.plan,
             values: &std::collections::BTreeMap::new(),
             registry: &self.registry,

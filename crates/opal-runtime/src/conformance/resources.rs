@@ -17,7 +17,7 @@ use opal_core::{Registry, Value};
 
 use super::actions::{Nobody, plan_of, registry, step};
 use super::{Findings, Law, Violation};
-use crate::execute::{Job, Outcome, execute};
+use crate::execute::{Job, Outcome, ShownBranches, execute};
 use crate::session::{LocalSession, Session, Setup};
 use crate::stop::Stop;
 use crate::vault::Vault;
@@ -214,6 +214,7 @@ impl Trial<'_> {
     fn run(&self, registry: &Registry) -> Outcome {
         let (session, vault) = (self.session(), Vault::new());
         execute(&Job {
+            output: ShownBranches::GROUPED,
             plan: &self.plan,
             values: &BTreeMap::new(),
             registry,

@@ -3,9 +3,12 @@
 pub(super) mod cmd;
 pub(super) mod confirm;
 pub(super) mod environ;
+pub(super) mod fail;
 pub(super) mod file_write;
 pub(super) mod log;
 pub(super) mod parallel;
+pub(super) mod print;
+pub(super) mod rethrow;
 pub(super) mod retry;
 pub(super) mod shell;
 pub(super) mod timeout;

@@ -87,6 +87,7 @@ impl<'p> Walk<'p> {
             attempt: begun.attempt,
             text: begun.text.clone(),
             is_block,
+            branch: here.screen.label(),
         };
         self.tell(Kind::Started(started), here)?;
         here.entering = None;
@@ -201,14 +202,13 @@ impl<'p> Walk<'p> {
 
     fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>) {
         let mut tally = lock(&self.tally);
-        if !begun.is_block {
-            let counts = &mut tally.counts;
-            *match end {
-                End::Done => &mut counts.done,
-                End::Satisfied => &mut counts.satisfied,
-                End::Failed | End::TimedOut => &mut counts.failed,
-                End::Stopped => &mut counts.stopped,
-            } += 1;
+        // A step that only passes on the failure of another does not count besides it.
+        let is_own = match result {
+            Err(Halt::Failed(failure)) => failure.path == begun.step.path,
+            _ => true,
+        };
+        if !begun.is_block && is_own {
+            tally.ended(&begun.step.path, end);
         }
         if end == End::TimedOut && !begun.is_block {
             let name = resource::name(self.job.plan, begun.step).into();

@@ -9,8 +9,10 @@ use std::sync::mpsc::channel;
 use opal_core::Value;
 use opal_core::action::Halt;
 use opal_core::plan::{Arg, Step};
+use opal_core::record::Kind;
 
 use super::here::{Here, In, Out};
+use super::screen::lock;
 use super::walk::{bug, unable};
 use super::{STACK_BYTES, Walk};
 use crate::session;
@@ -30,6 +32,9 @@ impl<'p> Walk<'p> {
             if !runs {
                 continue;
             }
+            if let Err(Halt::Failed(failure)) = &result {
+                self.tell(Kind::Caught { path: self.path(failure), code: failure.code }, here)?;
+            }
             counts = !operands.iter().all(|operand| self.from.skips(operand));
             result = match operands {
                 [operand] => self.step(operand, here),
@@ -39,6 +44,9 @@ impl<'p> Walk<'p> {
             if matches!(result, Err(Halt::Stopped(_) | Halt::Unrecorded)) {
                 return result;
             }
+        }
+        if result.is_ok() {
+            lock(&self.tally).caught(&step.path);
         }
         result
     }

@@ -120,7 +120,7 @@ impl<'p> Walk<'p> {
     /// Notes that a step does not run. Where it is nothing but `cd DIR` it still moves.
     pub(super) fn skip(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
         if is_leaf(step) {
-            lock(&self.tally).counts.skipped += 1;
+            lock(&self.tally).skipped();
             let (path, decorator) = (&*step.path, &*step.decorator);
             self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
             self.note(step, Fate::Met);

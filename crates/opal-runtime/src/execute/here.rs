@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use opal_core::Secret;
+use opal_core::action::Failure;
 
 use super::lets::Lets;
 use super::screen::Screen;
@@ -34,6 +35,8 @@ pub(super) struct Here<'p> {
     pub(super) has_place: bool,
     /// Whether this cleans up, which it does with or without a record.
     pub(super) is_cleaning: bool,
+    /// What the `catch` around it deals with.
+    pub(super) caught: Option<Arc<Failure>>,
     /// Dropped when the next step has started: somebody waits for that.
     pub(super) entering: Option<Sender<()>>,
 }

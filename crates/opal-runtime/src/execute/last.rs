@@ -187,10 +187,7 @@ impl<'p> Walk<'p> {
 
     /// A step that has ended well has failed after all.
     fn count_undone(&self, kept: &Kept<'p>) {
-        let counts = &mut lock(&self.tally).counts;
-        let ended = if kept.is_made { &mut counts.done } else { &mut counts.satisfied };
-        *ended = ended.saturating_sub(1);
-        counts.failed += 1;
+        lock(&self.tally).undone(&kept.step.path);
     }
 
     /// Says which of the others was brought about after it was seen, about the same place.

@@ -9,12 +9,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use opal_core::action::{Failure, Halt, OnFailure, Why};
+use opal_core::action::{BranchOutput, Failure, Halt, OnFailure, Why};
 use opal_core::plan::Step;
-use opal_core::record::{Kind, Shown};
+use opal_core::record::{Branch, Kind, Shown};
 use opal_core::resource;
 
 use super::here::{Here, In};
+use super::labels::Lane;
 use super::prepare::walk;
 use super::screen::{Screen, lock};
 use super::turns::Turns;
@@ -59,6 +60,8 @@ pub(super) struct Watch<'p> {
     path: &'p str,
     total: usize,
     around: Arc<Screen<'p>>,
+    /// Of each branch; empty where their output is grouped.
+    labels: Vec<Branch>,
     seen: Mutex<Seen>,
 }
 
@@ -70,6 +73,11 @@ struct Seen {
 }
 
 impl<'p> Watch<'p> {
+    /// What the lines of a branch begin with.
+    pub(super) fn label(&self, index: usize) -> Option<Branch> {
+        self.labels.get(index).cloned()
+    }
+
     /// The branch has come to a step.
     pub(super) fn at(&self, index: usize, text: &Shown<'_>) {
         let text = text.clone().into_owned();
@@ -111,7 +119,8 @@ impl<'p> Queue<'p> {
         around: &Arc<Screen<'p>>,
         watch: &Arc<Watch<'p>>,
     ) -> Arc<Screen<'p>> {
-        let screen = around.of_branch(Arc::clone(watch), index, index == self.front);
+        let is_live = index == self.front || !watch.labels.is_empty();
+        let screen = around.of_branch(Arc::clone(watch), index, is_live);
         self.screens.insert(index, (Arc::clone(&screen), false));
         screen
     }
@@ -157,10 +166,15 @@ impl<'p> Walk<'p> {
         step: &'p Step,
         here: &Here<'p>,
         most: Option<usize>,
-        on_failure: OnFailure,
+        (on_failure, output): (OnFailure, BranchOutput),
     ) -> Result<(), Halt> {
         let branches = self.to_run(&step.block, here)?;
         let count = branches.len();
+        let labels = match output {
+            BranchOutput::Prefixed => self.labels(&branches, here.screen.label()),
+            BranchOutput::Grouped => Vec::new(),
+        };
+        let branches: Vec<&[Step]> = branches.into_iter().map(|branch| branch.steps).collect();
         let limits = [most, self.job.jobs, Some(MAX_AT_A_TIME)];
         let most = limits.into_iter().flatten().min().unwrap_or(count).clamp(1, count.max(1));
         self.tell(Kind::Branches { path: &step.path, count, most }, here)?;
@@ -168,6 +182,7 @@ impl<'p> Walk<'p> {
             path: &step.path,
             total: count,
             around: Arc::clone(&here.screen),
+            labels,
             seen: Mutex::default(),
         };
         let team = Team {
@@ -229,7 +244,7 @@ impl<'p> Walk<'p> {
 
     /// The branches of a block. Those before the first step of the run are skipped here, since a
     /// branch does not know the step that it is the body of.
-    fn to_run(&'p self, block: &'p [Step], here: &Here<'p>) -> Result<Vec<&'p [Step]>, Halt> {
+    fn to_run(&'p self, block: &'p [Step], here: &Here<'p>) -> Result<Vec<Lane<'p>>, Halt> {
         let mut branches = Vec::new();
         for step in block {
             if self.from.skips(step) {
@@ -243,13 +258,13 @@ impl<'p> Walk<'p> {
                 }
                 "if" | "when" | "block" | "iteration" => {
                     self.from.reach(step);
-                    branches.push(step.block.as_slice());
+                    branches.push(Lane { of: step, steps: &step.block });
                 }
                 "require" => {}
-                _ => branches.push(std::slice::from_ref(step)),
+                _ => branches.push(Lane { of: step, steps: std::slice::from_ref(step) }),
             }
         }
-        branches.retain(|steps| !steps.is_empty());
+        branches.retain(|branch| !branch.steps.is_empty());
         Ok(branches)
     }
 

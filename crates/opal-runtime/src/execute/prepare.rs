@@ -167,6 +167,15 @@ pub(super) fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
     }
 }
 
+/// The step at a path.
+pub(super) fn find<'p>(steps: &'p [Step], path: &str) -> Option<&'p Step> {
+    steps.iter().find_map(
+        |step| {
+            if &*step.path == path { Some(step) } else { find(&step.block, path) }
+        },
+    )
+}
+
 /// What is wrong with the plan, and with no step of it.
 pub(super) fn whole(trouble: Trouble) -> Unready {
     Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }

@@ -1,14 +1,15 @@
-//! What the audience sees, in the order of the plan.
+//! What the audience sees.
 //!
-//! Each branch of a `@parallel` has a screen of its own. The first branch that has not ended is
-//! live: what it tells goes on to the screen around it, and from there to the audience. What the
-//! others tell is held until it is their turn.
+//! Each branch of a `@parallel` has a screen of its own. Grouped, the first branch in plan order that
+//! has not ended is live: what it reports goes on to the screen around it, and from there to the
+//! audience. What the others report is held until it is their turn. Prefixed, every branch is live,
+//! and its steps carry its name.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opal_core::record::{Event, Shown, Stream};
+use opal_core::record::{Branch, Event, Shown, Stream};
 
 use super::hold::{Hold, Item};
 use super::parallel::Watch;
@@ -26,6 +27,8 @@ pub(super) struct Screen<'p> {
     above: Option<Arc<Screen<'p>>>,
     /// The branch that it is of, and those beside it.
     branch: Option<(Arc<Watch<'p>>, usize)>,
+    /// The prefix of its lines.
+    label: Option<Branch>,
     /// None where it is live.
     held: Mutex<Option<Hold<'p>>>,
     /// Something that was told while others were shown could not be held.
@@ -39,6 +42,7 @@ impl<'p> Screen<'p> {
             stalls,
             above: None,
             branch: None,
+            label: None,
             held: Mutex::new(None),
             is_cut: AtomicBool::new(false),
         })
@@ -51,12 +55,18 @@ impl<'p> Screen<'p> {
         is_live: bool,
     ) -> Arc<Self> {
         Arc::new(Self {
+            label: watch.label(index).or_else(|| self.label.clone()),
             stalls: Arc::clone(&self.stalls),
             above: Some(Arc::clone(self)),
             branch: Some((watch, index)),
             held: Mutex::new((!is_live).then(Hold::default)),
             is_cut: AtomicBool::new(false),
         })
+    }
+
+    /// What the lines of its steps begin with, where branches are shown side by side.
+    pub(super) fn label(&self) -> Option<Branch> {
+        self.label.clone()
     }
 
     pub(super) fn event(&self, event: &Event<'p>) {

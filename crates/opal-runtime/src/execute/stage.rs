@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::{
-    Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending, Replace,
-    Stage, Why,
+    BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
+    Replace, Stage, Why,
 };
 use opal_core::files::Files;
 use opal_core::record::{Kind, Stream};
@@ -22,6 +22,7 @@ use zeroize::Zeroizing;
 
 use super::call::{Begun, TIMED_OUT};
 use super::here::{Here, In, Out};
+use super::screen::lock;
 use super::show::Show;
 use super::walk::{failed, go_on, unable};
 use super::{Late, Walk, command};
@@ -199,13 +200,22 @@ impl Filtered for Copy<'_> {
 impl Stage for Actor<'_, '_> {
     fn block(&mut self, under: &Conditions) -> Result<(), Halt> {
         let here = self.under(under)?;
+        if under.attempt.is_some_and(|(attempt, _)| attempt > 1) {
+            lock(&self.walk.tally).try_again(&self.begun.step.path);
+        }
         let stop = here.stop.clone();
         let result = self.walk.block(&self.begun.step.block, here);
         self.timed(result, under, &stop)
     }
 
-    fn branches(&mut self, most: Option<usize>, on_failure: OnFailure) -> Result<(), Halt> {
-        self.walk.branches(self.begun.step, self.here, most, on_failure)
+    fn branches(
+        &mut self,
+        most: Option<usize>,
+        on_failure: OnFailure,
+        output: Option<BranchOutput>,
+    ) -> Result<(), Halt> {
+        let output = self.walk.job.output.of_block(output);
+        self.walk.branches(self.begun.step, self.here, most, (on_failure, output))
     }
 
     fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
@@ -236,6 +246,23 @@ impl Stage for Actor<'_, '_> {
     fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {
         let message = self.walk.job.vault.scrub(message.expose());
         self.walk.tell(Kind::Log { path: &self.begun.step.path, level, message }, self.here)
+    }
+
+    fn print(&mut self, text: &Secret) -> Result<(), Halt> {
+        let bytes = text.expose().as_bytes();
+        let written = match &self.here.stdout {
+            Out::Shown => {
+                let mut show = Show::new(self.walk, &self.here.screen, self.begun.number);
+                let taken = show.take(Stream::Stdout, bytes).is_ok();
+                show.finish();
+                taken
+            }
+            Out::To(fd) => {
+                let fd = fd.try_clone().map_err(|error| unable(self.begun.step, &error))?;
+                File::from(fd).write_all(bytes).is_ok()
+            }
+        };
+        if written { Ok(()) } else { Err(self.exit(BROKEN_PIPE)) }
     }
 
     fn pass_on(&mut self) -> Result<(), Halt> {
@@ -275,6 +302,10 @@ impl Stage for Actor<'_, '_> {
         let path = self.begun.step.path.clone();
         let trouble = (code == NOT_EXECUTED && self.has_long_values).then(command::too_long);
         Halt::Failed(Box::new(Failure::new(path, code, trouble)))
+    }
+
+    fn caught(&self) -> Option<Failure> {
+        self.here.caught.as_deref().cloned()
     }
 
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {

@@ -12,7 +12,7 @@ use opal_core::resolver::{Trouble, TroubleKind};
 use super::Walk;
 use super::here::{Here, In, Out};
 use super::lets::Lets;
-use super::screen::Screen;
+use super::screen::{Screen, lock};
 use crate::stop::{Order, Stop};
 
 /// What a bug of opal's own ends with.
@@ -34,6 +34,7 @@ impl<'p> Walk<'p> {
             screen: Screen::new(job.audience),
             has_place: false,
             is_cleaning: false,
+            caught: None,
             entering: None,
         };
         self.block(&job.plan.steps, here)
@@ -75,7 +76,18 @@ impl<'p> Walk<'p> {
                 self.block(&catch.block, here.clone())
             }
             catch => match (self.block(body, here.clone()), catch) {
-                (Err(Halt::Failed(_)), Some(catch)) => self.block(&catch.block, here.clone()),
+                (Err(Halt::Failed(failure)), Some(catch)) => {
+                    self.tell(
+                        Kind::Caught { path: self.path(&failure), code: failure.code },
+                        here,
+                    )?;
+                    let caught = Some(Arc::from(failure));
+                    let dealt = self.block(&catch.block, Here { caught, ..here.clone() });
+                    if dealt.is_ok() {
+                        lock(&self.tally).caught(&step.path);
+                    }
+                    dealt
+                }
                 (result, _) => result,
             },
         };

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use opal_core::Value;
 use opal_core::contract::{Difference, Drift, Seen};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::record::{Shown, Status};
+use opal_core::record::{Counts, Shown, Status};
 
 use super::line::Line;
 use super::{RunId, hide};
@@ -71,6 +71,7 @@ pub struct Ending<'a> {
     pub status: Status,
     /// The exit code of opal.
     pub code: i32,
+    pub counts: Counts,
     pub failed: Option<Failed<'a>>,
     /// What failed in other branches, in the order of the plan.
     pub beside: Vec<Failed<'a>>,
@@ -85,18 +86,6 @@ pub struct Failed<'a> {
     pub code: i32,
     /// What opal itself has to say about it.
     pub message: Option<Shown<'a>>,
-}
-
-/// What the steps of a run came to, blocks not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) started: u64,
-    pub(super) done: u64,
-    pub(super) satisfied: u64,
-    pub(super) failed: u64,
-    pub(super) stopped: u64,
-    pub(super) skipped: u64,
-    pub(super) retries: u64,
 }
 
 /// The version of the form of a record.
@@ -132,14 +121,16 @@ impl Header<'_> {
         hide::document(line.end(), vault)
     }
 
-    pub(super) fn summary(&self, ending: &Ending<'_>, counts: &Counts, vault: &Vault) -> Vec<u8> {
+    pub(super) fn summary(&self, ending: &Ending<'_>, vault: &Vault) -> Vec<u8> {
         let mut line = Line::new();
         ending.beside(&mut line);
         self.arguments(&mut line);
         line.number("code", ending.code);
         line.maybe("commit", self.commit.as_deref());
         self.contract(&mut line);
-        line.object("counts", |line| counts.write(line));
+        line.object("counts", |line| {
+            ending.counts.named().into_iter().for_each(|(name, count)| line.number(name, count));
+        });
         line.maybe("directory", self.directory.as_deref());
         self.drift(&mut line);
         ending.failed(&mut line);
@@ -261,17 +252,5 @@ impl Failed<'_> {
         line.number("code", self.code);
         line.maybe("message", self.message.as_ref().map(Shown::text).as_deref());
         line.text("path", self.path);
-    }
-}
-
-impl Counts {
-    fn write(self, line: &mut Line) {
-        line.number("done", self.done);
-        line.number("failed", self.failed);
-        line.number("retries", self.retries);
-        line.number("satisfied", self.satisfied);
-        line.number("skipped", self.skipped);
-        line.number("started", self.started);
-        line.number("stopped", self.stopped);
     }
 }

@@ -8,11 +8,11 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use opal_core::record::{End, Event, Kind, Shown, Stream};
+use opal_core::record::{Event, Kind, Shown, Stream};
 use opal_core::view::{Json, PlanView};
 use rustix::fs::FlockOperation;
 
-use super::header::{Counts, Ending, Header};
+use super::header::{Ending, Header};
 use super::output::Output;
 use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, hide, line, retention};
 use crate::root::{Root, RootError, Why};
@@ -40,7 +40,6 @@ struct State {
     /// Locked as long as the run goes on.
     events: File,
     outputs: BTreeMap<u64, Output>,
-    counts: Counts,
 }
 
 /// A record cannot be written.
@@ -83,7 +82,7 @@ impl<'a> Writer<'a> {
         if sync {
             sync_folder(&folder).and_then(|()| sync_folder(&target)).map_err(of)?;
         }
-        let state = State { events, outputs: BTreeMap::new(), counts: Counts::default() };
+        let state = State { events, outputs: BTreeMap::new() };
         let state = Mutex::new(state);
         let trouble = OnceLock::new();
         Ok(Self { header, vault, known, target, folder, sync, state, trouble })
@@ -141,12 +140,11 @@ impl<'a> Writer<'a> {
     }
 
     fn summary(&self, ending: &Ending<'_>) -> Result<(), RootError> {
-        let counts = self.state.lock().unwrap_or_else(PoisonError::into_inner).counts;
         let unfinished = self.folder.join(format!("{UNFINISHED}{SUMMARY}"));
         let path = self.folder.join(SUMMARY);
         let written = (|| {
             let mut file = new_file(&unfinished)?;
-            file.write_all(&self.header.summary(ending, &counts, self.vault))?;
+            file.write_all(&self.header.summary(ending, self.vault))?;
             sync_if(self.sync, &file)?;
             fs::rename(&unfinished, &path)?;
             if self.sync { sync_folder(&self.folder) } else { Ok(()) }
@@ -183,7 +181,6 @@ impl Recorder for Writer<'_> {
     fn event(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
         let line = line::event(event);
         self.record(|state| {
-            state.counts.add(&event.kind);
             let printed = match &event.kind {
                 Kind::Finished(step) => state.outputs.remove(&step.number),
                 _ => None,
@@ -203,28 +200,6 @@ impl Recorder for Writer<'_> {
 
     fn idle(&self, number: u64) -> Result<(), Unrecorded> {
         self.record(|state| state.outputs.get_mut(&number).map_or(Ok(vec![]), Output::flush))
-    }
-}
-
-impl Counts {
-    fn add(&mut self, kind: &Kind<'_>) {
-        match kind {
-            Kind::Started(step) if !step.is_block => self.started += 1,
-            Kind::Finished(step) if !step.is_block => match step.end {
-                End::Done => self.done += 1,
-                End::Satisfied => self.satisfied += 1,
-                End::Failed | End::TimedOut => self.failed += 1,
-                End::Stopped => self.stopped += 1,
-            },
-            Kind::Skipped { .. } => self.skipped += 1,
-            Kind::Retrying { .. } => self.retries += 1,
-            Kind::Undone { was, .. } => {
-                let ended = if *was == End::Done { &mut self.done } else { &mut self.satisfied };
-                *ended = ended.saturating_sub(1);
-                self.failed += 1;
-            }
-            _ => {}
-        }
     }
 }
 

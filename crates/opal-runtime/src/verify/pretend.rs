@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use opal_core::Secret;
 use opal_core::action::{
-    Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending, Replace, Stage,
+    BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
+    Replace, Stage,
 };
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::plan::Step;
@@ -45,7 +46,12 @@ impl Stage for Pretend<'_, '_> {
         Ok(())
     }
 
-    fn branches(&mut self, _: Option<usize>, _: OnFailure) -> Result<(), Halt> {
+    fn branches(
+        &mut self,
+        _: Option<usize>,
+        _: OnFailure,
+        _: Option<BranchOutput>,
+    ) -> Result<(), Halt> {
         self.walk(&Conditions::default());
         Ok(())
     }
@@ -63,6 +69,10 @@ impl Stage for Pretend<'_, '_> {
     }
 
     fn log(&mut self, _: Level, _: &Secret) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn print(&mut self, _: &Secret) -> Result<(), Halt> {
         Ok(())
     }
 
@@ -91,6 +101,10 @@ impl Stage for Pretend<'_, '_> {
 
     fn exit(&self, code: i32) -> Halt {
         Halt::Failed(Box::new(Failure::new(self.step.path.clone(), code, None)))
+    }
+
+    fn caught(&self) -> Option<Failure> {
+        None
     }
 
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::action::Halt;
 use opal_core::record::{Event, Kind, Shown, Stream};
-use opal_runtime::execute::{self, Job, Outcome, Unready};
+use opal_runtime::execute::{self, Job, Outcome, ShownBranches, Unready};
 use opal_runtime::plan::Resolved;
 use opal_runtime::session::{Closed, LoggedSession, Session};
 use opal_runtime::stop::Stop;
@@ -22,6 +22,7 @@ pub(crate) struct Running<'s> {
     pub(crate) start: &'s Path,
     pub(crate) from: Option<String>,
     pub(crate) jobs: Option<usize>,
+    pub(crate) output: ShownBranches,
     /// A look at everything before the run.
     pub(crate) known: Option<Report>,
     pub(crate) stop: Stop,
@@ -46,7 +47,8 @@ impl<'s> Running<'s> {
     pub(crate) fn on(project: Project, session: &'s dyn Session, start: &'s Path) -> Self {
         let (from, jobs, known, room) = (None, None, None, None);
         let stop = Stop::new();
-        Self { project, session, start, from, jobs, known, stop, room, closed: false }
+        let output = ShownBranches::GROUPED;
+        Self { project, session, start, from, jobs, output, known, stop, room, closed: false }
     }
 
     pub(crate) fn plan(&self) -> Resolved {
@@ -79,6 +81,7 @@ impl<'s> Running<'s> {
             audience: &witness,
             stop: &self.stop,
             jobs: self.jobs,
+            output: self.output,
             from: self.from.as_deref(),
             known: self.known.as_ref(),
             is_declared: false,
@@ -146,7 +149,9 @@ fn event(event: &Event<'_>) -> String {
         Kind::Started(it) => {
             let again = if it.attempt > 1 { format!(" #{}", it.attempt) } else { String::new() };
             let opens = if it.is_block { " {" } else { "" };
-            format!("start {}{again}: {}{opens}", it.path, it.text.text())
+            let branch = it.branch.as_ref().map(|branch| format!(" [{}]", branch.name.text()));
+            let branch = branch.unwrap_or_default();
+            format!("start {}{again}{branch}: {}{opens}", it.path, it.text.text())
         }
         Kind::Finished(it) => {
             let said = it.message.as_ref().map_or(String::new(), |it| format!(": {}", it.text()));
@@ -159,6 +164,7 @@ fn event(event: &Event<'_>) -> String {
         Kind::Retrying { attempt, of, code, pause, .. } => {
             format!("retry {attempt}/{of} after {code} in {pause:?}")
         }
+        Kind::Caught { path, code } => format!("caught {path} {code}"),
         Kind::Log { level, message, .. } => format!("{}: {}", level.name(), message.text()),
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
         Kind::Undone { path, .. } => format!("undone: {path}"),

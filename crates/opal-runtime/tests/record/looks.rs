@@ -45,5 +45,4 @@ fn each_start_of_a_step_has_the_looks_that_were_taken_in_it() {
     let left_out = steps[2].finish.as_ref().unwrap();
     assert_eq!(left_out.end, "skipped");
     assert_eq!(left_out.message.as_deref(), Some("dependencies not satisfied: a (failed)"));
-    assert_eq!(run.document()["counts"]["satisfied"], 1);
 }

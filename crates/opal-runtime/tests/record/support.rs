@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use opal_core::Value;
 use opal_core::hash::Algorithm;
 use opal_core::plan::{Mode, Plan, Target};
-use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Status, Stream};
+use opal_core::record::{Counts, End, Event, Finished, Kind, Shown, Started, Status, Stream};
 use opal_core::view::PlanView;
 use opal_runtime::record::reader::{self, Run};
 use opal_runtime::record::{Ending, Header, RunId, Writer};
@@ -111,6 +111,7 @@ pub(crate) fn ending(status: Status, code: i32) -> Ending<'static> {
         took,
         status,
         code,
+        counts: Counts::default(),
         failed: None,
         beside: Vec::new(),
         resources: Vec::new(),
@@ -123,7 +124,15 @@ pub(crate) fn done() -> Ending<'static> {
 
 pub(crate) fn started(number: u64, path: &str) -> Event<'_> {
     let text = Shown::vouch(&b"make all"[..]);
-    let step = Started { number, path, decorator: "@shell", attempt: 1, text, is_block: false };
+    let step = Started {
+        number,
+        path,
+        decorator: "@shell",
+        attempt: 1,
+        text,
+        is_block: false,
+        branch: None,
+    };
     Event { at: at(number), kind: Kind::Started(step) }
 }
 

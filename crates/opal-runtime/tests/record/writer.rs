@@ -8,7 +8,7 @@ use opal_core::Value;
 use opal_core::action::Level;
 use opal_core::contract::Drift;
 use opal_core::hash::Algorithm;
-use opal_core::record::{End, Event, Kind, Shown, Status};
+use opal_core::record::{Counts, End, Event, Kind, Shown, Status};
 use opal_runtime::record::reader::{self, Run, State, Unclear};
 use opal_runtime::record::{Contract, Drifted, Failed, Writer, failed_path, refused};
 use opal_runtime::witness::Recorder;
@@ -127,13 +127,14 @@ fn the_summary_says_how_it_went() {
     writer.event(&started(2, "deploy.shell[1]")).unwrap();
     writer.event(&finished(2, "deploy.shell[1]", End::Failed, 3)).unwrap();
     let mut ending = ending(Status::Failed, 3);
+    ending.counts = Counts { done: 1, failed: 1, retries: 2, ..Counts::default() };
     ending.failed = Some(Failed { path: "deploy.shell[1]", code: 3, message: None });
     writer.finish(&ending).unwrap();
     let run = place.last();
     assert_eq!((run.state, run.target()), (State::Ended(Status::Failed), "deploy"));
     let document = run.document();
     let counts = serde_json::json!({
-        "done": 1, "failed": 1, "retries": 0, "satisfied": 0, "skipped": 0, "started": 2, "stopped": 0
+        "caught": 0, "done": 1, "failed": 1, "retries": 2, "satisfied": 0, "skipped": 0, "stopped": 0
     });
     assert_eq!(document["counts"], counts);
     assert_eq!(document["took_ms"], 1500.0);

@@ -13,6 +13,7 @@ use opal_runtime::record::{self, Ending};
 use opal_runtime::vault::Vault;
 
 use super::recording::{self, Recording};
+use super::told::line;
 use super::{Errand, start};
 use crate::commands::verify;
 use crate::dispatch::Context;
@@ -56,6 +57,7 @@ impl End<'_> {
             took: self.took,
             status,
             code,
+            counts: steps,
             failed: failed.map(|step| recorded(step, vault)),
             beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
             resources: self.resources.clone(),
@@ -131,7 +133,8 @@ impl End<'_> {
         let step = find(&self.errand.resolved.plan, &failed.path);
         let id = step.and_then(|step| id(&self.errand.resolved.plan, step));
         let decorator = step.map_or("", |step| &*step.decorator);
-        let place = step.and_then(|step| Some((file, self.line(step)?)));
+        let place =
+            step.and_then(|step| Some((file, line(&self.errand.subject.loaded.text, step)?)));
         Failed::of(failed, id, decorator, place, vault)
     }
 
@@ -142,13 +145,6 @@ impl End<'_> {
             failed.help.push(format!("to see what differs, run `{again}`"));
         }
         failed
-    }
-
-    /// The line of a step, from 1.
-    fn line(&self, step: &Step) -> Option<u32> {
-        let text = &self.errand.subject.loaded.text;
-        let before = text.get(..step.span.range().start)?;
-        u32::try_from(before.matches('\n').count() + 1).ok()
     }
 }
 

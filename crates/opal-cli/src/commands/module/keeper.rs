@@ -183,6 +183,7 @@ impl<'k> Keeping<'k> {
             attempt: 1,
             text: self.vault.scrub(&tool.argv.join(" ")),
             is_block: true,
+            branch: None,
         };
         let message =
             format!("{}: command not found\n", tool.argv.first().map_or("", String::as_str));

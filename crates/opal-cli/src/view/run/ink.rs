@@ -33,6 +33,12 @@ impl Ink {
         self.dye("1", text)
     }
 
+    /// The name of a branch: each of a few has a colour of its own, and none that means an error.
+    pub(super) fn branch(self, index: usize, text: &str) -> String {
+        const COLOURS: [&str; 6] = ["36", "33", "35", "32", "34", "1;36"];
+        self.dye(COLOURS[index % COLOURS.len()], text)
+    }
+
     /// Of a step.
     pub(super) fn path(self, path: &str) -> String {
         self.faint(&visible::line(path))

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use opal_core::record::Status;
+use opal_core::record::{Counts, Status};
 use opal_core::view::visible;
 
-use opal_runtime::execute::{Counts, FailedStep};
+use opal_runtime::execute::FailedStep;
 use opal_runtime::vault::Vault;
 
 use super::ink::Ink;
@@ -78,6 +78,11 @@ impl<'a> Failed<'a> {
         }
     }
 
+    /// `deploy.opl:12`.
+    fn placed(&self) -> Option<String> {
+        self.place.map(|(file, line)| format!("{}:{line}", visible::line(file)))
+    }
+
     /// By what people call it.
     pub(super) fn name(&self) -> &'a str {
         self.id.unwrap_or(self.path)
@@ -100,12 +105,15 @@ const MAX_COMMAND_CHARS: usize = 2_000;
 /// step, where they are no longer in sight.
 pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<String> {
     let mut lines = Vec::new();
-    // Where the time of the run is over, the steps that took too long are named for it.
+    // Where the run timed out, the steps that took too long are named for it.
     let failed = report.failed.as_ref().filter(|_| report.late.is_empty());
     if let Some(failed) = failed {
         lines.push(format!("{}: {}", ink.error("error"), headline(failed)));
     } else if report.code == TIME_IS_OVER {
-        lines.push(format!("{}: the time of the run is over", ink.error("error")));
+        lines.push(format!("{}: the run timed out", ink.error("error")));
+    }
+    if let Some(place) = report.failed.as_ref().and_then(Failed::placed) {
+        lines.push(format!("  {} {place}", ink.mark("-->")));
     }
     let mut row = |label: &str, text: &str| {
         let text = visible::lines(text).replace('\n', "\n    ");
@@ -118,6 +126,8 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
             Some(id) => row("step", &format!("{id} ({})", failed.path)),
             None => row("step", failed.path),
         }
+    }
+    if let Some(failed) = &report.failed {
         row("command", &shortened(&failed.text));
         if failed.message.is_some() {
             row("exit code", &failed.code.to_string());
@@ -158,7 +168,8 @@ fn beside(failed: &Failed<'_>) -> String {
     let text = visible::line(failed.text.trim());
     let text = words::cut(&text, MAX_BESIDE_COLUMNS);
     let why = failed.message.clone().unwrap_or_else(|| words::ending(failed.code));
-    format!("{}: {text}: {}", failed.name(), visible::line(&why))
+    let place = failed.placed().map(|place| format!(" ({place})")).unwrap_or_default();
+    format!("{}: {text}: {}{place}", failed.name(), visible::line(&why))
 }
 
 fn shortened(text: &str) -> String {
@@ -186,6 +197,10 @@ pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
     for (count, what) in [
         (steps.satisfied, "already satisfied"),
         (steps.failed, "failed"),
+        (
+            steps.caught,
+            if steps.caught == 1 { "failed and was caught" } else { "failed and were caught" },
+        ),
         (steps.stopped, "stopped"),
         (steps.skipped, "skipped"),
     ] {

@@ -125,6 +125,23 @@ impl Screen {
         sink.write(bytes)
     }
 
+    /// Whole lines of steps that run side by side.
+    pub(super) fn lines(&mut self, stream: Stream, lines: &[u8]) -> Result<(), Closed> {
+        let is_open = match stream {
+            _ if self.shared => self.out.is_open || self.err.is_open,
+            Stream::Stdout => self.out.is_open,
+            Stream::Stderr => self.err.is_open,
+        };
+        let mut whole = if is_open { vec![b'\n'] } else { Vec::new() };
+        whole.extend(lines);
+        self.output(stream, &whole)
+    }
+
+    /// Nobody reads standard output any more.
+    pub(super) fn is_unread(&self) -> bool {
+        self.out.broken.as_ref().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// Lines of opal's own, without the last line feed.
     pub(super) fn line(&mut self, text: &str) {
         let mut whole = self.erasure();

@@ -1,13 +1,23 @@
-//! Which events are worth a line, and which line; those of steps that describe a state in `looks`.
+//! Which events are worth a line, and which line.
+//!
+//! | what | where |
+//! |---|---|
+//! | failures, and what deals with them | `failures` |
+//! | steps that start, and whose they are | `starts` |
+//! | steps that describe a state | `looks` |
+//! | steps of branches that run side by side | `side` |
 
+mod failures;
 mod looks;
+mod side;
+mod starts;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Level;
-use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Status, Stream};
+use opal_core::record::{End, Event, Finished, Kind, Shown, Status, Stream};
 use opal_core::view::visible;
 use opal_runtime::session::Closed;
 use opal_runtime::witness::Progress;
@@ -18,8 +28,11 @@ use super::report::{self, Report};
 use super::screen::Screen;
 use super::tail::Tail;
 use super::waits::Waits;
-use super::{Look, Talk, github, words};
+use super::{Look, Of, Talk, github, words};
+use failures::Held;
 use looks::Unsaid;
+use side::Lane;
+use starts::Head;
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -36,8 +49,18 @@ pub(super) struct State {
     failed: VecDeque<(u64, Tail)>,
     /// The step that has printed last: what it printed is still in sight.
     in_sight: Option<u64>,
-    /// What opal has to say about a failure that something may yet deal with.
-    held: Option<(u64, String)>,
+    /// A failure that something may yet deal with.
+    held: Option<Held>,
+    /// By the paths of `@retry`s: the last attempt that failed, and of how many.
+    attempts: BTreeMap<Box<str>, (u32, u32)>,
+    /// By the paths of steps in branches: what their lines begin with.
+    prefixes: BTreeMap<Box<str>, String>,
+    /// The task whose steps were shown last; at first the target.
+    pub(super) task: Option<String>,
+    /// Branches are shown side by side.
+    is_prefixed: bool,
+    /// The step whose standard output nobody read to its end.
+    unread: Option<u64>,
     waits: Waits,
     drawn_at: Option<Instant>,
     /// There is a thread that draws.
@@ -54,6 +77,7 @@ struct Running {
     /// For the table of times.
     text: String,
     tail: Tail,
+    lane: Option<Lane>,
 }
 
 /// A step and its time.
@@ -73,8 +97,8 @@ const MAX_TAKEN: usize = 10_000;
 /// Between two drawings.
 const DRAW_AGAIN: Duration = Duration::from_millis(100);
 
-/// Steps that say themselves what they do.
-const SPEAKING: [&str; 2] = ["@log", "@confirm"];
+/// Steps that fail with the failure of another.
+const PASSING: [&str; 1] = ["@rethrow"];
 
 impl State {
     pub(super) fn new(look: Look, screen: Screen) -> Self {
@@ -89,6 +113,11 @@ impl State {
             failed: VecDeque::new(),
             in_sight: None,
             held: None,
+            attempts: BTreeMap::new(),
+            prefixes: BTreeMap::new(),
+            task: None,
+            is_prefixed: false,
+            unread: None,
             waits: Waits::default(),
             drawn_at: None,
             is_drawing: false,
@@ -141,10 +170,11 @@ impl State {
         self.screen.erase();
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>) {
+    pub(super) fn event(&mut self, event: &Event<'_>, of: Of<'_>) {
         match &event.kind {
-            Kind::Started(started) => self.started(started),
-            Kind::Finished(finished) => self.finished(finished),
+            Kind::Started(started) => self.started(started, of.task),
+            Kind::Finished(finished) => self.finished(finished, of.place),
+            Kind::Caught { path, code } => self.caught(path, *code, of.place),
             Kind::Skipped { path, decorator, why } => {
                 if self.resources.contains(*path) {
                     self.ends.skipped(path, why.as_ref());
@@ -161,7 +191,7 @@ impl State {
                 }
             }
             Kind::Retrying { path, attempt, of, code, pause } => {
-                self.retrying((*attempt, *of), *code, *pause);
+                self.retrying(path, (*attempt, *of), *code, *pause);
                 // Told late where it was held back: then there is less to wait for, or nothing.
                 let passed = SystemTime::now().duration_since(event.at).unwrap_or_default();
                 let left = pause.saturating_sub(passed);
@@ -169,7 +199,7 @@ impl State {
                     self.waits.pause(path, until);
                 }
             }
-            Kind::Log { level, message, .. } => self.log(*level, message),
+            Kind::Log { path, level, message } => self.log(path, *level, message),
             Kind::CleaningUp { why } => {
                 self.release();
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
@@ -192,65 +222,42 @@ impl State {
         stream: Stream,
         bytes: &[u8],
     ) -> Result<(), Closed> {
-        self.in_sight = Some(number);
         if let Some(running) = self.running.get_mut(&number) {
             running.tail.push(bytes);
         }
-        let stream = if self.look.stdout_is_json { Stream::Stderr } else { stream };
-        self.screen.output(stream, bytes)
+        let written = match self.side_output(number, stream, bytes) {
+            Some(written) => written,
+            None => {
+                self.in_sight = Some(number);
+                let stream = if self.look.stdout_is_json { Stream::Stderr } else { stream };
+                self.screen.output(stream, bytes)
+            }
+        };
+        if written.is_err() && self.screen.is_unread() {
+            self.unread = Some(number);
+        }
+        written
     }
 
     pub(super) fn progress(&mut self, progress: &Progress<'_>) {
         let news = self.waits.progress(progress);
-        let is_told = self.look.counts_branches && !self.screen.is_terminal();
+        // Side by side, one sees how far they are.
+        let is_told = self.look.counts_branches && !self.screen.is_terminal() && !self.is_prefixed;
         if let Some(news) = news.filter(|_| is_told) {
             self.usual(|_| visible::line(&news));
         }
     }
 
-    fn started(&mut self, step: &Started<'_>) {
-        self.waits.goes_on(step.path);
-        let head = words::head(&step.text.text());
-        if step.is_block {
-            self.verbose(|ink| format!("{} {head} {}", ink.mark("▾"), ink.path(step.path)));
-            return;
-        }
-        self.release();
-        let speaks = SPEAKING.contains(&step.decorator);
-        if !self.holds_back(step, &head) && (!speaks || self.look.talk == Talk::Verbose) {
-            self.in_sight = None;
-            self.start_line(step.number, step.path, &head);
-        }
-        let text = if self.look.timings { head } else { String::new() };
-        self.running.insert(step.number, Running { text, tail: Tail::default() });
-    }
-
-    fn start_line(&mut self, number: u64, path: &str, head: &str) {
-        if self.look.talk == Talk::Quiet {
-            return;
-        }
-        let with_path = self.look.talk == Talk::Verbose;
-        if self.look.github && self.group.is_none() {
-            self.group = Some(number);
-            let path = if with_path { format!(" ({path})") } else { String::new() };
-            return self.say(&github::group(&format!("{head}{path}")));
-        }
-        let path = if with_path { format!(" {}", self.ink.path(path)) } else { String::new() };
-        let columns = self.screen.columns().filter(|_| !with_path);
-        let head =
-            words::cut(head, columns.map_or(usize::MAX, |columns| columns.saturating_sub(2)));
-        let line = format!("{} {head}{path}", self.ink.mark("▸"));
-        self.say(&line);
-    }
-
-    fn finished(&mut self, step: &Finished<'_>) {
+    fn finished(&mut self, step: &Finished<'_>, place: Option<&str>) {
         if self.resources.contains(step.path) {
             self.ends.finished(step);
         }
         self.waits.finished(step.path);
         self.say_unsaid(step.path);
+        let prefix = self.prefix(step.path);
+        self.leave_branch(step.number, step.path);
         if let Some(running) = self.running.remove(&step.number) {
-            if !matches!(step.end, End::Done | End::Satisfied) {
+            if !step.end.is_good() {
                 self.failed.truncate(MAX_FAILED - 1);
                 self.failed.push_front((step.number, running.tail));
             }
@@ -275,33 +282,19 @@ impl State {
                 End::TimedOut => format!("out of time after {took}"),
                 End::Stopped => format!("stopped after {took}"),
             };
-            format!("  {how} {}", ink.path(step.path))
+            format!("{prefix}  {how} {}", ink.path(step.path))
         });
-        if let Some(message) = step.message.as_ref().filter(|_| !step.is_block) {
-            self.held = Some((step.number, visible::lines(&message.text())));
+        // A step that passes on the failure of another has nothing to add.
+        let fails =
+            matches!(step.end, End::Failed | End::TimedOut) && !PASSING.contains(&step.decorator);
+        if fails && (!step.is_block || step.message.is_some()) {
+            self.release();
+            self.held = Some(Held::new(step, place));
         }
+        self.last_attempt(step);
     }
 
-    /// Something goes on after a failure: what was said about that is told now.
-    fn release(&mut self) {
-        if let Some((_, message)) = self.held.take() {
-            self.usual(|ink| format!("{}: {message}", ink.warning("failed")));
-        }
-    }
-
-    fn retrying(&mut self, (attempt, of): (u32, u32), code: i32, pause: Duration) {
-        self.release();
-        self.in_sight = None;
-        self.usual(|_| {
-            let again = match pause {
-                Duration::ZERO => "again at once".to_owned(),
-                pause => format!("again in {}", words::pause(pause)),
-            };
-            format!("attempt {attempt} of {of} {}; {again}", words::ending(code))
-        });
-    }
-
-    fn log(&mut self, level: Level, message: &Shown<'_>) {
+    fn log(&mut self, path: &str, level: Level, message: &Shown<'_>) {
         let (label, least) = match level {
             Level::Debug => (self.ink.faint("debug"), Talk::Verbose),
             Level::Info => (self.ink.mark("info"), Talk::Usual),
@@ -311,16 +304,27 @@ impl State {
         if self.look.talk >= least {
             self.release();
             self.in_sight = None;
-            let message = visible::lines(message.text().trim_end()).replace('\n', "\n  ");
-            self.say(&format!("{label}: {message}"));
+            let prefix = self.prefix(path);
+            let next = format!("\n{prefix}  ");
+            let message = visible::lines(message.text().trim_end()).replace('\n', &next);
+            self.say(&format!("{prefix}{label}: {message}"));
         }
     }
 
     pub(super) fn finish(&mut self, report: &Report<'_>) {
         self.waits.clear();
         let number = report.failed.as_ref().and_then(|failed| failed.number);
-        if self.held.as_ref().is_some_and(|(held, _)| Some(*held) != number) {
+        // What the report says is not said before it.
+        let is_told = |held: &Held| {
+            let all = report.failed.iter().chain(&report.beside);
+            all.map(|failed| failed.number).any(|number| number == Some(held.number))
+        };
+        if self.held.as_ref().is_some_and(|held| !is_told(held)) {
             self.release();
+        }
+        // Who closed the output knows why it ended.
+        if number.is_some() && self.unread == number {
+            return;
         }
         if self.group.take().is_some() {
             self.say(github::END_GROUP);

@@ -1,5 +1,7 @@
 //! A run as one JSON document, for `--json`: in the words of its record.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{Failed, Report};
@@ -20,6 +22,8 @@ pub(crate) fn summary_json(
             "code": failed.code,
             "text": failed.text,
             "message": failed.message,
+            "file": failed.place.map(|(file, _)| file),
+            "line": failed.place.map(|(_, line)| line),
         })
     };
     let mut summary = json!({
@@ -28,13 +32,7 @@ pub(crate) fn summary_json(
         "status": report.status.name(),
         "code": report.code,
         "target": target,
-        "counts": {
-            "done": counts.done,
-            "satisfied": counts.satisfied,
-            "failed": counts.failed,
-            "stopped": counts.stopped,
-            "skipped": counts.skipped,
-        },
+        "counts": counts.named().into_iter().collect::<BTreeMap<_, _>>(),
         "failed": report.failed.as_ref().map(told),
         "also_failed": report.beside.iter().map(told).collect::<Vec<_>>(),
         "took_ms": report.took.as_micros() as f64 / 1000.0,

@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use opal_core::action::Level;
-use opal_core::record::{End, Finished, Kind, Started, Status};
+use opal_core::record::{Branch, Counts, End, Finished, Kind, Started, Status};
 use opal_core::view::visible;
-use opal_runtime::execute::Counts;
 use opal_runtime::witness::Running;
 
 use super::waits::Waits;
@@ -59,6 +58,7 @@ struct Play {
     paper: Paper,
     number: u64,
     is_raw: Arc<AtomicBool>,
+    branch: Option<Branch>,
 }
 
 /// A terminal of 20 columns.
@@ -84,7 +84,7 @@ impl Play {
         let terminal = look.stderr_is_terminal.then(terminal);
         let shared = look.stdout_is_terminal && look.stderr_is_terminal;
         let live = Live::on(look, Screen::new(out, err, terminal, shared));
-        Self { live, paper, number: 0, is_raw }
+        Self { live, paper, number: 0, is_raw, branch: None }
     }
 
     fn tell(&self, kind: Kind<'_>) {
@@ -95,7 +95,16 @@ impl Play {
         self.number += 1;
         let text = Shown::vouch(text.as_bytes());
         let (number, attempt) = (self.number, 1);
-        self.tell(Kind::Started(Started { number, path, decorator, attempt, text, is_block }));
+        let branch = self.branch.clone();
+        self.tell(Kind::Started(Started {
+            number,
+            path,
+            decorator,
+            attempt,
+            text,
+            is_block,
+            branch,
+        }));
         number
     }
 
@@ -126,13 +135,7 @@ impl Play {
             status,
             code: failed.as_ref().map_or(0, |failed| failed.code),
             took: Duration::from_millis(2_345),
-            steps: Counts {
-                done: 4,
-                failed: failed.iter().count() as u64,
-                stopped: 0,
-                skipped: 0,
-                satisfied: 0,
-            },
+            steps: Counts { done: 4, failed: failed.iter().count() as u64, ..Counts::default() },
             resume: failed.is_some().then_some("opal deploy --resume"),
             is_resume_hidden: false,
             failed,
@@ -168,7 +171,10 @@ fn a_run_is_its_steps_their_output_and_a_last_line() {
     play.end(number, "deploy.shell[0]", 0, None);
     play.start("deploy.shell[1]", "cat <<EOF\nx\nEOF");
     let shown = play.finish(Status::Executed, None);
-    assert_eq!(shown, "▸ npm ci\n>added 3\ncareful\n▸ cat <<EOF …\ndone: 4 steps in 2.3s\n");
+    assert_eq!(
+        shown,
+        "▸ npm ci\n>added 3\ncareful\n▸ cat <<EOF (+2 lines)\ndone: 4 steps in 2.3s\n"
+    );
 }
 
 #[test]
@@ -235,6 +241,7 @@ fn a_failure_says_which_step_the_command_and_how_to_go_on() {
     assert_eq!(
         play.finish(Status::Failed, Some(failed(number, "deploy.shell[1]", 7))),
         "error: a step failed with exit code 7\n  \
+         --> a,b:c.opl:7\n  \
          step: deploy.shell[1]\n  \
          command: npm test --token 🔒 opal:v:abc\n      --all\n  \
          help: to go on from there, run `opal deploy --resume`\n  \
@@ -267,12 +274,41 @@ fn what_opal_says_about_a_failure_is_told_once() {
     let shown = play.finish(Status::Failed, Some(end));
     assert_eq!(shown.matches("the directory").count(), 1, "{shown}");
     assert!(shown.contains("  exit code: 1\n  help: make it"), "{shown}");
-    // A failure that something dealt with is told too.
+    // Where something deals with it, that is the only place to say it.
     let mut play = Play::new(PLAIN);
     let number = play.start("a", "true");
     play.end(number, "a", 1, message);
+    play.tell(Kind::Caught { path: "a", code: 1 });
     play.start("b", "false");
-    assert_eq!(play.paper.take(), "▸ true\nfailed: the directory `x` is not there\n▸ false\n");
+    assert_eq!(play.paper.take(), "▸ true\ncaught: the directory `x` is not there\n▸ false\n");
+    // Else the report says it, and where other steps run before that only that it failed.
+    let number = play.start("a", "true");
+    play.end(number, "a", 1, message);
+    play.start("b", "false");
+    assert_eq!(play.paper.take(), "▸ true\nfailed: exit code 1\n▸ false\n");
+}
+
+#[test]
+fn branches_side_by_side_have_their_names_before_whole_lines() {
+    let branch = |name: &'static str, index| {
+        Some(Branch { name: Shown::vouch(name.as_bytes()), index, columns: 3 })
+    };
+    let mut play = Play::new(PLAIN);
+    play.print(9, Stream::Stdout, "open");
+    play.branch = branch("api", 0);
+    let api = play.start("p.a", "serve");
+    play.branch = branch("db", 1);
+    let db = play.start("p.b", "postgres");
+    play.print(api, Stream::Stdout, "half ");
+    play.print(db, Stream::Stderr, "ready\nlast");
+    play.print(api, Stream::Stdout, "a line\n");
+    play.tell(Kind::Log { path: "p.b", level: Level::Warn, message: Shown::vouch(&b"x\ny"[..]) });
+    play.end(db, "p.b", 3, None);
+    play.end(api, "p.a", 0, None);
+    let shown = play.paper.take();
+    let wanted = "api │ ▸ serve\ndb  │ ▸ postgres\ndb  │ ready\n>\napi │ half a line\n\
+                  db  │ warning: x\ndb  │   y\ndb  │ last\n";
+    assert_eq!(shown, format!(">open{wanted}"));
 }
 
 #[test]
@@ -317,7 +353,10 @@ fn quiet_shows_failures_and_what_steps_print() {
     play.tell(Kind::Log { path: "a", level: Level::Warn, message: Shown::vouch(&b"w"[..]) });
     assert_eq!(play.finish(Status::Executed, None), ">42\n");
     let shown = play.finish(Status::Failed, Some(failed(number, "a", 127)));
-    assert!(shown.starts_with("error: a step failed with exit code 127: a command"), "{shown}");
+    assert!(
+        shown.starts_with("error: a step failed with exit code 127: command not found"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -474,7 +513,7 @@ fn the_summary_holds_what_a_program_asks_for() {
         status: Status::Failed,
         code: 7,
         took: Duration::from_millis(2_345),
-        steps: Counts { done: 1, failed: 1, stopped: 0, skipped: 2, satisfied: 0 },
+        steps: Counts { done: 1, failed: 1, skipped: 2, ..Counts::default() },
         failed: Some(failed(2, "a.shell[1]", 7)),
         beside: Vec::new(),
         more: 0,

@@ -9,10 +9,10 @@ use signal_hook::low_level::signal_name;
 /// How a step that did not succeed ended, with what its exit code usually means.
 pub(super) fn ending(code: i32) -> String {
     let meaning = match code {
-        124 => "its time was over",
-        126 => "the command was found, but may not be executed",
-        127 => "a command was not found",
-        141 => "what it wrote to was closed (SIGPIPE)",
+        124 => "timed out",
+        126 => "the command was found, but cannot be executed",
+        127 => "command not found",
+        141 => "the reader of its output closed it (SIGPIPE)",
         _ => match code.checked_sub(128).and_then(signal_name) {
             Some(name) => return format!("was ended by {name} (exit code {code})"),
             None => return format!("failed with exit code {code}"),
@@ -45,12 +45,30 @@ pub(super) fn seconds(time: Duration) -> String {
     }
 }
 
-/// A step's text for one line: of several lines the first that says something.
+/// A step's text for one line: the first line that is a command, and how many more there are.
 pub(super) fn head(text: &str) -> String {
+    let (first, more) = first_line(text);
+    format!("{first}{}", lines_more(more))
+}
+
+/// The first line that is neither blank nor a comment, and how many others the text has.
+pub(super) fn first_line(text: &str) -> (String, usize) {
     let text = text.trim();
-    match text.split_once('\n') {
-        Some((first, _)) => format!("{} …", visible::line(first.trim_end())),
-        None => visible::line(text),
+    let is_comment = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with('#') || line == "//" || line.starts_with("// ")
+    };
+    let real = text.lines().find(|line| !line.trim().is_empty() && !is_comment(line));
+    let first = real.or_else(|| text.lines().next()).unwrap_or_default();
+    (visible::line(first.trim()), text.lines().count().saturating_sub(1))
+}
+
+/// ` (+4 lines)`.
+pub(super) fn lines_more(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        1 => " (+1 line)".to_owned(),
+        more => format!(" (+{more} lines)"),
     }
 }
 
@@ -69,6 +87,19 @@ pub(super) fn cut(line: &str, columns: usize) -> Cow<'_, str> {
         }
     }
     Cow::Borrowed(line)
+}
+
+/// The columns of one line, without its colours.
+pub(super) fn columns(line: &str) -> usize {
+    plain(line).chars().map(width).sum()
+}
+
+/// How a step ended, in few words.
+pub(super) fn short_ending(code: i32) -> String {
+    match ending(code).strip_prefix("failed with ") {
+        Some(code) => code.to_owned(),
+        None => ending(code),
+    }
 }
 
 /// The columns of a character on most terminals.
@@ -121,7 +152,7 @@ mod tests {
     #[test]
     fn exit_codes_have_their_meaning() {
         assert_eq!(ending(7), "failed with exit code 7");
-        assert_eq!(ending(127), "failed with exit code 127: a command was not found");
+        assert_eq!(ending(127), "failed with exit code 127: command not found");
         assert_eq!(ending(137), "was ended by SIGKILL (exit code 137)");
         assert_eq!(ending(130), "was ended by SIGINT (exit code 130)");
         assert_eq!(ending(143), "was ended by SIGTERM (exit code 143)");
@@ -149,9 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lines_the_first_is_shown() {
+    fn of_several_lines_the_first_command_is_shown_and_a_count() {
         assert_eq!(head("echo a"), "echo a");
-        assert_eq!(head("\ncat <<EOF\nx\nEOF\n"), "cat <<EOF …");
+        assert_eq!(head("\ncat <<EOF\nx\nEOF\n"), "cat <<EOF (+2 lines)");
+        assert_eq!(head("(\n  cd a\n)"), "( (+2 lines)");
+        assert_eq!(head("# why\n\n// that\n  make all\n"), "make all (+3 lines)");
+        assert_eq!(head("# only\n# this"), "# only (+1 line)");
+        assert_eq!(head("//go:build"), "//go:build");
         assert_eq!(head("echo \u{1b}[2J"), "echo ␛[2J");
     }
 

@@ -211,7 +211,7 @@ fn the_time_of_the_run_is_that_of_the_last_look_too() {
     let slow = "id: slow, type: command, command: touch done, check: \"test -e done && { test ! -e late || sleep 20; }\"";
     let opal = config(&[slow, "id: late, type: command, command: touch late, depends_on: [slow]"]);
     let ran = opal.call(&["apply", "a.yaml", "--timeout", "2s"]);
-    ran.code(124).says("the time of the run is over");
+    ran.code(124).says("the run timed out");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn failures_are_called_by_the_id_of_the_step() {
 fn a_run_that_is_out_of_time_names_what_took_so_long() {
     let opal = Opal::machine("fun main() {\n    @shell(\"sleep 60\", id=\"slow\")\n}\n");
     let ran = opal.call(&["main", "--timeout", "300ms"]);
-    ran.code(124).says("the time of the run is over").says("  took too long: slow\n");
+    ran.code(124).says("the run timed out").says("  took too long: slow\n");
 }
 
 #[test]

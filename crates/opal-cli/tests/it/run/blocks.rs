@@ -49,7 +49,7 @@ fn what_takes_too_long_is_ended_with_124() {
 fn a_run_that_was_out_of_time_names_the_step_that_was_at_work() {
     let opal = Opal::machine("fun main() {\n    true\n    sleep 60\n}\n");
     let json = opal.call(&["main", "--timeout", "100ms", "--json"]);
-    let json = json.code(124).says("error: the time of the run is over").json();
+    let json = json.code(124).says("error: the run timed out").json();
     assert_eq!(json["failed"]["path"], "main.shell[1]", "{json:#}");
     assert_eq!(json["failed"]["code"], 124, "{json:#}");
     opal.call(&["runs", "list"]).code(0).says("at main.shell[1]");
@@ -59,7 +59,7 @@ fn a_run_that_was_out_of_time_names_the_step_that_was_at_work() {
 fn the_time_of_a_run_covers_planning() {
     let text = "fun main() {\n    echo @shell.output(\"sleep 60; echo x\")\n}\n";
     let ran = Opal::machine(text).args(["main", "--timeout", "100ms", "--json"]).run();
-    ran.code(124).says("the time of the run is over: planning was cut off");
+    ran.code(124).says("the run timed out: planning was cut off");
     assert!(ran.json()["error"]["message"].is_string(), "{ran:#?}");
 }
 
@@ -151,7 +151,7 @@ fn what_is_read_of_a_command_is_hidden_and_what_nobody_reads_is_shown() {
     opal.call(&["main", "--events", "-"]).code(0).hides("canary-1234");
     // It was no value yet when it was printed.
     opal.call(&["again"]).code(0).says("err-canary-1234");
-    opal.call(&["runs", "show", "--output"]).code(0).hides("canary-1234").says("half of it");
+    opal.call(&["runs", "show", "--logs"]).code(0).hides("canary-1234").says("half of it");
 }
 
 #[test]

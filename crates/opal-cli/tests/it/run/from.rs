@@ -124,7 +124,7 @@ fn a_run_that_was_interrupted_or_out_of_time_is_taken_up_where_it_was() {
     opal.call(&["main", "--resume"]).code(0).stdout("three\n");
     std::fs::remove_file(opal.path().join("go")).unwrap();
     let ran = opal.call(&["main", "--timeout", "200ms"]);
-    ran.code(124).says("the time of the run is over").says("--resume");
+    ran.code(124).says("the run timed out").says("--resume");
     let summary = opal.call(&["runs", "show", "--json"]).json();
     assert_eq!(summary["run"]["counts"]["failed"], 1);
     opal.write("go", "");

@@ -62,8 +62,15 @@ fn at(second: u64) -> SystemTime {
 impl Kept<'_> {
     pub(super) fn start(&self, number: u64, path: &str) {
         let text = Shown::vouch(&b"echo \x1b"[..]);
-        let started =
-            Started { number, path, decorator: "@shell", attempt: 1, text, is_block: false };
+        let started = Started {
+            number,
+            path,
+            decorator: "@shell",
+            attempt: 1,
+            text,
+            is_block: false,
+            branch: None,
+        };
         self.0.event(&Event { at: at(number), kind: Kind::Started(started) }).unwrap();
     }
 

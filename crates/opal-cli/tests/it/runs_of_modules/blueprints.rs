@@ -225,7 +225,7 @@ fn the_time_of_a_blueprint_is_that_of_all_its_steps() {
             document["steps"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
         assert_eq!(ends, ["failed", "not run"], "{first}");
         let message = document["error"]["message"].as_str().unwrap();
-        assert!(message.contains("time of the run is over"), "{document}");
+        assert!(message.contains("the run timed out"), "{document}");
         assert_eq!(release.runs(), 0, "{first}");
     }
 }

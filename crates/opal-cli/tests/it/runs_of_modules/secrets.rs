@@ -125,7 +125,7 @@ fn a_secret_that_only_an_output_tells_of_is_taken_out_of_what_was_printed_before
         let path = release.evidence().join("shell_apply.stdout.txt");
         let printed = fs::read_to_string(path).unwrap();
         assert!(printed.ends_with("made <redacted> and <redacted>\n<redacted> end\n"), "{printed}");
-        let shown = release.opal().call(&["runs", "show", "last", "--output"]);
+        let shown = release.opal().call(&["runs", "show", "last", "--logs"]);
         assert!(
             shown.code(0).stdout.contains("made <redacted> and <redacted>"),
             "{}",

@@ -1,4 +1,4 @@
-use opal_core::action::{Action, Halt, OnFailure, Stage};
+use opal_core::action::{Action, BranchOutput, Halt, OnFailure, Stage};
 use opal_core::decorator::{Block, Descriptor, Example, Param, Presence};
 use opal_core::resolver::Inputs;
 use opal_core::types::Choices;
@@ -11,8 +11,10 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            Branches start in the same directory, get no input from the terminal and cannot see \
            each other's `let` bindings. To keep steps in order within a branch, put them into a \
            plain block or a function.\n\n\
-           The output of each branch is printed in one piece, in the order of the source, \
-           whichever ends first. The block fails when one of its branches does.",
+           On a terminal the branches print live, line by line, and each line begins with the \
+           name of its branch. Elsewhere the output of each branch is printed in one piece, in \
+           plan order, whichever ends first. `output` chooses, and `--output` on the command \
+           line wins over it. The block fails when one of its branches does.",
     params: &[
         Param {
             name: "max",
@@ -30,6 +32,15 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                    `wait` lets every branch run to its end",
             ..Param::BASE
         },
+        Param {
+            name: "output",
+            ty: Type::OneOf(Choices::Static(BranchOutput::NAMES)),
+            presence: Presence::Optional,
+            docs: "how the output is shown: `prefixed` prints each line at once, after the name \
+                   of its branch; `grouped` prints one branch after the other. Without it \
+                   `prefixed` on a terminal and `grouped` elsewhere",
+            ..Param::BASE
+        },
     ],
     block: Block::Required,
     examples: &[
@@ -44,6 +55,11 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
                      fun restart() {\n    @parallel(max=2) {\n        \
                      for service in SERVICES {\n            \
                      kubectl rollout restart deployment/@var.service\n        }\n    }\n}\n",
+        },
+        Example {
+            title: "two servers side by side, also in a log file",
+            source: "fun dev() {\n    @parallel(output=\"prefixed\") {\n        \
+                     npm run dev\n        cargo run --bin api\n    }\n}\n",
         },
     ],
     action: Some(&Parallel),
@@ -63,6 +79,7 @@ impl Action for Parallel {
             Some("wait") => OnFailure::Wait,
             _ => OnFailure::Cancel,
         };
-        stage.branches(most, on_failure).map(|()| Data::Null)
+        let output = inputs.text("output").and_then(BranchOutput::named);
+        stage.branches(most, on_failure, output).map(|()| Data::Null)
     }
 }

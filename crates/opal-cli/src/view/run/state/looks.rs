@@ -4,7 +4,7 @@ use opal_core::record::{Shown, Started};
 use opal_core::resource::Status;
 use opal_core::view::visible;
 
-use super::State;
+use super::{Head, State};
 use crate::view::run::{Talk, words};
 use crate::view::verify::bounded;
 
@@ -15,15 +15,15 @@ const SHOWN_LINES: usize = 40;
 #[derive(Debug)]
 pub(super) struct Unsaid {
     number: u64,
-    head: String,
+    head: Head,
 }
 
 impl State {
     /// Whether nothing is said before a look has found something.
-    pub(super) fn holds_back(&mut self, step: &Started<'_>, head: &str) -> bool {
+    pub(super) fn holds_back(&mut self, step: &Started<'_>, head: &Head) -> bool {
         let is_looked_at = self.resources.contains(step.path);
         if is_looked_at {
-            let unsaid = Unsaid { number: step.number, head: head.to_owned() };
+            let unsaid = Unsaid { number: step.number, head: head.clone() };
             self.unsaid.insert(step.path.into(), unsaid);
         }
         is_looked_at
@@ -48,7 +48,7 @@ impl State {
         let message = visible::line(&message.text());
         let found = |state: &Self| {
             let label = state.ink.warning(status.name());
-            format!("  {label}: {message}")
+            format!("{}  {label}: {message}", state.prefix(path))
         };
         let Some(Unsaid { number, head }) = self.unsaid.remove(path) else {
             // Behind the action or at the end of the run: what is not as described is a failure, which
@@ -70,19 +70,23 @@ impl State {
         }
         if let Some(details) = details.filter(|_| self.look.talk > Talk::Quiet) {
             let most = if self.look.talk == Talk::Verbose { usize::MAX } else { SHOWN_LINES };
-            let text = bounded(&details.text(), self.ink.colour, most, "  ");
+            let margin = format!("{}  ", self.prefix(path));
+            let text = bounded(&details.text(), self.ink.colour, most, &margin);
             self.say(text.trim_end_matches('\n'));
         }
     }
 
-    fn quiet_line(&mut self, path: &str, head: &str, message: &str) {
+    fn quiet_line(&mut self, path: &str, head: &Head, message: &str) {
+        let (head, prefix) = (&head.whole(), self.prefix(path));
         const END: &str = ": satisfied";
-        let columns =
-            self.screen.columns().map_or(usize::MAX, |it| it.saturating_sub(2 + END.len()));
+        let columns = self
+            .screen
+            .columns()
+            .map_or(usize::MAX, |it| it.saturating_sub(2 + END.len() + words::columns(&prefix)));
         let line = match self.look.talk {
             Talk::Verbose => format!("= {head}{END}, {message} {path}"),
             _ => format!("= {}{END}", words::cut(head, columns)),
         };
-        self.usual(|ink| ink.faint(&line));
+        self.usual(|ink| format!("{prefix}{}", ink.faint(&line)));
     }
 }

@@ -1,0 +1,98 @@
+//! What the view is told of a run, with what only the plan and its source know: the task of a step,
+//! and the line of one that failed.
+
+use std::collections::BTreeMap;
+
+use opal_core::Value;
+use opal_core::plan::{Arg, Plan, Step};
+use opal_core::record::{Event, Kind, Shown, Stream};
+use opal_runtime::session::Closed;
+use opal_runtime::witness::{Audience, Progress};
+
+use super::end::find;
+use super::{Errand, recording};
+use crate::dispatch::Context;
+use crate::view::run::{Live, Of};
+
+pub(super) struct Told<'a> {
+    live: &'a Live,
+    plan: &'a Plan,
+    /// The source: its name for people, and its text.
+    file: String,
+    text: &'a str,
+    /// What the record calls the plan.
+    target: &'a str,
+    /// By the paths of calls: the function that is called.
+    tasks: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn new(live: &'a Live, context: &Context<'_>, errand: &'a Errand<'a>) -> Self {
+        let (plan, loaded) = (&errand.resolved.plan, errand.subject.loaded);
+        let target = recording::target(&loaded.path, plan);
+        let mut tasks = BTreeMap::new();
+        calls(&plan.steps, &mut tasks);
+        live.begin(target);
+        let file = context.ambient.in_workspace(&loaded.path);
+        Self { live, plan, file, text: &loaded.text, target, tasks }
+    }
+
+    /// The innermost function that a step is in; none where the plan calls none.
+    fn task(&self, path: &str) -> Option<&'a str> {
+        if self.tasks.is_empty() {
+            return None;
+        }
+        let ends = path.rmatch_indices('.').map(|(end, _)| end);
+        let called = ends.filter_map(|end| self.tasks.get(&path[..end]).copied()).next();
+        Some(called.unwrap_or(self.target))
+    }
+
+    fn place(&self, path: &str) -> Option<String> {
+        let line = line(self.text, find(self.plan, path)?)?;
+        Some(format!("{}:{line}", self.file))
+    }
+}
+
+/// The line of a step, from 1.
+pub(super) fn line(text: &str, step: &Step) -> Option<u32> {
+    let before = text.get(..step.span.range().start)?;
+    u32::try_from(before.matches('\n').count() + 1).ok()
+}
+
+fn calls<'a>(steps: &'a [Step], into: &mut BTreeMap<&'a str, &'a str>) {
+    for step in steps {
+        if step.decorator == "@cmd"
+            && let Some(Arg::Const(Value::String(name))) = step.arg("function")
+        {
+            into.insert(&step.path, name);
+        }
+        calls(&step.block, into);
+    }
+}
+
+impl Audience for Told<'_> {
+    fn event(&self, event: &Event<'_>) {
+        match &event.kind {
+            Kind::Started(step) if !step.is_block => {
+                self.live.told(event, Of { task: self.task(step.path), place: None });
+            }
+            Kind::Finished(step) if !step.end.is_good() => {
+                let place = self.place(step.path);
+                self.live.told(event, Of { task: None, place: place.as_deref() });
+            }
+            Kind::Caught { path, .. } => {
+                let place = self.place(path);
+                self.live.told(event, Of { task: None, place: place.as_deref() });
+            }
+            _ => self.live.told(event, Of::default()),
+        }
+    }
+
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {
+        self.live.output(number, stream, bytes)
+    }
+
+    fn progress(&self, progress: &Progress<'_>) {
+        self.live.progress(progress);
+    }
+}

@@ -1,0 +1,228 @@
+//! The output of parallel branches side by side: whole lines, each after the name of its branch.
+//!
+//! A program in a branch has pipes, and shares the terminal with others. So only text and colours
+//! pass; what moves the cursor does not. Of a line that is written over, as progress bars are, the
+//! last state is shown. A colour ends with its line and begins again with the next.
+
+/// Bytes of a line that are held back; what is longer is shown in pieces.
+const MAX_LINE: usize = 8 * 1024;
+
+/// Bytes of a sequence that sets colours.
+const MAX_SEQUENCE: usize = 64;
+
+/// Bytes of the colours that hold for the next line.
+const MAX_STYLE: usize = 256;
+
+/// One stream of one step.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    /// The line so far, with the colours that hold at its beginning.
+    line: Vec<u8>,
+    /// Whether there is text in it.
+    has_text: bool,
+    /// Sequences since the last reset.
+    style: Vec<u8>,
+    at: At,
+    /// The cursor is at the beginning of the line, and what comes next writes over it.
+    is_returned: bool,
+}
+
+/// Where in a control sequence the stream is.
+#[derive(Debug, Default)]
+enum At {
+    #[default]
+    Text,
+    Escape,
+    /// `ESC [`, and what came after it.
+    Sequence(Vec<u8>),
+    /// A title or a link, up to its end; whether the last byte was an escape.
+    String(bool),
+    /// One more byte, and it is over.
+    Designator,
+}
+
+const ESCAPE: u8 = 0x1b;
+const RESET: &[u8] = b"\x1b[0m";
+
+impl Lines {
+    /// Adds what was printed; whole lines go to `out`.
+    pub(super) fn push(&mut self, bytes: &[u8], prefix: &str, out: &mut Vec<u8>) {
+        for &byte in bytes {
+            match std::mem::take(&mut self.at) {
+                At::Text => self.text(byte, prefix, out),
+                At::Escape => self.at = escape(byte),
+                At::Sequence(sequence) => self.sequence(sequence, byte),
+                At::String(is_ending) => {
+                    let is_over = byte == 0x07 || is_ending && byte == b'\\';
+                    if !is_over {
+                        self.at = At::String(byte == ESCAPE);
+                    }
+                }
+                At::Designator => {}
+            }
+        }
+    }
+
+    /// The step has ended: what is left of its last line goes to `out`.
+    pub(super) fn finish(&mut self, prefix: &str, out: &mut Vec<u8>) {
+        if self.has_text {
+            self.end_line(prefix, out);
+        }
+        *self = Self::default();
+    }
+
+    fn text(&mut self, byte: u8, prefix: &str, out: &mut Vec<u8>) {
+        match byte {
+            b'\n' => self.end_line(prefix, out),
+            b'\r' => self.is_returned = true,
+            ESCAPE => self.at = At::Escape,
+            b'\t' | b' '..=0x7e | 0x80.. => {
+                if self.is_returned {
+                    self.begin_line();
+                }
+                // Never inside of a character.
+                let is_inside = (0x80..0xc0).contains(&byte);
+                if self.line.len() >= MAX_LINE && !is_inside {
+                    self.end_line(prefix, out);
+                }
+                self.line.push(byte);
+                self.has_text = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn sequence(&mut self, mut sequence: Vec<u8>, byte: u8) {
+        match byte {
+            b'm' if sequence.iter().all(|byte| matches!(byte, b'0'..=b'9' | b';' | b':')) => {
+                self.colour(&sequence);
+            }
+            0x40..=0x7e => {}
+            _ => {
+                sequence.push(byte);
+                // What is longer is none that is let through: only its end matters.
+                sequence.truncate(MAX_SEQUENCE);
+                self.at = At::Sequence(sequence);
+            }
+        }
+    }
+
+    fn colour(&mut self, numbers: &[u8]) {
+        if numbers.len() >= MAX_SEQUENCE {
+            return;
+        }
+        let whole = [b"\x1b[", numbers, b"m"].concat();
+        if matches!(numbers, b"" | b"0" | b"00") || numbers.starts_with(b"0;") {
+            self.style.clear();
+        }
+        if !matches!(numbers, b"" | b"0" | b"00") {
+            if self.style.len() + whole.len() > MAX_STYLE {
+                self.style.clear();
+            }
+            self.style.extend(&whole);
+        }
+        if self.line.len() < MAX_LINE {
+            self.line.extend(&whole);
+        }
+    }
+
+    fn begin_line(&mut self) {
+        self.line.clear();
+        self.line.extend(&self.style);
+        self.has_text = false;
+        self.is_returned = false;
+    }
+
+    fn end_line(&mut self, prefix: &str, out: &mut Vec<u8>) {
+        if self.has_text {
+            out.extend(prefix.as_bytes());
+            out.extend(&self.line);
+            if self.line.contains(&ESCAPE) {
+                out.extend(RESET);
+            }
+        } else {
+            out.extend(prefix.trim_end().as_bytes());
+        }
+        out.push(b'\n');
+        self.begin_line();
+    }
+}
+
+fn escape(byte: u8) -> At {
+    match byte {
+        b'[' => At::Sequence(Vec::new()),
+        b']' | b'P' | b'X' | b'^' | b'_' => At::String(false),
+        b' ' | b'#' | b'%' | b'('..=b'/' => At::Designator,
+        ESCAPE => At::Escape,
+        _ => At::Text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown of chunks, with `|` for the prefix.
+    fn shown(chunks: &[&[u8]]) -> String {
+        let (mut lines, mut out) = (Lines::default(), Vec::new());
+        chunks.iter().for_each(|chunk| lines.push(chunk, "| ", &mut out));
+        lines.finish("| ", &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn lines_are_whole_however_they_come() {
+        for (text, wanted) in [
+            ("a\nb\n", "| a\n| b\n"),
+            ("a", "| a\n"),
+            ("", ""),
+            ("\n\na\n", "|\n|\n| a\n"),
+            ("a\r\nb\r\n", "| a\n| b\n"),
+            ("10%\r50%\r100%\n", "| 100%\n"),
+            ("10%\r50%", "| 50%\n"),
+            ("done\r", "| done\n"),
+            ("\ta\u{8}\u{7}b\n", "| \tab\n"),
+            ("\u{1b}[31mred\u{1b}[0m\n", "| \u{1b}[31mred\u{1b}[0m\u{1b}[0m\n"),
+            // A colour ends with its line, and goes on with the next.
+            (
+                "\u{1b}[1mA\nB\u{1b}[m\nC\n",
+                "| \u{1b}[1mA\u{1b}[0m\n| \u{1b}[1mB\u{1b}[m\u{1b}[0m\n| C\n",
+            ),
+            ("\u{1b}[32m10%\r20%\n", "| \u{1b}[32m20%\u{1b}[0m\n"),
+            // What moves the cursor, sets a title or changes the character set does not pass.
+            ("\u{1b}[2J\u{1b}[Ha\u{1b}[1Ab\u{1b}[K\n", "| ab\n"),
+            ("\u{1b}]0;title\u{7}a\u{1b}]8;;http://x\u{1b}\\b\u{1b}(0c\u{1b}7\n", "| abc\n"),
+            ("\u{1b}[?25l\u{1b}[>4;1ma\n", "| a\n"),
+            ("🔒 ä\n", "| 🔒 ä\n"),
+        ] {
+            let bytes = text.as_bytes();
+            assert_eq!(shown(&[bytes]), wanted, "{text:?}");
+            let single: Vec<&[u8]> = bytes.chunks(1).collect();
+            assert_eq!(shown(&single), wanted, "{text:?} byte by byte");
+        }
+    }
+
+    #[test]
+    fn a_line_without_end_is_shown_in_pieces_and_never_inside_of_a_character() {
+        let (mut lines, mut out) = (Lines::default(), Vec::new());
+        for _ in 0..10_000 {
+            lines.push("äöü€".as_bytes(), "| ", &mut out);
+            assert!(lines.line.capacity() <= 4 * MAX_LINE);
+        }
+        lines.finish("| ", &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let pieces: String = text.lines().map(|line| line.strip_prefix("| ").unwrap()).collect();
+        assert_eq!(pieces, "äöü€".repeat(10_000));
+        assert!(text.lines().count() > 5);
+    }
+
+    #[test]
+    fn colours_without_end_stay_small() {
+        let (mut lines, mut out) = (Lines::default(), Vec::new());
+        for colour in 0..100_000 {
+            lines.push(format!("\x1b[38;5;{}m", colour % 256).as_bytes(), "| ", &mut out);
+        }
+        lines.push(format!("\x1b[{}m", "1".repeat(100_000)).as_bytes(), "| ", &mut out);
+        assert!(lines.style.len() <= MAX_STYLE && lines.line.len() <= 2 * MAX_LINE);
+    }
+}

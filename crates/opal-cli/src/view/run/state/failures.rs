@@ -1,0 +1,132 @@
+//! Failures while a run goes on: said when something deals with them, or when something else runs.
+//!
+//! The failure that ends a run is left to the report at its end, which says all there is to know.
+
+use std::time::Duration;
+
+use opal_core::record::Finished;
+use opal_core::view::visible;
+
+use super::State;
+use crate::view::run::words;
+
+/// A failure that has not been said.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) number: u64,
+    path: Box<str>,
+    code: i32,
+    /// What opal itself has to say about it.
+    message: Option<String>,
+    /// `deploy.opl:12`.
+    place: Option<String>,
+}
+
+/// What a line says of a failure: a `catch` has it, or nobody yet.
+#[derive(Clone, Copy, Debug)]
+enum Label {
+    Caught,
+    Failed,
+}
+
+impl Held {
+    pub(super) fn new(step: &Finished<'_>, place: Option<&str>) -> Self {
+        Self {
+            number: step.number,
+            path: step.path.into(),
+            code: step.code,
+            message: step.message.as_ref().map(|message| visible::lines(&message.text())),
+            place: place.map(visible::line),
+        }
+    }
+
+    fn again(path: &str, code: i32, place: Option<&str>) -> Self {
+        let place = place.map(visible::line);
+        Self { number: 0, path: path.into(), code, message: None, place }
+    }
+
+    /// ` (deploy.opl:12)`.
+    fn place(&self) -> String {
+        self.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default()
+    }
+}
+
+impl State {
+    /// A `catch`, or what comes after `||`, deals with a failure.
+    pub(super) fn caught(&mut self, path: &str, code: i32, place: Option<&str>) {
+        match self.held.take_if(|held| &*held.path == path) {
+            Some(held) => self.say_failure(&held, Label::Caught),
+            // It has been said that it failed, or was caught before and thrown again.
+            None => {
+                self.release();
+                let held = Held::again(path, code, place);
+                self.say_failure(&held, Label::Caught);
+            }
+        }
+    }
+
+    /// Something goes on after a failure, whatever becomes of it.
+    pub(super) fn release(&mut self) {
+        if let Some(held) = self.held.take() {
+            self.say_failure(&held, Label::Failed);
+        }
+    }
+
+    fn say_failure(&mut self, held: &Held, label: Label) {
+        self.in_sight = None;
+        let prefix = self.prefix(&held.path);
+        let (code, place) = (held.code, held.place());
+        self.usual(|ink| {
+            let (label, said) = match label {
+                Label::Caught => (ink.warning("caught"), held.message.clone()),
+                // The report at the end says more.
+                Label::Failed => (ink.error("failed"), None),
+            };
+            let said = said.unwrap_or_else(|| words::short_ending(code));
+            format!("{prefix}{label}: {said}{place}")
+        });
+    }
+
+    pub(super) fn retrying(&mut self, path: &str, attempt: (u32, u32), code: i32, pause: Duration) {
+        let again = match pause {
+            Duration::ZERO => "; again at once".to_owned(),
+            pause => format!("; again in {}", words::pause(pause)),
+        };
+        self.attempts.insert(path.into(), attempt);
+        self.say_attempt(path, attempt, code, &again);
+    }
+
+    /// The last attempt of a `@retry` has failed too.
+    pub(super) fn last_attempt(&mut self, step: &Finished<'_>) {
+        if let Some((before, of)) = self.attempts.remove(step.path)
+            && !step.end.is_good()
+            && before + 1 == of
+        {
+            let held = self.held.take();
+            self.say_failed_attempt(step.path, (of, of), step.code, held.as_ref(), "");
+            // The report at the end, or a `catch`, has more to say about it.
+            self.held = held;
+        }
+    }
+
+    fn say_attempt(&mut self, path: &str, attempt: (u32, u32), code: i32, again: &str) {
+        let held = self.held.take();
+        self.say_failed_attempt(path, attempt, code, held.as_ref(), again);
+    }
+
+    fn say_failed_attempt(
+        &mut self,
+        path: &str,
+        (attempt, of): (u32, u32),
+        code: i32,
+        held: Option<&Held>,
+        again: &str,
+    ) {
+        self.in_sight = None;
+        let prefix = self.prefix(path);
+        let place = held.map(Held::place).unwrap_or_default();
+        let said = held.and_then(|held| held.message.as_ref());
+        let said = said.map_or_else(|| format!(" {}", words::ending(code)), |it| format!(": {it}"));
+        self.usual(|_| format!("{prefix}attempt {attempt} of {of}{said}{place}{again}"));
+    }
+}

@@ -1,0 +1,78 @@
+//! Steps of branches that run side by side: their lines carry the name of the branch.
+
+use opal_core::record::{Branch, Started, Stream};
+use opal_core::view::visible;
+use opal_runtime::session::Closed;
+
+use super::State;
+use crate::view::run::lanes::Lines;
+
+/// Both streams of a step in a branch.
+#[derive(Debug)]
+pub(super) struct Lane {
+    prefix: String,
+    stdout: Lines,
+    stderr: Lines,
+}
+
+impl State {
+    /// What lines about the step at this path begin with: nothing outside of branches.
+    pub(super) fn prefix(&self, path: &str) -> String {
+        self.prefixes.get(path).cloned().unwrap_or_default()
+    }
+
+    /// Notes the branch of a step; gives its lane.
+    pub(super) fn enter_branch(&mut self, step: &Started<'_>) -> Option<Lane> {
+        let branch = step.branch.as_ref()?;
+        let prefix = self.prefix_of(branch);
+        self.prefixes.insert(step.path.into(), prefix.clone());
+        Some(Lane { prefix, stdout: Lines::default(), stderr: Lines::default() })
+    }
+
+    fn prefix_of(&self, branch: &Branch) -> String {
+        let name = visible::line(&branch.name.text());
+        let padded = format!("{name:columns$} │", columns = branch.columns);
+        format!("{} ", self.ink.branch(branch.index, &padded))
+    }
+
+    /// What a step of a branch prints.
+    pub(super) fn side_output(
+        &mut self,
+        number: u64,
+        stream: Stream,
+        bytes: &[u8],
+    ) -> Option<Result<(), Closed>> {
+        let lane = self.running.get_mut(&number)?.lane.as_mut()?;
+        let lines = match stream {
+            Stream::Stdout => &mut lane.stdout,
+            Stream::Stderr => &mut lane.stderr,
+        };
+        let mut whole = Vec::new();
+        lines.push(bytes, &lane.prefix, &mut whole);
+        Some(self.side_lines(stream, &whole))
+    }
+
+    /// The step has ended: what is left of its lines.
+    pub(super) fn leave_branch(&mut self, number: u64, path: &str) {
+        self.prefixes.remove(path);
+        let Some(lane) = self.running.get_mut(&number).and_then(|it| it.lane.as_mut()) else {
+            return;
+        };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        lane.stdout.finish(&lane.prefix, &mut out);
+        lane.stderr.finish(&lane.prefix, &mut err);
+        // Whether anybody still reads, its own writes have told the step.
+        let _ = self.side_lines(Stream::Stdout, &out);
+        let _ = self.side_lines(Stream::Stderr, &err);
+    }
+
+    fn side_lines(&mut self, stream: Stream, lines: &[u8]) -> Result<(), Closed> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        // Others print between its lines.
+        self.in_sight = None;
+        let stream = if self.look.stdout_is_json { Stream::Stderr } else { stream };
+        self.screen.lines(stream, lines)
+    }
+}

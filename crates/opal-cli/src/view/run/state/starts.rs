@@ -1,0 +1,90 @@
+//! The line of a step that starts, and of a task whose steps follow.
+
+use opal_core::record::Started;
+use opal_core::view::visible;
+
+use super::{Running, State, Tail};
+use crate::view::run::{Talk, github, words};
+
+/// Steps that say themselves what they do.
+const SPEAKING: [&str; 5] = ["@log", "@confirm", "@print", "@fail", "@rethrow"];
+
+/// A step's text for its line.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    /// The first line that is a command.
+    first: String,
+    /// How many other lines there are.
+    more: usize,
+}
+
+impl Head {
+    fn of(step: &Started<'_>) -> Self {
+        let (first, more) = words::first_line(&step.text.text());
+        Self { first, more }
+    }
+
+    pub(super) fn whole(&self) -> String {
+        format!("{}{}", self.first, words::lines_more(self.more))
+    }
+}
+
+impl State {
+    pub(super) fn started(&mut self, step: &Started<'_>, task: Option<&str>) {
+        self.waits.goes_on(step.path);
+        let lane = self.enter_branch(step);
+        self.is_prefixed |= lane.is_some();
+        let head = Head::of(step);
+        if step.is_block {
+            let prefix = self.prefix(step.path);
+            self.verbose(|ink| {
+                format!("{prefix}{} {} {}", ink.mark("▾"), head.whole(), ink.path(step.path))
+            });
+            return;
+        }
+        self.release();
+        if lane.is_none() {
+            self.name_task(task);
+        }
+        let speaks = SPEAKING.contains(&step.decorator);
+        let text = if self.look.timings { head.whole() } else { String::new() };
+        if !self.holds_back(step, &head) && (!speaks || self.look.talk == Talk::Verbose) {
+            self.in_sight = None;
+            self.start_line(step.number, step.path, &head);
+        }
+        self.running.insert(step.number, Running { text, tail: Tail::default(), lane });
+    }
+
+    /// Says whose steps follow, where it is another task than before.
+    fn name_task(&mut self, task: Option<&str>) {
+        let Some(task) = task else { return };
+        let is_other = self.task.as_deref().is_some_and(|before| before != task);
+        self.task = Some(task.to_owned());
+        if is_other && self.look.talk == Talk::Usual {
+            self.in_sight = None;
+            self.usual(|ink| ink.mark(&format!("{}:", visible::line(task))));
+        }
+    }
+
+    pub(super) fn start_line(&mut self, number: u64, path: &str, head: &Head) {
+        if self.look.talk == Talk::Quiet {
+            return;
+        }
+        let with_path = self.look.talk == Talk::Verbose;
+        let prefix = self.prefix(path);
+        if self.look.github && self.group.is_none() && prefix.is_empty() {
+            self.group = Some(number);
+            let path = if with_path { format!(" ({path})") } else { String::new() };
+            return self.say(&github::group(&format!("{}{path}", head.whole())));
+        }
+        let path = if with_path { format!(" {}", self.ink.path(path)) } else { String::new() };
+        let more = words::lines_more(head.more);
+        let columns = self.screen.columns().filter(|_| !with_path).map_or(usize::MAX, |columns| {
+            columns.saturating_sub(2 + words::columns(&prefix) + words::columns(&more))
+        });
+        let first = self.ink.label(&words::cut(&head.first, columns));
+        let more = if more.is_empty() { more } else { self.ink.faint(&more) };
+        let line = format!("{prefix}{} {first}{more}{path}", self.ink.mark("▸"));
+        self.say(&line);
+    }
+}
