@@ -7,6 +7,7 @@
 //! | what was asked of a plan | [`PlanOptions`] |
 //! | what was asked of a run | [`RunOptions`], in [`run`] |
 
+mod format;
 mod modules;
 mod run;
 mod table;
@@ -21,6 +22,7 @@ use opal_core::Duration;
 use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
+use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use run::{Resume, RunOptions, branch_output};
 use table::{LOOKS, Of, ROWS, Row};
@@ -56,8 +58,12 @@ impl Behind {
 pub(crate) struct PlanOptions {
     pub(crate) dry_run: bool,
     pub(crate) resolve: bool,
-    /// `tree`, `json` or `cmd:PROGRAM`.
+    /// `tree`, `json`, `json-compact` or `cmd:PROGRAM`.
     pub(crate) format: Option<String>,
+    /// Whether a tree shows arguments that have their default.
+    pub(crate) defaults: bool,
+    /// Whether a tree shows the paths of steps.
+    pub(crate) paths: bool,
     pub(crate) algorithm: Option<Algorithm>,
     /// The file to write.
     pub(crate) out: Option<PathBuf>,
@@ -297,6 +303,8 @@ impl PlanOptions {
             dry_run: given.flag("dry-run"),
             resolve: given.flag("resolve"),
             format,
+            defaults: given.flag("defaults"),
+            paths: given.flag("paths"),
             algorithm: given.text("hash-algo").and_then(|name| Algorithm::named(&name)),
             out: given.path("out"),
             sign: given.text("sign"),
@@ -323,6 +331,8 @@ impl PlanOptions {
             dry_run: self.dry_run || other.dry_run,
             resolve: self.resolve || other.resolve,
             format: self.format.or(other.format),
+            defaults: self.defaults || other.defaults,
+            paths: self.paths || other.paths,
             algorithm: self.algorithm.or(other.algorithm),
             out: self.out.or(other.out),
             sign: self.sign.or(other.sign),
@@ -349,6 +359,8 @@ impl PlanOptions {
             (self.resolve, "--resolve"),
             (self.out.is_some(), "--out"),
             (self.format.is_some() && !self.is_json(), "--format"),
+            (self.defaults, "--defaults"),
+            (self.paths, "--paths"),
         ];
         let lone = lone.into_iter().find_map(|(given, name)| given.then_some(name));
         lone.or(self.contract_only())
@@ -366,7 +378,7 @@ impl PlanOptions {
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        self.format.as_deref() == Some("json")
+        matches!(self.format.as_deref(), Some("json" | "json-compact"))
     }
 }
 
@@ -380,15 +392,4 @@ fn duration(option: &str, text: &str, none: &str, example: &str) -> Result<Durat
             format!("write it as `{example}` or `90s`"),
         )),
     }
-}
-
-fn check_format(format: &str) -> Result<(), Failure> {
-    let program = format.strip_prefix("cmd:").is_some_and(|program| !program.trim().is_empty());
-    if program || matches!(format, "tree" | "json") {
-        return Ok(());
-    }
-    Err(Failure::usage(
-        format!("`{format}` is no format of a plan"),
-        "known are tree, json and cmd:PROGRAM, as in `--format 'cmd:jq .steps'`",
-    ))
 }

@@ -24,11 +24,11 @@ mod wire_v1;
 
 use std::fmt;
 
-pub use compare::{Cause, Change, Difference, Drift, Earlier, Verdict, compare, diff};
+pub use compare::{Cause, Change, Difference, Drift, Earlier, Side, Verdict, compare, diff};
 pub use error::{FormatError, FormatErrorKind, Section};
 pub use file::{Encoding, Sign, encode};
 pub use frame::{Frame, Header};
-pub use provenance::{PluginRecord, Provenance, Seed, Seen, Source};
+pub use provenance::{PluginRecord, Provenance, Seed, Seen, Source, SourceFile};
 pub use schema::schema_hash;
 
 use crate::hash::{Algorithm, Digest};
@@ -107,7 +107,7 @@ impl Contract {
         }
         let plan_hash = hash(plan.algorithm, &file::target(&plan.target.name), &steps.bytes);
         let wire = Wire {
-            minor: 0,
+            minor: file::MINOR,
             flags: 0,
             steps: steps.bytes,
             values,
@@ -121,6 +121,12 @@ impl Contract {
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Whether an older version wrote it, without the defaults of arguments.
+    #[must_use]
+    pub fn is_older(&self) -> bool {
+        self.wire.minor < file::MINOR
     }
 
     /// When it was made, as a Unix time.

@@ -260,6 +260,14 @@ impl Descriptor {
         .collect()
     }
 
+    /// What an argument is where nobody gives it, by the names of the parameters.
+    pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &'static Value)> {
+        self.params.iter().filter_map(|param| match &param.presence {
+            Presence::Default(value) => Some((param.name, value)),
+            Presence::Required | Presence::Optional => None,
+        })
+    }
+
     /// The parameter called `name`, by its name or its alias.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&'static Param> {

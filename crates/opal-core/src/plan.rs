@@ -14,6 +14,7 @@ use std::sync::Arc;
 use crate::context::Context;
 use crate::hash::{Algorithm, Digest};
 use crate::placeholder::Placeholder;
+use crate::registry::Registry;
 use crate::text::Span;
 use crate::value::Value;
 
@@ -94,7 +95,7 @@ impl Mode {
 pub struct Step {
     /// `@shell`, `@retry`; a construct has no `@`.
     pub decorator: Cow<'static, str>,
-    /// Sorted by name. Arguments that say the default are left out.
+    /// Sorted by name, with every default filled in: an opal with other defaults makes another plan.
     pub args: Vec<(Cow<'static, str>, Arg)>,
     pub block: Vec<Step>,
     /// `deploy.retry[0].shell[1]`: unique in its plan.
@@ -202,12 +203,34 @@ pub struct Deferred {
 }
 
 /// Something that was looked at while planning.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Read {
     pub key: Key,
     pub decorator: Cow<'static, str>,
     /// Of what was found, under the value's key; none for what a run draws itself.
     pub placeholder: Option<Placeholder>,
+    /// What was found, where it is public.
+    pub public: Option<Value>,
+}
+
+impl Plan {
+    /// The same plan without the arguments that have their default, as format 1.0 has it.
+    #[must_use]
+    pub fn without_defaults(&self, registry: &Registry) -> Self {
+        fn strip(step: &mut Step, registry: &Registry) {
+            let decorator = &step.decorator;
+            step.args.retain(|(name, arg)| !registry.is_default(decorator, name, arg));
+            step.block.iter_mut().for_each(|inner| strip(inner, registry));
+            for redirect in &mut step.redirects {
+                if let RedirectTarget::Step(target) = &mut redirect.target {
+                    strip(target, registry);
+                }
+            }
+        }
+        let mut plan = self.clone();
+        plan.steps.iter_mut().for_each(|step| strip(step, registry));
+        plan
+    }
 }
 
 impl Handle {

@@ -1,6 +1,7 @@
 //! All decorators together: one registry for built-ins and plugins.
 
 use crate::decorator::Descriptor;
+use crate::plan::Arg;
 use crate::suggest;
 
 /// Descriptors in the order of their paths.
@@ -27,6 +28,15 @@ impl Registry {
     pub fn get(&self, path: &str) -> Option<&'static Descriptor> {
         let index = self.entries.binary_search_by_key(&path, |descriptor| descriptor.path).ok()?;
         Some(self.entries[index])
+    }
+
+    /// Whether an argument of a step says what the step would do without it.
+    #[must_use]
+    pub fn is_default(&self, decorator: &str, name: &str, arg: &Arg) -> bool {
+        let Arg::Const(given) = arg else { return false };
+        let descriptor = decorator.strip_prefix('@').and_then(|path| self.get(path));
+        let mut defaults = descriptor.into_iter().flat_map(Descriptor::defaults);
+        defaults.any(|(known, default)| known == name && default == given)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &'static Descriptor> {

@@ -22,7 +22,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Seed};
 use crate::decorator::Cost;
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{Key, Plan, Step};
@@ -51,6 +51,13 @@ pub struct PlanView<'a> {
     keys: BTreeMap<&'a str, String>,
     /// Whole sentences for the reader, without a full stop.
     pub notes: Vec<String>,
+    /// Whether a tree shows arguments that have their default, too. JSON always has all of them.
+    pub with_defaults: bool,
+    /// Whether a tree shows the path of each step. JSON always has it.
+    pub with_paths: bool,
+    /// The timestamp of JSON where the plan is of this moment, in seconds of Unix time.
+    pub now: Option<i64>,
+    registry: Option<&'a Registry>,
 }
 
 /// Where a plan comes from and what holds for it. What is not known is left out of every view.
@@ -60,7 +67,15 @@ pub struct Facts {
     pub created: Option<i64>,
     pub compiler_version: Option<String>,
     pub source_commit: Option<String>,
+    /// Whether the source has changes that are not in that commit.
+    pub source_modified: bool,
     pub source_path: Option<String>,
+    /// Every source file, with its digest.
+    pub sources: Vec<(String, Digest)>,
+    /// Options that change a run and are not in the hash, as they are typed.
+    pub options: Vec<String>,
+    /// How the random values of the contract are made; nothing of the seed itself.
+    pub seed: Option<Seed>,
     /// `user@host`.
     pub generated_by: Option<String>,
     pub plugins: Vec<PluginFact>,
@@ -98,19 +113,34 @@ impl<'a> PlanView<'a> {
             expensive: BTreeSet::new(),
             keys: BTreeMap::new(),
             notes: Vec::new(),
+            with_defaults: false,
+            with_paths: false,
+            now: None,
+            registry: None,
         }
     }
 
-    /// With what `registry` knows: the numbers of a resolved tree on what it calls expensive, and which
-    /// thing each resource is about.
+    /// With what `registry` knows: the numbers of a resolved tree on what it calls expensive, which
+    /// thing each resource is about, and what the defaults of arguments are.
     #[must_use]
-    pub fn with_registry(mut self, registry: &Registry) -> Self {
+    pub fn with_registry(mut self, registry: &'a Registry) -> Self {
+        self.registry = Some(registry);
         let is_expensive = |decorator: &str| {
             let path = decorator.trim_start_matches('@');
             registry.get(path).is_some_and(|found| found.cost == Cost::Expensive)
         };
         let reads = self.plan.reads.iter().filter(|read| is_expensive(&read.decorator));
         self.expensive = reads.map(|read| read.key.clone()).collect();
+        // What is drawn is not read: the keys of the values that came of it begin with who drew it.
+        let is_drawn = |root: &str| {
+            registry.iter().filter(|it| it.generator.is_some()).any(|drawer| {
+                let behind = root.strip_prefix(drawer.path);
+                behind
+                    .is_some_and(|behind| behind.is_empty() || behind.starts_with(['(', '.', '#']))
+            })
+        };
+        let roots = self.plan.values.values().flat_map(|value| &value.roots);
+        self.expensive.extend(roots.filter(|root| is_drawn(root)).cloned());
         self.add_keys(&self.plan.steps, registry);
         self
     }
@@ -157,7 +187,11 @@ impl Facts {
             created: Some(contract.created()),
             compiler_version: Some(made.compiler.clone()),
             source_commit: made.commit.clone(),
+            source_modified: made.modified,
             source_path: made.source.as_ref().map(|source| source.path.clone()),
+            sources: made.sources.iter().map(|it| (it.path.clone(), it.digest)).collect(),
+            options: options(&made.options),
+            seed: made.seed.clone(),
             generated_by,
             plugins: plugins.collect(),
             project: made.project.clone(),
@@ -170,21 +204,33 @@ impl Facts {
     }
 }
 
+/// `--root /srv/opal`, each with its values.
+fn options(given: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let words = |(name, values): (&String, &Vec<String>)| {
+        let flag = format!("--{name}");
+        if values.is_empty() {
+            return vec![flag];
+        }
+        values.iter().map(|value| format!("{flag} {value}")).collect()
+    };
+    given.iter().flat_map(words).collect()
+}
+
 /// A step in one text, as the tree has it, but without its block, numbers and colours, and with
 /// nothing that a plan knows and its file does not: such texts can be set side by side. It may hold
 /// line feeds and control characters: see [`visible`].
 #[must_use]
-pub fn step_text(plan: &Plan, step: &Step) -> String {
+pub fn step_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) -> String {
     let mut ink = ink::Ink::exact();
-    words::Words::exact(plan).step(step, &mut ink);
+    words::Words::exact(plan).without_defaults(without_defaults).step(step, &mut ink);
     ink.finish()
 }
 
 /// A step that runs, in one text: as [`step_text`] has it, with public values in clear.
 #[must_use]
-pub fn running_text(plan: &Plan, step: &Step) -> String {
+pub fn running_text(plan: &Plan, step: &Step, registry: &Registry) -> String {
     let mut ink = ink::Ink::exact();
-    words::Words::running(plan).step(step, &mut ink);
+    words::Words::running(plan).without_defaults(Some(registry)).step(step, &mut ink);
     ink.finish()
 }
 

@@ -1,8 +1,9 @@
-"""Reads an uncompressed opal plan file, as docs/plan-format.md describes it."""
+"""Reads an opal plan file, as docs/plan-format.md describes it."""
 
 import hashlib
 import json
 import struct
+import subprocess
 import sys
 
 ALGORITHMS = ["sha256", "blake3"]
@@ -33,6 +34,33 @@ class File:
         content = self.take(self.number(form))
         self.pad()
         return content
+
+
+def unpack(file):
+    """A packed section: its packed length, its raw length, one zstd frame."""
+    packed, raw = file.number("I"), file.number("I")
+    frame = file.take(packed)
+    file.pad()
+    content = unzstd(frame)
+    if len(content) != raw:
+        raise Refused("the zstd frame does not have the length that is said")
+    return File(content)
+
+
+def unzstd(frame):
+    """Python from 3.14 on has zstd; before that the program `zstd` does it."""
+    try:
+        from compression import zstd
+    except ImportError:
+        command = ["zstd", "--decompress", "--stdout", "--quiet"]
+        done = subprocess.run(command, input=frame, capture_output=True)
+        if done.returncode:
+            raise Refused("zstd: " + done.stderr.decode().strip())
+        return done.stdout
+    try:
+        return zstd.decompress(frame)
+    except zstd.ZstdError as problem:
+        raise Refused(f"zstd: {problem}")
 
 
 def canonical(value):
@@ -76,8 +104,6 @@ def read(data):
     mode, algorithm = file.number("B"), ALGORITHMS[file.number("B")]
     if major != 1 or mode != 1 or flags & 0b11111100 != 0b100:
         raise Refused("another version, mode or flag")
-    if flags & 1:
-        raise Refused("compressed files need zstd, which this reader does not have")
     steps, values, provenance_bytes = (file.number("I") for _ in range(3))
     created, _source, plan_hash = file.number("q"), file.take(32), file.take(32)
 
@@ -85,12 +111,19 @@ def read(data):
     target = file.block("H")
     target_section = data[start : file.at]
     file.block("I")  # ENVELOPE
-    start = file.at
-    steps = [parse(file.block("I")) for _ in range(steps)]
-    hashed = b"opal plan v1\n" + target_section + data[start : file.at]
+    packed = flags & 1
+    section = unpack(file) if packed else file
+    start = section.at
+    steps = [parse(section.block("I")) for _ in range(steps)]
+    hashed = b"opal plan v1\n" + target_section + section.data[start : section.at]
     if algorithm == "sha256" and hashlib.sha256(hashed).digest() != plan_hash:
         raise Refused("PlanHash is not that of TARGET and STEPS")
-    values = read_values(file, values)
+    if packed and section.at != len(section.data):
+        raise Refused("STEPS: there are more steps than the header says")
+    section = unpack(file) if packed else file
+    values = read_values(section, values)
+    if packed and section.at != len(section.data):
+        raise Refused("VALUES: there are more values than the header says")
     provenance = file.block("I")
     if len(provenance) != provenance_bytes:
         raise Refused("PROVENANCE: its length and that in the header disagree")

@@ -276,7 +276,7 @@ impl<'p> Walk<'p> {
     fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
         let plan = self.job.plan;
         let step = prepare::find(&plan.steps, &failure.path)?;
-        let text = self.job.vault.scrub(&running_text(plan, step));
+        let text = self.job.vault.scrub(&running_text(plan, step, self.job.registry));
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }

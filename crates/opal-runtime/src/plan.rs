@@ -77,8 +77,23 @@ pub enum Purpose {
     Quick,
     /// To be run at once.
     Run,
-    /// To be kept, so that another run can be held against it.
+    /// To be kept, so that another run can be compared with it.
     Contract,
+    /// To be compared with a contract of format 1.0, which leaves out arguments that have their
+    /// default.
+    OldContract,
+}
+
+impl Purpose {
+    /// Whether a later run has to find the same again.
+    fn is_contract(self) -> bool {
+        matches!(self, Self::Contract | Self::OldContract)
+    }
+
+    /// Whether steps have arguments that say the default.
+    fn has_defaults(self) -> bool {
+        self != Self::OldContract
+    }
 }
 
 /// A plan and the values that it only names.

@@ -22,7 +22,7 @@ use crate::signals::Watched;
 use crate::survey::has_resources;
 use crate::view;
 
-pub(crate) use contract::{open, read_file, write_file};
+pub(crate) use contract::{open, read_file, unix_time, write_file};
 pub(crate) use verify::required;
 
 /// Where a plan goes.
@@ -95,7 +95,7 @@ pub(crate) fn plan(
         return contract::write(context, subject, options, resolved, &mut keys, to, &watched);
     }
     let plan = subject.view(&resolved, &keys, context, contract);
-    let exit = view::plan::show(&plan, options.format.as_deref(), context)?;
+    let exit = view::plan::show(&plan, options, context)?;
     context.stages.end("show");
     view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
     if contract {

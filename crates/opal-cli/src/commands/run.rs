@@ -114,6 +114,10 @@ fn hold(
         names: ["contract", "now"],
         mend: Some(&mend),
         look: Some(&verify::again(&subject)),
+        registry: &context.registry,
+        source: Some((&source.name, &source.text)),
+        is_older: opened.contract.is_older(),
+        beside: &[],
     };
     let force = matches.get_flag("force") && verdict.may_be_forced();
     let strict = matches.get_flag("strict-source") && verdict.source_moved;
@@ -196,7 +200,8 @@ pub(crate) fn replan(
     let moved =
         opal_runtime::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
     let world = subject.world(context, options)?.stopped_by(watched.stop());
-    let form = (planned.algorithm, Purpose::Contract);
+    let older = opened.contract.is_older();
+    let form = (planned.algorithm, if older { Purpose::OldContract } else { Purpose::Contract });
     let fresh = subject
         .examine(context)
         .map_err(Unplanned::Errors)

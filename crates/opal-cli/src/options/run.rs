@@ -173,13 +173,16 @@ fn timeout(text: &str) -> Result<Duration, Failure> {
 
 fn start(text: String) -> Result<String, Failure> {
     let wrong = |message: String| {
-        Failure::usage(message, "`opal TASK --dry-run --json` has the path of each step")
+        Failure::usage(message, "`opal TASK --dry-run --paths` shows the path of each step")
     };
     match text.strip_prefix("step:") {
         _ if text.is_empty() => Err(wrong("`--from` names no step".to_owned())),
-        Some(number) if number.parse::<NonZeroUsize>().is_err() => {
-            Err(wrong(format!("`--from {text}`: steps are counted from 1, as in `--from step:3`")))
-        }
+        // A path has a dot in it, and a number never has.
+        Some(path) if path.contains('.') => Ok(path.to_owned()),
+        Some(number) if number.parse::<NonZeroUsize>().is_err() => Err(wrong(format!(
+            "`--from {text}`: steps are counted from 1, as in `--from step:3`, or named by their \
+             path, as in `--from step:deploy.shell[0]`"
+        ))),
         _ => Ok(text),
     }
 }

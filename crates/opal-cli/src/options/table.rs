@@ -51,10 +51,12 @@ const fn short(short: char, row: Row) -> Row {
 }
 
 #[rustfmt::skip]
-pub(super) static ROWS: [Row; 29] = [
+pub(super) static ROWS: [Row; 31] = [
     row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open"),
     row("resolve", Nothing, Plan, "Look at everything: a contract where the output is a file or a pipe"),
-    row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, or cmd:PROGRAM for your own"),
+    row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
+    row("defaults", Nothing, Plan, "Show arguments that have their default value, too"),
+    row("paths", Nothing, Plan, "Show the path of each step, as --from takes it"),
     row("json", Nothing, Both, "One JSON document: the plan, how the run ended, or what a look has found"),
     row("hash-algo", OneOf("ALGORITHM", &["sha256", "blake3"]), Plan, "sha256 or blake3"),
     short('o', row("out", File("FILE"), Plan, "Write a contract to FILE, - for standard output")),
@@ -68,7 +70,7 @@ pub(super) static ROWS: [Row; 29] = [
     row("debug", OneOf("LEVEL", &["paths", "detailed"]), Both, "Trace each stage on standard error: paths or detailed"),
     row("telemetry", OneOf("LEVEL", &["basic", "timing"]), Both, "Counts of each stage on standard error: basic, or timing with times"),
     row("timeout", Text("DURATION"), Run, "End the run where it takes longer, as in 30m; exit 124"),
-    row("from", Text("PATH|step:N"), Run, "Start at this step of the plan, and skip those before it"),
+    row("from", Text("PATH|step:N|step:PATH"), Run, "Start at this step of the plan, and skip those before it"),
     row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
     short('y', row("yes", Nothing, Run, "Answer every question with yes")),
     short('j', row("jobs", Text("N"), Run, "At most N steps side by side, over the whole run")),

@@ -8,6 +8,7 @@ mod program;
 
 use std::path::Path;
 
+use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
@@ -18,18 +19,25 @@ use super::{check, counted, error_json, failure_text, print, print_bytes, print_
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
 use difference::Steps;
 
-/// A plan in the format of `--format`: `tree`, `json`, or `cmd:PROGRAM`.
+/// A plan in the format of `--format`: `tree`, `json`, `json-compact` or `cmd:PROGRAM`.
 pub(crate) fn show(
     view: &PlanView<'_>,
-    format: Option<&str>,
+    options: &PlanOptions,
     context: &Context<'_>,
 ) -> Result<Exit, Failure> {
+    let mut view = view.clone();
+    view.with_defaults = options.defaults;
+    view.with_paths = options.paths;
+    view.now = Some(crate::commands::plan::unix_time());
+    let view = &view;
     let colour = context.ambient.stdout_colour(context.typed.colour);
-    match format.map(|format| (format, format.strip_prefix("cmd:"))) {
+    match options.format.as_deref().map(|format| (format, format.strip_prefix("cmd:"))) {
         Some((_, Some(program))) => program::pipe(program, &Json.format(view)),
         Some(("json", _)) => print_bytes(&Json.format(view)),
+        Some(("json-compact", _)) => print_bytes(&Json.line(view)),
         _ => print_bytes(&Tree { colour }.format(view)),
     }
 }
@@ -100,7 +108,7 @@ pub(crate) fn compared(
     }
     let verdict = comparison.verdict;
     // Values that could not be compared are not known to be the same.
-    let same = verdict.is_same() && verdict.values_compared;
+    let same = verdict.is_same() && verdict.values_compared && comparison.beside.is_empty();
     Ok(if same { Exit::Done } else { Exit::Differs })
 }
 
@@ -181,6 +189,23 @@ pub(crate) struct Comparison<'a> {
     pub(crate) mend: Option<&'a str>,
     /// The command that shows how resources differ: `opal verify deploy -v`.
     pub(crate) look: Option<&'a str>,
+    pub(crate) registry: &'a Registry,
+    /// The name and the text of the source of now.
+    pub(crate) source: Option<(&'a str, &'a str)>,
+    /// Whether an older opal made one of them.
+    pub(crate) is_older: bool,
+    /// What differs besides the plan.
+    pub(crate) beside: &'a [Beside],
+}
+
+/// An option that changes a run, and that the hash does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// `--root`.
+    pub(crate) name: String,
+    /// As it is typed; none where it is not given.
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// Every difference with what stands behind it, for people.
@@ -195,6 +220,13 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
     if verdict.is_same() {
         let what = if verdict.values_compared { "plans" } else { "steps" };
         out.push_str(&format!("the {what} are the same\n"));
+    }
+    let [then, now] = comparison.names;
+    for one in comparison.beside {
+        let given = |side: &Option<String>| side.clone().unwrap_or_else(|| "not given".to_owned());
+        let (before, after) = (given(&one.before), given(&one.after));
+        let line = format!("{}: {before} ({then}), {after} ({now})", one.name);
+        out.push_str(&format!("option {}\n", opal_core::view::visible::line(&line)));
     }
     if verdict.source_moved {
         out.push_str("note: the source has changed, and still gives the same plan\n");
@@ -224,6 +256,14 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
     if let Some(mend) = comparison.mend {
         document["mend"] = mend.into();
     }
+    if comparison.is_older {
+        document["made_by_older"] = true.into();
+    }
+    if !comparison.beside.is_empty() {
+        let option =
+            |one: &Beside| json!({"name": one.name, "before": one.before, "after": one.after});
+        document["options"] = comparison.beside.iter().map(option).collect();
+    }
     document
 }
 
@@ -244,6 +284,12 @@ pub(crate) fn refused(comparison: &Comparison<'_>, exit: Exit) -> Failure {
         None => "where the change is meant, make a new contract with `opal plan`".to_owned(),
     };
     let mut failure = Failure::new(exit, message, help);
+    if comparison.is_older {
+        failure = failure.help(
+            "an older opal made this contract, without the defaults of arguments: the new one has \
+             them",
+        );
+    }
     let is_resource = |one: &Difference| one.change == Change::Resource;
     if let Some(look) = comparison.look.filter(|_| verdict.differences.iter().any(is_resource)) {
         failure = failure.help(format!("to see how resources differ now, run `{look}`"));

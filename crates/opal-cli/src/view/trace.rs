@@ -51,7 +51,7 @@ fn steps(plan: &Plan, all: &[Step], level: Debugged, text: &mut String) {
     for step in all {
         let _ = write!(text, "debug: planner: {}", visible::line(&step.path));
         if level == Debugged::Detailed {
-            let _ = write!(text, ": {}", visible::line(&step_text(plan, step)));
+            let _ = write!(text, ": {}", visible::line(&step_text(plan, step, None)));
         }
         text.push('\n');
         steps(plan, &step.block, level, text);

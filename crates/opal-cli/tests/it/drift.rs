@@ -154,7 +154,7 @@ fn any_other_value_is_value_changed() {
     let opal = planned();
     opal.write("VERSION", "canary-1.2.4");
     let (ran, document) = drifted(&opal, &WORLD, "value_changed");
-    ran.says("`file.read(path=\"VERSION\")`").says("--force");
+    ran.says("file.read(path=\"VERSION\"): <").says("--force");
     assert_eq!(document["differences"].as_array().unwrap().len(), 1);
     opal.write("out.txt", "canary-tuo\n");
     let (ran, document) = drifted(&opal, &WORLD, "value_changed");

@@ -14,6 +14,7 @@ mod ends;
 mod env_file;
 mod explain;
 mod fmt;
+mod formats;
 mod help;
 mod hints;
 mod hostile;

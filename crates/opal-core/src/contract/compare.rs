@@ -21,7 +21,9 @@ use self::cause::Reads;
 use super::Contract;
 use crate::hash::Digest;
 use crate::placeholder::Placeholder;
-use crate::plan::{Key, Plan};
+use crate::plan::{Key, Plan, PlanValue};
+use crate::registry::Registry;
+use crate::value::Value;
 
 /// Why a contract no longer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +75,7 @@ pub enum Change {
     Resource,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub change: Change,
     pub code: Drift,
@@ -84,12 +86,43 @@ pub struct Difference {
     /// Of the value.
     pub key: Option<Key>,
     /// What the contract has; none where it does not have it.
-    pub before: Option<Placeholder>,
-    pub after: Option<Placeholder>,
+    pub before: Option<Side>,
+    pub after: Option<Side>,
     /// The plan-time reads that led to it.
     pub causes: Vec<Cause>,
-    /// One line for people, without any value.
+    /// One line for people, without any value that is not public.
     pub words: String,
+}
+
+/// A value on one side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    pub placeholder: Placeholder,
+    /// The value, where it is public.
+    pub public: Option<Value>,
+}
+
+impl Side {
+    fn of(value: &PlanValue) -> Self {
+        Self { placeholder: value.placeholder.clone(), public: value.public.clone() }
+    }
+}
+
+/// In clear where it is public.
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.public {
+            Some(Value::String(text)) if is_one_word(text) => f.write_str(text),
+            Some(value) => value.fmt(f),
+            None => self.placeholder.fmt(f),
+        }
+    }
+}
+
+/// Whether a text needs no quotes to be told from the words around it.
+fn is_one_word(text: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-+/:@=~".contains(c);
+    !text.is_empty() && text.chars().all(is_plain)
 }
 
 impl Difference {
@@ -100,7 +133,7 @@ impl Difference {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The structure first, in the order of the steps; then values, in the order of their keys;
     /// then resources, in the order of the plan.
@@ -154,15 +187,20 @@ pub fn compare(contract: &Contract, fresh: &Plan) -> Verdict {
 }
 
 /// Compares two contracts. Their values can be compared only where both were made with the same
-/// placeholder key.
+/// placeholder key. Where one is older, arguments that have their default by `registry` do not
+/// count.
 #[must_use]
-pub fn diff(a: &Contract, b: &Contract) -> Verdict {
+pub fn diff(a: &Contract, b: &Contract, registry: &Registry) -> Verdict {
     let comparable = a.provenance.placeholder_key_id == b.provenance.placeholder_key_id
         && a.plan.algorithm == b.plan.algorithm;
-    let same = a.plan.algorithm == b.plan.algorithm && a.plan_hash == b.plan_hash;
-    let sides =
-        Sides { before: &a.plan, after: &b.plan, then: "in the first", now: "in the second" };
-    sides.verdict(same, comparable)
+    let (then, now) = ("in the first", "in the second");
+    if a.is_older() == b.is_older() {
+        let same = a.plan.algorithm == b.plan.algorithm && a.plan_hash == b.plan_hash;
+        return Sides { before: &a.plan, after: &b.plan, then, now }.verdict(same, comparable);
+    }
+    let [before, after] = [a, b].map(|contract| contract.plan.without_defaults(registry));
+    let same = super::plan_hash(&before) == super::plan_hash(&after);
+    Sides { before: &before, after: &after, then, now }.verdict(same, comparable)
 }
 
 /// Two plans, and how they are called.
@@ -235,8 +273,8 @@ impl Sides<'_> {
                     let roots = value.roots.iter().chain(other.iter().flat_map(|v| &v.roots));
                     let causes = reads.changed(roots.clone());
                     let code = cause::code(&causes, roots);
-                    let after = other.map(|other| other.placeholder.clone());
-                    let before = Some(value.placeholder.clone());
+                    let after = other.map(Side::of);
+                    let before = Some(Side::of(value));
                     differences.push(self.value(key, code, causes, [before, after]));
                 }
             }
@@ -245,7 +283,7 @@ impl Sides<'_> {
         for (key, value) in added.filter(|(key, _)| !skipped.contains(key)) {
             let causes = reads.changed(value.roots.iter());
             let code = cause::code(&causes, value.roots.iter());
-            let after = Some(value.placeholder.clone());
+            let after = Some(Side::of(value));
             differences.push(self.value(key, code, causes, [None, after]));
         }
     }
@@ -255,16 +293,18 @@ impl Sides<'_> {
         key: &Key,
         code: Drift,
         causes: Vec<Cause>,
-        [before, after]: [Option<Placeholder>; 2],
+        [before, after]: [Option<Side>; 2],
     ) -> Difference {
         let (then, now) = (self.then, self.now);
+        let name = cause::name(key);
         let words = match (&before, &after) {
             (Some(before), Some(after)) => {
                 let because = cause::because(key, &causes);
-                format!("the value of `{key}` is {before} {then}, {after} {now}{because}")
+                format!("{name}: {before} {then}, {after} {now}{because}")
             }
-            (Some(_), None) => format!("the value of `{key}` is used only {then}"),
-            (None, _) => format!("the value of `{key}` is used only {now}"),
+            (Some(before), None) => format!("{name}: {before} {then}, not used {now}"),
+            (None, Some(after)) => format!("{name}: {after} {now}, not used {then}"),
+            (None, None) => format!("{name}: not used"),
         };
         let key = Some(Key::clone(key));
         let change = Change::Value;

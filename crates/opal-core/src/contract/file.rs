@@ -11,7 +11,7 @@ use crate::plan::Plan;
 
 pub(super) const MAGIC: [u8; 4] = *b"OPAL";
 pub(super) const MAJOR: u16 = 1;
-pub(super) const MINOR: u16 = 0;
+pub(super) const MINOR: u16 = 1;
 pub(super) const HEADER_BYTES: usize = 96;
 
 pub(super) const COMPRESSED: u16 = 1;

@@ -22,8 +22,15 @@ pub struct Provenance {
     /// The version of the tool.
     pub compiler: String,
     pub source: Option<Source>,
+    /// Every source file that was read, in the order of the paths.
+    pub sources: Vec<SourceFile>,
     /// The commit of the source, where it is in a repository.
     pub commit: Option<String>,
+    /// Whether the source had changes that are not in that commit.
+    pub modified: bool,
+    /// Options that change a run and are not in the hash, by their names without dashes, each with
+    /// its values; a flag has none.
+    pub options: BTreeMap<String, Vec<String>>,
     pub generated_by: Option<String>,
     pub host: Option<String>,
     /// What placeholder keys are derived for.
@@ -51,6 +58,14 @@ pub struct Source {
     /// From where the planner ran.
     pub path: String,
     pub absolute: String,
+}
+
+/// A file that the plan was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    pub path: String,
+    /// Of its bytes, with the algorithm of the plan.
+    pub digest: Digest,
 }
 
 /// A plugin that the plan uses.
@@ -115,10 +130,9 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
     }
     write_optional(&mut json, "generated_by", made.generated_by.as_deref());
     write_optional(&mut json, "host", made.host.as_deref());
-    if made.once {
-        json.plain_key("once");
-        json.bool(true);
-    }
+    write_flag(&mut json, "modified", made.modified);
+    write_flag(&mut json, "once", made.once);
+    heavy += write_options(&mut json, &made.options);
     write_optional(&mut json, "placeholder_key_id", Some(&made.placeholder_key_id));
     heavy += write_plugins(&mut json, &made.plugins);
     write_optional(&mut json, "project", made.project.as_deref());
@@ -142,6 +156,7 @@ pub(super) fn write(plan: &Plan, made: &Provenance) -> Result<(Vec<u8>, usize), 
         write_optional(&mut json, "path", Some(&source.path));
         json.close(b'}');
     }
+    heavy += write_sources(&mut json, &made.sources);
     heavy += write_values(&mut json, plan).map_err(unwritable)?;
     json.close(b'}');
     heavy += json.out.len();
@@ -153,6 +168,45 @@ fn write_optional(json: &mut Writer, name: &'static str, text: Option<&str>) {
         json.plain_key(name);
         json.string(text);
     }
+}
+
+fn write_flag(json: &mut Writer, name: &'static str, is_set: bool) {
+    if is_set {
+        json.plain_key(name);
+        json.bool(true);
+    }
+}
+
+fn write_options(json: &mut Writer, options: &BTreeMap<String, Vec<String>>) -> usize {
+    if options.is_empty() {
+        return 0;
+    }
+    json.plain_key("options");
+    json.open(b'{');
+    let mut heavy = 0;
+    for (name, values) in options {
+        json.key(name);
+        heavy += RECORD_WEIGHT + write_set(json, values.iter().map(String::as_str));
+    }
+    json.close(b'}');
+    heavy
+}
+
+fn write_sources(json: &mut Writer, sources: &[SourceFile]) -> usize {
+    if sources.is_empty() {
+        return 0;
+    }
+    json.plain_key("sources");
+    json.open(b'[');
+    for source in sources {
+        json.item();
+        json.open(b'{');
+        write_optional(json, "digest", Some(&source.digest.hex()));
+        write_optional(json, "path", Some(&source.path));
+        json.close(b'}');
+    }
+    json.close(b']');
+    sources.len() * RECORD_WEIGHT
 }
 
 fn write_plugins(json: &mut Writer, plugins: &[PluginRecord]) -> usize {
@@ -182,6 +236,7 @@ fn write_reads(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
     }
     json.plain_key("reads");
     json.open(b'[');
+    let mut heavy = 0;
     for read in &plan.reads {
         json.item();
         json.open(b'{');
@@ -197,10 +252,16 @@ fn write_reads(json: &mut Writer, plan: &Plan) -> Result<usize, String> {
             json.plain_key("length");
             json.int(found.length.into());
         }
+        if let Some(public) = &read.public {
+            json.plain_key("public");
+            let (weight, problem) = wire_v1::value(json, public);
+            heavy += weight;
+            problem.map_or(Ok(()), Err)?;
+        }
         json.close(b'}');
     }
     json.close(b']');
-    Ok(plan.reads.len() * RECORD_WEIGHT)
+    Ok(heavy + plan.reads.len() * RECORD_WEIGHT)
 }
 
 fn write_reasons(json: &mut Writer, plan: &Plan) -> usize {

@@ -10,6 +10,7 @@ mod step;
 use serde_json::{Map, Value as Node, json};
 
 use super::{Facts, PlanFormatter, PlanView, PluginFact, named_digest, time_text, visible};
+use crate::hash::{Algorithm, Digest};
 use crate::plan::{Deferred, Read};
 use crate::resource::Status;
 use argument::{constant, constants};
@@ -29,7 +30,7 @@ impl PlanFormatter for Json {
 }
 
 impl Json {
-    /// The same document on one line.
+    /// The same document on one line: `--format json-compact`, and records.
     #[must_use]
     pub fn line(&self, view: &PlanView<'_>) -> Vec<u8> {
         visible::json(&format!("{}\n", document(view))).into_bytes()
@@ -45,7 +46,7 @@ fn document(view: &PlanView<'_>) -> Node {
         "plan_hash": named_digest(plan.algorithm, &view.plan_hash),
         "source_hash": named_digest(plan.algorithm, &plan.source_hash),
     });
-    if let Some(time) = view.facts.created.and_then(time_text) {
+    if let Some(time) = view.facts.created.or(view.now).and_then(time_text) {
         header["timestamp"] = time.into();
     }
     let public = plan.values.iter().filter_map(|(key, value)| {
@@ -65,7 +66,7 @@ fn document(view: &PlanView<'_>) -> Node {
             .map(|(key, value)| (key.to_string(), json!(value.holders)))
             .collect::<Map<_, _>>(),
         "notes": view.notes,
-        "provenance": provenance(&view.facts),
+        "provenance": provenance(plan.algorithm, &view.facts),
         "public": public.collect::<Map<_, _>>(),
         "reads": plan.reads.iter().map(read).collect::<Vec<_>>(),
         "steps": plan.steps.iter().map(|one| step::node(view, one)).collect::<Vec<_>>(),
@@ -84,10 +85,13 @@ fn read(read: &Read) -> Node {
     if let Some(placeholder) = &read.placeholder {
         node["placeholder"] = placeholder.to_string().into();
     }
+    if let Some(public) = &read.public {
+        node["public"] = constant(public);
+    }
     node
 }
 
-fn provenance(facts: &Facts) -> Node {
+fn provenance(algorithm: Algorithm, facts: &Facts) -> Node {
     let mut node = Map::new();
     let texts = [
         ("compiler_version", facts.compiler_version.clone()),
@@ -107,7 +111,23 @@ fn provenance(facts: &Facts) -> Node {
             |(path, status): &(Box<str>, Status)| json!({"path": path, "status": status.name()});
         node.insert("resources".into(), facts.resources.iter().map(resource).collect());
     }
+    if !facts.options.is_empty() {
+        node.insert("options".into(), json!(facts.options));
+    }
+    if let Some(seed) = &facts.seed {
+        let hash = seed.seed_hash.hex();
+        let seed =
+            json!({"alg": seed.alg, "kdf": seed.kdf, "scope": seed.scope, "seed_hash": hash});
+        node.insert("seed".into(), seed);
+    }
     node.insert("signed_by".into(), json!(facts.signed_by));
+    if facts.source_modified {
+        node.insert("source_modified".into(), true.into());
+    }
+    if !facts.sources.is_empty() {
+        let source = |(path, digest): &(String, Digest)| json!({"digest": named_digest(algorithm, digest), "path": path});
+        node.insert("sources".into(), facts.sources.iter().map(source).collect());
+    }
     node.into()
 }
 

@@ -3,6 +3,7 @@
 use super::ink::{Ink, Style};
 use super::words::{Words, operators, reference};
 use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
+use crate::contract::Seed;
 use crate::plan::{Plan, PlanValue, Step};
 use crate::resource::Status;
 
@@ -16,8 +17,11 @@ pub struct Tree {
 
 impl PlanFormatter for Tree {
     fn format(&self, view: &PlanView<'_>) -> Vec<u8> {
-        let mut drawing =
-            Drawing { ink: Ink::terminal(self.colour), words: Words::annotated(view) };
+        let mut drawing = Drawing {
+            ink: Ink::terminal(self.colour),
+            words: Words::annotated(view),
+            paths: view.with_paths,
+        };
         drawing.ink.inline(Style::Bold, &view.plan.target.name);
         drawing.ink.write(":");
         drawing.ink.end_line();
@@ -38,6 +42,8 @@ impl PlanFormatter for Tree {
 struct Drawing<'a> {
     ink: Ink,
     words: Words<'a>,
+    /// Whether each step has its path beside it.
+    paths: bool,
 }
 
 impl Drawing<'_> {
@@ -66,6 +72,9 @@ impl Drawing<'_> {
             self.ink.bars.push_str("│  ");
         }
         self.words.step(step, &mut self.ink);
+        if self.paths {
+            self.ink.inline(Style::Dim, &format!("  [{}]", step.path));
+        }
         self.ink.end_line();
         self.ink.bars.truncate(inner);
         self.block(&step.block, &operators(step));
@@ -149,9 +158,12 @@ impl Drawing<'_> {
         }
         self.title("Reads:");
         for read in &plan.reads {
-            match &read.placeholder {
-                Some(placeholder) => self.entry(&read.key, &placeholder.to_string(), &[]),
-                None => self.line(&format!("  {}  (drawn by the run)", read.key)),
+            match (&read.public, &read.placeholder) {
+                (Some(public), _) => {
+                    self.entry(&read.key, &public.to_string(), &["public".to_owned()]);
+                }
+                (None, Some(placeholder)) => self.entry(&read.key, &placeholder.to_string(), &[]),
+                (None, None) => self.line(&format!("  {}  (drawn by the run)", read.key)),
             }
         }
     }
@@ -199,6 +211,18 @@ fn counted(resources: &[(Box<str>, Status)]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
+/// `83d2a3d, modified`.
+fn marked(commit: &str, facts: &Facts) -> String {
+    format!("{commit}{}", if facts.source_modified { ", modified" } else { "" })
+}
+
+/// `chacha20-drbg, hkdf-sha256, scope plan, hash 1111…`: how random values are made, and nothing
+/// that gives them away.
+fn seed(seed: &Seed) -> String {
+    let Seed { alg, kdf, scope, seed_hash } = seed;
+    format!("{alg}, {kdf}, scope {scope}, hash {}", seed_hash.hex())
+}
+
 fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
     let made = [
         facts.created.and_then(time_text),
@@ -211,11 +235,13 @@ fn facts(facts: &Facts) -> Vec<(&'static str, String)> {
     let lines = [
         ("Project:", facts.project.clone()),
         ("Source:", facts.source_path.clone()),
-        ("Commit:", facts.source_commit.clone()),
+        ("Commit:", facts.source_commit.as_ref().map(|commit| marked(commit, facts))),
         ("Made:", (!made.is_empty()).then(|| made.join(" "))),
         ("Plugins:", (!plugins.is_empty()).then(|| plugins.join(", "))),
         ("Signed by:", (!facts.signed_by.is_empty()).then(|| facts.signed_by.join(", "))),
         ("Resources:", counted(&facts.resources)),
+        ("Options:", (!facts.options.is_empty()).then(|| facts.options.join(", "))),
+        ("Seed:", facts.seed.as_ref().map(seed)),
         ("Expires:", facts.expires.and_then(time_text)),
         ("Once:", facts.once.then(|| "it may run a single time".to_owned())),
     ];

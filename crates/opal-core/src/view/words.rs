@@ -1,10 +1,13 @@
 //! Steps, arguments and shell text in words. What is here is never read back.
 
 mod constructs;
+mod key;
 mod long;
 
 pub(super) use constructs::{is_undecided, operators};
+pub(super) use key::reference;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::around::Around;
@@ -12,6 +15,7 @@ use super::ink::{Ink, Style};
 use super::{PlanView, quote};
 use crate::context::Context;
 use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
+use crate::registry::Registry;
 use crate::value::Value;
 
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub(super) struct Words<'a> {
     /// Whether a step may have more than one line.
     has_lines: bool,
     notes: Notes,
+    /// Arguments that have their default by this are not shown.
+    defaults: Option<&'a Registry>,
 }
 
 /// Which values have a number.
@@ -42,12 +48,18 @@ enum Notes {
 impl<'a> Words<'a> {
     /// Without numbers, with a placeholder for every value, and the same for a plan and its file.
     pub(super) fn exact(plan: &'a Plan) -> Self {
-        Self { plan, for_reader: false, has_lines: false, notes: Notes::None }
+        let notes = Notes::None;
+        Self { plan, for_reader: false, has_lines: false, notes, defaults: None }
     }
 
     /// Without numbers, with public values in clear.
     pub(super) fn running(plan: &'a Plan) -> Self {
-        Self { plan, for_reader: true, has_lines: false, notes: Notes::None }
+        Self { for_reader: true, ..Self::exact(plan) }
+    }
+
+    /// Without the arguments that `registry` knows as the default.
+    pub(super) fn without_defaults(self, registry: Option<&'a Registry>) -> Self {
+        Self { defaults: registry, ..self }
     }
 
     /// With the numbers of notes, public values in clear, and heads as they were written.
@@ -64,7 +76,16 @@ impl<'a> Words<'a> {
             true => Notes::Deferred,
             false => Notes::Resolved { wanted, numbers: BTreeMap::new(), row: Vec::new() },
         };
-        Self { plan, for_reader: true, has_lines: true, notes }
+        let defaults = view.registry.filter(|_| !view.with_defaults);
+        Self { plan, for_reader: true, has_lines: true, notes, defaults }
+    }
+
+    /// The arguments of a step that are shown.
+    fn shown<'s>(&self, step: &'s Step) -> Vec<&'s (Cow<'static, str>, Arg)> {
+        let is_default = |name: &str, arg: &Arg| {
+            self.defaults.is_some_and(|known| known.is_default(&step.decorator, name, arg))
+        };
+        step.args.iter().filter(|(name, arg)| !is_default(name, arg)).collect()
     }
 
     /// The values that got a number, in its order.
@@ -82,7 +103,7 @@ impl<'a> Words<'a> {
             ink.write(&format!(" ({}) = ", handle_text(&binding.id)));
         }
         match step.command() {
-            Some(command) if step.args.len() == 1 && step.binding.is_none() => {
+            Some(command) if step.binding.is_none() && self.shown(step).len() == 1 => {
                 self.shell(command, ink);
             }
             _ if step.is_construct() => self.construct(step, ink),
@@ -112,10 +133,13 @@ impl<'a> Words<'a> {
     /// `@retry(attempts=3, delay=2s)`.
     fn call(&mut self, step: &Step, ink: &mut Ink) {
         ink.styled(Style::Bold, &step.decorator);
-        let command = step.command().and(step.args.iter().position(|(name, _)| name == "command"));
-        let first = command.map(|index| &step.args[index]);
-        let others = step.args.iter().enumerate().filter(|(index, _)| Some(*index) != command);
-        let args: Vec<_> = first.into_iter().chain(others.map(|(_, arg)| arg)).collect();
+        let mut args = self.shown(step);
+        // The command of `@shell` is what everyone writes first.
+        let is_command = |(name, _): &&(Cow<'static, str>, Arg)| name == "command";
+        let command = step.command().and(args.iter().position(is_command));
+        if let Some(index) = command {
+            args[..=index].rotate_right(1);
+        }
         let is_long = self.has_lines
             && args.len() > 1
             && self.is_long(args.iter().map(|(name, arg)| (&**name, arg)));
@@ -128,8 +152,7 @@ impl<'a> Words<'a> {
                     (_, false) => ", ",
                     (_, true) => ",\n  ",
                 });
-                // The command of `@shell` is what everyone writes first.
-                if !(index == 0 && first.is_some()) {
+                if !(index == 0 && command.is_some()) {
                     ink.write(&format!("{name}="));
                 }
                 if is_long { self.long_arg(arg, ink) } else { self.arg(arg, ink) }
@@ -296,36 +319,6 @@ fn first(piece: &Piece) -> Option<char> {
     }
 }
 
-/// `@env.HOME`; an expression over such names is `@(…)`.
-pub(super) fn reference(key: &str) -> String {
-    if is_single(key) { format!("@{key}") } else { format!("@({key})") }
-}
-
-/// Whether a key needs no brackets around it: it begins with a letter or a bracket, every blank in
-/// it is inside of brackets or quotes, and a bracket that it begins with is closed at its end.
-fn is_single(key: &str) -> bool {
-    let bracketed = key.starts_with('(');
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for (index, c) in key.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => {
-                depth = depth.saturating_sub(1);
-                if bracketed && depth == 0 && index + 1 < key.len() {
-                    return false;
-                }
-            }
-            c if c.is_whitespace() && depth == 0 => return false,
-            _ => {}
-        }
-    }
-    bracketed || key.starts_with(|c: char| c.is_alphabetic() || c == '_')
-}
-
 /// `🔒 opal:h:ID`.
 pub(super) fn handle_text(id: &str) -> String {
     format!("🔒 opal:h:{id}")
@@ -366,22 +359,4 @@ fn inside(text: &str) -> String {
     written.pop();
     written.remove(0);
     written
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_of_one_thing_gets_an_at_and_an_expression_brackets() {
-        assert_eq!(reference("env.HOME"), "@env.HOME");
-        assert_eq!(reference(r#"file.read(path="a b", x=1)"#), r#"@file.read(path="a b", x=1)"#);
-        assert_eq!(reference(r#""v" + env.TAG"#), r#"@("v" + env.TAG)"#);
-        assert_eq!(reference("!env.CI"), "@(!env.CI)");
-        assert_eq!(reference(r#"("v" + env.TAG)"#), r#"@("v" + env.TAG)"#);
-        assert_eq!(reference(r#"(")" + env.TAG)"#), r#"@(")" + env.TAG)"#);
-        assert_eq!(reference("(env.A)+(env.B)"), "@((env.A)+(env.B))");
-        assert_eq!(reference("(env.A).b"), "@((env.A).b)");
-        assert_eq!(reference("env.A(x) + env.B(y)"), "@(env.A(x) + env.B(y))");
-    }
 }

@@ -1,11 +1,15 @@
 //! Whether a fresh plan is the same plan, and what is said where it is not.
 
-use opal_core::contract::{Change, Contract, Drift, Provenance, Verdict, compare, diff};
+use opal_core::contract::{Change, Contract, Drift, Provenance, Verdict, compare, diff, plan_hash};
+use opal_core::decorator::{Descriptor, Param, Presence};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Key, Plan, Step};
+use opal_core::plan::{Arg, Key, Plan, Read, Step};
+use opal_core::{Registry, Value};
 
+use crate::golden::golden;
 use crate::support::{
-    around, empty_plan, int, plan, provenance, read, shell, step, text, texts, value, with,
+    VARIANTS, accept, around, empty_plan, int, old_plan, plan, provenance, read, shell, step, text,
+    texts, value, with,
 };
 
 const ALGORITHM: Algorithm = Algorithm::Sha256;
@@ -70,11 +74,8 @@ fn a_changed_variable_is_env_changed() {
     assert!(verdict.may_be_forced() && !verdict.is_same());
     let one = &verdict.differences[0];
     let (before, now) = (one.before.clone().unwrap(), one.after.clone().unwrap());
-    assert_ne!(before.digest, now.digest);
-    assert_eq!(
-        one.words,
-        format!("the value of `env.REPLICAS` is {before} in the contract, {now} now")
-    );
+    assert_ne!(before.placeholder.digest, now.placeholder.digest);
+    assert_eq!(one.words, format!("env.REPLICAS: {before} in the contract, {now} now"));
 }
 
 #[test]
@@ -271,14 +272,14 @@ fn two_contracts_are_compared_by_values_only_under_one_key() {
     set(&mut changed, "env.TOKEN", "other");
     changed.steps.truncate(3);
     let second = contract(changed.clone());
-    let verdict = diff(&first, &second);
+    let verdict = diff(&first, &second, &registry());
     assert!(verdict.values_compared);
     assert_eq!(outline(&verdict)[1], "Value env_changed env.TOKEN");
     assert!(verdict.differences[0].words.contains("only in the first"));
 
     let made = Provenance { placeholder_key_id: "another".into(), ..provenance() };
     let third = Contract::new(changed, 0, made).unwrap();
-    let verdict = diff(&first, &third);
+    let verdict = diff(&first, &third, &registry());
     assert!(!verdict.values_compared);
     assert_eq!(verdict.differences.len(), 1);
 }
@@ -287,10 +288,14 @@ fn two_contracts_are_compared_by_values_only_under_one_key() {
 fn a_value_that_only_one_plan_has_is_named() {
     let mut fresh = plan(ALGORITHM);
     let (key, extra) = value(ALGORITHM, "env.EXTRA", "1");
+    let after = extra.placeholder.clone();
     fresh.values.insert(Key::clone(&key), extra);
     let verdict = compare(&contract(plan(ALGORITHM)), &fresh);
     assert_eq!(outline(&verdict), ["Value env_changed env.EXTRA"]);
-    assert_eq!(verdict.differences[0].words, "the value of `env.EXTRA` is used only now");
+    assert_eq!(
+        verdict.differences[0].words,
+        format!("env.EXTRA: {after} now, not used in the contract")
+    );
 }
 
 #[test]
@@ -306,4 +311,77 @@ fn random_values_are_no_news_where_the_structure_is_another() {
     assert_eq!(outline(&compare(&before, &fresh)), ["Changed source_changed deploy.shell[0]"]);
     let same = compare(&before, &drawn(&["a"], "second"));
     assert_eq!(outline(&same), ["Value value_changed random.password(length=8)#0"]);
+}
+
+#[test]
+fn public_values_are_shown_in_clear_and_others_never() {
+    const VERSION: &str = "env.VERSION(public=true)";
+    let with = |content: &'static str, public: bool| {
+        let mut plan = row(&["a"]);
+        let (key, mut version) = value(ALGORITHM, VERSION, content);
+        version.public = public.then(|| Value::text(content));
+        version.roots = [Key::from("env.VERSION")].into();
+        let cause = read(ALGORITHM, "env.VERSION", content);
+        plan.reads = vec![Read { public: version.public.clone(), ..cause }];
+        plan.values.insert(key, version);
+        plan
+    };
+    let words =
+        |before: Plan, fresh: Plan| compare(&contract(before), &fresh).differences[0].words.clone();
+    assert_eq!(
+        words(with("1.4.0", true), with("1.4.1", true)),
+        "env.VERSION: 1.4.0 in the contract, 1.4.1 now"
+    );
+    assert_eq!(
+        words(with("1.4.0", true), with("two words", true)),
+        "env.VERSION: 1.4.0 in the contract, \"two words\" now"
+    );
+    let hidden = words(with("1.4.0", true), with("1.4.1", false));
+    assert!(hidden.starts_with("env.VERSION: 1.4.0 in the contract, <5:sha256:"), "{hidden}");
+}
+
+static SHELL: Descriptor = Descriptor {
+    path: "shell",
+    params: &[Param {
+        name: "allow_failure",
+        presence: Presence::Default(Value::Bool(false)),
+        ..Param::BASE
+    }],
+    ..Descriptor::BASE
+};
+
+fn registry() -> Registry {
+    Registry::new(&[&SHELL]).unwrap()
+}
+
+/// The fixture as format 1.1 has it: with a default that nobody wrote.
+fn filled(allow_failure: bool) -> Plan {
+    fn fill(step: &mut Step, allow_failure: bool) {
+        if step.decorator == "@shell" {
+            let arg = Arg::Const(Value::Bool(allow_failure));
+            step.args.insert(0, ("allow_failure".into(), arg));
+        }
+        step.block.iter_mut().for_each(|inner| fill(inner, allow_failure));
+    }
+    let mut plan = old_plan(ALGORITHM);
+    plan.steps.iter_mut().for_each(|step| fill(step, allow_failure));
+    plan
+}
+
+#[test]
+fn defaults_that_an_old_contract_leaves_out_are_no_difference() {
+    let old = accept(&golden("1.0", VARIANTS[0])).unwrap();
+    let verdict = diff(&old, &contract(filled(false)), &registry());
+    assert!(verdict.is_same(), "{:?}", outline(&verdict));
+    let verdict = diff(&contract(filled(true)), &old, &registry());
+    assert_eq!(outline(&verdict).len(), 2, "{:?}", outline(&verdict));
+}
+
+#[test]
+fn another_default_is_another_plan() {
+    let (before, after) = (contract(filled(false)), filled(true));
+    assert_ne!(before.plan_hash(), plan_hash(&after));
+    let verdict = compare(&before, &after);
+    assert_eq!(verdict.differences.len(), 2, "{:?}", outline(&verdict));
+    assert!(!verdict.may_be_forced());
 }

@@ -36,7 +36,7 @@ impl Default for Raw {
     fn default() -> Self {
         Self {
             major: 1,
-            minor: 0,
+            minor: 1,
             flags: 0b100,
             mode: 1,
             hash: 0,

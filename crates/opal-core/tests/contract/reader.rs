@@ -7,7 +7,7 @@ use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
 use opal_core::plan::Step;
 
-use crate::golden;
+use crate::golden::{self, FORMATS};
 use crate::support::{CREATED, VARIANTS, plan, provenance, write};
 
 #[expect(clippy::disallowed_methods, reason = "the reader is another program, run by a test")]
@@ -43,12 +43,12 @@ fn expected(contract: &Contract) -> String {
 
 #[test]
 fn a_stranger_reads_the_golden_files() {
-    for variant in VARIANTS.iter().filter(|variant| !variant.compress) {
-        let (success, shown) = python(&golden::path(*variant));
-        assert!(success, "{}: {shown}", variant.name);
+    for (format, variant) in FORMATS.iter().flat_map(|it| VARIANTS.map(|variant| (it, variant))) {
+        let (success, shown) = python(&golden::path(format, variant));
+        assert!(success, "{format} {}: {shown}", variant.name);
         // Python has no BLAKE3, so its reader says that it could not check the hash.
         let shown = shown.replace(" (not checked)", "");
-        assert_eq!(shown, expected(&variant.contract()), "{}", variant.name);
+        assert_eq!(shown, expected(&variant.contract()), "{format} {}", variant.name);
     }
 }
 
@@ -76,4 +76,24 @@ fn a_stranger_refuses_a_changed_step() {
     bytes[at] = b'K';
     let (success, shown) = python_of(&bytes);
     assert!(!success && shown.contains("PlanHash"), "{shown}");
+}
+
+#[test]
+fn a_stranger_refuses_a_changed_step_in_a_packed_file_too() {
+    let contract = Contract::new(plan(Algorithm::Sha256), CREATED, provenance()).unwrap();
+    let whole = write(&contract, true, false);
+    let (success, shown) = python_of(&whole);
+    assert!(success, "{shown}");
+    assert_eq!(shown, expected(&contract));
+    let mut bytes = whole.clone();
+    // PlanHash, which the unpacked steps no longer give.
+    bytes[64] ^= 1;
+    let (success, shown) = python_of(&bytes);
+    assert!(!success && shown.contains("PlanHash"), "{shown}");
+    let frame =
+        whole.windows(4).position(|window| window == 0xfd2f_b528_u32.to_le_bytes()).unwrap();
+    let mut bytes = whole;
+    bytes[frame - 4] ^= 1;
+    let (success, shown) = python_of(&bytes);
+    assert!(!success && shown.contains("zstd"), "{shown}");
 }

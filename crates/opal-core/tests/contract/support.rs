@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ed25519_dalek::{Signer as _, SigningKey};
 use opal_core::context::{Context, Place};
 use opal_core::contract::{
-    Contract, Encoding, Frame, PluginRecord, Provenance, Seed, Sign, Source, encode,
+    Contract, Encoding, Frame, PluginRecord, Provenance, Seed, Sign, Source, SourceFile, encode,
 };
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
@@ -160,7 +160,8 @@ pub(crate) fn value(algorithm: Algorithm, key: &str, content: &str) -> (Key, Pla
 pub(crate) fn read(algorithm: Algorithm, key: &str, content: &str) -> Read {
     let (key, value) = value(algorithm, key, content);
     let decorator = format!("@{}", key.split('.').next().unwrap_or_default());
-    Read { key, decorator: Cow::Owned(decorator), placeholder: Some(value.placeholder) }
+    let placeholder = Some(value.placeholder);
+    Read { key, decorator: Cow::Owned(decorator), placeholder, public: None }
 }
 
 pub(crate) fn empty_plan(algorithm: Algorithm) -> Plan {
@@ -177,6 +178,14 @@ pub(crate) fn empty_plan(algorithm: Algorithm) -> Plan {
 }
 
 pub(crate) fn plan(algorithm: Algorithm) -> Plan {
+    let mut plan = old_plan(algorithm);
+    let version = plan.reads.iter_mut().find(|read| read.key.starts_with("file.read")).unwrap();
+    version.public = Some(Value::text("1.2.3"));
+    plan
+}
+
+/// The same without what format 1.1 has added.
+pub(crate) fn old_plan(algorithm: Algorithm) -> Plan {
     let mut plan = empty_plan(algorithm);
     plan.target.arguments = BTreeMap::from([
         ("environment".into(), Value::text("prod")),
@@ -274,7 +283,17 @@ pub(crate) fn provenance() -> Provenance {
             path: "commands.opl".into(),
             absolute: "/srv/app/commands.opl".into(),
         }),
+        sources: vec![
+            SourceFile { path: "commands.opl".into(), digest: Digest([0x22; 32]) },
+            SourceFile { path: "lib/größe.opl".into(), digest: Digest([0x33; 32]) },
+        ],
         commit: Some("83d2a3d0ae4dbb51".into()),
+        modified: true,
+        options: BTreeMap::from([
+            ("recipient".into(), vec!["age1b".into(), "age1a".into()]),
+            ("root".into(), vec!["/srv/opal root".into()]),
+            ("skip-preflight".into(), Vec::new()),
+        ]),
         generated_by: Some("ada".into()),
         host: Some("builder".into()),
         project: Some("github.com/acme/app".into()),

@@ -45,6 +45,7 @@ impl With for Plan {
             key: key.into(),
             decorator: format!("@{}", key.split(['.', '(']).next().unwrap()).into(),
             placeholder: Some(placeholder.clone()),
+            public: None,
         };
         self.reads.push(read);
         let value = PlanValue {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use opal_core::context::{Context, Place};
+use opal_core::contract::Seed;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Handle, Part, Piece, Plan, RedirectTarget, Step};
 use opal_core::resource::Status;
@@ -126,7 +127,16 @@ pub(crate) fn all_facts() -> Facts {
         created: Some(1_760_299_200),
         compiler_version: Some("0.1.0".into()),
         source_commit: Some("a1b2c3".into()),
+        source_modified: true,
         source_path: Some("commands.opl".into()),
+        sources: vec![("commands.opl".into(), Digest([0x22; 32]))],
+        options: vec!["--root /srv/opal".into()],
+        seed: Some(Seed {
+            alg: "chacha20-drbg".into(),
+            kdf: "hkdf-sha256".into(),
+            scope: "plan".into(),
+            seed_hash: Digest([0x33; 32]),
+        }),
         generated_by: Some("ci@builder".into()),
         plugins: vec![PluginFact {
             name: "aws".into(),

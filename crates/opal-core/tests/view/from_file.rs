@@ -17,7 +17,7 @@ fn read_back(plan: Plan) -> Plan {
 }
 
 fn texts(plan: &Plan) -> Vec<String> {
-    plan.steps.iter().map(|step| step_text(plan, step)).collect()
+    plan.steps.iter().map(|step| step_text(plan, step, None)).collect()
 }
 
 #[test]

@@ -350,19 +350,35 @@ fn facts_and_notes_stand_below_the_hash() {
 Plan Hash: sha256:{}
 Project: shop
 Source: commands.opl
-Commit: a1b2c3
+Commit: a1b2c3, modified
 Made: 2025-10-12T20:00:00Z by ci@builder with opal 0.1.0
 Plugins: aws 1.2.0
 Signed by: ed25519:ab
 Resources: 1 satisfied, 1 missing
+Options: --root /srv/opal
+Seed: chacha20-drbg, hkdf-sha256, scope plan, hash {}
 Expires: 2025-10-13T20:00:00Z
 Once: it may run a single time
 note: these placeholders are of this process alone: no other plan has the same
 note: the end
 ",
-        "cd".repeat(32)
+        "cd".repeat(32),
+        "33".repeat(32)
     );
     assert_eq!(shown, expected);
+}
+
+#[test]
+fn paths_stand_beside_their_steps_where_they_are_asked_for() {
+    let plan = plan(vec![construct("block", vec![]).block(vec![run("date")])]);
+    let shown = |with_paths| {
+        let mut view = view(&plan);
+        view.with_paths = with_paths;
+        tree(&view)
+    };
+    let whole = "├─ block  [deploy.block[0]]\n│  └─ date  [deploy.shell[0]]".replace("├─", "└─");
+    assert!(shown(true).contains(&whole.replace('│', " ")), "{}", shown(true));
+    assert!(!shown(false).contains('['));
 }
 
 #[test]
@@ -374,5 +390,5 @@ fn a_step_alone_reads_as_in_the_tree_without_numbers() {
         "echo 🔒 opal:h:{id}(let.probe.items[-1].*) \"{n}\" @shell.output(command=\"date\") \
          @raw({n}) >> out/'a b' 2> @file.write(path=\"log\")"
     );
-    assert_eq!(opal_core::view::step_text(&plan, &plan.steps[1]), expected);
+    assert_eq!(opal_core::view::step_text(&plan, &plan.steps[1], None), expected);
 }

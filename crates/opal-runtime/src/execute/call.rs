@@ -76,7 +76,7 @@ impl<'p> Walk<'p> {
             descriptor,
             number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
             attempt: here.attempt,
-            text: self.job.vault.scrub(&running_text(self.job.plan, step)),
+            text: self.job.vault.scrub(&running_text(self.job.plan, step, self.job.registry)),
             is_block,
             since: Instant::now(),
         };

@@ -28,7 +28,7 @@ pub(super) fn settle(
     for taint in std::mem::take(&mut planner.undecided) {
         settler.defer(&taint, None);
     }
-    if planner.request.purpose == Purpose::Contract {
+    if planner.request.purpose.is_contract() {
         refuse_unrepeatable(&mut planner);
     }
     if !planner.errors.is_empty() {
@@ -284,8 +284,10 @@ impl Settler {
             };
             (key, value)
         });
+        let is_public = |datum: &Datum| datum.taint.as_ref().is_none_or(|taint| taint.public);
         let reads = planner.graph.reads.values().map(|(read, datum)| Read {
             placeholder: Some(placeholder(&read.key, datum)),
+            public: if is_public(datum) { datum.clear() } else { None },
             ..read.clone()
         });
         let quick = request.purpose == Purpose::Quick;

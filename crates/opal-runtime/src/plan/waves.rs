@@ -265,7 +265,7 @@ impl Graph {
         };
         if let State::Done(datum) = &state {
             let decorator = shape.descriptor().path.into();
-            let read = Read { key: key.clone(), decorator, placeholder: None };
+            let read = Read { key: key.clone(), decorator, placeholder: None, public: None };
             self.reads.insert(key.clone(), (read, datum.clone()));
         }
         self.answers.insert(key, state.clone());

@@ -43,7 +43,9 @@ pub(crate) fn of(project: &Project, other: &Project) -> Outputs {
             let words = verdict.differences.iter().map(|difference| difference.words.as_str());
             found.push(("words", words.collect::<String>().into_bytes()));
             let fresh = Contract::new(fresh.plan, 0, Provenance::default()).unwrap();
-            let verdicts = (verdict, diff(&contract, &fresh), diff(&fresh, &contract));
+            let registry = &project.registry;
+            let verdicts =
+                (verdict, diff(&contract, &fresh, registry), diff(&fresh, &contract, registry));
             found.push(("verdicts", format!("{verdicts:?}").into_bytes()));
         }
     }

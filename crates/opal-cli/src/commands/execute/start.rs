@@ -75,7 +75,7 @@ fn named(plan: &Plan, from: &str) -> Result<String, Failure> {
         return super::end::find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
             Failure::usage(
                 format!("the plan has no step `{from}`"),
-                "`opal TASK --dry-run --json` has the path of each step; `step:N` counts them",
+                "`opal TASK --dry-run --paths` shows the path of each step; `step:N` counts them",
             )
         });
     };

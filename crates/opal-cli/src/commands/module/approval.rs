@@ -6,7 +6,7 @@ use opal_modules::module::run::decorators::Run;
 use crate::commands::execute::questions;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::Asked;
+use crate::options::{Asked, PlanOptions};
 use crate::signals::Watched;
 use crate::view;
 
@@ -24,7 +24,7 @@ pub(super) fn ask(
     shown: &PlanView<'_>,
     watched: &Watched,
 ) -> Result<Option<Exit>, Failure> {
-    view::plan::show(shown, None, context)?;
+    view::plan::show(shown, &PlanOptions::default(), context)?;
     let question = format!("{} `{}`?", run.prepared.command, run.prepared.spec.module_ref);
     questions::confirm(question, &run.vault, watched)
 }

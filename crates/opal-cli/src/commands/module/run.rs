@@ -47,7 +47,7 @@ const INSTANCE: &str = "instance";
 const OUT_DIR: &str = "out_dir";
 const ROOT: &str = "root";
 /// Why nobody looks whether the run can begin.
-const SKIP: &str = "skip_preflight";
+pub(crate) const SKIP: &str = "skip_preflight";
 /// Where the files of variables were: a contract holds no values, and who runs it names them again.
 const ENV_FILES: &str = "env_files";
 

@@ -1,20 +1,24 @@
 //! Contract files: writing and opening them.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use opal_core::Value;
 use opal_core::contract::{
-    Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source,
+    Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source, SourceFile,
 };
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::execute;
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
-use opal_runtime::plan::{Keys, Resolved};
+use opal_runtime::plan::{Keys, Resolved, source_hash};
 use opal_runtime::regular;
 use opal_runtime::vault::Vault;
 
 use super::show;
+use crate::commands::execute::recording::MODULE;
+use crate::commands::module;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -71,9 +75,11 @@ pub(crate) fn write(
     let Some(path) = file else { return view::print_bytes(&bytes) };
     write_file(path, &bytes)?;
     view::plan::written(path, steps, values, &format!("{}:{}", algorithm.name(), hash.hex()));
-    let Some(format) = &options.format else { return Ok(Exit::Done) };
+    if options.format.is_none() {
+        return Ok(Exit::Done);
+    }
     let contract = contracts::peek(&bytes).map_err(|error| refused(path, error))?;
-    show::show(context, &contract, Some(format), Vec::new())
+    show::show(context, &contract, options, Vec::new())
 }
 
 /// What a look at the resources finds, for a later run to be held against.
@@ -139,17 +145,61 @@ fn provenance(
     now: i64,
 ) -> Result<Provenance, Failure> {
     let path = &subject.loaded.path;
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let near = relative(path)?;
+    let digest = source_hash(options.algorithm.unwrap_or_default(), &subject.loaded.text);
+    let commit = planning::commit(path);
     Ok(Provenance {
         compiler: env!("CARGO_PKG_VERSION").into(),
-        source: Some(Source { path: relative(path)?, absolute: absolute.display().to_string() }),
-        commit: planning::commit(path),
+        source: Some(Source { path: near.clone(), absolute: absolute(path) }),
+        sources: vec![SourceFile { path: near, digest }],
+        modified: commit.is_some() && planning::is_modified(path),
+        commit,
+        options: kept_options(context, options, &subject.arguments),
         generated_by: context.ambient.user.clone(),
         host: Some(planning::host()),
         expires: options.expires.map(|after| now + (after.as_nanos() / 1_000_000_000).max(1)),
         once: options.once,
         ..Provenance::default()
     })
+}
+
+/// The options that change a run, or that a new contract needs as well, and that no hash has. Paths
+/// are absolute: the next command may be typed elsewhere.
+fn kept_options(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    arguments: &BTreeMap<String, Value>,
+) -> BTreeMap<String, Vec<String>> {
+    let root = options.root.as_ref().or(context.typed.root.as_ref());
+    let file_or = |text: &String| match Path::new(text).exists() || text.contains('/') {
+        true => absolute(Path::new(text)),
+        false => text.clone(),
+    };
+    let mut kept: BTreeMap<String, Vec<String>> = [
+        ("env-file", options.env_files.iter().map(|file| absolute(file)).collect()),
+        ("recipient", options.recipients.iter().map(file_or).collect()),
+        ("root", root.into_iter().map(|root| absolute(root)).collect()),
+        ("sign", options.sign.iter().map(file_or).collect()),
+        ("skip-preflight", skipped_preflight(arguments).into_iter().collect()),
+    ]
+    .into_iter()
+    .map(|(name, values): (&str, Vec<String>)| (name.to_owned(), values))
+    .collect();
+    kept.retain(|_, values| !values.is_empty());
+    kept
+}
+
+/// Why the preflight of a module was skipped, where it was.
+fn skipped_preflight(arguments: &BTreeMap<String, Value>) -> Option<String> {
+    arguments.get(MODULE)?;
+    match arguments.get(module::run::SKIP) {
+        Some(Value::String(reason)) => Some(reason.to_string()),
+        _ => None,
+    }
+}
+
+fn absolute(path: &Path) -> String {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string()
 }
 
 /// The source from here, so that another checkout finds its own.

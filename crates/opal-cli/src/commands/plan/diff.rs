@@ -1,9 +1,11 @@
 //! `opal plan diff A B`, and `opal plan diff A` against today.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use clap::ArgMatches;
-use opal_core::contract;
+use opal_core::Duration;
+use opal_core::contract::{self, Contract};
 use opal_runtime::plan::Keys;
 
 use super::contract::{look, open, read_file};
@@ -12,8 +14,9 @@ use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
+use crate::tasks;
 use crate::view;
-use crate::view::plan::Comparison;
+use crate::view::plan::{Beside, Comparison};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
@@ -28,7 +31,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         Ok(contract)
     };
     let (one, other) = (read(before)?, read(Path::new(after))?);
-    let verdict = contract::diff(&one, &other);
+    let verdict = contract::diff(&one, &other, &context.registry);
     let comparison = Comparison {
         before: one.plan(),
         after: other.plan(),
@@ -36,6 +39,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         names: ["first", "second"],
         mend: None,
         look: None,
+        registry: &context.registry,
+        source: None,
+        is_older: one.is_older() || other.is_older(),
+        beside: &beside(&one, &other),
     };
     view::plan::compared(&comparison, options.is_json(), context)
 }
@@ -72,6 +79,40 @@ fn against_today(
         names: ["contract", "now"],
         mend: None,
         look: Some(&verify::again(&subject)),
+        registry: &context.registry,
+        source: Some((&source.name, &source.text)),
+        is_older: opened.contract.is_older(),
+        beside: &[],
     };
     view::plan::compared(&comparison, options.is_json(), context)
+}
+
+/// What two contracts say about a run besides their plans.
+fn beside(one: &Contract, other: &Contract) -> Vec<Beside> {
+    let sides = [one, other].map(said);
+    let names: BTreeSet<&String> = sides.iter().flat_map(BTreeMap::keys).collect();
+    let pair = |name: &String| sides.each_ref().map(|said| said.get(name).cloned());
+    let pairs = names.into_iter().map(|name| (name.clone(), pair(name)));
+    let differ = pairs.filter(|(_, [before, after])| before != after);
+    differ.map(|(name, [before, after])| Beside { name, before, after }).collect()
+}
+
+/// Every option and argument that the hash does not have, as it is typed.
+fn said(contract: &Contract) -> BTreeMap<String, String> {
+    let made = contract.provenance();
+    let options = made.options.iter().map(|(name, values)| {
+        let values: Vec<String> = values.iter().map(|value| tasks::quoted(value)).collect();
+        (format!("--{name}"), values.join(" "))
+    });
+    let arguments = contract.plan().target.arguments.iter();
+    let arguments = arguments.map(|(name, value)| (format!("argument {name}"), tasks::word(value)));
+    let mut said: BTreeMap<String, String> = options.chain(arguments).collect();
+    if let Some(end) = made.expires {
+        let nanos = (end - contract.created()).saturating_mul(1_000_000_000);
+        said.insert("--expires".into(), Duration::from_nanos(nanos).to_string());
+    }
+    if made.once {
+        said.insert("--once".into(), "given".into());
+    }
+    said
 }

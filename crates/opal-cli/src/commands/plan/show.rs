@@ -17,19 +17,19 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let path = matches.get_one::<String>("file").map_or("", String::as_str);
     let path = Path::new(path);
     let (contract, note) = look(context, &options, path)?;
-    show(context, &contract, options.format.as_deref(), note.into_iter().collect())
+    show(context, &contract, &options, note.into_iter().collect())
 }
 
 /// Shows a contract with `notes` under it.
 pub(super) fn show(
     context: &Context<'_>,
     contract: &Contract,
-    format: Option<&str>,
+    options: &PlanOptions,
     notes: Vec<String>,
 ) -> Result<Exit, Failure> {
     let plan = PlanView::new(contract.plan(), contract.plan_hash())
         .with_registry(&context.registry)
         .with_facts(view::plan::facts(contract))
         .with_notes(notes);
-    view::plan::show(&plan, format, context)
+    view::plan::show(&plan, options, context)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::contract::{Cause, Change, Difference, Verdict};
-use opal_core::placeholder::Placeholder;
+use opal_core::contract::{Cause, Change, Difference, Side as Shown, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Uses, step_text, visible};
+use opal_core::{LineIndex, Registry};
 use serde_json::json;
 
 use super::Comparison;
@@ -19,6 +19,10 @@ pub(super) struct Steps<'a> {
     before: Side<'a>,
     after: Side<'a>,
     verdict: &'a Verdict,
+    registry: &'a Registry,
+    is_older: bool,
+    /// The name of the source of now, and where its lines begin.
+    source: Option<(&'a str, LineIndex)>,
 }
 
 #[derive(Debug)]
@@ -43,9 +47,14 @@ impl<'a> Side<'a> {
         step.block.iter().for_each(|inner| self.add(inner));
     }
 
-    /// The step at `path`, as the tree has it.
-    fn text(&self, path: &str) -> Option<String> {
-        self.by_path.get(path).map(|step| step_text(self.plan, step))
+    /// The step at `path`.
+    fn step(&self, path: &str) -> Option<&'a Step> {
+        self.by_path.get(path).copied()
+    }
+
+    /// It in one text, without the arguments in `hidden`.
+    fn text(&self, step: &Step, registry: Option<&Registry>) -> String {
+        step_text(self.plan, step, registry)
     }
 
     fn users(&self, key: &str) -> &[&'a Step] {
@@ -59,22 +68,44 @@ impl<'a> Steps<'a> {
             before: Side::new(comparison.before),
             after: Side::new(comparison.after),
             verdict: comparison.verdict,
+            registry: comparison.registry,
+            is_older: comparison.is_older,
+            source: comparison.source.map(|(name, text)| (name, LineIndex::new(text))),
         }
+    }
+
+    /// A step in both plans, in the words of the tree. Arguments that have their default are left
+    /// out, unless one of the plans has another value for one of them.
+    fn both(&self, before: Option<&Step>, after: Option<&Step>) -> [Option<String>; 2] {
+        let registry = self.registry;
+        let defaults = |step: &Step| -> Vec<String> {
+            let args = step.args.iter();
+            let defaults =
+                args.filter(|(name, arg)| registry.is_default(&step.decorator, name, arg));
+            defaults.map(|(name, _)| name.to_string()).collect()
+        };
+        let differ = matches!((before, after), (Some(before), Some(after))
+            if defaults(before) != defaults(after));
+        let hidden = Some(registry).filter(|_| !differ || self.is_older);
+        [
+            before.map(|step| self.before.text(step, hidden)),
+            after.map(|step| self.after.text(step, hidden)),
+        ]
     }
 
     /// The step of a structural difference in both plans.
     fn texts(&self, one: &Difference) -> [Option<String>; 2] {
         let Some(path) = one.path.as_deref() else { return [None, None] };
+        let after = self.after.step(path);
         match one.change {
-            Change::Added => [None, self.after.text(path)],
-            Change::Removed => [self.before.text(path), None],
+            Change::Added | Change::Resource => self.both(None, after),
+            Change::Removed => self.both(self.before.step(path), None),
             Change::Changed => {
-                let after = self.after.text(path);
-                let before = one.was.as_deref().and_then(|was| self.before.text(was));
+                let was = one.was.as_deref().and_then(|was| self.before.step(was));
+                let [before, after] = self.both(was, after);
                 // What differs may be nothing that a text shows.
                 [before.filter(|before| Some(before) != after.as_ref()), after]
             }
-            Change::Resource => [None, self.after.text(path)],
             Change::Target | Change::Value => [None, None],
         }
     }
@@ -84,13 +115,24 @@ impl<'a> Steps<'a> {
         let (before, after) = (self.before.users(key), self.after.users(key));
         if after.is_empty() {
             let gone = before.iter().take(SHOWN_STEPS);
-            return gone.map(|step| (&*step.path, [self.before.text(&step.path), None])).collect();
+            return gone.map(|step| (&*step.path, self.both(Some(step), None))).collect();
         }
         let shown = after.iter().take(SHOWN_STEPS).map(|step| {
-            let was = self.verdict.was(&step.path).and_then(|was| self.before.text(was));
-            (&*step.path, [was, self.after.text(&step.path)])
+            let was = self.verdict.was(&step.path).and_then(|was| self.before.step(was));
+            (&*step.path, self.both(was, Some(step)))
         });
         shown.collect()
+    }
+
+    /// ` (commands.opl:12)`: where a step of the plan of now is written.
+    fn place(&self, path: &str) -> String {
+        let step = self.after.step(path).filter(|step| !step.span.is_empty());
+        match (step, &self.source) {
+            (Some(step), Some((name, lines))) => {
+                format!(" ({}:{})", visible::line(name), lines.line(step.span.start))
+            }
+            _ => String::new(),
+        }
     }
 
     fn count_users(&self, key: &str) -> usize {
@@ -108,11 +150,12 @@ pub(super) fn human(
 ) {
     let (bold, reset) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     let words = visible::line(&one.words);
-    out.push_str(&format!("{bold}{}{reset}: {words}\n", one.code.name()));
+    let place = one.path.as_deref().map(|path| steps.place(path)).unwrap_or_default();
+    out.push_str(&format!("{bold}{}{reset}: {words}{place}\n", one.code.name()));
     let pair = Pair { names: comparison.names, colour };
     if let Some(key) = &one.key {
         for (path, texts) in steps.users(key) {
-            out.push_str(&format!("  {}\n", visible::line(path)));
+            out.push_str(&format!("  {}{}\n", visible::line(path), steps.place(path)));
             pair.write("    ", texts, out);
         }
         let more = steps.count_users(key).saturating_sub(SHOWN_STEPS);
@@ -154,7 +197,7 @@ impl Pair<'_> {
 }
 
 fn placeholders(cause: &Cause) -> [Option<String>; 2] {
-    let shown = |side: &Option<Placeholder>| side.as_ref().map(ToString::to_string);
+    let shown = |side: &Option<Shown>| side.as_ref().map(ToString::to_string);
     [shown(&cause.before), shown(&cause.after)]
 }
 
@@ -194,9 +237,13 @@ pub(super) fn json(
         node["was"] = was.as_ref().into();
     }
     if let Some(key) = &one.key {
-        let shown = |side: &Option<Placeholder>| side.as_ref().map(ToString::to_string);
+        let sides = [one.before.as_ref(), one.after.as_ref()];
         node["key"] = (**key).into();
-        node["placeholder"] = both([shown(&one.before), shown(&one.after)]);
+        node["placeholder"] = both(sides.map(|side| Some(side?.placeholder.to_string())));
+        if sides.iter().flatten().any(|side| side.public.is_some()) {
+            let clear = |side: &Shown| side.public.as_ref().map(|_| side.to_string());
+            node["public"] = both(sides.map(|side| side.and_then(clear)));
+        }
         let users = steps.users(key).into_iter().map(|(path, texts)| {
             let mut user = both(texts);
             user["path"] = path.into();

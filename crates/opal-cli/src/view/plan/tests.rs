@@ -37,6 +37,7 @@ fn plan(replicas: &str, commands: &[&str]) -> Plan {
             key: key.into(),
             decorator: "env".into(),
             placeholder: Some(placeholder),
+            public: None,
         }],
     }
 }
@@ -66,6 +67,10 @@ fn compared<T>(before: Plan, after: &Plan, look: impl FnOnce(&Comparison<'_>) ->
         names: ["contract", "now"],
         mend: Some("opal plan deploy -o prod.plan"),
         look: Some("opal verify deploy -v"),
+        registry: &Registry::new(&[]).unwrap(),
+        source: None,
+        is_older: false,
+        beside: &[],
     })
 }
 

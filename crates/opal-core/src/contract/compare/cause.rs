@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::Drift;
-use crate::placeholder::Placeholder;
-use crate::plan::{Arg, Key, Plan, Step};
+use super::{Drift, Side};
+use crate::plan::{Arg, Key, Plan, Read, Step};
 use crate::value::Value;
 
 /// A read that found something else than before, or that was made only once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     pub key: Key,
-    pub before: Option<Placeholder>,
-    pub after: Option<Placeholder>,
+    pub before: Option<Side>,
+    pub after: Option<Side>,
+}
+
+/// A key as people know it: without what only says that all may see the value.
+pub(super) fn name(key: &str) -> String {
+    key.replace("(public=true)", "").replace(", public=true", "").replace("public=true, ", "")
 }
 
 /// Whether a read looks at the environment.
@@ -35,10 +39,12 @@ pub(super) fn code<'k>(causes: &[Cause], roots: impl Iterator<Item = &'k Key>) -
 pub(super) fn because(key: &str, causes: &[Cause]) -> String {
     match causes {
         [] => String::new(),
-        [only] if *only.key == *key => String::new(),
-        [only] => format!(", because `{}` changed", only.key),
+        // A read is asked for without `public=true`, which its value's key has.
+        [only] if *only.key == *name(key) => String::new(),
+        [only] => format!(", because `{}` changed", name(&only.key)),
         many => {
-            let keys: Vec<String> = many.iter().map(|cause| format!("`{}`", cause.key)).collect();
+            let keys: Vec<String> =
+                many.iter().map(|cause| format!("`{}`", name(&cause.key))).collect();
             format!(", because {} changed", keys.join(", "))
         }
     }
@@ -46,16 +52,14 @@ pub(super) fn because(key: &str, causes: &[Cause]) -> String {
 
 /// What both plans looked at.
 pub(super) struct Reads<'a> {
-    before: BTreeMap<&'a str, Option<&'a Placeholder>>,
-    after: BTreeMap<&'a str, Option<&'a Placeholder>>,
+    before: BTreeMap<&'a str, &'a Read>,
+    after: BTreeMap<&'a str, &'a Read>,
     comparable: bool,
 }
 
 impl<'a> Reads<'a> {
     pub(super) fn new(before: &'a Plan, after: &'a Plan, comparable: bool) -> Self {
-        let table = |plan: &'a Plan| {
-            plan.reads.iter().map(|read| (&*read.key, read.placeholder.as_ref())).collect()
-        };
+        let table = |plan: &'a Plan| plan.reads.iter().map(|read| (&*read.key, read)).collect();
         Self { before: table(before), after: table(after), comparable }
     }
 
@@ -72,11 +76,15 @@ impl<'a> Reads<'a> {
             return None;
         }
         let (before, after) = (self.before.get(&**root), self.after.get(&**root));
-        if before == after {
+        let found = |read: &&Read| read.placeholder.clone();
+        if before.map(found) == after.map(found) {
             return None;
         }
-        let found = |read: Option<&Option<&Placeholder>>| read.copied().flatten().cloned();
-        Some(Cause { key: Key::clone(root), before: found(before), after: found(after) })
+        let side = |read: Option<&&Read>| {
+            let read = read?;
+            Some(Side { placeholder: read.placeholder.clone()?, public: read.public.clone() })
+        };
+        Some(Cause { key: Key::clone(root), before: side(before), after: side(after) })
     }
 
     /// Every read that changed.

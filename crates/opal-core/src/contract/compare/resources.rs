@@ -3,7 +3,7 @@
 //! What a run of the contract itself has brought about is no drift: a state that an earlier run left
 //! behind is as good as the one that the contract has seen.
 
-use super::{Change, Difference, Drift, Verdict};
+use super::{Change, Difference, Drift, Side, Verdict};
 use crate::contract::Contract;
 use crate::contract::provenance::Seen;
 use crate::resource::Status;
@@ -74,14 +74,18 @@ fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
             format!("what `{path}` describes was {was} when the contract was made, and is {is}")
         }
     };
+    let side = |seen: &Seen| {
+        let placeholder = seen.details.clone()?;
+        Some(Side { placeholder, public: None })
+    };
     Some(Difference {
         change: Change::Resource,
         code,
         path: Some(path.clone()),
         was: Some(then.path.clone()),
         key: None,
-        before: then.details.clone(),
-        after: now.details.clone(),
+        before: side(then),
+        after: side(now),
         causes: Vec::new(),
         words,
     })

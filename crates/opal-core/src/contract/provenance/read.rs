@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{PluginRecord, Provenance, RECORD_WEIGHT, Seed, Seen, Source, is_its_own_root};
+use super::{
+    PluginRecord, Provenance, RECORD_WEIGHT, Seed, Seen, Source, SourceFile, is_its_own_root,
+};
 use crate::contract::json::read::{Read as Parsed, Reader};
 use crate::contract::wire_v1::read::parts::{push, text};
 use crate::contract::wire_v1::read::value;
@@ -31,10 +33,9 @@ pub(in crate::contract) fn read(
             "expires" => made.expires = Some(r.int()?),
             "generated_by" => made.generated_by = Some(text(r)?),
             "host" => made.host = Some(text(r)?),
-            "once" => {
-                made.once = r.bool()?;
-                unless_empty(r, !made.once)?;
-            }
+            "modified" => made.modified = read_flag(r)?,
+            "once" => made.once = read_flag(r)?,
+            "options" => read_options(r, made)?,
             "placeholder_key_id" => {
                 made.placeholder_key_id = text(r)?;
                 keyed = true;
@@ -69,6 +70,14 @@ pub(in crate::contract) fn read(
             "seed" => made.seed = Some(read_seed(r)?),
             "signer" => made.signer = Some(r.digest()?.0),
             "source" => made.source = Some(read_source(r)?),
+            "sources" => {
+                r.array(|r| {
+                    r.charge(RECORD_WEIGHT)?;
+                    made.sources.push(read_source_file(r)?);
+                    Ok(())
+                })?;
+                unless_empty(r, made.sources.is_empty())?;
+            }
             "values" => read_values(r, plan)?,
             _ => r.unknown(name)?,
         }
@@ -82,6 +91,44 @@ pub(in crate::contract) fn read(
 
 fn unless_empty(r: &Reader<'_>, empty: bool) -> Parsed<()> {
     if empty { r.fault("what is empty or false is left out") } else { Ok(()) }
+}
+
+/// A flag is there where it is set.
+fn read_flag(r: &mut Reader<'_>) -> Parsed<bool> {
+    let is_set = r.bool()?;
+    unless_empty(r, !is_set)?;
+    Ok(is_set)
+}
+
+fn read_options(r: &mut Reader<'_>, made: &mut Provenance) -> Parsed<()> {
+    r.object(|r, name| {
+        r.charge(RECORD_WEIGHT + weight::MAP)?;
+        let mut values = Vec::new();
+        r.array(|r| {
+            r.charge(weight::ITEM)?;
+            values.push(text(r)?);
+            Ok(())
+        })?;
+        made.options.insert(name.to_owned(), values);
+        Ok(())
+    })?;
+    unless_empty(r, made.options.is_empty())
+}
+
+fn read_source_file(r: &mut Reader<'_>) -> Parsed<SourceFile> {
+    let (mut path, mut digest) = (None, None);
+    r.object(|r, member| {
+        match member {
+            "digest" => digest = Some(r.digest()?),
+            "path" => path = Some(text(r)?),
+            _ => r.unknown(member)?,
+        }
+        Ok(())
+    })?;
+    match (path, digest) {
+        (Some(path), Some(digest)) => Ok(SourceFile { path, digest }),
+        _ => r.fault("a source file has a `path` and a `digest`"),
+    }
 }
 
 fn read_arguments(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
@@ -119,12 +166,14 @@ fn read_plugin(r: &mut Reader<'_>) -> Parsed<PluginRecord> {
 
 fn read_read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Read> {
     let (mut key, mut decorator, mut digest, mut length) = (None, None, None, None);
+    let mut public = None;
     r.object(|r, member| {
         match member {
             "decorator" => decorator = Some(text(r)?),
             "digest" => digest = Some(r.digest()?),
             "key" => key = Some(text(r)?),
             "length" => length = Some(read_length(r)?),
+            "public" => public = Some(value(r)?),
             _ => r.unknown(member)?,
         }
         Ok(())
@@ -132,7 +181,7 @@ fn read_read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Read> {
     let placeholder = placeholder(r, algorithm, digest, length)?;
     match (key, decorator) {
         (Some(key), Some(decorator)) => {
-            Ok(Read { key: key.into(), decorator: decorator.into(), placeholder })
+            Ok(Read { key: key.into(), decorator: decorator.into(), placeholder, public })
         }
         _ => r.fault("a read has a `key` and a `decorator`"),
     }
@@ -164,10 +213,7 @@ fn read_resource(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Seen> {
             "digest" => digest = Some(r.digest()?),
             "length" => length = Some(read_length(r)?),
             "path" => path = Some(text(r)?),
-            "prerequisite" => {
-                by_prerequisite = r.bool()?;
-                unless_empty(r, !by_prerequisite)?;
-            }
+            "prerequisite" => by_prerequisite = read_flag(r)?,
             "status" => match Status::named(&text(r)?) {
                 Some(named) => status = Some(named),
                 None => return r.fault("a status is one of five"),

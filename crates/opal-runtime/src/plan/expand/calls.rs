@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
-use opal_core::decorator::{Descriptor, Presence};
+use opal_core::decorator::Descriptor;
 use opal_core::plan::{Arg, Binding, Handle, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
@@ -44,23 +44,29 @@ impl<'a> Planner<'a> {
         }
         for arg in args {
             let (name, value) = self.bound(descriptor, arg)?;
-            let default = match &arg.param {
-                ArgName::Param(param) => match (&param.presence, &value) {
-                    (Presence::Default(default), Arg::Const(given)) => default == given,
-                    _ => false,
-                },
-                ArgName::Open(_) => false,
-            };
-            if !default {
-                step.args.push((name.into(), value));
-            }
+            step.args.push((name.into(), value));
         }
-        step.args.sort_by(|a, b| a.0.cmp(&b.0));
+        self.fill(descriptor, &mut step);
         if let Some(block) = &call.block {
             let mut inner = Place::new(&*step.path);
             self.inside(|this| this.block(block, &mut inner, &mut step.block))?;
         }
         Ok(step)
+    }
+
+    /// Sorts the arguments, and adds the defaults of those that were not given.
+    pub(super) fn fill(&self, descriptor: &'static Descriptor, step: &mut Step) {
+        if self.request.purpose.has_defaults() {
+            for (name, value) in descriptor.defaults() {
+                if step.arg(name).is_none() {
+                    step.args.push((name.into(), Arg::Const(value.clone())));
+                }
+            }
+        } else {
+            let (registry, decorator) = (self.request.registry, &step.decorator);
+            step.args.retain(|(name, arg)| !registry.is_default(decorator, name, arg));
+        }
+        step.args.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
     fn bound(

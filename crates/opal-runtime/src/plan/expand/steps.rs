@@ -53,6 +53,9 @@ impl<'a> Planner<'a> {
                 let mut step = self.node("@shell", place.next("shell"), operand.span)?;
                 let pieces = self.pieces(pieces, operand.span)?;
                 step.args.push(("command".into(), Arg::Shell(pieces)));
+                if let Some(shell) = self.request.registry.get("shell") {
+                    self.fill(shell, &mut step);
+                }
                 step
             }
         };

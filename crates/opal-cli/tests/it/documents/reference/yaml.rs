@@ -26,7 +26,15 @@ fn arguments<'v>(resource: &'v Value, step: &'v Value) -> Vec<(&'v str, &'v Valu
     let names = list(resource, "params")
         .iter()
         .flat_map(|param| [param["name"].as_str(), param["alias"].as_str()].into_iter().flatten());
-    names.filter_map(|name| Some((name, step["args"].get(name)?))).collect()
+    let given = names.filter_map(|name| Some((name, step["args"].get(name)?)));
+    given.filter(|(name, value)| !is_default(resource, name, value)).collect()
+}
+
+/// A plan has every default; a configuration need not say it.
+fn is_default(resource: &Value, name: &str, value: &Value) -> bool {
+    let params = list(resource, "params");
+    let written = value.to_string();
+    params.iter().any(|param| param["name"] == name && param["default"] == written.as_str())
 }
 
 fn written(value: &Value) -> String {

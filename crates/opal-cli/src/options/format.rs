@@ -1,0 +1,14 @@
+//! The formats that a plan is shown in.
+
+use crate::failure::Failure;
+
+pub(super) fn check_format(format: &str) -> Result<(), Failure> {
+    let program = format.strip_prefix("cmd:").is_some_and(|program| !program.trim().is_empty());
+    if program || matches!(format, "tree" | "json" | "json-compact") {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("`{format}` is not a format of a plan"),
+        "expected one of: tree, json, json-compact, cmd:PROGRAM, as in `--format 'cmd:jq .steps'`",
+    ))
+}
