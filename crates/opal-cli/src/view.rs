@@ -21,6 +21,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use opal_core::view::visible;
+
 use crate::ambient::Ambient;
 use crate::arguments::Typed;
 use crate::dispatch::Context;
@@ -65,10 +67,18 @@ pub(crate) fn help(
     help: &clap::builder::StyledStr,
     context: &Context<'_>,
 ) -> Result<Exit, Failure> {
-    if context.ambient.stdout_colour(context.typed.colour) {
-        print(&help.ansi().to_string())
-    } else {
-        print(&help.to_string())
+    let colour = context.ambient.stdout_colour(context.typed.colour);
+    print(&shown(help, colour, context))
+}
+
+/// What clap wrote, which may echo anything that was typed. Where that holds characters that hide
+/// or act on a terminal, clap's own colours, which are made of the same characters, go too.
+fn shown(text: &clap::builder::StyledStr, colour: bool, context: &Context<'_>) -> String {
+    let is_harmless = |word: &str| visible::line(word) == word;
+    let mut words = context.ambient.arguments.iter().map(|word| word.to_string_lossy());
+    match colour && words.all(|word| is_harmless(&word)) {
+        true => text.ansi().to_string(),
+        false => visible::lines(&text.to_string()),
     }
 }
 
@@ -88,7 +98,7 @@ pub(crate) fn clap(
         print_error(&message, &help)?;
     }
     let colour = context.ambient.stderr_colour(context.typed.colour);
-    say(&if colour { text.ansi().to_string() } else { text.to_string() });
+    say(&shown(&text, colour, context));
     Ok(Exit::Usage)
 }
 

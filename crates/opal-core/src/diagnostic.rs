@@ -3,6 +3,8 @@
 //! A diagnostic is data. Wording and places are decided where the fault is found; colours, columns
 //! and exit codes are decided by whoever shows it.
 
+use std::collections::BTreeMap;
+
 use crate::code::{Code, Severity};
 use crate::text::Span;
 
@@ -37,7 +39,12 @@ pub struct Diagnostic {
     /// The way forward, one suggestion a line.
     pub help: Vec<String>,
     pub fix: Option<Fix>,
+    /// How many more like it there are that nobody kept: a file can hold millions.
+    pub more: usize,
 }
+
+/// As many of one code are kept and shown of a file.
+pub const MAX_OF_CODE: usize = 100;
 
 impl Diagnostic {
     #[must_use]
@@ -49,6 +56,7 @@ impl Diagnostic {
             secondary: Vec::new(),
             help: Vec::new(),
             fix: None,
+            more: 0,
         }
     }
 
@@ -97,6 +105,23 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity() == Severity::Error
     }
+}
+
+/// What is shown of a file's diagnostics: the first [`MAX_OF_CODE`] of each code, and how many more
+/// there are of which.
+#[must_use]
+pub fn limit(diagnostics: &[Diagnostic]) -> (Vec<&Diagnostic>, Vec<(Code, usize)>) {
+    let mut counts: BTreeMap<Code, (usize, usize)> = BTreeMap::new();
+    let shown = diagnostics.iter().filter(|found| {
+        let (kept, more) = counts.entry(found.code).or_default();
+        let is_kept = *kept < MAX_OF_CODE;
+        *(if is_kept { kept } else { &mut *more }) += 1;
+        *more += found.more;
+        is_kept
+    });
+    let shown = shown.collect();
+    let more = counts.into_iter().filter(|(_, (_, more))| *more > 0);
+    (shown, more.map(|(code, (_, more))| (code, more)).collect())
 }
 
 /// Puts diagnostics into the one order they are shown in: by place, then by code.

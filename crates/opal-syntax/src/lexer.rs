@@ -34,6 +34,7 @@ use std::collections::VecDeque;
 use opal_core::{Code, Diagnostic, Span};
 
 use crate::context::Context;
+use crate::errors::Errors;
 use crate::kind::SyntaxKind;
 use crate::tokens::Tokens;
 use crate::vocabulary::Vocabulary;
@@ -51,7 +52,7 @@ pub(crate) struct Lexer<'s> {
     src: &'s [u8],
     pos: usize,
     pub(crate) tokens: Tokens,
-    pub(crate) errors: Vec<Diagnostic>,
+    pub(crate) errors: Errors,
     vocabulary: &'s dyn Vocabulary,
     /// Nesting of arguments in strings in arguments, and of heredocs: bounded, because it recurses.
     depth: u32,
@@ -104,7 +105,7 @@ impl<'s> Lexer<'s> {
             src: text.as_bytes(),
             pos: 0,
             tokens: Tokens::with_capacity(text.len() / 3 + 16),
-            errors: Vec::new(),
+            errors: Errors::default(),
             vocabulary,
             depth: 0,
             block: None,
@@ -172,9 +173,7 @@ impl<'s> Lexer<'s> {
     }
 
     fn error(&mut self, code: Code, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        self.errors.push(Diagnostic::new(code, span, message));
-        let last = self.errors.len() - 1;
-        &mut self.errors[last]
+        self.errors.add(code, span, message)
     }
 
     /// Takes back every token from index `len` on, and what was said about them.

@@ -24,6 +24,7 @@
 
 pub use opal_core::context;
 pub mod cursor;
+mod errors;
 mod event;
 mod format;
 mod grammar;

@@ -9,6 +9,7 @@ use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span, diagnostic};
 
 use crate::cursor::{self, Cursor};
+use crate::errors::Errors;
 use crate::event::{Event, MAX_DATA, Unpacked};
 use crate::grammar;
 use crate::kind::SyntaxKind::{self, *};
@@ -68,7 +69,7 @@ fn read(text: &str, vocabulary: &dyn Vocabulary, rule: fn(&mut Parser<'_>)) -> P
 
 pub(crate) struct Parser<'s> {
     pub(crate) lexer: Lexer<'s>,
-    errors: Vec<Diagnostic>,
+    errors: Errors,
     events: Vec<Event>,
     /// The next token that no rule has taken.
     next: usize,
@@ -101,7 +102,7 @@ impl<'s> Parser<'s> {
     fn new(text: &'s str, vocabulary: &'s dyn Vocabulary) -> Self {
         Self {
             lexer: Lexer::new(text, vocabulary),
-            errors: Vec::new(),
+            errors: Errors::default(),
             events: Vec::with_capacity(text.len() / 3 + 16),
             next: 0,
             taken: 0,
@@ -115,8 +116,8 @@ impl<'s> Parser<'s> {
     }
 
     fn finish(mut self) -> Parse {
-        let mut errors = std::mem::take(&mut self.lexer.errors);
-        errors.append(&mut self.errors);
+        let mut errors = self.lexer.errors.take();
+        errors.append(&mut self.errors.take());
         diagnostic::sort(&mut errors);
         errors.dedup();
         echo::silence(self.lexer.text, &mut errors);
@@ -320,9 +321,7 @@ impl<'s> Parser<'s> {
         span: Span,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
-        self.errors.push(Diagnostic::new(code, span, message));
-        let last = self.errors.len() - 1;
-        &mut self.errors[last]
+        self.errors.add(code, span, message)
     }
 
     /// Says what should stand here, and what does.

@@ -1,5 +1,8 @@
 //! What the bytes of a file must be before they are read as source.
 
+use std::collections::BTreeMap;
+
+use opal_core::diagnostic::MAX_OF_CODE;
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
 
@@ -39,14 +42,28 @@ pub(crate) fn too_large() -> Diagnostic {
 #[must_use]
 pub fn characters(text: &str) -> Vec<Diagnostic> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
+    let mut found: Vec<Diagnostic> = Vec::new();
+    // Where the last that is kept of each code is, and how many there are.
+    let mut kept: BTreeMap<Code, (usize, usize)> = BTreeMap::new();
     for at in memchr::memchr3_iter(0, b'\r', 0xe2, bytes) {
-        match bytes[at] {
-            0 => found.push(nul(at as u32)),
-            b'\r' if bytes.get(at + 1) != Some(&b'\n') => found.push(carriage_return(at as u32)),
-            0xe2 => found.extend(text[at..].chars().next().and_then(|c| bidi(at as u32, c))),
-            _ => {}
+        let code = match bytes[at] {
+            0 => Code::NulByte,
+            b'\r' if bytes.get(at + 1) != Some(&b'\n') => Code::LoneCarriageReturn,
+            0xe2 if text[at..].starts_with(is_bidi) => Code::BidiControl,
+            _ => continue,
+        };
+        let (last, count) = kept.entry(code).or_default();
+        *count += 1;
+        if *count > MAX_OF_CODE {
+            found[*last].more += 1;
+            continue;
         }
+        *last = found.len();
+        found.push(match code {
+            Code::NulByte => nul(at as u32),
+            Code::LoneCarriageReturn => carriage_return(at as u32),
+            _ => bidi(at as u32, text[at..].chars().next().unwrap_or_default()),
+        });
     }
     found
 }
@@ -67,19 +84,18 @@ fn carriage_return(at: u32) -> Diagnostic {
 }
 
 /// U+202A–U+202E and U+2066–U+2069: they make a text read differently from what it does.
-fn bidi(at: u32, character: char) -> Option<Diagnostic> {
-    let hidden = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    hidden.then(|| {
-        let span = Span::new(at, at + character.len_utf8() as u32);
-        let message = format!(
-            "the invisible character U+{:04X} changes the direction of text",
-            character as u32
-        );
-        Diagnostic::new(Code::BidiControl, span, message)
-            .label("what is shown here may not be what runs")
-            .help("delete it; in a string of the language it can be written as an escape")
-            .fix("delete the character", span, "")
-    })
+fn is_bidi(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn bidi(at: u32, character: char) -> Diagnostic {
+    let span = Span::new(at, at + character.len_utf8() as u32);
+    let message =
+        format!("the invisible character U+{:04X} changes the direction of text", character as u32);
+    Diagnostic::new(Code::BidiControl, span, message)
+        .label("what is shown here may not be what runs")
+        .help("delete it; in a string of the language it can be written as an escape")
+        .fix("delete the character", span, "")
 }
 
 #[cfg(test)]

@@ -25,7 +25,8 @@ pub(crate) struct CheckedFile {
 
 impl CheckedFile {
     pub(crate) fn count(&self, severity: Severity) -> usize {
-        self.diagnostics.iter().filter(|found| found.severity() == severity).count()
+        let found = self.diagnostics.iter().filter(|found| found.severity() == severity);
+        found.map(|found| 1 + found.more).sum()
     }
 }
 

@@ -13,15 +13,14 @@ mod github;
 mod human;
 mod json;
 mod places;
-mod visible;
 
 pub(crate) use github::{escape as workflow_escape, github};
 pub(crate) use human::human;
 pub(crate) use json::json;
 /// Words for one line of a terminal.
-pub(crate) use visible::line as visible;
+pub(crate) use opal_core::view::visible::words as visible;
 
-use opal_core::Diagnostic;
+use opal_core::{Code, Diagnostic};
 
 /// One checked file.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +36,12 @@ pub(crate) struct Report<'a> {
     pub source: Source<'a>,
     /// In the order they are shown.
     pub diagnostics: &'a [Diagnostic],
+}
+
+/// What is said of those that are not listed.
+fn unlisted(code: Code, count: usize) -> String {
+    let code = code.as_str();
+    format!("{count} more {code} in this file are not listed: correct some of those above first")
 }
 
 #[cfg(test)]

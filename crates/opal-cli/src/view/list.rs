@@ -15,6 +15,7 @@ use crate::source::Loaded;
 use crate::tasks::{Task, TaskParam};
 
 pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result<Exit, Failure> {
+    let file = visible(file);
     let colour = context.ambient.stdout_colour(context.typed.colour);
     let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
     if tasks.is_empty() {
@@ -137,6 +138,7 @@ fn param_json(param: &TaskParam) -> serde_json::Value {
 /// What is listed may not be all.
 pub(crate) fn broken(file: &str, errors: usize) {
     let errors = counted(errors, "syntax error");
+    let file = visible(file);
     say(&format!("warning: {file} has {errors}, so tasks may be missing: see `opal check`\n"));
 }
 

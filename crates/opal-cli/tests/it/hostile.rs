@@ -1,7 +1,10 @@
 //! What others leave lying around, and machines that are not as they should be.
 
 mod builtins;
+mod invisible;
+mod many;
 mod parents;
 mod pipes;
 mod roots;
+mod transports;
 mod unwritable;

@@ -9,19 +9,53 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn character(c: char) -> char {
     match c {
+        ' '..='~' => c,
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(REPLACEMENT),
         '\u{7f}' => '\u{2421}',
         // C1 controls: `U+009B` starts an escape sequence.
         '\u{80}'..='\u{9f}' => REPLACEMENT,
-        // Direction marks, embeddings, overrides and isolates.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' => REPLACEMENT,
-        '\u{2066}'..='\u{2069}' => REPLACEMENT,
         // Some terminals break the line here.
         '\u{2028}' | '\u{2029}' => REPLACEMENT,
-        // Nothing is drawn for these.
-        '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' => REPLACEMENT,
+        _ if is_ignorable(c) || is_format(c) => REPLACEMENT,
         _ => c,
     }
+}
+
+/// A tab stays one: source lines are drawn with theirs.
+#[must_use]
+pub fn source(c: char) -> char {
+    if c == '\t' { c } else { character(c) }
+}
+
+/// Unicode's `Default_Ignorable_Code_Point`: nothing is drawn for these. Marks and controls of
+/// direction are among them.
+const fn is_ignorable(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// The rest of Unicode's format characters that no text is written with: they annotate and lay out
+/// what is beside them.
+const fn is_format(c: char) -> bool {
+    matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}')
 }
 
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
@@ -36,6 +70,36 @@ pub fn lines(text: &str) -> String {
 #[must_use]
 pub fn line(text: &str) -> String {
     text.chars().map(character).collect()
+}
+
+/// The most characters of a message or a help line: a name in it may be a megabyte long.
+const MAX_WORDS_CHARS: usize = 1000;
+
+/// Words for one line of a terminal, cut where there are too many.
+#[must_use]
+pub fn words(text: &str) -> String {
+    brief(text, MAX_WORDS_CHARS)
+}
+
+/// The same for words that may hold line feeds of their own.
+#[must_use]
+pub fn paragraphs(text: &str) -> String {
+    cut(text, MAX_WORDS_CHARS, |c| if c == '\n' { c } else { source(c) })
+}
+
+/// At most `limit` characters of `text` for one line, with `…` for the rest.
+#[must_use]
+pub fn brief(text: &str, limit: usize) -> String {
+    cut(text, limit, source)
+}
+
+fn cut(text: &str, limit: usize, show: impl Fn(char) -> char) -> String {
+    let mut chars = text.chars();
+    let mut shown: String = chars.by_ref().take(limit).map(show).collect();
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// A JSON document in which every such character is written as an escape. JSON itself lets those
@@ -71,7 +135,9 @@ mod tests {
     fn what_hides_or_turns_text_around_is_replaced() {
         let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202d}\u{2066}\u{2069}";
         let breaks = "\u{2028}\u{2029}\u{85}";
-        let hides = "\u{200b}\u{2060}\u{feff}\u{e0000}\u{e0041}\u{e007f}";
+        let hides = "\u{200b}\u{2060}\u{feff}\u{e0000}\u{e0041}\u{e007f}\u{ad}\u{34f}\u{115f}\
+                     \u{17b4}\u{180e}\u{200c}\u{200d}\u{2061}\u{206f}\u{3164}\u{fe0f}\u{ffa0}\u{fff0}\
+                     \u{fffa}\u{1bca0}\u{1d173}\u{e0100}\u{e0fff}";
         for c in [turns, breaks, hides].concat().chars() {
             assert_eq!(character(c), REPLACEMENT, "{c:?}");
         }

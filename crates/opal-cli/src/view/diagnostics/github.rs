@@ -2,25 +2,35 @@
 
 use std::fmt::Write as _;
 
-use opal_core::{Diagnostic, Severity};
+use opal_core::view::visible;
+use opal_core::{Diagnostic, Severity, diagnostic};
 
-use super::Report;
 use super::places::Places;
-use super::visible::visible;
+use super::{Report, unlisted};
 
 pub(crate) fn github(report: &Report<'_>, out: &mut String) {
     let places = Places::new(report.source.text);
-    for diagnostic in report.diagnostics {
+    let (shown, more) = diagnostic::limit(report.diagnostics);
+    for diagnostic in shown {
         command(report.source.name, &places, diagnostic, out);
+    }
+    for (code, count) in more {
+        let _ = write!(out, "::{} file=", level(code.severity()));
+        escape(report.source.name, &[':', ','], out);
+        let _ = writeln!(out, ",title={}::{}", code.as_str(), unlisted(code, count));
+    }
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
     }
 }
 
 fn command(name: &str, places: &Places<'_>, diagnostic: &Diagnostic, out: &mut String) {
-    let level = match diagnostic.severity() {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "notice",
-    };
+    let level = level(diagnostic.severity());
     let start = places.position(diagnostic.primary.span.start);
     let end = places.position(diagnostic.primary.span.end);
     let _ = write!(out, "::{level} file=");
@@ -50,7 +60,7 @@ pub(crate) fn escape(text: &str, separators: &[char], out: &mut String) {
         if matches!(c, '%' | '\r' | '\n') || separators.contains(&c) {
             let _ = write!(out, "%{:02X}", u32::from(c));
         } else {
-            out.push(visible(c));
+            out.push(visible::source(c));
         }
     }
 }

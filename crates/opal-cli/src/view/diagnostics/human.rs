@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Patch, Renderer, Snippet};
-use opal_core::{Diagnostic, Fix, Label, Severity};
+use opal_core::view::visible;
+use opal_core::{Diagnostic, Fix, Label, Severity, diagnostic};
 
-use super::Report;
 use super::places::Places;
-use super::visible;
+use super::{Report, unlisted};
 use excerpt::{Excerpt, is_long};
 
 /// Stands for the file in what the renderer prints. No other text can hold it, because controls
@@ -36,10 +36,14 @@ pub(crate) fn human(report: &Report<'_>, colour: bool, out: &mut String) {
     let places = Places::new(report.source.text);
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(WIDTH);
-    let name = visible::line(report.source.name);
-    for diagnostic in report.diagnostics {
+    let name = visible::words(report.source.name);
+    let (shown, more) = diagnostic::limit(report.diagnostics);
+    for diagnostic in shown {
         show(&name, &places, diagnostic, &renderer, out);
         out.push_str("\n\n");
+    }
+    for (code, count) in more {
+        let _ = writeln!(out, "{name}: {}\n", unlisted(code, count));
     }
 }
 
@@ -57,7 +61,7 @@ fn show(
     };
     let clusters = clusters(places, diagnostic);
     let patched = diagnostic.fix.as_ref().and_then(|fix| patched(places, fix));
-    let title = level.primary_title(visible::line(&diagnostic.message));
+    let title = level.primary_title(visible::words(&diagnostic.message));
     let main = title
         .id(diagnostic.code.as_str())
         .elements(clusters.iter().map(|cluster| snippet(places, cluster)))
@@ -127,7 +131,7 @@ fn snippet<'a>(places: &Places<'_>, cluster: &[Mark<'a>]) -> Element<'a> {
     let offsets: Vec<usize> = cluster.iter().flat_map(|mark| [mark.start, mark.end]).collect();
     let excerpt = Excerpt::new(places, first_line..=last_line, &offsets);
     let annotations = cluster.iter().map(|mark| {
-        let words = visible::line(&mark.label.text);
+        let words = visible::words(&mark.label.text);
         let span = excerpt.span(mark.start, mark.end);
         mark.kind.span(span).label((!words.is_empty()).then_some(words))
     });
@@ -142,13 +146,13 @@ fn words(diagnostic: &Diagnostic, fix_is_shown: bool) -> Vec<Element<'static>> {
     let hidden = (hidden > 0).then(|| format!("{hidden} more places are not shown here"));
     let told = diagnostic.fix.as_ref().filter(|_| !fix_is_shown).map(told);
     let notes = hidden.into_iter().map(|text| Level::NOTE.message(text).into());
-    let help = diagnostic.help.iter().map(|help| visible::lines(help)).chain(told);
+    let help = diagnostic.help.iter().map(|help| visible::paragraphs(help)).chain(told);
     notes.chain(help.map(|text| Level::HELP.message(text).into())).collect()
 }
 
 /// A fix in words, for when the changed text is too much to show.
 fn told(fix: &Fix) -> String {
-    let title = visible::line(&fix.title);
+    let title = visible::words(&fix.title);
     match fix.edits.as_slice() {
         [edit] if !edit.text.trim().is_empty() && !title.contains(edit.text.trim()) => {
             format!("{title}: `{}`", visible::brief(edit.text.trim(), LONGEST_TOLD_CHARS))
@@ -179,11 +183,11 @@ fn patched(places: &Places<'_>, fix: &Fix) -> Option<Group<'static>> {
     let patches: Vec<_> = edits
         .iter()
         .map(|(span, text)| {
-            Patch::new(excerpt.at(span.start)..excerpt.at(span.end), visible::line(text))
+            Patch::new(excerpt.at(span.start)..excerpt.at(span.end), visible::words(text))
         })
         .collect();
     let snippet = Snippet::source(excerpt.text).line_start(line as usize).patches(patches);
-    Some(Level::HELP.secondary_title(visible::line(&fix.title)).element(snippet))
+    Some(Level::HELP.secondary_title(visible::words(&fix.title)).element(snippet))
 }
 
 /// Copies what was rendered, with the true place for each [`HERE`].

@@ -1,7 +1,7 @@
 //! One JSON document for all files. Keys are sorted and `version` changes when a key changes its
 //! meaning or goes away; new keys may come at any time.
 
-use opal_core::{Diagnostic, Severity, Span};
+use opal_core::{Diagnostic, Severity, Span, diagnostic};
 use serde_json::{Value, json};
 
 use super::Report;
@@ -12,7 +12,9 @@ const VERSION: u32 = 1;
 pub(crate) fn json(reports: &[Report<'_>]) -> Value {
     let count = |severity: Severity| {
         let all = reports.iter().flat_map(|report| report.diagnostics);
-        all.filter(|diagnostic| diagnostic.severity() == severity).count()
+        all.filter(|diagnostic| diagnostic.severity() == severity)
+            .map(|it| 1 + it.more)
+            .sum::<usize>()
     };
     json!({
         "version": VERSION,
@@ -28,8 +30,15 @@ pub(crate) fn json(reports: &[Report<'_>]) -> Value {
 
 fn file(report: &Report<'_>) -> Value {
     let places = Places::new(report.source.text);
-    let entries = report.diagnostics.iter().map(|diagnostic| entry(&places, diagnostic));
-    json!({ "file": report.source.name, "diagnostics": entries.collect::<Vec<_>>() })
+    let (shown, more) = diagnostic::limit(report.diagnostics);
+    let entries = shown.into_iter().map(|diagnostic| entry(&places, diagnostic));
+    let mut file =
+        json!({ "file": report.source.name, "diagnostics": entries.collect::<Vec<_>>() });
+    if !more.is_empty() {
+        let more = more.into_iter().map(|(code, count)| (code.as_str().to_owned(), json!(count)));
+        file["more"] = Value::Object(more.collect());
+    }
+    file
 }
 
 fn entry(places: &Places<'_>, diagnostic: &Diagnostic) -> Value {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
+use opal_core::view::visible;
+
 use crate::view::diagnostics::places::Places;
-use crate::view::diagnostics::visible::visible;
 
 /// The longest line, in characters, that is shown whole.
 const LONGEST_LINE_CHARS: usize = 200;
@@ -67,7 +68,7 @@ impl Excerpt {
                 while let Some(mark) = marks.next_if(|mark| *mark <= piece.start + at) {
                     self.placed.insert(mark, self.text.len());
                 }
-                self.text.push(visible(c));
+                self.text.push(visible::source(c));
             }
             while let Some(mark) = marks.next_if(|mark| *mark <= piece.end) {
                 self.placed.insert(mark, self.text.len());
