@@ -100,6 +100,8 @@ pub struct Conditions {
     /// Variables of the environment that are set, or set anew.
     pub environment: BTreeMap<String, Secret>,
     pub limit: Option<Limit>,
+    /// What its processes may use.
+    pub limits: Limits,
     /// Which attempt of how many this is, from 1.
     pub attempt: Option<(u32, u32)>,
 }
@@ -116,6 +118,56 @@ pub struct Directory {
 pub struct Limit {
     pub duration: Duration,
     pub grace: Duration,
+}
+
+/// What processes may use at most; none where nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory, of each process.
+    pub memory: Option<u64>,
+    /// How many there may be at a time.
+    pub processes: Option<u64>,
+    /// Seconds of CPU time, of each process.
+    pub cpu: Option<u64>,
+}
+
+impl Limits {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Both at once: the smaller of each.
+    #[must_use]
+    pub fn tightened(self, other: Self) -> Self {
+        let least = |one: Option<u64>, two: Option<u64>| match (one, two) {
+            (Some(one), Some(two)) => Some(one.min(two)),
+            (one, two) => one.or(two),
+        };
+        Self {
+            memory: least(self.memory, other.memory),
+            processes: least(self.processes, other.processes),
+            cpu: least(self.cpu, other.cpu),
+        }
+    }
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = Vec::new();
+        if let Some(bytes) = self.memory {
+            let units = [(1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")];
+            let unit = units.into_iter().find(|(size, _)| bytes % size == 0 && bytes > 0);
+            all.push(match unit {
+                Some((size, name)) => format!("memory=\"{}{name}\"", bytes / size),
+                None => format!("memory={bytes}"),
+            });
+        }
+        all.extend(self.processes.map(|count| format!("processes={count}")));
+        let seconds = |cpu| Duration::from_secs(i64::try_from(cpu).unwrap_or(i64::MAX));
+        all.extend(self.cpu.map(|cpu| format!("cpu={}", seconds(cpu))));
+        write!(f, "@limits({})", all.join(", "))
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -51,6 +51,7 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &execution::cmd::DESCRIPTOR,
     &execution::retry::DESCRIPTOR,
     &execution::timeout::DESCRIPTOR,
+    &execution::limits::DESCRIPTOR,
     &execution::parallel::DESCRIPTOR,
     &execution::workdir::DESCRIPTOR,
     &execution::environ::DESCRIPTOR,

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
-use opal_core::action::{Pending, Replace};
+use opal_core::action::{Limits, Pending, Replace};
 use opal_core::files::Files;
 use opal_core::record::Stream;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
@@ -91,6 +91,8 @@ pub struct Work<'a> {
     pub previous: Option<&'a Path>,
     /// On top of the environment of the session.
     pub environment: &'a BTreeMap<String, Secret>,
+    /// What its processes may use.
+    pub limits: Limits,
     pub stdin: Input,
     pub stdout: Output,
     pub stderr: Output,

@@ -7,6 +7,7 @@ mod from;
 mod hard;
 pub(crate) mod interrupted;
 mod jobs;
+mod limits;
 mod output;
 mod stories;
 pub(crate) mod terminal;

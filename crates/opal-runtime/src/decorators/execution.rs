@@ -5,6 +5,7 @@ pub(super) mod confirm;
 pub(super) mod environ;
 pub(super) mod fail;
 pub(super) mod file_write;
+pub(super) mod limits;
 pub(super) mod log;
 pub(super) mod parallel;
 pub(super) mod print;

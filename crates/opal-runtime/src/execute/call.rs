@@ -5,10 +5,11 @@ use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use opal_core::action::{Failure, Halt, Why};
+use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::decorator::{Block, Descriptor};
 use opal_core::plan::Step;
 use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
+use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
 use opal_core::view::running_text;
 
@@ -54,7 +55,9 @@ impl<'p> Walk<'p> {
             descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
         let begun = self.begin(step, descriptor, here)?;
         let mut came = Came::default();
-        let result = self.perform(&begun, here, &mut came).map_err(|halt| self.hidden(halt));
+        let limits = here.limits;
+        let result = self.perform(&begun, here, &mut came);
+        let result = result.map_err(|halt| self.hidden(limited(halt, step, limits)));
         if let Some(fate) = fate(&result) {
             self.note(step, fate);
         }
@@ -245,6 +248,28 @@ impl Begun<'_> {
             trouble: failure.trouble.clone(),
         }
     }
+}
+
+/// What a process ends with that has used up its CPU time: 128 and the number of `XCPU`.
+const OUT_OF_CPU: i32 = 152;
+
+/// Names the limits that a step ran under where it failed, and which of them it was where that is
+/// known.
+fn limited(halt: Halt, step: &Step, limits: Limits) -> Halt {
+    let Halt::Failed(mut failure) = halt else { return halt };
+    if failure.path == step.path && failure.trouble.is_none() && !limits.is_empty() {
+        let is_cpu = failure.code == OUT_OF_CPU && limits.cpu.is_some();
+        let message = match is_cpu {
+            true => {
+                let cpu = Limits { cpu: limits.cpu, ..Limits::default() };
+                format!("a process has used up its CPU time: `{cpu}`")
+            }
+            false => format!("it ended with {} under `{limits}`", failure.code),
+        };
+        let help = "if the limit is too small for what it does, raise it";
+        failure.trouble = Some(Trouble::new(TroubleKind::Failed, message, help));
+    }
+    Halt::Failed(failure)
 }
 
 /// What ends with the time of its block ends with this.

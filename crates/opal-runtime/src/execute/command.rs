@@ -118,6 +118,7 @@ impl<'p> Actor<'_, 'p> {
             directory: &here.directory,
             previous: here.previous.as_deref(),
             environment: &here.environment,
+            limits: here.limits,
             stdin: here.stdin.input().map_err(|error| unable(self.begun.step, &error))?,
             stdout,
             stderr,

@@ -325,6 +325,7 @@ fn help<'p>(
         directory: &outer.directory,
         previous: outer.previous.as_deref(),
         environment: &outer.environment,
+        limits: outer.limits,
         stdin: outer.stdin.input().map_err(unable)?,
         stdout: outer.stdout.output().map_err(unable)?,
         stderr: outer.stderr.output().map_err(unable)?,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use opal_core::Secret;
-use opal_core::action::Failure;
+use opal_core::action::{Failure, Limits};
 
 use super::lets::Lets;
 use super::screen::Screen;
@@ -27,6 +27,8 @@ pub(super) struct Here<'p> {
     /// Of the nearest `@retry`, from 1.
     pub(super) attempt: u32,
     pub(super) stop: Stop,
+    /// What its processes may use.
+    pub(super) limits: Limits,
     pub(super) stdin: In,
     pub(super) stdout: Out,
     pub(super) stderr: Out,

@@ -100,6 +100,7 @@ impl<'h, 'p> Actor<'h, 'p> {
             let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
             Arc::make_mut(&mut here.environment).extend(more);
         }
+        here.limits = here.limits.tightened(under.limits);
         if let Some((attempt, _)) = under.attempt {
             here.attempt = attempt;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use opal_core::action::{Failure, Halt, Why};
+use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::plan::Step;
 use opal_core::record::{Event, Kind};
 use opal_core::resolver::{Trouble, TroubleKind};
@@ -33,6 +33,7 @@ impl<'p> Walk<'p> {
             stderr: Out::Shown,
             screen: Screen::new(job.audience),
             has_place: false,
+            limits: Limits::default(),
             is_cleaning: false,
             caught: None,
             entering: None,

@@ -15,6 +15,7 @@
 //! | the shell that waits, and what it is told | `waiting`, `request` |
 //! | a terminal for it, and who leads its session | `terminal`, `mark`, `leader` |
 //! | what a command prints and how it ends | `lane`, `flow`, `ending` |
+//! | what its processes may use | `limits` |
 //! | whose process is whose | `processes`, `orphans` |
 //!
 //! Deliberately not here: signals of the process and what is printed; both are the command line's.
@@ -27,6 +28,7 @@ mod flow;
 mod interpreters;
 mod lane;
 mod leader;
+mod limits;
 mod mark;
 mod orphans;
 mod processes;
@@ -58,6 +60,7 @@ use crate::stop::Stop;
 use crate::world::OsWorld;
 use flow::{Flow, Outcome};
 use lane::{Group, Lane, Source};
+use limits::Enforced;
 use processes::{MARKER, Moment};
 use terminal::{Attached, Resized};
 
@@ -312,8 +315,9 @@ impl Session for LocalSession {
             return Err(gone());
         }
         let Work { script, interpreter, directory, previous, environment, .. } = work;
+        let limits = Enforced::new(work.limits, || self.marker())?;
         let (stdin, stdout, stderr) = (work.stdin, work.stdout, work.stderr);
-        let task = route::Task { script, directory, previous, environment };
+        let task = route::Task { script, directory, previous, environment, limits: &limits };
         let mut lane = match interpreter {
             // Nobody would make another program the leader of a terminal.
             Some(_) => self.piped(stdin, stdout, stderr)?,

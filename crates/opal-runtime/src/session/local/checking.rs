@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use opal_core::Data;
+use opal_core::action::Limits;
 use opal_core::context::{Context, Place};
 use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, Trouble};
@@ -66,6 +67,7 @@ fn read(session: &LocalSession, text: &str) -> Result<Option<String>, Trouble> {
         directory: &session.setup.start,
         previous: None,
         environment: &BTreeMap::new(),
+        limits: Limits::default(),
         // The shell that is there already, unless it has a terminal, where all streams are one.
         stdin: if session.setup.terminal.is_none() { Input::Own } else { Input::Nothing },
         stdout: Output::Taken,

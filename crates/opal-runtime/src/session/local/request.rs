@@ -39,6 +39,8 @@ pub(super) struct Request<'a> {
     /// Where to go first, and what `cd -` then goes back to.
     pub(super) place: Option<(&'a Path, Option<&'a Path>)>,
     pub(super) environment: &'a BTreeMap<String, Secret>,
+    /// What the fork does first.
+    pub(super) prelude: String,
     /// Whether to tell where it ended.
     pub(super) is_mover: bool,
 }
@@ -48,9 +50,11 @@ impl Request<'_> {
     pub(super) fn forked(&self, compiled: &Compiled) -> Zeroizing<String> {
         let assignments = compiled.assignments();
         let exports = self.exports();
-        let bytes = assignments.len() + exports.len() + compiled.text().len() + 512;
+        let bytes =
+            assignments.len() + exports.len() + compiled.text().len() + self.prelude.len() + 512;
         let mut text = self.begun(bytes);
         text.push_str("( ");
+        text.push_str(&self.prelude);
         text.push_str(&assignments);
         text.push_str(&exports);
         let [command, report] = self.reporting(compiled.text());
@@ -80,9 +84,14 @@ impl Request<'_> {
         let turn = if self.is_mover { "\"$__opal_turn\"" } else { "" };
         let argument = Zeroizing::new(prelude + &command);
         let argument = format!("{}{turn}{}", quoted(&argument).as_str(), quoted(&report).as_str());
-        let bytes = feed.as_ref().map_or(0, |it| it.len()) + exports.len() + argument.len() + 512;
+        let bytes = feed.as_ref().map_or(0, |it| it.len())
+            + exports.len()
+            + argument.len()
+            + self.prelude.len()
+            + 512;
         let mut text = self.begun(bytes);
         text.push_str("( ");
+        text.push_str(&self.prelude);
         text.push_str(&exports);
         if let Some(feed) = &feed {
             text.push_str("unset -v __opal_feed; __opal_feed=");

@@ -13,6 +13,7 @@ use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 
 use super::children::{self, Running};
 use super::lane::Lane;
+use super::limits::Enforced;
 use super::request::{Request, exported_function, is_exportable};
 use super::{LocalSession, NO_PIPES, failed};
 use crate::script::{self, Movement, Plain, Shell};
@@ -23,6 +24,7 @@ pub(super) struct Task<'a> {
     pub(super) directory: &'a Path,
     pub(super) previous: Option<&'a Path>,
     pub(super) environment: &'a BTreeMap<String, Secret>,
+    pub(super) limits: &'a Enforced,
 }
 
 /// Builtins that leave no trace in a shell, whatever plain words follow.
@@ -133,6 +135,8 @@ pub(super) fn begin(
     lane: &mut Lane,
 ) -> Result<Option<Running>, Trouble> {
     let plain = script::plain(task.script).filter(|plain| !is_changed(session, task, plain));
+    // Only a fork of the shell can set limits and then become something else.
+    let plain = plain.filter(|_| task.limits.is_empty());
     // Only the shell has the terminal of the lane.
     if let Some(plain) = &plain
         && lane.pty.is_none()
@@ -230,7 +234,15 @@ pub(super) fn program_in(
     lane: &Lane,
     program: &Path,
 ) -> Result<Command, Trouble> {
-    let mut command = children::command(program);
+    let mut command = match (task.limits.is_empty(), session.interpreter()) {
+        (false, Some(own)) => {
+            let mut command = children::command(&own.path);
+            let text = format!("{}exec \"$@\"", task.limits.prelude(own.shell));
+            command.args(["-c", &text, "sh"]).arg(program);
+            command
+        }
+        _ => children::command(program),
+    };
     session.surround(&mut command, lane, (task.directory, task.previous));
     command
         .env("SHLVL", session.variable("SHLVL").unwrap_or(OsStr::new("0")))
@@ -272,6 +284,7 @@ fn ask(
         descriptors: shell.descriptors,
         place: is_elsewhere.then_some((task.directory, task.previous)),
         environment,
+        prelude: task.limits.prelude(session.shell().unwrap_or(Shell::Sh)),
         is_mover: !matches!(script::movement(task.script), Movement::Stays),
     };
     let asked = match (text, session.interpreter()) {
