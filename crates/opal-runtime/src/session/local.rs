@@ -22,6 +22,7 @@
 
 mod checking;
 mod children;
+mod counted;
 mod ending;
 mod files;
 mod flow;
@@ -58,6 +59,7 @@ use super::{Ended, Input, Output, Place, Session, Taker, Work};
 use crate::script::Shell;
 use crate::stop::Stop;
 use crate::world::OsWorld;
+use counted::{Counted, RUNNING};
 use flow::{Flow, Outcome};
 use lane::{Group, Lane, Source};
 use limits::Enforced;
@@ -99,25 +101,6 @@ pub struct LocalSession {
 }
 
 const NO_PIPES: &str = "the pipes of a command cannot be made";
-
-/// Commands that run now, in all sessions of the process.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
-
-/// One of them, for as long as it is there.
-struct Counted;
-
-impl Counted {
-    fn new() -> Self {
-        RUNNING.fetch_add(1, Ordering::SeqCst);
-        Self
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        RUNNING.fetch_sub(1, Ordering::SeqCst);
-    }
-}
 
 impl LocalSession {
     /// Starts nothing yet.

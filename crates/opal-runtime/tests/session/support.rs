@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
+use opal_core::action::Limits;
 use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_runtime::session::{
@@ -136,6 +137,7 @@ pub(crate) fn work<'a>(script: &'a [ScriptPart], directory: &'a Path) -> Work<'a
         directory,
         previous: None,
         environment: &NONE,
+        limits: Limits::default(),
         stdin: Input::Nothing,
         stdout: Output::Taken,
         stderr: Output::Taken,
