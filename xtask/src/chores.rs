@@ -101,7 +101,7 @@ fn linked(root: &Path, folder: &str) -> Option<PathBuf> {
 }
 
 /// Runs one command with the terminal's own streams.
-fn run(root: &Path, line: &[&str]) -> Result<(), String> {
+pub(crate) fn run(root: &Path, line: &[&str]) -> Result<(), String> {
     run_beside(root, None, line)
 }
 
@@ -138,7 +138,7 @@ fn usual_signals() -> &'static [&'static str] {
 }
 
 /// What a command prints, if it is there and succeeds.
-fn answers(line: &[&str]) -> Option<String> {
+pub(crate) fn answers(line: &[&str]) -> Option<String> {
     let output = command(line).stdin(Stdio::null()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -147,7 +147,7 @@ fn answers(line: &[&str]) -> Option<String> {
     clippy::disallowed_methods,
     reason = "xtask runs cargo and waits for it; it has no session to keep processes in"
 )]
-fn command(line: &[&str]) -> Command {
+pub(crate) fn command(line: &[&str]) -> Command {
     let mut command = Command::new(line[0]);
     command.args(&line[1..]);
     command

@@ -5,6 +5,7 @@
 //! | what the commands run | [`chores`] |
 //! | the order of code in the binary | [`layout`] |
 //! | opal beside its peers | [`peers`] |
+//! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
 //!
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
@@ -12,6 +13,7 @@
 mod chores;
 mod layout;
 mod peers;
+mod pictures;
 mod tidy;
 
 use std::io::Write as _;
@@ -28,6 +30,7 @@ Commands:
   tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
   bench [args]   the benchmarks, and opal beside its peers; `--bars` fails where a bar is missed,
                  `--quick` shows Ansible 100 of the 1,000 files, which saves a quarter of an hour
+  pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   layout         lists the functions of short runs anew, for the linker; needs gdb
   help           this text
 
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         ["test"] => report(chores::test(&root)),
         ["tidy"] => report(tidy_up(&root)),
         ["layout"] => report(layout::write(&root)),
+        ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
         ["test" | "tidy" | "layout", extra, ..] => {
             misunderstood(&format!("unexpected argument `{extra}`"))

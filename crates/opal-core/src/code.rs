@@ -171,6 +171,7 @@ codes! {
     "E0817" UnknownDependency Error "a dependency that does not exist";
     "E0818" DependencyOrder Error "a dependency that comes too late";
     "E0819" DependencyCycle Error "resources that depend on each other in a circle";
+    "W0820" NoArmMatches Warning "no arm of a `when` matches";
 
     // Before the first step.
     "E0901" ShellSyntax Error "a command that the shell does not understand";

@@ -182,6 +182,8 @@ pub(crate) struct Planner<'a> {
     ahead: Vec<expand::Ahead<'a>>,
     /// What a quick plan could not decide by.
     undecided: Vec<Rc<datum::Taint>>,
+    /// Every `when` that plans nothing.
+    unmatched: Vec<warn::Unmatched>,
     /// What steps need, in their order.
     demands: Vec<expand::Demand>,
     /// So many of them have been asked for.
@@ -213,6 +215,7 @@ impl<'a> Planner<'a> {
             perhaps: 0,
             ahead: Vec::new(),
             undecided: Vec::new(),
+            unmatched: Vec::new(),
             demands: Vec::new(),
             asked: 0,
             steps: 0,

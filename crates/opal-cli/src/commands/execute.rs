@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
+use opal_core::Code;
 use opal_core::action::Halt;
 use opal_core::contract::Seen;
 use opal_core::hash::Digest;
@@ -131,7 +132,7 @@ pub(crate) fn execute(
         Ok(questions) => questions,
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
-    note_missing_bash(&session, &plan.steps);
+    note(context, errand, &session);
     let what = (errand.subject, errand.resolved);
     let known = match first::look(context, asked, what, vault, errand.watched)? {
         Ok(known) => known,
@@ -212,10 +213,14 @@ fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<T
     })
 }
 
-fn note_missing_bash(session: &LocalSession, steps: &[Step]) {
-    if session.shell() == Some(Shell::Sh) && has_pipeline(steps) {
+/// What is worth knowing before the first step.
+fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
+    let Resolved { plan, warnings, .. } = errand.resolved;
+    if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
         view::plan::note("there is no bash here: a pipe fails only where its last command does");
     }
+    let unmatched = warnings.iter().filter(|warning| warning.code == Code::NoArmMatches);
+    view::check::advice(errand.subject.loaded, unmatched.cloned().collect(), context);
 }
 
 /// Whether the text of a step may hold a pipe.

@@ -198,3 +198,34 @@ fn a_reader_that_has_enough_ends_the_run_quietly() {
     let ended = Ran::from(run.wait_with_output().unwrap());
     ended.code(141).stderr("▸ seq 1 1000000\n");
 }
+
+#[test]
+fn a_when_without_a_match_warns_on_every_run_and_names_the_value_and_the_arms() {
+    let source = |subject: &str, end: &str| {
+        format!(
+            "fun a(stage = \"x\") {{\n    when {subject} {{\n        \"one\" -> echo 1\n        \
+             \"two\" | r\"^t\" -> echo 2\n        {end}\n    }}\n    echo @var.stage\n}}\n"
+        )
+    };
+    let arms = "its arms are \"one\", \"two\" | r\"^t\"";
+    for (subject, says) in [
+        ("stage", "no arm of this `when` matches `\"new\"`"),
+        ("@env.STAGE", "no arm of this `when` matches `env.STAGE`, which is <"),
+        (
+            "@env.STAGE(public=true)",
+            "which is `\"canary-1\"`",
+        ),
+    ] {
+        let opal = Opal::machine(&source(subject, "")).env("STAGE", "canary-1");
+        let ran = opal.call(&["a", "--stage", "new"]);
+        ran.code(0).says("W0820").says(says).says(arms).says("`else -> {}`").stdout("new\n");
+        if !subject.contains("public") {
+            ran.hides("canary-1");
+        }
+        opal.call(&["plan", "a", "--stage", "new", "-o", "a.plan"]).code(0).says("W0820");
+        opal.call(&["run", "--plan", "a.plan"]).code(0).says("W0820");
+        opal.call(&["a", "--stage", "new", "--dry-run"]).code(0).says("→ no match, nothing");
+        let meant = Opal::machine(&source(subject, "else -> {}")).env("STAGE", "canary-1");
+        meant.call(&["a", "--stage", "new"]).code(0).hides("W0820");
+    }
+}

@@ -39,7 +39,8 @@ pub(super) fn settle(
     let key = if needs_key { Some(keys.placeholder_key().map_err(Unplanned::Key)?) } else { None };
     let plan = settler.plan(&planner, steps, key.as_ref());
     settler.keep_reads(&planner);
-    let Settler { secrets, declared, warnings, sites, .. } = settler;
+    let Settler { secrets, declared, mut warnings, sites, .. } = settler;
+    warnings.extend(super::warn::unmatched(&planner.unmatched, (key.as_ref(), plan.algorithm)));
     let mut resolved = Resolved { plan, secrets, declared, warnings };
     if let (false, Some(key)) = (sites.is_empty(), &key) {
         draw::draw(&mut planner, &mut resolved, sites, keys, key)?;

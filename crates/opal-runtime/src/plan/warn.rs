@@ -1,8 +1,20 @@
-//! Values that can be hidden in output badly or not at all.
+//! What a plan can be made of, and is probably not meant.
 
+use std::collections::BTreeSet;
+
+use opal_core::hash::Algorithm;
+use opal_core::placeholder::PlaceholderKey;
 use opal_core::{Code, Diagnostic, Span};
 
 use super::datum::{Datum, Plain};
+
+/// A `when` of which no arm matches.
+#[derive(Debug)]
+pub(super) struct Unmatched {
+    pub(super) span: Span,
+    pub(super) value: Datum,
+    pub(super) arms: Vec<String>,
+}
 
 /// From so many characters on a value is hidden wherever it is printed.
 const HIDDEN_FROM: usize = 8;
@@ -34,6 +46,41 @@ const COMMON: [&str; 24] = [
     "staging",
     "undefined",
 ];
+
+/// A warning for each `when` that plans nothing, and each value that does not match.
+pub(super) fn unmatched(
+    all: &[Unmatched],
+    keys: (Option<&PlaceholderKey>, Algorithm),
+) -> Vec<Diagnostic> {
+    let mut said = BTreeSet::new();
+    let mut warnings = Vec::new();
+    for Unmatched { span, value, arms } in all {
+        let message = format!("no arm of this `when` matches {}", named(value, keys));
+        if said.insert((span.start, message.clone())) {
+            let arms = format!("its arms are {}", arms.join(", "));
+            let help = "where nothing is meant to happen, write `else -> {}`";
+            warnings
+                .push(Diagnostic::new(Code::NoArmMatches, *span, message).help(arms).help(help));
+        }
+    }
+    warnings
+}
+
+/// A value as a plan shows it: in clear where anybody may see it.
+fn named(value: &Datum, (key, algorithm): (Option<&PlaceholderKey>, Algorithm)) -> String {
+    let clear = |value: &Datum| value.clear().map(|value| value.to_string()).unwrap_or_default();
+    match (&value.taint, key, value.to_data()) {
+        (None, ..) => format!("`{}`", clear(value)),
+        (Some(taint), ..) if taint.public => {
+            format!("`{}`, which is `{}`", taint.key, clear(value))
+        }
+        (Some(taint), Some(key), Some(data)) => {
+            let placeholder = key.placeholder(algorithm, &taint.key, &data);
+            format!("`{}`, which is {placeholder}", taint.key)
+        }
+        (Some(taint), ..) => format!("`{}`", taint.key),
+    }
+}
 
 /// What is worth saying about a value that a step uses and that is to be hidden.
 pub(super) fn hidden(datum: &Datum, span: Span) -> Option<Diagnostic> {

@@ -51,14 +51,16 @@ pub(super) fn head(text: &str) -> String {
     format!("{first}{}", lines_more(more))
 }
 
-/// The first line that is neither blank nor a comment, and how many others the text has.
+/// The first line that says what runs, and how many others the text has: none that is blank, a comment
+/// or only a bracket.
 pub(super) fn first_line(text: &str) -> (String, usize) {
     let text = text.trim();
-    let is_comment = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with('#') || line == "//" || line.starts_with("// ")
+    let says_nothing = |line: &str| {
+        let line = line.trim();
+        let is_comment = line.starts_with('#') || line == "//" || line.starts_with("// ");
+        is_comment || line.chars().all(|c| matches!(c, '(' | '{' | ' '))
     };
-    let real = text.lines().find(|line| !line.trim().is_empty() && !is_comment(line));
+    let real = text.lines().find(|line| !says_nothing(line));
     let first = real.or_else(|| text.lines().next()).unwrap_or_default();
     (visible::line(first.trim()), text.lines().count().saturating_sub(1))
 }
@@ -183,7 +185,8 @@ mod tests {
     fn of_several_lines_the_first_command_is_shown_and_a_count() {
         assert_eq!(head("echo a"), "echo a");
         assert_eq!(head("\ncat <<EOF\nx\nEOF\n"), "cat <<EOF (+2 lines)");
-        assert_eq!(head("(\n  cd a\n)"), "( (+2 lines)");
+        assert_eq!(head("(\n  cd a\n)"), "cd a (+2 lines)");
+        assert_eq!(head("("), "(");
         assert_eq!(head("# why\n\n// that\n  make all\n"), "make all (+3 lines)");
         assert_eq!(head("# only\n# this"), "# only (+1 line)");
         assert_eq!(head("//go:build"), "//go:build");

@@ -8,6 +8,7 @@ use crate::plan::datum::{Datum, Open, Plain, inherit};
 use crate::plan::graph::{Cell, diagnostic};
 use crate::plan::operate;
 use crate::plan::scoped::{Arm, Block, Branch, Expr, Pattern, PatternKind, Slot};
+use crate::plan::warn::Unmatched;
 
 impl<'a> Planner<'a> {
     pub(super) fn r#if(
@@ -163,6 +164,10 @@ impl<'a> Planner<'a> {
         let arm =
             taken.as_ref().map_or(Value::Null, |(_, shown)| Value::String(shown.clone().into()));
         step.args.push(("arm".into(), Arg::Const(arm)));
+        if taken.is_none() && self.perhaps == 0 {
+            let arms = arms.iter().map(shown).collect();
+            self.unmatched.push(Unmatched { span: subject.span, value: value.clone(), arms });
+        }
         steered("subject", &[value], &mut step);
         if let Some((arm, _)) = taken {
             let mut inner = Place::new(&*step.path);
