@@ -211,10 +211,7 @@ fn a_when_without_a_match_warns_on_every_run_and_names_the_value_and_the_arms() 
     for (subject, says) in [
         ("stage", "no arm of this `when` matches `\"new\"`"),
         ("@env.STAGE", "no arm of this `when` matches `env.STAGE`, which is <"),
-        (
-            "@env.STAGE(public=true)",
-            "which is `\"canary-1\"`",
-        ),
+        ("@env.STAGE(public=true)", "which is `\"canary-1\"`"),
     ] {
         let opal = Opal::machine(&source(subject, "")).env("STAGE", "canary-1");
         let ran = opal.call(&["a", "--stage", "new"]);

@@ -120,7 +120,7 @@ impl<'h, 'p> Actor<'h, 'p> {
         match (result, under.limit) {
             (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
                 let late = self.walk.late(&self.begun.step.path);
-                let message = format!("its time of {} is over{}", limit.duration, blamed(&late));
+                let message = format!("timed out after {}{}", limit.duration, blamed(&late));
                 let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
                 Err(self.fail(TIMED_OUT, trouble))
             }

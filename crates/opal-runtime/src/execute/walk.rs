@@ -133,7 +133,7 @@ impl<'p> Walk<'p> {
         let why = match why {
             Why::Signal(2) => "interrupted",
             Why::Signal(_) => "told to end",
-            Why::TimedOut => "out of time",
+            Why::TimedOut => "timed out",
             Why::Cancelled => "cancelled",
         };
         // About the run as a whole, so it waits for no branch.

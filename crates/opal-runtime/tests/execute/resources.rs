@@ -256,10 +256,7 @@ fn what_was_stopped_has_not_failed() {
     assert_eq!(ran.outcome.halt, Some(Halt::Stopped(Why::Signal(2))));
     assert_eq!((ran.outcome.steps.failed, ran.outcome.steps.stopped), (0, 1));
     let ran = run("@timeout(50ms) { @test.thing(\"late/a\", apply=\"stopped\", id=\"slow\") }\n");
-    assert_eq!(
-        ran.failure(),
-        "script.timeout[0] 124: its time of 50ms is over: `slow` took too long"
-    );
+    assert_eq!(ran.failure(), "script.timeout[0] 124: timed out after 50ms: `slow` took too long");
     let session = LoggedSession::new().on("bad", Answer::code(5));
     let source = "@parallel {\n@test.thing(\"beside/a\", apply=\"stopped\")\nbad\n}\n";
     let ran = running(source, &session).run();

@@ -62,7 +62,7 @@ fn attempts_start_where_they_stand() {
 fn a_block_that_takes_too_long_is_stopped_and_fails_with_124() {
     let session = LoggedSession::new().on("a", Answer::default().takes(LONG));
     let ran = Running::new("@timeout(200ms) {\n    a\n    b\n}\nc\n", &session).run();
-    let said = "its time of 200ms is over: `script.timeout[0].shell[0]` took too long";
+    let said = "timed out after 200ms: `script.timeout[0].shell[0]` took too long";
     assert_eq!(ran.failure(), format!("script.timeout[0] 124: {said}"));
     assert_eq!(session.log(), ["run `a` in /p", "stop `a`: out of time"]);
     assert_eq!(ran.record[2], "timed_out script.timeout[0].shell[0] 143");
@@ -93,7 +93,7 @@ fn a_time_limit_is_a_failure_to_catch_and_to_retry() {
 fn a_limit_around_attempts_is_for_all_of_them_together() {
     let session = LoggedSession::new().on("a", Answer::code(1));
     let ran = Running::new("@timeout(300ms) { @retry(100, delay=1m) { a } }\n", &session).run();
-    assert_eq!(ran.failure(), "script.timeout[0] 124: its time of 300ms is over");
+    assert_eq!(ran.failure(), "script.timeout[0] 124: timed out after 300ms");
     assert_eq!(session.log(), ["run `a` in /p"]);
 }
 

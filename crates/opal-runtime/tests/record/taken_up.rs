@@ -21,7 +21,7 @@ fn block(mut event: Event<'_>) -> Event<'_> {
 fn out_of_time(number: u64, path: &str) -> Event<'_> {
     let mut event = block(finished(number, path, End::TimedOut, 124));
     if let Kind::Finished(step) = &mut event.kind {
-        step.message = Some(Shown::vouch(&b"its time of 1s is over"[..]));
+        step.message = Some(Shown::vouch(&b"timed out after 1s"[..]));
     }
     event
 }

@@ -29,7 +29,7 @@ impl Ends {
             code: Some(step.code),
             took: Some(step.took),
             message: message
-                .or_else(|| (step.end == End::TimedOut).then(|| "its time is over".to_owned())),
+                .or_else(|| (step.end == End::TimedOut).then(|| "timed out".to_owned())),
         };
         self.0.insert(step.path.into(), ended);
     }

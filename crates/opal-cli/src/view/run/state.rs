@@ -279,19 +279,19 @@ impl State {
                 End::Done => format!("done in {took}"),
                 End::Satisfied => format!("satisfied, looked at in {took}"),
                 End::Failed => format!("{} after {took}", words::ending(step.code)),
-                End::TimedOut => format!("out of time after {took}"),
+                End::TimedOut => format!("timed out after {took}"),
                 End::Stopped => format!("stopped after {took}"),
             };
             format!("{prefix}  {how} {}", ink.path(step.path))
         });
-        // A step that passes on the failure of another has nothing to add.
-        let fails =
-            matches!(step.end, End::Failed | End::TimedOut) && !PASSING.contains(&step.decorator);
-        if fails && (!step.is_block || step.message.is_some()) {
+        // A step that passes on the failure of another has nothing to add; of one that timed out, the
+        // step or the run whose limit it was says so.
+        let is_own = step.end == End::Failed && !PASSING.contains(&step.decorator);
+        if is_own && !step.is_block || step.message.is_some() {
             self.release();
-            self.held = Some(Held::new(step, place));
+            self.held = Some(Held::new(step, place, prefix.clone()));
         }
-        self.last_attempt(step);
+        self.last_attempt(step, &prefix);
     }
 
     fn log(&mut self, path: &str, level: Level, message: &Shown<'_>) {

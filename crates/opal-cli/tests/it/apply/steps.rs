@@ -54,10 +54,10 @@ fn failures_are_called_by_the_id_of_the_step() {
     let opal = Opal::machine("").file("a.yaml", text);
     let ran = opal.call(&["apply", "a.yaml"]);
     ran.code(1).says("  step: nginx-conf (script.parallel[0]").says("  also failed: slow: ");
-    ran.says("its time of 300ms is over: `slow` took too long");
+    ran.says("timed out after 300ms: `slow` took too long");
     let summary = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
     assert_eq!(of(&summary, "status"), ["failed", "timed_out"]);
-    assert_eq!(summary["steps"][1]["message"], "its time is over");
+    assert_eq!(summary["steps"][1]["message"], "timed out");
     assert_eq!(summary["also_failed"][0]["id"], "slow");
 }
 

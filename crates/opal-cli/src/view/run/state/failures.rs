@@ -20,6 +20,8 @@ pub(super) struct Held {
     message: Option<String>,
     /// `deploy.opl:12`.
     place: Option<String>,
+    /// Of its branch.
+    prefix: String,
 }
 
 /// What a line says of a failure: a `catch` has it, or nobody yet.
@@ -30,19 +32,20 @@ enum Label {
 }
 
 impl Held {
-    pub(super) fn new(step: &Finished<'_>, place: Option<&str>) -> Self {
+    pub(super) fn new(step: &Finished<'_>, place: Option<&str>, prefix: String) -> Self {
         Self {
             number: step.number,
             path: step.path.into(),
             code: step.code,
             message: step.message.as_ref().map(|message| visible::lines(&message.text())),
             place: place.map(visible::line),
+            prefix,
         }
     }
 
-    fn again(path: &str, code: i32, place: Option<&str>) -> Self {
+    fn again(path: &str, code: i32, place: Option<&str>, prefix: String) -> Self {
         let place = place.map(visible::line);
-        Self { number: 0, path: path.into(), code, message: None, place }
+        Self { number: 0, path: path.into(), code, message: None, place, prefix }
     }
 
     /// ` (deploy.opl:12)`.
@@ -59,7 +62,8 @@ impl State {
             // It has been said that it failed, or was caught before and thrown again.
             None => {
                 self.release();
-                let held = Held::again(path, code, place);
+                let prefix = self.branch_prefix(path);
+                let held = Held::again(path, code, place, prefix);
                 self.say_failure(&held, Label::Caught);
             }
         }
@@ -74,8 +78,7 @@ impl State {
 
     fn say_failure(&mut self, held: &Held, label: Label) {
         self.in_sight = None;
-        let prefix = self.prefix(&held.path);
-        let (code, place) = (held.code, held.place());
+        let (code, place, prefix) = (held.code, held.place(), &held.prefix);
         self.usual(|ink| {
             let (label, said) = match label {
                 Label::Caught => (ink.warning("caught"), held.message.clone()),
@@ -93,40 +96,40 @@ impl State {
             pause => format!("; again in {}", words::pause(pause)),
         };
         self.attempts.insert(path.into(), attempt);
-        self.say_attempt(path, attempt, code, &again);
+        let held = self.held.take_if(|held| is_inside(path, &held.path));
+        let prefix = self.prefix(path);
+        self.say_attempt(&prefix, attempt, (code, held.as_ref()), &again);
     }
 
     /// The last attempt of a `@retry` has failed too.
-    pub(super) fn last_attempt(&mut self, step: &Finished<'_>) {
+    pub(super) fn last_attempt(&mut self, step: &Finished<'_>, prefix: &str) {
         if let Some((before, of)) = self.attempts.remove(step.path)
             && !step.end.is_good()
             && before + 1 == of
         {
-            let held = self.held.take();
-            self.say_failed_attempt(step.path, (of, of), step.code, held.as_ref(), "");
+            let held = self.held.take_if(|held| is_inside(step.path, &held.path));
+            self.say_attempt(prefix, (of, of), (step.code, held.as_ref()), "");
             // The report at the end, or a `catch`, has more to say about it.
-            self.held = held;
+            self.held = held.or(self.held.take());
         }
     }
 
-    fn say_attempt(&mut self, path: &str, attempt: (u32, u32), code: i32, again: &str) {
-        let held = self.held.take();
-        self.say_failed_attempt(path, attempt, code, held.as_ref(), again);
-    }
-
-    fn say_failed_attempt(
+    fn say_attempt(
         &mut self,
-        path: &str,
+        prefix: &str,
         (attempt, of): (u32, u32),
-        code: i32,
-        held: Option<&Held>,
+        (code, held): (i32, Option<&Held>),
         again: &str,
     ) {
         self.in_sight = None;
-        let prefix = self.prefix(path);
         let place = held.map(Held::place).unwrap_or_default();
         let said = held.and_then(|held| held.message.as_ref());
         let said = said.map_or_else(|| format!(" {}", words::ending(code)), |it| format!(": {it}"));
         self.usual(|_| format!("{prefix}attempt {attempt} of {of}{said}{place}{again}"));
     }
+}
+
+/// Whether a step is in the block at `around`.
+fn is_inside(around: &str, path: &str) -> bool {
+    path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
 }

@@ -21,6 +21,13 @@ impl State {
         self.prefixes.get(path).cloned().unwrap_or_default()
     }
 
+    /// The same for a step that has ended: the nearest around it that has not.
+    pub(super) fn branch_prefix(&self, path: &str) -> String {
+        let ends = path.rmatch_indices('.').map(|(end, _)| end);
+        let mut around = std::iter::once(path.len()).chain(ends);
+        around.find_map(|end| self.prefixes.get(&path[..end]).cloned()).unwrap_or_default()
+    }
+
     /// Notes the branch of a step; gives its lane.
     pub(super) fn enter_branch(&mut self, step: &Started<'_>) -> Option<Lane> {
         let branch = step.branch.as_ref()?;
