@@ -154,7 +154,7 @@ impl State {
     pub(super) fn draw(&mut self, now: Instant) {
         let is_due = |then| now.saturating_duration_since(then) >= DRAW_AGAIN;
         if self.waits() && self.drawn_at.is_none_or(is_due) {
-            let lines = self.waits.lines(now);
+            let lines = self.waits.lines(now, self.is_prefixed);
             self.screen.draw(&lines);
             self.drawn_at = Some(now);
         }

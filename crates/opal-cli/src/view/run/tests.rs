@@ -312,6 +312,16 @@ fn branches_side_by_side_have_their_names_before_whole_lines() {
 }
 
 #[test]
+fn branches_side_by_side_are_only_counted_while_one_waits() {
+    let mut play = Play::new(TERMINAL);
+    play.branch = Some(Branch { name: Shown::vouch(&b"api"[..]), index: 0, columns: 3 });
+    play.start("p.a", "serve");
+    assert_eq!(play.paper.take(), "api │ ▸ serve\n");
+    progress(&play.live, 0, 0, &["serve"]);
+    assert_eq!(play.paper.take(), "a.parallel[0]: 0 o…");
+}
+
+#[test]
 fn attempts_logs_and_cleaning_up_have_their_lines() {
     let play = Play::new(PLAIN);
     let pause = Duration::from_secs(2);
@@ -466,9 +476,9 @@ fn a_pause_is_counted_down_and_over_when_it_goes_on() {
     let mut waits = Waits::default();
     let now = Instant::now();
     waits.pause("a.retry[0]", now + Duration::from_millis(1_500));
-    assert_eq!(waits.lines(now), ["the next attempt is in 2s"]);
-    assert_eq!(waits.lines(now + Duration::from_millis(600)), ["the next attempt is in 1s"]);
-    assert!(waits.lines(now + Duration::from_secs(2)).is_empty());
+    assert_eq!(waits.lines(now, false), ["the next attempt is in 2s"]);
+    assert_eq!(waits.lines(now + Duration::from_millis(600), false), ["the next attempt is in 1s"]);
+    assert!(waits.lines(now + Duration::from_secs(2), false).is_empty());
     for other in ["a.retry[0]x", "a.retry[1]", "a", "b.a.retry[0].shell[0]"] {
         waits.goes_on(other);
         assert!(!waits.is_empty(), "{other}");

@@ -76,12 +76,12 @@ impl Waits {
         *self = Self::default();
     }
 
-    /// How it stands at `now`.
-    pub(super) fn lines(&self, now: Instant) -> Vec<String> {
+    /// What is waited for at `now`. Branches that print side by side show themselves what they do.
+    pub(super) fn lines(&self, now: Instant, is_prefixed: bool) -> Vec<String> {
         let mut lines = Vec::new();
         for (path, branches) in self.branches.iter().take(MAX_BLOCKS) {
             lines.push(format!("{path}: {}", branches.counts()));
-            let running = branches.running.iter();
+            let running = branches.running.iter().filter(|_| !is_prefixed);
             lines.extend(running.map(|(text, since)| {
                 let time = words::seconds(now.saturating_duration_since(*since));
                 format!("  {time:>6}  {text}")
