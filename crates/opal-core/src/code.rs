@@ -150,6 +150,7 @@ codes! {
     "W0703" PositionalParameter Warning "the shell's `$1` in a step";
     "W0704" LostAssignment Warning "a shell variable that ends with its step";
     "W0705" ExitInBlock Warning "`exit`, `return`, `break` or `continue` as a step";
+    "W0706" ValueInCode Warning "a value in an option that a program runs";
 
     // Making a plan.
     "E0801" NoResult Error "a computation that has no result";

@@ -3,6 +3,8 @@
 //! Execution passes values to the shell as data, quoted for their place; for that it must know the
 //! place, and only the lexer sees it. A context is one small number and travels in the events.
 
+use crate::script::{Case, Role};
+
 /// What stands directly around a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -25,31 +27,37 @@ pub enum Place {
     Subscript,
 }
 
-/// A [`Place`] and what surrounds it.
+/// A [`Place`] and what surrounds it, in 24 bits: an event has room for no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Context(u16);
+pub struct Context(u32);
 
 impl Context {
-    const PLACE: u16 = 0b111;
-    const SUBSTITUTION: u16 = 1 << 3;
-    const REEVALUATED: u16 = 1 << 4;
-    const STARTS_WORD: u16 = 1 << 5;
-    const WHOLE_WORD: u16 = 1 << 6;
-    const AFTER_DASHES: u16 = 1 << 7;
-    const COMMAND: u16 = 1 << 8;
-    const SPLIT: u16 = 1 << 9;
+    const PLACE: u32 = 0b111;
+    const SUBSTITUTION: u32 = 1 << 3;
+    const DECLARED: u32 = 1 << 4;
+    const STARTS_WORD: u32 = 1 << 5;
+    const WHOLE_WORD: u32 = 1 << 6;
+    const AFTER_DASHES: u32 = 1 << 7;
+    const COMMAND: u32 = 1 << 8;
+    const PROGRAM: u32 = 1 << 9;
+    /// The number of a row of [`crate::script::CASES`], from one on.
+    const CASE_SHIFT: u32 = 10;
+    const CASE: u32 = 0xff << Self::CASE_SHIFT;
+    /// How much of `/dev/tcp/` the word of a redirection begins with, plus one.
+    const DEVICE_SHIFT: u32 = 18;
+    const DEVICE: u32 = 0b1111 << Self::DEVICE_SHIFT;
 
     #[must_use]
     pub fn new(place: Place) -> Self {
-        Self(place as u16)
+        Self(place as u32)
     }
 
     /// The same at another place.
     pub fn at(self, place: Place) -> Self {
-        Self(self.0 & !Self::PLACE | place as u16)
+        Self(self.0 & !Self::PLACE | place as u32)
     }
 
-    pub fn with(self, flag: u16, on: bool) -> Self {
+    pub fn with(self, flag: u32, on: bool) -> Self {
         Self(if on { self.0 | flag } else { self.0 })
     }
 
@@ -57,13 +65,41 @@ impl Context {
         self.with(Self::SUBSTITUTION, on)
     }
 
-    pub fn reevaluated(self, on: bool) -> Self {
-        self.with(Self::REEVALUATED, on)
+    /// The shell reads the place a second time: this row of the table says how.
+    #[must_use]
+    pub fn case(self, case: &'static Case) -> Self {
+        let bits = (case.number() << Self::CASE_SHIFT) & Self::CASE;
+        // A refusal is never replaced by a warning.
+        if self.refused().is_some() && case.role == Role::Warn {
+            return self;
+        }
+        Self(self.0 & !Self::CASE | bits)
     }
 
-    /// To be split is to be read again.
-    pub fn split(self, on: bool) -> Self {
-        self.with(Self::SPLIT | Self::REEVALUATED, on)
+    /// The value is a constant of the source, so it may begin a word with `-` and name any command.
+    #[must_use]
+    pub fn constant(self) -> Self {
+        Self(self.0 & !Self::COMMAND).after_dashes(true)
+    }
+
+    /// The value is assigned by `declare` or `local`, and is all that is assigned.
+    pub fn declared(self, on: bool) -> Self {
+        self.with(Self::DECLARED, on)
+    }
+
+    /// The value names the program, and other values are among its words.
+    pub fn program(self, on: bool) -> Self {
+        self.with(Self::PROGRAM, on)
+    }
+
+    /// The text before the value in a redirection's word, where it can lead to a network device.
+    #[must_use]
+    pub fn device(self, prefix: &[u8]) -> Self {
+        let leads = [&b"/dev/tcp/"[..], b"/dev/udp/"].into_iter();
+        let known = leads.filter(|device| device.starts_with(prefix)).count();
+        // `/dev/t`: what is missing is not the same for both, and is told by the length all the same.
+        let length = if known == 0 { 0 } else { prefix.len() as u32 + 1 };
+        Self(self.0 & !Self::DEVICE | length << Self::DEVICE_SHIFT)
     }
 
     pub fn starts_word(self, on: bool) -> Self {
@@ -102,16 +138,35 @@ impl Context {
         self.0 & Self::SUBSTITUTION != 0
     }
 
-    /// The text around it is evaluated once more: `eval`, `bash -c`, `ssh HOST`.
+    /// The row of the table that this place is in, refused or warned about.
     #[must_use]
-    pub fn is_reevaluated(self) -> bool {
-        self.0 & Self::REEVALUATED != 0
+    pub fn found(self) -> Option<&'static Case> {
+        Case::of_number((self.0 & Self::CASE) >> Self::CASE_SHIFT)
     }
 
-    /// What is read again is what comes of an expansion: as words, and names of files.
+    /// The row of the table by which no value, or only an Int, is allowed here.
     #[must_use]
-    pub fn is_split(self) -> bool {
-        self.0 & Self::SPLIT != 0
+    pub fn refused(self) -> Option<&'static Case> {
+        self.found().filter(|case| case.role != Role::Warn)
+    }
+
+    #[must_use]
+    pub fn is_declared(self) -> bool {
+        self.0 & Self::DECLARED != 0
+    }
+
+    #[must_use]
+    pub fn is_program(self) -> bool {
+        self.0 & Self::PROGRAM != 0
+    }
+
+    /// Whether a value with this beginning makes the word of a redirection a network connection.
+    #[must_use]
+    pub fn is_network(self, value: &str) -> bool {
+        let length = (self.0 & Self::DEVICE) >> Self::DEVICE_SHIFT;
+        let rest = |device: &'static str| length.checked_sub(1).and_then(|at| device.get(at as usize..));
+        let leads = ["/dev/tcp/", "/dev/udp/"].into_iter().filter_map(rest);
+        leads.filter(|rest| !rest.is_empty()).any(|rest| value.starts_with(rest))
     }
 
     /// The value would be the first thing of a shell word.
@@ -140,11 +195,11 @@ impl Context {
 
     #[must_use]
     pub fn from_bits(bits: u32) -> Self {
-        Self(bits as u16)
+        Self(bits)
     }
 
     #[must_use]
     pub fn bits(self) -> u32 {
-        u32::from(self.0)
+        self.0
     }
 }

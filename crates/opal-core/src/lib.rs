@@ -4,7 +4,7 @@
 //! |---|---|
 //! | places in a source text | [`text`] |
 //! | what went wrong, where, and what to do | [`diagnostic`], codes in [`code`] |
-//! | where a reference stands in shell text | [`context`] |
+//! | where a reference is in shell text, and what is allowed there | [`context`], [`script`] |
 //! | constants and types of the language | [`value`], [`types`], [`duration`] |
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
 //! | how a value decorator gets its value | [`resolver`] |
@@ -37,6 +37,7 @@ pub mod record;
 pub mod registry;
 pub mod resolver;
 pub mod resource;
+pub mod script;
 pub mod suggest;
 pub mod text;
 pub mod types;

@@ -32,8 +32,8 @@ mod quote;
 use std::fmt::Write as _;
 
 use opal_core::context::{Context, Place};
-use opal_core::placeholder::scalar_text;
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::script::Refusal;
 use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
@@ -81,6 +81,20 @@ pub(crate) fn single(into: &mut String, text: &str) {
     quote::single(into, text);
 }
 
+/// What a value becomes, by the one rule for it: the last line of defence.
+pub(crate) fn words(data: &Data, context: Context) -> Result<Vec<Secret>, Trouble> {
+    opal_core::script::admit(context, data).map_err(|refusal| refused(&refusal, "a value", "…"))
+}
+
+/// A refusal as it is told at run time.
+pub(crate) fn refused(refusal: &Refusal, name: &str, written: &str) -> Trouble {
+    let mut help = refusal.help(written).into_iter();
+    let message = refusal.message(name);
+    let mut trouble = Trouble::new(TroubleKind::Invalid, message, help.next().unwrap_or_default());
+    trouble.help.extend(help);
+    trouble
+}
+
 /// Makes every value a parameter.
 ///
 /// Refuses what has no form in its place: a value in text that is evaluated once more, anything
@@ -97,7 +111,7 @@ pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
                 script.push_str(text.expose());
             }
             ScriptPart::Data(data, context) => {
-                for (index, value) in quote::words(data, *context)?.into_iter().enumerate() {
+                for (index, value) in words(data, *context)?.into_iter().enumerate() {
                     let name = parameter(values.len());
                     let blank = if index == 0 { "" } else { " " };
                     let quote = if quote::is_bare(context.place()) { "" } else { "\"" };

@@ -11,6 +11,7 @@ pub mod step;
 
 use opal_core::{Span, Type};
 
+pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub(crate) use names::FunctionNames;
 pub use step::{Call, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work};

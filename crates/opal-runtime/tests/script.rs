@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use opal_core::context::{Context, Place};
+use opal_core::script::Case;
 use opal_core::resolver::{Probe, Run, ScriptPart, TroubleKind};
 use opal_core::{Data, Secret};
 use opal_runtime::script::{Shell, compile};
@@ -148,7 +149,7 @@ fn whole_numbers_keep_their_sign_where_the_shell_calculates() {
     let bash = world(SHELLS[0], directory.path(), &[]);
     let minus = |place| ScriptPart::Data(Data::Int(-1), Context::new(place));
     let index = [text("a=(x y z); printf %s ${a["), minus(Place::Subscript), text("]}")];
-    assert_eq!(bash.run(&Run::Script(&index)).unwrap().expose(), "z");
+    assert_eq!(bash.run(&Run::Script(&index)).unwrap_err().kind, TroubleKind::Invalid);
     let test = [text("[[ -1 -eq "), minus(Place::Arithmetic), text(" ]] && printf same")];
     assert_eq!(bash.run(&Run::Script(&test)).unwrap().expose(), "same");
 }
@@ -156,7 +157,7 @@ fn whole_numbers_keep_their_sign_where_the_shell_calculates() {
 #[test]
 fn what_the_shell_would_evaluate_is_refused_before_anything_runs() {
     let refused = [
-        ScriptPart::Data(Data::text("x"), Context::new(Place::Word).reevaluated(true)),
+        ScriptPart::Data(Data::text("x"), Context::new(Place::Word).case(Case::DUPLICATED)),
         data("1", Place::Arithmetic),
         data("1", Place::Subscript),
         ScriptPart::Data(Data::Float(1.5), Context::new(Place::Arithmetic)),

@@ -15,6 +15,8 @@ mod interpreters;
 mod many;
 #[path = "session/moving.rs"]
 mod moving;
+#[path = "session/places.rs"]
+mod places;
 #[path = "session/payloads.rs"]
 mod payloads;
 #[path = "session/stopping.rs"]

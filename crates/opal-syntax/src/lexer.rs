@@ -3,7 +3,7 @@
 //! | lane | what it reads | where |
 //! |---|---|---|
 //! | language | one token of an expression or a construct's head | `language`, `strings` |
-//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `test`, `operators`, `command`, `watch`, `heredoc`, `place`, `dollar` |
+//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `test`, `operators`, `command`, `judging`, `heredoc`, `place`, `beginning`, `dollar` |
 //!
 //! Both share `trivia` (blanks, comments), `at` (is this `@` a reference?) and what happens to text
 //! without an end (`unfinished`, `recovery`). The lexer does not choose its lane: the grammar does,
@@ -11,12 +11,14 @@
 //! hands out no text.
 
 mod at;
+mod beginning;
 mod brackets;
 mod command;
 mod dollar;
 mod frames;
 mod heredoc;
 mod inner;
+mod judging;
 mod language;
 mod operators;
 mod place;
@@ -26,7 +28,6 @@ mod strings;
 mod test;
 mod trivia;
 mod unfinished;
-mod watch;
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -40,6 +41,7 @@ use crate::tokens::Tokens;
 use crate::vocabulary::Vocabulary;
 use frames::{Frame, FrameKind};
 use heredoc::{LastLines, Pending};
+use judging::Judged;
 use test::Words;
 
 pub(crate) use at::At;
@@ -69,12 +71,12 @@ pub(crate) struct Lexer<'s> {
     carried: usize,
     /// The places of the references of the step being read, in order.
     pub(crate) contexts: Vec<Context>,
+    /// The words of commands that have not ended, and what is kept of those that have.
+    judged: Judged,
     /// The first `$1` of the step being read.
     positional: Option<Span>,
     /// The step gives itself positional parameters.
     sets_positional: bool,
-    /// The step being read holds a `$[`.
-    has_old_sum: bool,
     /// What makes it pointless to read the step any further.
     broken: Option<(FrameKind, u32)>,
     /// Openers that are known to have no end, in order; filled when a step ran to the end of the
@@ -115,9 +117,9 @@ impl<'s> Lexer<'s> {
             heredocs: VecDeque::new(),
             carried: 0,
             contexts: Vec::new(),
+            judged: Judged::default(),
             positional: None,
             sets_positional: false,
-            has_old_sum: false,
             broken: None,
             endless: Vec::new(),
             parens: Vec::new(),

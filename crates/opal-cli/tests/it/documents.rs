@@ -7,6 +7,7 @@
 //! blocks of the guide are parts of the file they name.
 
 mod block;
+mod places;
 mod reference;
 mod shell;
 

@@ -33,6 +33,7 @@ mod run_view;
 mod runs;
 mod runs_of_modules;
 mod secrets;
+mod shell_text;
 mod support;
 mod tree;
 mod trust;

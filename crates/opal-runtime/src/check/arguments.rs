@@ -1,13 +1,13 @@
 //! Arguments against the parameters of a decorator.
 
 use opal_core::decorator::{Descriptor, Param, Presence, Subject};
+use opal_core::script::interpreted;
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::lets::Site;
 use super::{Checker, listed, matches};
 use crate::lower;
-use crate::script::Language;
-use crate::unit::{Argument, Expr, ExprKind, Piece, Reference, StrPiece};
+use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece, foreign};
 
 impl Checker<'_> {
     /// Checks arguments that nothing is known about.
@@ -49,9 +49,10 @@ impl Checker<'_> {
                 let error = Diagnostic::new(Code::RepeatedArgument, arg.span, message);
                 self.report(error.also(first, "first here").help("remove one of them"));
             }
-            self.argument(param, arg, site);
-            if let (true, Some(program)) = (param.shell, foreign) {
-                self.foreign_text(&arg.value, program);
+            match foreign {
+                // Never read as shell text: its quotes and comments are other ones.
+                Some(program) if param.shell => self.foreign_text(&arg.value, program),
+                _ => self.argument(param, arg, site),
             }
         }
         // An argument with a wrong name may well be the one that is missing.
@@ -96,6 +97,9 @@ impl Checker<'_> {
         }
         let ty = self.expression(&arg.value, Site::Run);
         if let Some(open) = &descriptor.open_params {
+            if path == "environ" {
+                self.interpreted_variable(&name.text, &arg.value);
+            }
             if !open.accepts(&ty) {
                 let message = format!(
                     "`{}` is {}, and `@{path}` takes {}",
@@ -239,16 +243,31 @@ impl Checker<'_> {
         false
     }
 
-    /// Text for a program that is no shell, in which nothing keeps a value from becoming code.
+    /// A variable that a shell, a loader or opal interprets takes no value but a literal.
+    fn interpreted_variable(&mut self, name: &str, value: &Expr) {
+        let Some(row) = interpreted(name).filter(|_| has_references(value)) else { return };
+        let message = format!("a value would become code: `{name}` is interpreted, as {}", row.why);
+        let help = "write the value as a literal, or call the program by its path";
+        self.error(Code::ReevaluatedText, value.span, message, help);
+    }
+
+    /// Text for a program that is not a shell, in which nothing keeps a value from becoming code.
     fn foreign_text(&mut self, value: &Expr, program: &str) {
-        let literal = lower::string_literal(self.parse, self.text, value.span);
-        let Some(literal) = literal else { return };
-        for piece in lower::shell_literal(&literal, self.registry).0.pieces {
-            if let Piece::Reference(reference, _) = piece {
-                let path = &reference.path.text;
-                let message = format!("`@{path}` would become code of `{program}`");
-                let help = format!("pass it in a variable, with `@environ(NAME=@{path}) {{ … }}`");
-                self.error(Code::ReevaluatedText, reference.span, message, help);
+        match &value.kind {
+            ExprKind::Literal(Value::String(_)) => {}
+            ExprKind::Str(pieces) => {
+                for piece in pieces {
+                    if let StrPiece::Reference(reference) = piece {
+                        let path = &reference.path.text;
+                        let message = format!("`@{path}` would become code of `{program}`");
+                        let help =
+                            format!("pass it in a variable, with `@environ(NAME=@{path}) {{ … }}`");
+                        self.error(Code::ReevaluatedText, reference.span, message, help);
+                    }
+                }
+            }
+            _ => {
+                self.shell_argument(value, Site::Run);
             }
         }
     }
@@ -331,9 +350,16 @@ fn form(descriptor: &Descriptor) -> String {
     format!("write `@{}({}{more})`", descriptor.path, params.join(", "))
 }
 
-/// The program that a text is for, where the arguments name one that is no shell.
-fn foreign(args: &[Argument]) -> Option<&str> {
-    let named = args.iter().find(|arg| arg.name.as_ref().is_some_and(|name| name.text == "shell"));
-    let ExprKind::Literal(Value::String(program)) = &named?.value.kind else { return None };
-    matches!(Language::of(program), Language::Other { .. }).then_some(program)
+/// Whether anything in it is not written here.
+fn has_references(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Literal(_) | ExprKind::Missing | ExprKind::Regex(_) => false,
+        ExprKind::Str(pieces) => {
+            pieces.iter().any(|piece| matches!(piece, StrPiece::Reference(_)))
+        }
+        ExprKind::Binary { first, rest } => {
+            has_references(first) || rest.iter().any(|(_, _, right)| has_references(right))
+        }
+        _ => true,
+    }
 }

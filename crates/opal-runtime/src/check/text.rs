@@ -1,7 +1,8 @@
 //! References inside shell text: each is data, and its place must allow that.
 
+use opal_core::script::{Refusal, Role, admit_type};
 use opal_core::{Code, Diagnostic, Span, Type};
-use opal_syntax::context::{Context, Place};
+use opal_syntax::context::Context;
 
 use super::Checker;
 use super::lets::Site;
@@ -55,43 +56,20 @@ impl Checker<'_> {
         if reference.path.text == "raw" {
             return;
         }
-        if context.is_split() {
-            let message =
-                format!("`@{path}` would be split: the shell looks for words and files in it");
-            let help =
-                format!("put all of the expansion in double quotes: `\"${{NAME/old/@{path}}}\"`");
-            return self.error(Code::ReevaluatedText, reference.span, message, help);
+        if let Some(case) = context.found().filter(|case| case.role == Role::Warn) {
+            let message = format!("`@{path}` can become code: {}", case.why);
+            let help = "check the value before, or pass it in a way that the program takes as data";
+            self.report(Diagnostic::new(Code::ValueInCode, reference.span, message).help(help));
         }
-        if context.is_reevaluated() {
-            let error = Diagnostic::new(
-                Code::ReevaluatedText,
-                reference.span,
-                format!("`@{path}` would become code: this text is evaluated once more"),
-            )
-            .help(
-                "pass it as data: as an argument, `bash -c 'echo \"$1\"' _ @var.NAME`, or on \
-                 standard input, `printf %s @var.NAME | ssh HOST 'cat > file'`",
-            )
-            .help(format!("to paste it unprotected, write `@raw(@{path})`"));
-            self.report(error);
-            return;
-        }
-        match context.place() {
-            Place::Arithmetic if !Type::Int.accepts(&ty) => {
-                let message = format!(
-                    "shell arithmetic evaluates `@{path}` as code, and it is {}",
-                    ty.with_article()
-                );
-                let help = format!("compute with opal: `var n = int(@{path}) + 1`, then `@var.n`");
-                self.error(Code::ArithmeticNotInt, reference.span, message, help);
+        match admit_type(context, &ty) {
+            Err(Refusal::Collection(_)) => self.not_a_collection(&ty, reference, "inside text"),
+            Err(refusal) => {
+                let name = format!("@{path}");
+                let error = Diagnostic::new(refusal.code(), reference.span, refusal.message(&name));
+                self.report(refusal.help(&name).into_iter().fold(error, Diagnostic::help));
             }
-            Place::Subscript => {
-                let message = format!("the shell evaluates `@{path}` as code in an array's index");
-                let help = "assign it to a shell variable first, and use that as the index";
-                self.error(Code::ArithmeticNotInt, reference.span, message, help);
-            }
-            Place::Word if context.is_whole_word() && matches!(ty, Type::Array(_)) => {}
-            _ => self.not_a_collection(&ty, reference, "inside text"),
+            Ok(()) if matches!(ty, Type::Array(_)) => {}
+            Ok(()) => self.not_a_collection(&ty, reference, "inside text"),
         }
     }
 

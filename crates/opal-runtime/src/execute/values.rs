@@ -6,10 +6,12 @@ use opal_core::context::{Context, Place};
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::{Arg, Handle, Key, Piece};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::script::{Refusal, admit};
 use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
 use super::lets::{Lets, written};
+use crate::script::refused;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Values<'a> {
@@ -87,10 +89,15 @@ impl<'a> Values<'a> {
                 Piece::Data { arg, place } => {
                     let data = self.at(arg, *place)?;
                     // What was known to the planner it has judged.
-                    if let (Some(handle), Some(_)) = (leading(arg), self.lets) {
-                        fits(&data, *place, handle)?;
-                    }
-                    ScriptPart::Data(data, *place)
+                    let place = match (leading(arg), self.lets) {
+                        (Some(handle), Some(_)) => {
+                            fits(&data, *place, handle)?;
+                            *place
+                        }
+                        _ if matches!(arg, Arg::Const(_)) => place.constant(),
+                        _ => place.after_dashes(true),
+                    };
+                    ScriptPart::Data(data, place)
                 }
                 Piece::Raw(arg) => ScriptPart::Raw(Secret::new(self.scalar(arg)?.as_str())),
             })
@@ -139,42 +146,24 @@ pub(crate) fn is_open(arg: &Arg) -> bool {
     }
 }
 
-/// The rules for a value in shell text, as the planner has them, for one that it could not see.
+/// The rule for a value in shell text, for one that the planner could not see.
 fn fits(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
     let name = written(&handle.name, &handle.access);
-    match (place.place(), data) {
-        (Place::Word, Data::Array(items)) if place.is_whole_word() => {
-            return items.iter().try_for_each(|item| word(item, place, handle));
+    let whole = written(&handle.name, &[]);
+    match admit(place, data) {
+        Ok(_) => Ok(()),
+        Err(Refusal::Null | Refusal::Collection(_) | Refusal::Nul) => in_text(data, handle),
+        Err(Refusal::LeadingDash) => {
+            let mut trouble = refused(&Refusal::LeadingDash, &name, &format!("@{name}"));
+            trouble.help[0] = format!("put `--` before it: `rm -- @{name}`");
+            trouble.help[1] = format!(
+                "where it is meant to be an option, say so: `@{whole}(dash=true){}`",
+                &name[whole.len()..]
+            );
+            Err(trouble)
         }
-        (Place::Arithmetic | Place::Subscript, Data::Int(_)) => {}
-        (Place::Arithmetic | Place::Subscript, _) => {
-            let kind = data.type_of().with_article();
-            let message = format!("shell arithmetic evaluates `{name}` as code, and it is {kind}");
-            let help = "calculate in the step that gives it, and bind the Int";
-            return Err(Trouble::new(TroubleKind::Invalid, message, help));
-        }
-        _ => {}
+        Err(refusal) => Err(refused(&refusal, &name, &format!("@{name}"))),
     }
-    word(data, place, handle)
-}
-
-fn word(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
-    in_text(data, handle)?;
-    let begins_word = place.is_word_start() && !place.is_after_dashes();
-    if begins_word && data.as_text().is_some_and(|text| text.starts_with('-')) {
-        let name = written(&handle.name, &handle.access);
-        let message =
-            format!("`{name}` begins with `-`, so the program would take it for an option");
-        let help = format!("put `--` before it: `rm -- @{name}`");
-        let mut trouble = Trouble::new(TroubleKind::Invalid, message, help);
-        let whole = written(&handle.name, &[]);
-        trouble.help.push(format!(
-            "where it is meant to be an option, say so: `@{whole}(dash=true){}`",
-            &name[whole.len()..]
-        ));
-        return Err(trouble);
-    }
-    Ok(())
 }
 
 fn in_text(data: &Data, handle: &Handle) -> Result<(), Trouble> {

@@ -1,13 +1,12 @@
-//! Whether a value may stand at its place in shell text.
+//! Whether a value is allowed at its place in shell text.
 
 use std::rc::Rc;
 
 use opal_core::context::{Context, Place};
-use opal_core::{Code, Diagnostic, Span};
+use opal_core::script::{Refusal, admit, admit_type};
+use opal_core::{Code, Diagnostic, Span, Type};
 
 use super::datum::{Datum, Plain, Taint};
-use super::graph::diagnostic;
-use super::operate;
 
 /// `dash` where the reference says that the value may begin a word with `-`.
 pub(crate) fn check(
@@ -16,40 +15,48 @@ pub(crate) fn check(
     dash: bool,
     span: Span,
 ) -> Result<(), Diagnostic> {
-    if context.is_reevaluated() {
-        let message =
-            format!("`{}` would become code: this text is evaluated once more", datum.symbol());
-        return Err(Diagnostic::new(Code::ReevaluatedText, span, message)
-            .help("to paste it unprotected, write `@raw(…)`"));
-    }
-    match &datum.plain {
-        Plain::Open(_) => return open(datum, context, dash, span),
-        Plain::Handle(_) => return Ok(()),
-        // What stands first says how the text begins; what is open there is open here.
+    let place = allowed(datum, context, dash);
+    let result = match &datum.plain {
+        Plain::Open(_) => return open(datum, place, span),
+        Plain::Handle(_) => admit_type(place, &Type::Any),
+        // What comes first says how the text begins; what is open there is open here.
         Plain::Joined(parts) => {
             let first = parts.items.first().filter(|part| matches!(part.plain, Plain::Text(_)));
-            return first.map_or(Ok(()), |first| scalar(first, context, dash, span));
+            let first = first.and_then(Datum::to_data);
+            admit_type(place, &Type::String)
+                .and_then(|()| first.map_or(Ok(()), |first| admit(place, &first).map(drop)))
         }
         Plain::Array(list) if context.is_whole_word() && context.place() == Place::Word => {
             for item in &list.items {
                 let item = &Datum { plain: item.plain.clone(), taint: own_or(item, datum) };
-                scalar(item, context, dash || tainted_dash(datum), span)?;
+                let place = allowed(item, context, dash || may_dash(datum));
+                known(item, place).map_err(|refusal| refused(&refusal, item, span))?;
             }
-            return Ok(());
+            match datum.to_data() {
+                Some(data) => admit(place.after_dashes(true), &data).map(drop),
+                None => admit_type(place, &datum.type_of()),
+            }
         }
-        Plain::Int(_) => {}
-        _ if matches!(context.place(), Place::Arithmetic | Place::Subscript) => {
-            let message = format!(
-                "shell arithmetic evaluates `{}` as code, and it is {}",
-                datum.symbol(),
-                datum.type_of().with_article()
-            );
-            return Err(Diagnostic::new(Code::ArithmeticNotInt, span, message)
-                .help("compute with opal: `var n = int(…) + 1`, then `@var.n`"));
-        }
-        _ => {}
+        _ => known(datum, place),
+    };
+    result.map_err(|refusal| refused(&refusal, datum, span))
+}
+
+fn known(datum: &Datum, place: Context) -> Result<(), Refusal> {
+    match datum.to_data() {
+        Some(data) => admit(place, &data).map(drop),
+        None => admit_type(place, &datum.type_of()),
     }
-    scalar(datum, context, dash, span)
+}
+
+/// The place, with what is said about this value.
+fn allowed(datum: &Datum, context: Context, dash: bool) -> Context {
+    if !datum.is_tainted() && !datum.is_runtime() {
+        return context.constant();
+    }
+    // What is drawn was judged by what can be, before it was.
+    let drawn = datum.taint.as_ref().is_some_and(|taint| taint.drawn);
+    context.after_dashes(dash || drawn || may_dash(datum))
 }
 
 /// Where an item came from: what a decorator gave as a whole has one source for all of it.
@@ -57,53 +64,26 @@ fn own_or(item: &Datum, list: &Datum) -> Option<Rc<Taint>> {
     item.taint.clone().or_else(|| list.taint.clone())
 }
 
-fn tainted_dash(datum: &Datum) -> bool {
+fn may_dash(datum: &Datum) -> bool {
     datum.taint.as_ref().is_some_and(|taint| taint.dash)
 }
 
-fn scalar(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(), Diagnostic> {
-    match datum.plain {
-        Plain::Open(_) => return open(datum, context, dash, span),
-        Plain::Handle(_) | Plain::Joined(_) => return Ok(()),
-        _ => {}
-    }
-    let text = operate::scalar(datum).map_err(|error| diagnostic(error, span))?;
-    if text.contains('\0') {
-        let message =
-            format!("`{}` holds a NUL character, which no command can take", datum.symbol());
-        return Err(Diagnostic::new(Code::NulInText, span, message)
-            .help("remove it, or hand the data over in a file"));
-    }
-    let from_world = datum.is_tainted() && matches!(datum.plain, Plain::Text(_));
-    // What is drawn was judged by what can be, before it was.
-    let drawn = datum.taint.as_ref().is_some_and(|taint| taint.drawn);
-    if from_world && !drawn && text.starts_with('-') && begins_word(datum, context, dash) {
-        return Err(leading_dash(datum, span));
-    }
-    Ok(())
-}
-
 /// A value that is not known: random ones are judged by what can be drawn.
-fn open(datum: &Datum, context: Context, dash: bool, span: Span) -> Result<(), Diagnostic> {
+fn open(datum: &Datum, place: Context, span: Span) -> Result<(), Diagnostic> {
+    admit_type(place, &Type::Any).map_err(|refusal| refused(&refusal, datum, span))?;
     let draws_dash = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
-    if draws_dash && begins_word(datum, context, dash) {
-        return Err(leading_dash(datum, span));
+    if draws_dash && place.is_word_start() && !place.is_after_dashes() {
+        return Err(refused(&Refusal::LeadingDash, datum, span));
     }
     Ok(())
 }
 
-fn begins_word(datum: &Datum, context: Context, dash: bool) -> bool {
-    context.is_word_start() && !context.is_after_dashes() && !dash && !tainted_dash(datum)
-}
-
-fn leading_dash(datum: &Datum, span: Span) -> Diagnostic {
-    let random = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
-    let begins = if random { "can begin" } else { "begins" };
-    let message = format!(
-        "`{}` {begins} with `-`, so the program would take it for an option",
-        datum.symbol()
-    );
-    Diagnostic::new(Code::LeadingDash, span, message)
-        .help("put `--` before it: `rm -- @var.FILE`")
-        .help("where it is meant to be an option, say so: `@var.NAME(dash=true)`")
+fn refused(refusal: &Refusal, datum: &Datum, span: Span) -> Diagnostic {
+    let mut message = refusal.message(&datum.symbol());
+    let draws_dash = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
+    if refusal.code() == Code::LeadingDash && draws_dash {
+        message = message.replacen("begins with", "can begin with", 1);
+    }
+    let diagnostic = Diagnostic::new(refusal.code(), span, message);
+    refusal.help("@var.NAME").into_iter().fold(diagnostic, Diagnostic::help)
 }

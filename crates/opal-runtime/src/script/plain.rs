@@ -8,8 +8,6 @@ use opal_core::context::Place;
 use opal_core::resolver::ScriptPart;
 use zeroize::Zeroizing;
 
-use super::quote;
-
 /// A command as a row of words.
 #[derive(Debug)]
 pub struct Plain {
@@ -75,7 +73,7 @@ pub(super) fn words(parts: &[ScriptPart]) -> Option<Vec<Word>> {
             ScriptPart::Text(text) => reader.text(text)?,
             ScriptPart::Raw(_) => return None,
             ScriptPart::Data(data, context) => {
-                let values = quote::words(data, *context).ok()?;
+                let values = super::words(data, *context).ok()?;
                 match (context.place(), reader.quote) {
                     (Place::Word, Quote::None) | (Place::Quoted, Quote::Double) => {}
                     _ => return None,

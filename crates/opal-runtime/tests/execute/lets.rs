@@ -183,7 +183,7 @@ fn a_run_time_value_obeys_the_rules_for_its_place() {
         ("a @let.it.service", "`let.it.service` is a Map, which has no one form inside text"),
         (
             "echo $((1 + @let.it.id))",
-            "shell arithmetic evaluates `let.it.id` as code, and it is a String",
+            "`let.it.id` would become code: the shell computes it, and it is a String",
         ),
         ("@log(@let.it.port)", "`message` is an Int, and a String is wanted"),
         ("@log(\"x\", level=@let.it.id)", "what is given is not among the values of `level`"),

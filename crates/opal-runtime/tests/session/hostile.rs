@@ -3,6 +3,7 @@
 use std::fs;
 
 use opal_core::context::{Context, Place as At};
+use opal_core::script::Case;
 use opal_core::resolver::{ScriptPart, TroubleKind};
 use opal_core::{Data, Secret};
 
@@ -98,13 +99,14 @@ fn numbers_are_numbers_where_the_shell_calculates_and_nothing_else_gets_there() 
     }
     let place = Place::new(Only::Bash);
     let index = ScriptPart::Data(Data::Int(-1), Context::new(At::Subscript));
-    assert_eq!(place.parts(&[text("a=(x y z); echo ${a["), index, text("]}")]).out(), "z\n");
+    let done = place.parts(&[text("a=(x y z); echo ${a["), index, text("]}")]);
+    assert_eq!(done.ended.unwrap_err().kind, TroubleKind::Invalid);
 }
 
 #[test]
 fn what_would_be_evaluated_again_is_refused_and_so_is_a_nul() {
     let place = Place::new(Only::Bash);
-    let again = ScriptPart::Data(Data::text("x"), Context::new(At::Word).reevaluated(true));
+    let again = ScriptPart::Data(Data::text("x"), Context::new(At::Word).case(Case::DUPLICATED));
     let nul = [data("a\0b", At::Word), ScriptPart::Raw(Secret::new("a\0b")), text("a\0b"), again];
     for part in nul {
         for command in ["echo ", "env echo "] {

@@ -1,7 +1,7 @@
 //! Parentheses and braces where commands stand.
 
 use super::Lexer;
-use super::command::NONE;
+use super::command::{Before, NONE};
 use super::frames::FrameKind;
 use super::shell::{Scan, Stop};
 
@@ -33,7 +33,7 @@ impl Lexer<'_> {
                 return Scan::Frame;
             }
             self.pos += 2;
-            self.top().command.next_command(false);
+            self.next_command(false, false);
             return Scan::Frame;
         }
         self.begin_word();
@@ -49,11 +49,11 @@ impl Lexer<'_> {
         }
         match self.top().kind {
             FrameKind::Paren | FrameKind::List | FrameKind::Substitution => {
-                self.frames.pop();
                 self.pos += 1;
+                self.pop_frame();
                 return Some(Scan::Frame);
             }
-            FrameKind::Case => self.top().command.next_command(false),
+            FrameKind::Case => self.next_command(false, false),
             FrameKind::Step => self.stray_paren(),
             _ => {}
         }
@@ -69,12 +69,19 @@ impl Lexer<'_> {
             self.give_up(FrameKind::Construct, command.construct as usize);
             return Some(Scan::Limit);
         }
-        if alone && command.at_command {
+        let coprocess = command.before == Before::Coprocess || self.is_named_coprocess();
+        if alone && (command.at_command || coprocess) {
             self.top().command.continues = false;
             self.open(FrameKind::Group, 1);
             return Some(Scan::Frame);
         }
         self.open_word(FrameKind::Brace, 1)
+    }
+
+    /// `coproc NAME {`.
+    fn is_named_coprocess(&mut self) -> bool {
+        let command = self.top().command;
+        command.is_coprocess && self.judged.words.len() as u32 == command.first + 1
     }
 
     /// Whether the `{` at the position opens the block of a construct: in the shell's spelling

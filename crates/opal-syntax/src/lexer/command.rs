@@ -1,10 +1,11 @@
 //! The simple command being read: is the next word a command, a target, an assignment?
 //!
 //! Only what the place of a reference needs is kept, a few bytes that are updated at the end of each
-//! word. What the words so far make of the words to come is in `watch`.
+//! word. What the whole command makes of the references in it is in `judging`.
+
+use opal_core::script::Case;
 
 use super::frames::FrameKind;
-use super::watch::Watch;
 use crate::context::Place;
 
 /// "No word is being read."
@@ -24,21 +25,60 @@ pub(super) struct Command {
     pub(super) redirect: bool,
     /// The word being read is `NAME=…`.
     pub(super) assigns: bool,
-    /// The word being read is evaluated once more.
-    pub(super) reevaluates: bool,
+    /// What kind of redirection that is.
+    pub(super) target: Target,
     /// A word `--` has been read.
     pub(super) dashes: bool,
     /// The words are the patterns of a `case`.
     pub(super) patterns: bool,
-    /// The next word belongs to an option.
-    pub(super) skip: bool,
-    pub(super) watch: Watch,
+    /// `NAME=…` is an assignment among the words, too.
+    pub(super) declares: bool,
+    /// The words are to be read even if no reference is among them.
+    pub(super) is_judged: bool,
+    /// `coproc` stands before it, and perhaps its name.
+    pub(super) is_coprocess: bool,
+    /// What stands before the command: `time`, `function`, `coproc`.
+    pub(super) before: Before,
+    /// The text of the word up to `seen` cannot be empty.
+    pub(super) solid: bool,
+    pub(super) seen: u32,
+    /// Its number in the step, its first word and the first reference in it.
+    pub(super) id: u32,
+    pub(super) first: u32,
+    pub(super) references: u32,
+    /// Where the word's references begin.
+    pub(super) word_references: u32,
+    /// A compound command in it evaluates its input.
+    pub(super) inner: Option<&'static Case>,
+}
+
+/// What a redirection does with its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    File,
+    /// `>&`, `<&`.
+    Descriptor,
+    /// `<<<`.
+    Here,
+}
+
+/// A word before a command that is none itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    Nothing,
+    Time,
+    Function,
+    Coprocess,
 }
 
 /// What the end of a word means for the brackets around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Plain,
+    /// `then`, `!`, `time`: a command follows.
+    Keyword,
+    Assignment,
+    Target(Target),
     /// `case`, `for`, `if`, …: something opens.
     Opens(FrameKind),
     /// `esac`, `done`, `fi`: something closes.
@@ -53,11 +93,20 @@ impl Command {
         continues: false,
         redirect: false,
         assigns: false,
-        reevaluates: false,
+        target: Target::File,
         dashes: false,
         patterns: false,
-        skip: false,
-        watch: Watch::Nothing,
+        declares: false,
+        is_judged: false,
+        is_coprocess: false,
+        before: Before::Nothing,
+        solid: false,
+        seen: 0,
+        id: 0,
+        first: 0,
+        references: 0,
+        word_references: 0,
+        inner: None,
     };
 
     /// Between two commands: after `;`, `&&`, a line feed.
@@ -71,30 +120,27 @@ impl Command {
     }
 
     #[inline]
-    pub(super) fn begin_word(&mut self, at: usize) {
+    pub(super) fn begin_word(&mut self, at: usize, first: u8, references: usize) {
         self.word = at as u32;
         self.continues = false;
-        self.reevaluates = !self.redirect && !self.skip && self.watch.reevaluates();
+        self.word_references = references as u32;
+        self.seen = at as u32;
+        self.solid = !matches!(first, b'"' | b'\'' | b'\\' | b'$' | b'`' | b'@' | b'{');
     }
 
     /// Whether `NAME=` at the start of this word is an assignment.
     pub(super) fn may_assign(&self) -> bool {
-        self.at_command || self.watch.declares()
+        self.at_command || self.declares
     }
 
-    /// The place of a bare reference in this command's words; `option` where its word began with `-`.
-    pub(super) fn place(&self, option: bool) -> Place {
+    /// The place of a bare reference in this command's words.
+    pub(super) fn place(&self) -> Place {
         if self.redirect {
-            return Place::Redirection;
-        }
-        match self.watch {
-            Watch::Sums => Place::Arithmetic,
-            Watch::Integers if self.assigns => Place::Arithmetic,
-            _ if self.assigns => Place::Assignment,
-            Watch::Names | Watch::Declares | Watch::Integers if !option && !self.skip => {
-                Place::Subscript
-            }
-            _ => Place::Word,
+            Place::Redirection
+        } else if self.assigns {
+            Place::Assignment
+        } else {
+            Place::Word
         }
     }
 
@@ -102,26 +148,26 @@ impl Command {
     #[inline]
     pub(super) fn end_word(&mut self, word: &[u8]) -> Word {
         let start = std::mem::replace(&mut self.word, NONE);
-        self.reevaluates = false;
         let assigns = std::mem::take(&mut self.assigns);
-        if std::mem::take(&mut self.redirect) || (assigns && self.may_assign()) {
-            return Word::Plain;
+        if std::mem::take(&mut self.redirect) {
+            return Word::Target(self.target);
+        }
+        if assigns && self.may_assign() {
+            return Word::Assignment;
         }
         if self.patterns {
             let closes = word == b"esac";
-            return if closes { Word::Closes(FrameKind::Case) } else { Word::Plain };
+            return if closes { Word::Closes(FrameKind::Case) } else { Word::Keyword };
         }
         if self.at_command {
             return self.command_word(word, start);
         }
+        if std::mem::replace(&mut self.before, Before::Nothing) == Before::Function {
+            self.at_command = true;
+            return Word::Keyword;
+        }
         if word == b"--" {
             self.dashes = true;
-        }
-        match self.watch {
-            // Nearly all words are no shell, and the last letter tells.
-            Watch::Nothing if !matches!(word.last(), Some(b'h' | b'L' | b'}' | b'"' | b'\'')) => {}
-            Watch::Everything if !word.starts_with(b":::") => {}
-            _ => self.watched_word(word),
         }
         Word::Plain
     }
@@ -135,12 +181,30 @@ impl Command {
             b"fi" => return Word::Closes(FrameKind::If),
             b"done" => return Word::Closes(FrameKind::Loop),
             b"esac" => return Word::Closes(FrameKind::Case),
-            b"then" | b"else" | b"elif" | b"do" | b"!" | b"{" | b"time" => return Word::Plain,
+            b"then" | b"else" | b"elif" | b"do" | b"!" | b"{" => return Word::Keyword,
+            b"-p" | b"--" if self.before == Before::Time => return Word::Keyword,
+            b"time" => {
+                self.before = Before::Time;
+                return Word::Keyword;
+            }
+            b"coproc" => {
+                self.before = Before::Coprocess;
+                self.is_coprocess = true;
+                return Word::Keyword;
+            }
+            b"function" => {
+                self.before = Before::Function;
+                self.at_command = false;
+                return Word::Keyword;
+            }
             b"when" | b"try" => self.construct = start,
             _ => {}
         }
         self.at_command = false;
-        self.watch = Watch::of(word);
+        self.declares = matches!(word, b"export" | b"declare" | b"local" | b"readonly" | b"typeset");
+        self.is_judged = self.declares
+            || matches!(word, b"builtin" | b"command")
+            || word.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
         Word::Plain
     }
 }

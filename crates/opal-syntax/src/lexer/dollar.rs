@@ -28,13 +28,13 @@ impl Lexer<'_> {
                 }
                 self.pos += 1;
                 self.open(FrameKind::Expansion, 1);
+                self.expansion_head();
                 true
             }
             b'[' => {
-                // Rare, so the references of a step look back for it only where there is one.
-                self.has_old_sum = true;
-                self.pos += 2;
-                false
+                self.pos += 1;
+                self.open(FrameKind::OldSum, 1);
+                true
             }
             b'\'' if self.top().kind != FrameKind::Quote && !self.top().heredoc => {
                 self.ansi_quote();

@@ -1,5 +1,7 @@
 //! The open brackets of a shell step.
 
+use opal_core::script::Case;
+
 use super::command::Command;
 
 /// What is open, and where it was opened.
@@ -18,7 +20,47 @@ pub(super) struct Frame {
     /// Inside the body of a heredoc, with no commands in between.
     pub(super) heredoc: bool,
     /// That heredoc is the input of a shell, which evaluates it.
-    pub(super) evaluated: bool,
+    pub(super) evaluated: Option<&'static Case>,
+    /// The first reference inside.
+    pub(super) references: u32,
+    /// What `${ … }` does with the text inside.
+    pub(super) operator: Operator,
+    /// Open brackets in the index of an array.
+    pub(super) brackets: u32,
+    /// What is inside could be the beginning of a word: nothing before it that cannot be empty.
+    pub(super) begins: bool,
+    /// The text inside up to `seen` cannot be empty.
+    pub(super) solid: bool,
+    pub(super) seen: u32,
+    /// The head of a `for` or a `select` is being read.
+    pub(super) is_head: bool,
+    /// A command inside evaluates its input.
+    pub(super) runs_input: Option<&'static Case>,
+    /// The first reference and the first heredoc of the pipeline being read.
+    pub(super) pipeline: (u32, u32),
+    /// A command of that pipeline stands before this one.
+    pub(super) is_piped: bool,
+}
+
+/// What `${NAME…}` does with the text after the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// Nothing that a reference could be in.
+    None,
+    /// `[`: the index of an array.
+    Index,
+    /// `:-`, `:+`, `:?`.
+    Default,
+    /// `:=`.
+    Assign,
+    /// `:`.
+    Substring,
+    /// `/`: the pattern.
+    Pattern,
+    /// The text behind the pattern.
+    Replacement,
+    /// `#`, `%`, `^`, `,`.
+    Trim,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +85,8 @@ pub(super) enum FrameKind {
     Expansion,
     /// `$(( … ))`: two frames, one for each closing parenthesis.
     Arithmetic,
+    /// `$[ … ]`, which bash still computes.
+    OldSum,
     /// `[[ … ]]`.
     Test,
     /// `" … "`.
@@ -97,6 +141,7 @@ impl FrameKind {
             Self::Group | Self::Brace | Self::Expansion => "}",
             Self::Quote => "\"",
             Self::RawQuote => "'",
+            Self::OldSum => "]",
             Self::Test => "]]",
             Self::Case => "esac",
             Self::Loop => "done",
@@ -117,9 +162,19 @@ impl Frame {
             command: Command::NEW,
             commands: frames.len() as u32,
             substitution: matches!(kind, FrameKind::Substitution | FrameKind::Backtick),
-            arithmetic: kind == FrameKind::Arithmetic,
+            arithmetic: matches!(kind, FrameKind::Arithmetic | FrameKind::OldSum),
             heredoc: kind == FrameKind::Heredoc,
-            evaluated: false,
+            evaluated: None,
+            references: 0,
+            operator: Operator::None,
+            brackets: 0,
+            begins: false,
+            solid: false,
+            seen: open as u32 + 1,
+            is_head: false,
+            runs_input: None,
+            pipeline: (0, 0),
+            is_piped: false,
         };
         if let Some(outer) = frames.last() {
             frame.substitution |= outer.substitution;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::script::{Case, Kind};
 use opal_core::{Code, Span};
 
 use super::frames::{Frame, FrameKind};
@@ -19,7 +20,9 @@ pub(super) struct Pending {
     /// `<<-`: leading tabs do not count.
     tabs: bool,
     /// It is the input of a shell, which runs it.
-    evaluated: bool,
+    pub(super) evaluated: Option<&'static Case>,
+    /// The command that reads it.
+    pub(super) command: u32,
 }
 
 /// Where each line occurs last, without its blanks around it. Once a heredoc had no end, the next
@@ -98,8 +101,13 @@ impl Lexer<'_> {
         }
         let delimiter = Span::new(start as u32, self.pos as u32);
         let literal = self.slice(delimiter).contains(['\'', '"', '\\']);
-        let evaluated = self.top().command.watch.runs_input();
-        self.heredocs.push_back(Pending { delimiter, literal, tabs, evaluated });
+        let command = self.top().command.id;
+        self.heredocs.push_back(Pending { delimiter, literal, tabs, evaluated: None, command });
+        // Its command has a word, and is judged with it.
+        let kept = self.top().command.word_references;
+        self.top().command.word_references = self.contexts.len() as u32;
+        self.keep_word(start, Kind::Target);
+        self.top().command.word_references = kept;
     }
 
     /// Reads the bodies that were announced; the position is on the line feed before the first.
@@ -120,9 +128,10 @@ impl Lexer<'_> {
         let pending = self.heredocs.pop_front()?;
         self.frames.clear();
         self.contexts.clear();
-        self.has_old_sum = false;
+        self.judged.clear(self.whole);
         self.broken = None;
-        self.frames.push(Frame::inside(&[], FrameKind::Step, self.pos));
+        let frame = Frame::inside(&[], FrameKind::Step, self.pos);
+        self.push_frame(frame);
         // What is left of the line, and the line feed: the body is a token of its own.
         self.blanks();
         self.line_comment();
@@ -269,10 +278,17 @@ impl Lexer<'_> {
         let heredocs = std::mem::take(&mut self.heredocs);
         let broken = self.broken.take();
         self.depth += 1;
-        self.frames.push(Frame::inside(&self.frames, FrameKind::Heredoc, start));
-        self.top().evaluated = pending.evaluated;
+        let frame = Frame::inside(&self.frames, FrameKind::Heredoc, start);
+        self.push_frame(frame);
+        let from = self.contexts.len() as u32;
         self.within(end, |lexer| lexer.scan(depth + 1));
         self.depth -= 1;
+        let references = (from, self.contexts.len() as u32);
+        self.note_body(pending.command, references);
+        if let Some(case) = pending.evaluated {
+            let owner = self.frames.get(depth).map_or(0, |frame| frame.commands);
+            self.set(references, owner, case);
+        }
         // What the body opens it must close; the step around it is sound all the same.
         let open = self.frames.get(depth + 1..).and_then(<[Frame]>::last);
         let open = open.map(|frame| (frame.kind, frame.open));

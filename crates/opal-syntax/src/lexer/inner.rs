@@ -19,11 +19,20 @@ impl Lexer<'_> {
                 (b'{', FrameKind::Expansion) if self.byte(1) == b'}' && self.byte(2) == b'}' => {
                     self.pos += 2;
                 }
-                (b')', FrameKind::Arithmetic) | (b'}', FrameKind::Expansion | FrameKind::Brace) => {
-                    self.frames.pop();
+                (b'[', FrameKind::OldSum) => return self.opened(FrameKind::OldSum),
+                (b')', FrameKind::Arithmetic)
+                | (b']', FrameKind::OldSum)
+                | (b'}', FrameKind::Expansion | FrameKind::Brace) => {
                     self.pos += 1;
+                    self.pop_frame();
                     return Scan::Frame;
                 }
+                (b'[', FrameKind::Expansion) => {
+                    self.top().brackets += 1;
+                    self.pos += 1;
+                }
+                (b']', FrameKind::Expansion) => self.after_index(),
+                (b'/', FrameKind::Expansion) => self.after_pattern(),
                 (b'"', _) => return self.opened(FrameKind::Quote),
                 _ => {
                     if self.expands(byte) {
@@ -44,8 +53,8 @@ impl Lexer<'_> {
             match self.src.get(self.pos) {
                 None => return Scan::Limit,
                 Some(b'"') => {
-                    self.frames.pop();
                     self.pos += 1;
+                    self.pop_frame();
                     return Scan::Frame;
                 }
                 Some(b'`') if in_backticks => self.pos += 1,

@@ -1,8 +1,9 @@
 //! What stands between commands: operators, redirections, line feeds, comments.
 
+use opal_core::script::Case;
 use opal_core::{Code, Span};
 
-use super::command::NONE;
+use super::command::{NONE, Target};
 use super::frames::FrameKind;
 use super::shell::{Scan, Stop};
 use super::{At, Lexer, is_blank};
@@ -56,6 +57,8 @@ impl Lexer<'_> {
         let step = self.frames.len() == 1;
         let ends = step && !self.top().command.continues;
         if !self.heredocs.is_empty() {
+            // What the command does with a body must be known before the body is read.
+            self.finish_line();
             if ends && self.carried > 0 {
                 // An operand before a decorator announced them: they are no part of this one.
                 self.end_step();
@@ -76,11 +79,21 @@ impl Lexer<'_> {
             self.pos += 1;
             return None;
         }
+        let piped = self.top().command.continues && self.top().is_piped;
+        self.next_command(step, piped);
         let frame = self.top();
-        frame.command.next_command(step);
         frame.command.at_command = frame.kind != FrameKind::List;
         self.pos += 1;
         None
+    }
+
+    /// Ends the command of this line, whose heredocs follow. A line that ends in an operator has
+    /// none.
+    fn finish_line(&mut self) {
+        if self.top().command.continues || self.top().command.patterns {
+            return;
+        }
+        self.finish_command(false);
     }
 
     pub(super) fn operator(&mut self, byte: u8) -> Option<Scan> {
@@ -106,9 +119,9 @@ impl Lexer<'_> {
         let frame = self.top();
         if frame.kind == FrameKind::Case && (frame.command.patterns || (byte == b';' && width > 1))
         {
-            frame.command.next_pattern();
+            self.next_pattern();
         } else {
-            frame.command.next_command(continues);
+            self.next_command(continues, byte == b'|' && next != b'|');
         }
         None
     }
@@ -127,6 +140,11 @@ impl Lexer<'_> {
             return None;
         }
         let here_string = rest.starts_with(b"<<<");
+        let target = match rest {
+            _ if here_string => Target::Here,
+            [b'<' | b'>', b'&', ..] => Target::Descriptor,
+            _ => Target::File,
+        };
         self.pos += match rest {
             [b'&', b'>', b'>', ..] | [b'<', b'<', b'<', ..] => 3,
             [b'&', b'>', ..] | [b'<', b'>' | b'&', ..] | [b'>', b'>' | b'|' | b'&', ..] => 2,
@@ -135,14 +153,11 @@ impl Lexer<'_> {
         let operator_end = self.pos;
         let command = &mut self.top().command;
         command.redirect = true;
+        command.target = target;
         while is_blank(self.byte(0)) {
             self.pos += 1;
         }
         if here_string {
-            // A here-string is a word like any other, unless a shell runs what it says.
-            self.begin_word();
-            let command = &mut self.top().command;
-            command.reevaluates = command.watch.runs_input();
             return None;
         }
         if self.frames.len() == 1
@@ -168,6 +183,12 @@ impl Lexer<'_> {
         if start < pos && src[start..pos].iter().all(u8::is_ascii_digit) {
             command.word = NONE;
             return start;
+        }
+        if start < pos && src[start] == b'{' && src[pos - 1] == b'}' {
+            // `{NAME[…]}>`: a variable for the descriptor.
+            let references = (command.word_references, self.contexts.len() as u32);
+            let owner = self.frames.len() as u32 - 1;
+            self.set(references, owner, Case::DESCRIPTOR);
         }
         self.end_word();
         pos

@@ -1,13 +1,18 @@
 //! References in shell text, and the places they stand in.
 
+use opal_core::script::{Case, interpreted};
 use opal_core::{Code, Span};
 
-use super::command::{Command, NONE};
-use super::frames::{Frame, FrameKind};
+use super::command::{NONE, Target};
+use super::frames::{Frame, FrameKind, Operator};
 use super::shell::{Scan, Stop};
 use super::{At, Lexer, is_name_byte};
 use crate::context::{Context, Place};
 use crate::kind::SyntaxKind::AtWord;
+
+/// No index is longer: what follows so much text is taken to be in it, if its `]` did not come. So a
+/// word of a megabyte is not read again and again.
+const LONGEST_INDEX: usize = 256;
 
 impl Lexer<'_> {
     /// An `@` where commands stand.
@@ -55,7 +60,7 @@ impl Lexer<'_> {
                 self.flush_text();
                 match self.text_reference(end) {
                     Ok(()) => {
-                        let context = self.context_behind(context);
+                        let context = self.context_behind(context, at);
                         self.contexts.push(context);
                     }
                     Err(open) => {
@@ -63,13 +68,18 @@ impl Lexer<'_> {
                         self.give_up(FrameKind::Arguments, open);
                     }
                 }
+                self.note_spot(at);
+                self.pass_reference();
             }
         }
     }
 
     /// What the text behind a reference says about its place.
-    fn context_behind(&mut self, context: Context) -> Context {
-        let whole = context.is_word_start()
+    fn context_behind(&mut self, context: Context, at: usize) -> Context {
+        let top = self.top();
+        let whole = top.kind.holds_commands()
+            && top.command.word == at as u32
+            && !top.command.redirect
             && context.place() == Place::Word
             && matches!(
                 self.byte(0),
@@ -100,124 +110,139 @@ impl Lexer<'_> {
         }
     }
 
-    /// The place of a reference at `at`.
-    fn context(&self, at: usize) -> Context {
+    /// A reference may be empty: what follows it may begin the word as well.
+    fn pass_reference(&mut self) {
+        let seen = self.pos as u32;
+        let Some(top) = self.frames.last_mut() else { return };
+        if top.kind.holds_commands() {
+            top.command.seen = seen;
+        } else {
+            top.seen = seen;
+        }
+    }
+
+    /// The place of a reference at `at`, as far as the text before it tells; see `judging`.
+    fn context(&mut self, at: usize) -> Context {
+        let may_begin = self.may_begin_word(at);
         let Some(top) = self.frames.last() else { return Context::new(Place::Word) };
         let index = top.commands as usize;
-        let commands = &self.frames[index];
-        let (command, word) = (&commands.command, commands.command.word);
+        let command = &self.frames[index].command;
         let inside = self.frames.len() - 1 - index;
-        let place = self.place(top, command, at);
-        let bare = inside == 0 && word == at as u32;
-        let quoted = top.kind == FrameKind::Quote
-            && inside == 1
-            && top.open == word
-            && at as u32 == word + 1;
+        let (place, case) = self.place(top, index, at);
         let own = !top.heredoc;
         let is_plain =
             matches!(place, Place::Word | Place::Quoted) && !command.assigns && !command.redirect;
-        let inline = own && word != NONE && command.evaluates_inside(&self.src[word as usize..at]);
-        Context::new(place)
+        let quoted = top.kind == FrameKind::Quote && inside == 1 && top.open == command.word;
+        let is_bare = inside == 0 || quoted;
+        let mut context = Context::new(place)
             .substitution(top.substitution)
-            .reevaluated(top.evaluated || inline || (own && command.reevaluates))
-            .split(!command.assigns && self.is_split(index, at))
-            .starts_word((bare || quoted) && !command.redirect)
+            .starts_word(own && may_begin && !command.redirect && !command.assigns)
             .after_dashes(own && command.dashes)
-            .command(own && command.at_command && !command.patterns && is_plain)
+            .command(own && command.at_command && !command.patterns && is_plain && is_bare);
+        if own && command.redirect {
+            context = match command.target {
+                Target::Descriptor => context.case(Case::DUPLICATED),
+                Target::File => context.device(&self.target_before(command.word, at)),
+                Target::Here => context,
+            };
+        }
+        let case = case.or((!command.assigns && self.is_split(index)).then_some(Case::SPLIT));
+        case.map_or(context, |case| context.case(case))
     }
 
-    fn place(&self, top: &Frame, command: &Command, at: usize) -> Place {
-        let word = command.word;
-        match top.kind {
-            _ if top.arithmetic || (self.has_old_sum && self.in_old_sum(at)) => Place::Arithmetic,
-            FrameKind::Expansion => self.expansion_place(top, at),
-            FrameKind::Test | FrameKind::Quote if self.in_test() => {
-                self.test_place(top.kind == FrameKind::Quote, at)
+    /// The text of a redirection's word before `at`; what may be empty is left out of it.
+    fn target_before(&self, word: u32, at: usize) -> Vec<u8> {
+        // No network device has a longer beginning.
+        const LONGEST: usize = 64;
+        let raw = if word == NONE { &[] } else { &self.src[word as usize..at] };
+        if raw.len() > LONGEST {
+            return raw.to_vec();
+        }
+        let mut text = Vec::new();
+        let mut pos = 0;
+        while let Some(&byte) = raw.get(pos) {
+            pos += 1;
+            match byte {
+                b'"' | b'\'' | b'\\' => {}
+                b'$' if raw.get(pos) == Some(&b'{') => {
+                    let end = memchr::memchr(b'}', &raw[pos..]);
+                    pos += end.map_or(1, |end| end + 1);
+                }
+                b'$' => pos += raw[pos..].iter().take_while(|it| is_name_byte(**it)).count(),
+                _ => text.push(byte),
             }
+        }
+        text
+    }
+
+    fn place(&self, top: &Frame, index: usize, at: usize) -> (Place, Option<&'static Case>) {
+        let frame = &self.frames[index];
+        let (command, word) = (&frame.command, frame.command.word);
+        let place = match top.kind {
+            _ if top.arithmetic => return (Place::Arithmetic, Some(Case::SUM)),
+            FrameKind::Expansion => return self.expansion_place(top),
+            FrameKind::Test | FrameKind::Quote if self.in_test() => match top.kind {
+                FrameKind::Quote => Place::Quoted,
+                _ => Place::Word,
+            },
             FrameKind::Heredoc => Place::Heredoc,
             FrameKind::Brace => Place::Word,
             FrameKind::Quote if top.heredoc => Place::Quoted,
             _ if word == NONE => Place::Word,
-            _ if command.may_assign() && self.in_subscript(word, at) => Place::Subscript,
-            kind => {
-                let option = self.src[word as usize] == b'-';
-                match command.place(option) {
-                    place @ (Place::Arithmetic | Place::Subscript) => place,
-                    _ if kind == FrameKind::Quote => Place::Quoted,
-                    place => place,
-                }
+            _ if command.may_assign() && self.in_subscript(word, at) => {
+                return (Place::Subscript, Some(Case::INDEX));
             }
-        }
-    }
-
-    /// `$[ … ]`, which bash still computes.
-    fn in_old_sum(&self, at: usize) -> bool {
-        // Nobody writes longer ones, and a long line must not be read again and again.
-        const LONGEST: usize = 128;
-        let before = &self.src[at.saturating_sub(LONGEST)..at];
-        let open = memchr::memmem::rfind(before, b"$[");
-        open.is_some_and(|open| !before[open..].iter().any(|byte| matches!(byte, b']' | b'\n')))
+            _ if frame.kind == FrameKind::List && self.in_key(word, at) => {
+                return (Place::Subscript, Some(Case::KEY));
+            }
+            FrameKind::Quote => Place::Quoted,
+            _ => command.place(),
+        };
+        (place, None)
     }
 
     /// `${NAME:@…}` is computed, `${NAME:-@…}` is not.
-    fn expansion_place(&self, top: &Frame, at: usize) -> Place {
-        let inner = top.open + 1;
-        if self.in_subscript(inner, at) {
-            return Place::Subscript;
-        }
-        let before = &self.src[(inner as usize).min(at)..at];
-        let name = before.iter().take_while(|byte| is_name_byte(**byte)).count();
-        match &before[name..] {
-            [b':', b'-' | b'=' | b'?' | b'+', ..] => Place::Expansion,
-            [b':', ..] => Place::Arithmetic,
-            _ => Place::Expansion,
+    fn expansion_place(&self, top: &Frame) -> (Place, Option<&'static Case>) {
+        match top.operator {
+            Operator::None => (Place::Subscript, Some(Case::PARAMETER)),
+            Operator::Index => (Place::Subscript, Some(Case::INDEX)),
+            Operator::Substring => (Place::Arithmetic, Some(Case::SUM)),
+            Operator::Assign if self.assigns_interpreted(top) => {
+                (Place::Expansion, Some(Case::INTERPRETED))
+            }
+            _ => (Place::Expansion, None),
         }
     }
 
-    /// What stands in a `${NAME/…/@…}` that is in no quotes, in the frames after `commands`: whatever
-    /// quotes are within, the shell splits what comes of it into words, and looks for files of such
-    /// names.
-    fn is_split(&self, commands: usize, at: usize) -> bool {
+    /// `${PATH:=@…}`.
+    fn assigns_interpreted(&self, top: &Frame) -> bool {
+        let name = &self.src[top.open as usize + 1..];
+        let length = name.iter().take_while(|byte| is_name_byte(**byte)).count();
+        std::str::from_utf8(&name[..length]).is_ok_and(|name| interpreted(name).is_some())
+    }
+
+    /// What stands in a `${NAME/…/@…}` or `${NAME:=@…}` that is in no quotes, in the frames after
+    /// `commands`: whatever quotes are within, the shell splits what comes of it into words, and
+    /// looks for files of such names.
+    fn is_split(&self, commands: usize) -> bool {
         let inner = self.frames[commands + 1..].iter();
         let mut bare =
             inner.take_while(|it| matches!(it.kind, FrameKind::Expansion | FrameKind::Brace));
-        bare.any(|it| it.kind == FrameKind::Expansion && self.in_replacement(it, at))
+        bare.any(|it| matches!(it.operator, Operator::Replacement | Operator::Assign))
     }
 
-    fn in_replacement(&self, expansion: &Frame, at: usize) -> bool {
-        // Nobody writes longer ones, and a long line must not be read again and again.
-        const LONGEST: usize = 4096;
-        let before = &self.src[(expansion.open as usize + 1).min(at)..at];
-        let Some(pattern) = memchr::memchr(b'/', &before[..before.len().min(LONGEST)]) else {
-            return false;
-        };
-        let name = &before[..pattern];
-        let is_name = |byte: &u8| is_name_byte(*byte) || b"[]@*$!".contains(byte);
-        let pattern = before[pattern + 1..].strip_prefix(b"/").unwrap_or(&before[pattern + 1..]);
-        let mut slashes = memchr::memchr_iter(b'/', pattern).take(LONGEST);
-        name.iter().all(is_name) && slashes.any(|at| !pattern[..at].ends_with(b"\\"))
-    }
-
-    /// In `[[ … ]]` bash computes the subscript behind `-v`; for what it compares, see `test`.
-    fn test_place(&self, quoted: bool, at: usize) -> Place {
-        let before = self.src[..at - usize::from(quoted)].trim_ascii_end();
-        if before.ends_with(b" -v") {
-            Place::Subscript
-        } else if quoted {
-            Place::Quoted
-        } else {
-            Place::Word
-        }
+    /// Whether `[` stands between `from` and `at` without its `]`, in a list.
+    fn in_key(&self, from: u32, at: usize) -> bool {
+        let before = &self.src[from as usize..at];
+        before.first() == Some(&b'[') && !before[..before.len().min(LONGEST_INDEX)].contains(&b']')
     }
 
     /// Whether `NAME[` stands between `from` and `at` without its `]`.
     fn in_subscript(&self, from: u32, at: usize) -> bool {
-        // No name of an array is longer, and a word of a megabyte must not be read again and again.
-        const LONGEST: usize = 256;
-        if from == NONE || from as usize >= at || at - from as usize > LONGEST {
+        if from == NONE || from as usize >= at {
             return false;
         }
-        let before = &self.src[from as usize..at];
+        let before = &self.src[from as usize..at.min(from as usize + LONGEST_INDEX)];
         let name = before.iter().take_while(|byte| is_name_byte(**byte)).count();
         name > 0 && before.get(name) == Some(&b'[') && !before[name..].contains(&b']')
     }

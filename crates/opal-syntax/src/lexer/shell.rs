@@ -6,7 +6,9 @@
 //! stops where a decorator stands as a command or as the target of a redirection, because opal
 //! runs that operator itself.
 
-use super::command::{NONE, Word};
+use opal_core::script::Kind;
+
+use super::command::{NONE, Target, Word};
 use super::frames::{Frame, FrameKind};
 use super::{Lexer, is_blank, is_name_byte};
 
@@ -64,6 +66,7 @@ impl Lexer<'_> {
         let scan = self.within(self.window(), |lexer| lexer.fresh_scan(operand));
         match scan {
             Scan::Stop(stop) if self.broken.is_none() => {
+                self.finish_step();
                 self.say_positional();
                 stop
             }
@@ -73,24 +76,34 @@ impl Lexer<'_> {
             }
             _ => {
                 self.end_step();
+                self.finish_step();
                 self.say_positional();
                 Stop::End
             }
         }
     }
 
+    /// Ends the last command of the step, unless it ended before.
+    fn finish_step(&mut self) {
+        if !self.frames.is_empty() {
+            self.finish_command(false);
+        }
+        self.judge_attributes();
+    }
+
     /// Scans from the position on with nothing open.
     pub(super) fn fresh_scan(&mut self, operand: bool) -> Scan {
         self.frames.clear();
         self.contexts.clear();
+        self.judged.clear(self.whole);
         self.tests.clear();
         self.positional = None;
         self.sets_positional = false;
-        self.has_old_sum = false;
         self.broken = None;
         let mut frame = Frame::inside(&[], FrameKind::Step, self.pos);
         frame.command.at_command = operand;
-        self.frames.push(frame);
+        frame.pipeline.1 = self.heredocs.len() as u32;
+        self.push_frame(frame);
         self.scan(1)
     }
 
@@ -116,11 +129,32 @@ impl Lexer<'_> {
 
     pub(super) fn open(&mut self, kind: FrameKind, width: usize) {
         let open = self.pos;
-        self.frames.push(Frame::inside(&self.frames, kind, open));
+        let mut frame = Frame::inside(&self.frames, kind, open);
+        frame.begins = self.may_begin_word(open);
+        self.push_frame(frame);
         self.pos += width;
         if !self.endless.is_empty() && self.is_endless(kind, open) {
             self.give_up(kind, open);
         }
+    }
+
+    pub(super) fn push_frame(&mut self, mut frame: Frame) {
+        frame.references = self.contexts.len() as u32;
+        frame.pipeline = (frame.references, self.heredocs.len() as u32);
+        let is_command = frame.kind.holds_commands();
+        self.frames.push(frame);
+        if is_command {
+            self.begin_command();
+        }
+    }
+
+    /// Closes the frame on top, whose last byte is before the position.
+    pub(super) fn pop_frame(&mut self) {
+        if self.top().kind.holds_commands() {
+            self.finish_command(false);
+        }
+        let Some(closed) = self.frames.pop() else { return };
+        self.note_closed(&closed);
     }
 
     /// Stops reading the step: what `kind` began at `open` makes it pointless. The position goes to
@@ -139,9 +173,10 @@ impl Lexer<'_> {
     #[inline]
     pub(super) fn begin_word(&mut self) {
         let at = self.pos;
+        let (first, references) = (self.byte(0), self.contexts.len());
         let command = &mut self.top().command;
         if command.word == NONE {
-            command.begin_word(at);
+            command.begin_word(at, first, references);
         }
     }
 
@@ -153,9 +188,24 @@ impl Lexer<'_> {
         if frame.command.word == NONE {
             return false;
         }
-        let word = &src[frame.command.word as usize..pos];
+        let start = frame.command.word as usize;
+        let word = &src[start..pos];
         match frame.command.end_word(word) {
             Word::Plain => {
+                self.keep_word(start, Kind::Plain);
+                self.plain_word(word);
+                false
+            }
+            Word::Assignment => {
+                self.keep_word(start, Kind::Assignment);
+                false
+            }
+            Word::Target(target) => {
+                let kind = if target == Target::Here { Kind::Input } else { Kind::Target };
+                self.keep_word(start, kind);
+                false
+            }
+            Word::Keyword => {
                 self.plain_word(word);
                 false
             }
@@ -167,11 +217,25 @@ impl Lexer<'_> {
     fn plain_word(&mut self, word: &[u8]) {
         match word {
             b"in" if self.top().kind == FrameKind::Case && !self.top().command.patterns => {
-                self.top().command.next_pattern();
+                self.next_pattern();
             }
-            b"set" => self.sets_positional = true,
+            b"set" | b"function" => self.sets_positional = true,
             _ => {}
         }
+    }
+
+    /// Between two commands: after `;`, `&&`, a line feed.
+    pub(super) fn next_command(&mut self, continues: bool, piped: bool) {
+        self.finish_command(piped);
+        self.top().command.next_command(continues);
+        self.begin_command();
+    }
+
+    /// In a `case`: after `in` and `;;`.
+    pub(super) fn next_pattern(&mut self) {
+        self.finish_command(false);
+        self.top().command.next_pattern();
+        self.begin_command();
     }
 
     /// A word that opens or closes a compound command ends at the position.
@@ -184,11 +248,12 @@ impl Lexer<'_> {
                 if matches!(word, b"if" | b"for" | b"while") {
                     frame.command.construct = start as u32;
                 }
+                frame.is_head = matches!(word, b"for" | b"select" | b"case");
                 self.top().command.at_command = false;
                 if kind == FrameKind::Test {
                     self.begin_test();
                 }
-                self.frames.push(frame);
+                self.push_frame(frame);
                 if !self.endless.is_empty() && self.is_endless(kind, start) {
                     self.give_up(kind, start);
                 }
@@ -204,7 +269,7 @@ impl Lexer<'_> {
 
     /// Closes the compound command on top; what follows it are redirections and operators.
     pub(super) fn close_frame(&mut self) {
-        self.frames.pop();
+        self.pop_frame();
         self.top().command.at_command = false;
     }
 
@@ -291,8 +356,8 @@ impl Lexer<'_> {
     fn backtick(&mut self) -> Scan {
         if self.top().kind == FrameKind::Backtick {
             if !self.end_word() {
-                self.frames.pop();
                 self.pos += 1;
+                self.pop_frame();
             }
         } else {
             self.begin_word();

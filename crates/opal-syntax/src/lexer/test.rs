@@ -4,10 +4,11 @@
 //! variable. Whether a word is such a side is known only at the word behind it, so the places of its
 //! references are set then.
 
+use opal_core::script::Case;
+
 use super::Lexer;
 use super::frames::FrameKind;
 use super::shell::Scan;
-use crate::context::Place;
 use crate::kind::SyntaxKind::Comment;
 
 /// The word being read, and the one before it.
@@ -22,6 +23,8 @@ pub(super) struct Words {
     references_before_last: u32,
     /// The last word compares numbers.
     compared: bool,
+    /// The last word asks for a variable: `-v`.
+    named: bool,
 }
 
 impl Lexer<'_> {
@@ -34,6 +37,7 @@ impl Lexer<'_> {
             references,
             references_before_last: references,
             compared: false,
+            named: false,
         });
     }
 
@@ -91,34 +95,35 @@ impl Lexer<'_> {
         let end = self.pos;
         self.pos += width;
         let words = *self.words();
-        let word = &self.src[words.start as usize..end];
+        // Blanks behind the `[[` are passed over before its words begin.
+        let word = self.src[words.start as usize..end].trim_ascii_start();
         self.words().start = self.pos as u32;
         if word.is_empty() && width < 2 {
             return;
         }
         let compares = matches!(word, b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge");
-        if compares {
-            self.compute(words.references_before_last, words.references);
-        } else if words.compared {
-            self.compute(words.references, self.contexts.len() as u32);
-        }
         let references = self.contexts.len() as u32;
+        if compares {
+            self.compute(words.references_before_last, words.references, Case::TEST_SUM);
+        } else if words.compared {
+            self.compute(words.references, references, Case::TEST_SUM);
+        } else if words.named {
+            self.compute(words.references, references, Case::TEST_NAME);
+        }
         // Behind `&&` and `||` nothing is compared with what stands before them.
         let before_last = if width < 2 { words.references } else { references };
         let test = self.words();
         test.references_before_last = before_last;
         test.references = references;
         test.compared = compares && width < 2;
+        test.named = matches!(after_brackets(word), b"-v" | b"-R") && width < 2;
     }
 
-    /// Says that the shell computes the references from `from` up to `to`: not those in a command
-    /// inside of the word, where the shell computes only what the command writes.
-    fn compute(&mut self, from: u32, to: u32) {
-        let inside = self.top().substitution;
-        let references = self.contexts.get_mut(from as usize..to as usize).unwrap_or_default();
-        for context in references.iter_mut().filter(|it| inside || !it.in_substitution()) {
-            *context = context.at(Place::Arithmetic);
-        }
+    /// Says that the shell evaluates the references from `from` up to `to`: not those in a command
+    /// inside of the word, where the shell evaluates only what the command prints.
+    fn compute(&mut self, from: u32, to: u32, case: &'static Case) {
+        let owner = self.frames.last().map_or(0, |top| top.commands);
+        self.set((from, to), owner, case);
     }
 
     fn ends_test(&self) -> bool {
@@ -129,4 +134,10 @@ impl Lexer<'_> {
                 0 | b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b')' | b'}' | b'`'
             )
     }
+}
+
+/// `(-v` and `!-v` begin with what groups and negates.
+fn after_brackets(word: &[u8]) -> &[u8] {
+    let brackets = word.iter().take_while(|byte| matches!(byte, b'(' | b'!')).count();
+    &word[brackets..]
 }

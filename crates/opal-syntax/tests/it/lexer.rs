@@ -35,8 +35,8 @@ fn contexts(parsed: &Parse) -> BTreeMap<usize, Context> {
 fn described(context: Context) -> String {
     let flags = [
         (context.in_substitution(), "in substitution"),
-        (context.is_reevaluated(), "REEVALUATED"),
-        (context.is_split(), "split"),
+        (context.is_declared(), "declared"),
+        (context.is_program(), "program"),
         (context.is_word_start(), "starts word"),
         (context.is_whole_word(), "whole word"),
         (context.is_after_dashes(), "after --"),
@@ -45,6 +45,9 @@ fn described(context: Context) -> String {
     let mut out = format!("{:?}", context.place());
     for (_, name) in flags.iter().filter(|(on, _)| *on) {
         let _ = write!(out, ", {name}");
+    }
+    if let Some(case) = context.found() {
+        let _ = write!(out, ", {:?}: {}", case.role, case.why);
     }
     out
 }
@@ -134,7 +137,7 @@ fn text_that_is_evaluated_again_is_known() {
             let span = parsed.tokens().span(index);
             let line = text[..span.end as usize].lines().last().unwrap_or_default();
             let safe = &text[span.range()] == "@var.safe";
-            assert_eq!(context.is_reevaluated(), expected && !safe, "{line}");
+            assert_eq!(context.refused().is_some(), expected && !safe, "{line}");
         }
     }
 }

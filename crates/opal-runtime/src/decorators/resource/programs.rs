@@ -50,7 +50,7 @@ impl Program {
     }
 
     pub(super) fn word(mut self, word: impl Into<String>) -> Self {
-        let place = Context::new(Place::Word).starts_word(true).whole_word(true);
+        let place = Context::new(Place::Word).whole_word(true);
         self.parts.push(ScriptPart::Text(" ".to_owned()));
         self.parts.push(ScriptPart::Data(Data::text(word), place));
         self

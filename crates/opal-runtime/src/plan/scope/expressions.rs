@@ -153,6 +153,7 @@ impl Scoper<'_> {
             taken.extend(descriptor.params.iter().position(|param| param.name == name));
         }
         let mut bound = Vec::new();
+        let is_foreign = unit::foreign(args).is_some();
         for arg in args {
             let index = match &arg.name {
                 Some(_) => named(arg),
@@ -169,7 +170,10 @@ impl Scoper<'_> {
                 (None, None) => continue,
             };
             let shell = matches!(param, ArgName::Param(param) if param.shell);
-            let value = self.argument(&arg.value, shell);
+            let value = match foreign_text(&arg.value).filter(|_| shell && is_foreign) {
+                Some(text) => ArgValue::Shell(vec![Piece::Text(text.into())]),
+                None => self.argument(&arg.value, shell),
+            };
             bound.push(BoundArg { param, value, span: arg.span });
         }
         bound
@@ -223,5 +227,21 @@ impl Scoper<'_> {
             unit::Access::Index(index) => Access::Index(self.expression(index)),
             unit::Access::All(span) => Access::All(*span),
         }
+    }
+}
+
+/// A string without references, as another program than a shell reads it: word for word.
+fn foreign_text(value: &unit::Expr) -> Option<String> {
+    match &value.kind {
+        unit::ExprKind::Literal(Value::String(text)) => Some(text.to_string()),
+        unit::ExprKind::Str(pieces) => pieces
+            .iter()
+            .map(|piece| match piece {
+                unit::StrPiece::Text(text) => Some(text.clone()),
+                unit::StrPiece::AtWord(name) => Some(format!("@{}", name.text)),
+                unit::StrPiece::Reference(_) => None,
+            })
+            .collect(),
+        _ => None,
     }
 }

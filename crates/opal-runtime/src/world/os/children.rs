@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::Why;
+use opal_core::script::runs_at_start;
 use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble, TroubleKind};
 use zeroize::Zeroizing;
 
@@ -137,13 +139,18 @@ fn command(view: &View<'_>, work: &Work<'_>) -> Command {
     command
         .args(work.arguments)
         .env_clear()
-        .envs(&view.world.surroundings.environment)
+        .envs(quiet(&view.world.surroundings.environment))
         .envs(exposed(view.environment))
         .envs(exposed(work.environment))
         .current_dir(work.directory)
         .stdin(if work.feed.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped());
     command
+}
+
+/// Without what a shell runs before its own text: nothing runs because a plan is made.
+fn quiet<V>(environment: &BTreeMap<OsString, V>) -> impl Iterator<Item = (&OsString, &V)> {
+    environment.iter().filter(|(name, _)| !name.to_str().is_some_and(runs_at_start))
 }
 
 fn exposed(environment: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&String, &str)> {

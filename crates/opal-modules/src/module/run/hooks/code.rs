@@ -226,7 +226,7 @@ fn is_code_to_lexer(words: &[Vec<Filled>], variables: usize) -> bool {
         Work::Call(_) => &[],
     });
     let is_data = |piece: &&Part| match piece {
-        Part::Reference(_, context) => !context.is_reevaluated() && !context.is_command(),
+        Part::Reference(_, context) => context.refused().is_none() && !context.is_command(),
         Part::Text(_) | Part::AtWord(_) => false,
     };
     pieces.filter(is_data).count() != variables

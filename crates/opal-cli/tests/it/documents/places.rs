@@ -1,0 +1,75 @@
+//! The reference of refused places: made of the table that the lexer uses. With `UPDATE_EXPECT=1` the
+//! page is written.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use opal_core::script::{At, CASES, Case, INTERPRETED, Role};
+
+use crate::support::repository;
+
+const PAGE: &str = "docs/reference/shell-places.md";
+const COMMAND: &str = "UPDATE_EXPECT=1 cargo test -p opal-cli --test it places_of_shell_text";
+
+fn rows(out: &mut String, select: impl Fn(&Case) -> bool) {
+    out.push_str("\n| example | reason | allowed |\n|---|---|---|\n");
+    for case in CASES.iter().filter(|case| select(case)) {
+        let allowed = match case.role {
+            Role::Code | Role::Name => "nothing",
+            Role::Sum => "an Int",
+            Role::Warn => "with a warning",
+        };
+        let cell = |text: &str| text.replace('|', "\\|");
+        let _ = writeln!(out, "| `{}` | {} | {allowed} |", cell(case.example), cell(case.why));
+    }
+}
+
+fn page() -> String {
+    let mut out = format!("<!-- Not written by hand: {COMMAND} -->\n");
+    out.push_str(
+        "# Shell text: places that are refused\n\n\
+         A value is one word, byte for byte, wherever the shell expands a word once. Wherever bash, \
+         dash or a program that they start reads the word again, a reference is refused (`E0701`, \
+         `E0702`), and `@raw(…)` pastes text that is yours. Each line of these tables is a row of the \
+         one table that opal uses, and each row is tested in real shells with values that would be \
+         code.\n\n\
+         A program is known by its name without quotes, escapes, directory and version, also after \
+         `sudo`, `doas`, `env`, `xargs`, `timeout`, `nice`, `nohup`, `exec`, `command`, `builtin`, \
+         `time` and other programs that run a command. Options count however they are written: `-c x`, \
+         `-cx`, `-ec x`, `--command=x`.\n\n## The shell's own syntax\n",
+    );
+    rows(&mut out, |case| case.at == At::Syntax);
+    out.push_str("\n## Builtins, shells and programs that start a shell\n");
+    rows(&mut out, |case| case.at != At::Syntax && case.role != Role::Warn);
+    out.push_str(
+        "\n## Programs that run an option\n\nThe value is data for the shell. The program may run it, \
+         so opal warns (`W0706`).\n",
+    );
+    rows(&mut out, |case| case.role == Role::Warn);
+    out.push_str(
+        "\n## Interpreted variables\n\nNo reference may be assigned to these variables: not in a step, \
+         not by `env` or `export`, not in `@environ`.\n\n| variable | reason |\n|---|---|\n",
+    );
+    for row in INTERPRETED {
+        let _ = writeln!(out, "| `{}` | {} |", row.name, row.why);
+    }
+    out.push_str(
+        "\n## What opal does not follow\n\n\
+         opal reads the text of a step. What the step does with a shell variable is not followed: \
+         after `x=@var.text`, `eval \"$x\"`, `$((x))` and `${!x}` evaluate the value because the step \
+         says so. The same holds for files that a step writes and runs, and for shell functions that \
+         evaluate their arguments. An expansion among the words of a command (`printf \"$format\" \
+         @var.x`) is taken for an ordinary word, not for an option.\n",
+    );
+    out
+}
+
+#[test]
+fn places_of_shell_text_are_documented_from_their_table() {
+    let path = repository().join(PAGE);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, page()).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(found, page(), "{COMMAND}");
+}

@@ -1,0 +1,101 @@
+//! Values never become code, as somebody sees it who runs opal.
+
+use opal_core::script::INTERPRETED;
+
+use crate::support::Opal;
+
+/// Each runs `touch pwned` where a shell reads it again.
+const HOSTILE: [&str; 4] =
+    ["x$(touch pwned)", "a[$(touch pwned)]", "; touch pwned", "`touch pwned`"];
+
+fn is_quiet(opal: &Opal) -> bool {
+    !opal.path().join("pwned").exists()
+}
+
+/// The word after `>&` is expanded twice, also in a check that only looks.
+#[test]
+fn a_redirection_that_copies_a_descriptor_runs_nothing_in_any_command() {
+    let source = "fun build() {\n    make all >& logs/@env.X().log\n}\n\
+                  fun state() {\n    @shell(\"true\", check=\"true >& @env.X\")\n}\n";
+    for value in HOSTILE {
+        let opal = Opal::project(source).env("X", value);
+        for args in [
+            &["check"][..],
+            &["build"],
+            &["build", "--dry-run"],
+            &["state", "--dry-run"],
+            &["verify", "state"],
+            &["verify", "-f", "commands.opl"],
+            &["state"],
+            &["plan", "state"],
+        ] {
+            let ran = opal.call(args);
+            assert_ne!(ran.code, 0, "{args:?}");
+            assert!(is_quiet(&opal), "{args:?} {value}");
+        }
+        opal.call(&["check"]).code(65).says("bash expands the word after `>&` and `<&` twice");
+    }
+}
+
+#[test]
+fn interpreted_variables_take_no_reference_in_environ() {
+    for row in INTERPRETED {
+        let name = row.name.replace('*', "X");
+        let of = |value: &str| format!("var v = \"a\"\n@environ({name}={value}) {{ true }}\n");
+        for value in ["@env.V", "v", "\"a@var.v\"", "\"a\" + v", "trim(v)"] {
+            assert_eq!(Opal::codes(&of(value)), ["E0701"], "{name}={value}");
+        }
+        assert_eq!(Opal::codes(&of("\"a\"")), [""; 0], "{name}");
+    }
+    assert_eq!(Opal::codes("@environ(MY_PATH=@env.V) { true }\n"), [""; 0]);
+}
+
+#[test]
+fn text_of_another_program_arrives_word_for_word() {
+    let source = "fun go() {\n    @shell(\"print('it is', 7 // 2) # don't\", shell=\"python3\")\n    \
+                  @shell(\"\"\"\n        x = {'a': \"b } c\"}\n        if x:\n            print(x['a'], '$HOME `x` (')\n    \
+                  \"\"\", shell=\"python3\")\n}\n";
+    Opal::project(source).args(["check"]).run().code(0);
+    Opal::project(source).args(["go"]).run().code(0).says("it is 3").says("b } c $HOME `x` (");
+}
+
+/// What a shell runs by itself before its text does not run because a plan is made.
+#[test]
+fn planning_and_verifying_start_no_code_of_the_environment() {
+    let source = "fun show() {\n    echo @shell.output(\"printf a\")\n}\n\
+                  fun state() {\n    @shell(\"true\", check=\"true\")\n}\n";
+    let opal = Opal::project(source).file("start", "touch \"$PWNED\"\n");
+    let (start, pwned) = (opal.path().join("start"), opal.path().join("pwned"));
+    let (start, pwned) = (start.to_string_lossy().into_owned(), pwned.to_string_lossy().into_owned());
+    let env = [
+        ("BASH_ENV", start.as_str()),
+        ("ENV", start.as_str()),
+        ("BASH_FUNC_printf%%", "() { touch \"$PWNED\"; }"),
+        ("BASH_FUNC_true%%", "() { touch \"$PWNED\"; }"),
+        ("PWNED", pwned.as_str()),
+    ];
+    opal.call_with(&env, &["show", "--dry-run", "--resolve"]).code(0);
+    assert!(is_quiet(&opal));
+    opal.call_with(&env, &["verify", "state"]);
+    assert!(is_quiet(&opal));
+}
+
+#[test]
+fn a_program_that_runs_its_option_is_warned_about() {
+    for line in ["ssh -o ProxyCommand=@env.X h uptime", "tar -I @env.X -cf a b", "git -c alias.x=@env.X x"] {
+        assert_eq!(Opal::codes(&format!("{line}\n")), ["W0706"], "{line}");
+    }
+    assert_eq!(Opal::codes("git commit -m @env.X\n"), [""; 0]);
+}
+
+/// A value in a command's name is checked by what it is.
+#[test]
+fn a_value_that_names_a_shell_is_refused_where_values_follow() {
+    let source = "fun edit(file: String) {\n    @env.TOOL @env.WHAT\n}\n";
+    let opal = Opal::project(source).env("WHAT", "touch pwned");
+    for tool in ["eval", "bash", "/bin/sh", "sudo", "env"] {
+        opal.call_with(&[("TOOL", tool)], &["edit", "a"]).code(65).says("E0701");
+        assert!(is_quiet(&opal), "{tool}");
+    }
+    opal.call_with(&[("TOOL", "echo")], &["edit", "a"]).code(0).says("touch pwned");
+}

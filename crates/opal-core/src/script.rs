@@ -1,0 +1,28 @@
+//! Shell text with values in it: which value is allowed in which place.
+//!
+//! | what | where |
+//! |---|---|
+//! | the table of places that a shell reads a second time | [`CASES`] in `cases` |
+//! | how programs take their options, and which run another program | `programs` |
+//! | a command's words, without their quotes, matched with the table | [`read`] in `reading`, `words` |
+//! | variables that a shell, a loader or opal interprets | [`interpreted`] in `names` |
+//! | the decision, for a value or for its type alone | [`admit`], [`admit_type`] |
+//!
+//! The rule behind the table: a value is one word, byte for byte, wherever the shell expands a word
+//! once. Wherever it expands, evaluates or interprets the word again, a value would become code, so
+//! it is refused there.
+//!
+//! Deliberately not here: where words and commands begin and end, which the lexer knows.
+
+mod admit;
+mod cases;
+mod names;
+mod programs;
+mod reading;
+mod words;
+
+pub use admit::{Refusal, admit, admit_type};
+pub use cases::{At, CASES, Case, Role};
+pub use names::{INTERPRETED, InterpretedName, interpreted, runs_at_start};
+pub use reading::{Mark, Reading, read};
+pub use words::{Kind, Word, dequote};

@@ -1,0 +1,261 @@
+//! The table: places where bash, dash or a program that they start reads a word a second time.
+//!
+//! Taken from the manuals and sources of bash 5.2 and dash 0.5.12, section by section, and from the
+//! manuals of the programs named. Each row has an example, which the tests check and, where it can be
+//! run, run in both shells with values that would be code.
+
+/// What happens to a value in the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It would run, or be expanded once more. Nothing is allowed.
+    Code,
+    /// It would be the name of a variable, whose index the shell evaluates. Nothing is allowed.
+    Name,
+    /// It would be computed. Only an Int is allowed.
+    Sum,
+    /// A program that is not a shell may run it. Allowed, with a warning.
+    Warn,
+}
+
+/// Where in a command the place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum At {
+    /// In the shell's own syntax.
+    Syntax,
+    /// The value of an option: `c` for `-c`, or a long one with its dashes.
+    Option(&'static str),
+    /// The words from this operand on.
+    From(u8),
+    /// One operand.
+    Operand(u8),
+    /// The word after this one.
+    After(&'static str),
+    /// What is assigned, where this letter is among the options.
+    Attribute(u8),
+    /// What the command reads: a heredoc, a here-string, a pipe.
+    Input,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    number: u8,
+    /// The programs; none in the shell's own syntax.
+    pub programs: &'static [&'static str],
+    pub at: At,
+    pub role: Role,
+    /// What reads the value again, as the end of a sentence about it.
+    pub why: &'static str,
+    /// A command in which the reference `@var.x` is in this place.
+    pub example: &'static str,
+}
+
+const fn syntax(role: Role, why: &'static str, example: &'static str) -> Case {
+    Case { number: 0, programs: &[], at: At::Syntax, role, why, example }
+}
+
+const fn case(
+    programs: &'static [&'static str],
+    at: At,
+    role: Role,
+    why: &'static str,
+    example: &'static str,
+) -> Case {
+    Case { number: 0, programs, at, role, why, example }
+}
+
+pub(super) const SHELLS: &[&str] = &[
+    "sh", "ash", "bash", "csh", "dash", "elvish", "fish", "hush", "ksh", "mksh", "nu", "oksh", "posh",
+    "powershell", "pwsh", "rbash", "tcsh", "xonsh", "yash", "zsh",
+];
+
+pub(super) const REMOTES: &[&str] = &["ssh", "autossh", "dbclient", "mosh", "rsh", "slogin"];
+
+const NAMED: &str = "the shell evaluates the index in the name of a variable";
+
+use At::{After, Attribute, From, Input, Operand, Option};
+use Role::{Code, Name, Sum, Warn};
+
+/// At most 255 rows: a place in shell text has eight bits for its row.
+#[rustfmt::skip]
+const ROWS: &[Case] = &[
+    // The shell's own syntax. The constants of `Case` name these rows by their numbers.
+    syntax(Code, "bash expands the word after `>&` and `<&` twice", "make >& @var.x"),
+    syntax(Name, "the shell evaluates the index of an array", "a[@var.x]=1"),
+    syntax(Name, "the shell evaluates the keys of an array", "a=([@var.x]=1)"),
+    syntax(Name, "the shell evaluates the index of a descriptor's variable", "exec {a[@var.x]}>f"),
+    syntax(Sum, "the shell computes it", "echo $((@var.x + 1))"),
+    syntax(Name, "the shell expands the variable of that name", "echo ${@var.x}"),
+    syntax(Name, "the shell evaluates the index in the name of a variable", "[[ -v @var.x ]]"),
+    syntax(Sum, "bash computes both sides of a comparison of numbers", "[[ @var.x -eq 1 ]]"),
+    syntax(Code, "the shell splits the result of the expansion and looks for files in it", "echo ${HOME/a/@var.x}"),
+    syntax(Code, "the shell, the loader or opal interprets the variable", "PS4=@var.x"),
+    syntax(Sum, "the variable is an integer or a name reference in this step, so bash evaluates what it is given", "declare -i n; n=@var.x"),
+    syntax(Code, "only the shell knows the command, which could be `eval` or a shell", "$CMD @var.x"),
+    syntax(Code, "the value is part of a command's name, which could be `eval` or a shell", "e@var.x \"@var.y\""),
+    syntax(Code, "what the command prints is evaluated", "echo @var.x | bash"),
+    syntax(Code, "bash evaluates the elements of a list that an array is declared with", "a=(); declare a=\"(@var.x)\""),
+    // Builtins.
+    case(&["eval"], From(0), Code, "`eval` runs it", "eval echo @var.x"),
+    case(&["alias"], From(0), Code, "the shell runs it in place of a command", "alias a=@var.x"),
+    case(&["trap"], Operand(0), Code, "`trap` runs it later", "trap \"rm @var.x\" EXIT"),
+    case(&["source", "."], Input, Code, "`source` runs what it reads", "source /dev/stdin <<< @var.x"),
+    case(&["source", "."], Operand(0), Code, "`source` runs what it reads", "source <(echo @var.x)"),
+    case(&["let"], From(0), Sum, "`let` computes it", "let n=@var.x"),
+    case(&["read"], From(0), Name, NAMED, "read @var.x"),
+    case(&["read"], Option("a"), Name, NAMED, "read -a @var.x"),
+    case(&["unset"], From(0), Name, NAMED, "unset @var.x"),
+    case(&["declare", "typeset", "local", "readonly", "export"], From(0), Name, NAMED, "declare @var.x"),
+    case(&["declare", "typeset", "local", "readonly", "export"], Attribute(b'i'), Sum, "bash computes what an integer is given", "declare -i n=@var.x"),
+    case(&["declare", "typeset", "local", "readonly"], Attribute(b'n'), Name, NAMED, "declare -n n=@var.x"),
+    case(&["declare", "typeset", "local", "readonly", "export"], Attribute(b'a'), Code, "bash evaluates the elements of a list in it", "declare -a a=@var.x"),
+    case(&["declare", "typeset", "local", "readonly", "export"], Attribute(b'A'), Code, "bash evaluates the elements of a list in it", "declare -A a=@var.x"),
+    case(&["mapfile", "readarray"], Option("C"), Code, "`mapfile` runs it for each line", "mapfile -C @var.x -c 1 lines < f"),
+    case(&["mapfile", "readarray"], From(0), Name, NAMED, "mapfile @var.x < f"),
+    case(&["printf"], Option("v"), Name, NAMED, "printf -v @var.x hello"),
+    case(&["getopts"], Operand(1), Name, NAMED, "getopts ab @var.x"),
+    case(&["wait"], Option("p"), Name, NAMED, "wait -n -p @var.x"),
+    case(&["test", "["], After("-v"), Name, NAMED, "test -v @var.x"),
+    case(&["test", "["], After("-R"), Name, NAMED, "[ -R @var.x ]"),
+    case(&["compgen", "complete"], Option("C"), Code, "the shell runs it to complete a word", "compgen -C @var.x"),
+    case(&["compgen", "complete"], Option("W"), Code, "the shell expands each of its words", "compgen -W @var.x"),
+    case(&["compgen", "complete"], Option("F"), Code, "the shell runs it to complete a word", "complete -F @var.x a"),
+    case(&["compgen", "complete"], Option("V"), Name, NAMED, "compgen -V @var.x -f"),
+    case(&["bind"], From(0), Code, "the shell reads it as a binding of keys", "bind @var.x"),
+    case(&["bind"], Option("x"), Code, "the shell runs it when its keys are typed", "bind -x @var.x"),
+    case(&["enable"], Option("f"), Code, "the shell loads it as code", "enable -f @var.x name"),
+    case(&["hash"], Option("p"), Code, "the shell runs it in place of a command", "hash -p @var.x name"),
+    case(&["fc"], From(0), Code, "`fc` runs commands that it edits with it", "fc -s @var.x"),
+    case(&["fc"], Option("e"), Code, "`fc` runs it as an editor", "fc -e @var.x"),
+    case(&["history"], From(0), Code, "the shell expands it as history", "history -p @var.x"),
+    // Shells, and programs that give text to one.
+    case(SHELLS, Option("c"), Code, "the shell runs it", "bash -c \"echo @var.x\""),
+    case(SHELLS, Option("--command"), Code, "the shell runs it", "fish --command=\"echo @var.x\""),
+    case(SHELLS, Option("--init-command"), Code, "the shell runs it", "fish --init-command=@var.x"),
+    case(SHELLS, Option("-"), Code, "the value chooses the option", "bash -@var.x \"@var.y\""),
+    case(SHELLS, Operand(0), Code, "the shell runs what it reads", "bash <(echo @var.x)"),
+    case(SHELLS, Input, Code, "the shell runs what it reads", "bash <<< @var.x"),
+    case(REMOTES, From(1), Code, "a shell on the other machine runs it", "ssh host \"rm @var.x\""),
+    case(REMOTES, Input, Code, "a shell on the other machine runs it", "ssh host <<< @var.x"),
+    case(&["su", "runuser"], Option("c"), Code, "a shell runs it", "su -c\"echo @var.x\" user"),
+    case(&["su", "runuser"], Option("--command"), Code, "a shell runs it", "su user --command=@var.x"),
+    case(&["su", "runuser"], Option("--session-command"), Code, "a shell runs it", "su user --session-command @var.x"),
+    case(&["su", "runuser"], Input, Code, "a shell runs it", "su user <<< @var.x"),
+    case(&["env"], Option("S"), Code, "`env` splits it into a command", "env -S @var.x"),
+    case(&["env"], Option("--split-string"), Code, "`env` splits it into a command", "env --split-string=@var.x"),
+    case(&["flock"], Option("c"), Code, "a shell runs it", "flock lock -c @var.x"),
+    case(&["flock"], Option("--command"), Code, "a shell runs it", "flock lock --command @var.x"),
+    case(&["script"], Option("c"), Code, "a shell runs it", "script -c @var.x log"),
+    case(&["script"], Option("--command"), Code, "a shell runs it", "script --command=@var.x log"),
+    case(&["watch"], From(0), Code, "a shell runs it again and again", "watch -n 5 \"ls @var.x\""),
+    case(&["parallel"], From(0), Code, "a shell runs it", "parallel \"echo @var.x\" ::: a"),
+    case(&["at", "batch"], Input, Code, "a shell runs it later", "at now <<< @var.x"),
+    case(&["crontab"], Input, Code, "a shell runs it later", "crontab - <<< @var.x"),
+    case(&["entr"], Option("s"), Code, "a shell runs it", "ls | entr -s @var.x"),
+    case(&["nix-shell"], Option("--run"), Code, "a shell runs it", "nix-shell --run @var.x"),
+    case(&["nix-shell"], Option("--command"), Code, "a shell runs it", "nix-shell --command @var.x"),
+    case(&["vagrant"], Option("c"), Code, "a shell in the machine runs it", "vagrant ssh -c @var.x"),
+    case(&["vagrant"], Option("--command"), Code, "a shell in the machine runs it", "vagrant ssh --command @var.x"),
+    case(&["gcloud"], Option("--command"), Code, "a shell on the other machine runs it", "gcloud compute ssh a --command=@var.x"),
+    // Programs that are no shells and can run what an option says.
+    case(&["ssh", "autossh", "scp", "sftp"], Option("o"), Warn, "an option of ssh such as `ProxyCommand` is a command", "ssh -o ProxyCommand=@var.x host uptime"),
+    case(&["scp", "sftp"], Option("S"), Warn, "the option names a program to run", "scp -S @var.x a host:b"),
+    case(&["rsync"], Option("e"), Warn, "rsync runs the option's value", "rsync -e @var.x a host:b"),
+    case(&["rsync"], Option("--rsh"), Warn, "rsync runs the option's value", "rsync --rsh=@var.x a host:b"),
+    case(&["rsync"], Option("--rsync-path"), Warn, "a shell on the other machine runs the option's value", "rsync --rsync-path=@var.x a host:b"),
+    case(&["tar"], Option("I"), Warn, "tar runs the option's value", "tar -I @var.x -cf a.tar b"),
+    case(&["tar"], Option("F"), Warn, "tar runs the option's value", "tar -F @var.x -cf a.tar b"),
+    case(&["tar"], Option("--use-compress-program"), Warn, "tar runs the option's value", "tar --use-compress-program=@var.x -cf a.tar b"),
+    case(&["tar"], Option("--to-command"), Warn, "tar runs the option's value", "tar --to-command=@var.x -xf a.tar"),
+    case(&["tar"], Option("--checkpoint-action"), Warn, "tar runs the option's value", "tar --checkpoint-action=@var.x -xf a.tar"),
+    case(&["tar"], Option("--info-script"), Warn, "tar runs the option's value", "tar --info-script=@var.x -xf a.tar"),
+    case(&["git"], Option("c"), Warn, "a setting of git such as `alias.x` is a command", "git -c alias.x=@var.x x"),
+    case(&["git"], Option("--upload-pack"), Warn, "git runs the option's value", "git clone --upload-pack=@var.x url"),
+    case(&["git"], Option("--receive-pack"), Warn, "git runs the option's value", "git push --receive-pack=@var.x url"),
+    case(&["git"], Option("--exec"), Warn, "git runs the option's value", "git rebase --exec @var.x main"),
+    case(&["find"], After("-exec"), Warn, "find runs the command of that name", "find . -exec @var.x {} +"),
+    case(&["find"], After("-execdir"), Warn, "find runs the command of that name", "find . -execdir @var.x {} +"),
+    case(&["find"], After("-ok"), Warn, "find runs the command of that name", "find . -ok @var.x {} +"),
+    case(&["python", "pypy"], Option("c"), Warn, "Python runs it", "python3 -c \"print(@var.x)\""),
+    case(&["perl"], Option("e"), Warn, "Perl runs it", "perl -e \"print @var.x\""),
+    case(&["perl"], Option("E"), Warn, "Perl runs it", "perl -E \"say @var.x\""),
+    case(&["ruby"], Option("e"), Warn, "Ruby runs it", "ruby -e \"puts @var.x\""),
+    case(&["node", "nodejs"], Option("e"), Warn, "Node.js runs it", "node -e \"f(@var.x)\""),
+    case(&["node", "nodejs"], Option("p"), Warn, "Node.js runs it", "node -p \"@var.x\""),
+    case(&["node", "nodejs"], Option("--eval"), Warn, "Node.js runs it", "node --eval \"@var.x\""),
+    case(&["node", "nodejs"], Option("--print"), Warn, "Node.js runs it", "node --print \"@var.x\""),
+    case(&["php"], Option("r"), Warn, "PHP runs it", "php -r \"echo @var.x;\""),
+    case(&["lua"], Option("e"), Warn, "Lua runs it", "lua -e \"print(@var.x)\""),
+    case(&["osascript"], Option("e"), Warn, "AppleScript runs it", "osascript -e \"say @var.x\""),
+    case(&["awk", "gawk", "mawk", "nawk"], Operand(0), Warn, "awk runs it; `-v NAME=VALUE` passes a value", "awk \"{ print @var.x }\" f"),
+    case(&["psql"], Option("c"), Warn, "the database runs it as SQL; `-v NAME=VALUE` passes a value", "psql -c \"select @var.x\""),
+    case(&["psql"], Option("--command"), Warn, "the database runs it as SQL; `-v NAME=VALUE` passes a value", "psql --command=\"select @var.x\""),
+    case(&["mysql", "mariadb"], Option("e"), Warn, "the database runs it as SQL", "mysql -e \"select @var.x\""),
+    case(&["mysql", "mariadb"], Option("--execute"), Warn, "the database runs it as SQL", "mysql --execute=\"select @var.x\""),
+    case(&["ansible"], Option("a"), Warn, "a module such as `shell` runs it", "ansible all -m shell -a @var.x"),
+    case(&["tmux"], From(1), Warn, "tmux gives it to a shell", "tmux new-session @var.x"),
+    case(&["split"], Option("--filter"), Warn, "a shell runs it", "split --filter=@var.x f"),
+    case(&["sort"], Option("--compress-program"), Warn, "sort runs it", "sort --compress-program=@var.x f"),
+    case(&["vim", "vi", "nvim"], Option("c"), Warn, "the editor runs it", "vim -c @var.x f"),
+    case(&["emacs"], Option("--eval"), Warn, "the editor runs it", "emacs --batch --eval @var.x"),
+    case(&["gdb"], Option("-ex"), Warn, "the debugger runs it", "gdb -ex @var.x f"),
+    case(&["expect"], Option("c"), Warn, "expect runs it", "expect -c @var.x"),
+];
+
+/// The rows with their numbers, from one on.
+pub static CASES: [Case; ROWS.len()] = {
+    let mut cases = [ROWS[0]; ROWS.len()];
+    let mut index = 0;
+    while index < ROWS.len() {
+        cases[index] = ROWS[index];
+        cases[index].number = index as u8 + 1;
+        index += 1;
+    }
+    cases
+};
+
+impl Case {
+    pub const DUPLICATED: &'static Self = &CASES[0];
+    pub const INDEX: &'static Self = &CASES[1];
+    pub const KEY: &'static Self = &CASES[2];
+    pub const DESCRIPTOR: &'static Self = &CASES[3];
+    pub const SUM: &'static Self = &CASES[4];
+    pub const PARAMETER: &'static Self = &CASES[5];
+    pub const TEST_NAME: &'static Self = &CASES[6];
+    pub const TEST_SUM: &'static Self = &CASES[7];
+    pub const SPLIT: &'static Self = &CASES[8];
+    pub const INTERPRETED: &'static Self = &CASES[9];
+    pub const INTEGER: &'static Self = &CASES[10];
+    pub const UNKNOWN: &'static Self = &CASES[11];
+    pub const ASSEMBLED: &'static Self = &CASES[12];
+    pub const PRINTED: &'static Self = &CASES[13];
+    pub const ELEMENTS: &'static Self = &CASES[14];
+
+    /// From one on.
+    #[must_use]
+    pub const fn number(&self) -> u32 {
+        self.number as u32
+    }
+
+    #[must_use]
+    pub fn of_number(number: u32) -> std::option::Option<&'static Self> {
+        CASES.get((number as usize).checked_sub(1)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_its_number() {
+        for (index, case) in CASES.iter().enumerate() {
+            assert_eq!(case.number() as usize, index + 1);
+            assert_eq!(Case::of_number(case.number()), Some(case));
+        }
+        assert!(Case::of_number(0).is_none());
+        assert!(CASES.len() < 256, "a place has eight bits for its row");
+        assert_eq!(Case::ELEMENTS.programs.len(), 0);
+        assert_eq!(CASES.iter().filter(|case| case.at == At::Syntax).count(), 15);
+    }
+}

@@ -1,0 +1,94 @@
+//! Variables that a shell, a loader or opal itself interprets.
+
+/// A variable whose value is more than data.
+#[derive(Debug)]
+pub struct InterpretedName {
+    /// The name, or the beginning of names and `*`.
+    pub name: &'static str,
+    pub why: &'static str,
+}
+
+const fn row(name: &'static str, why: &'static str) -> InterpretedName {
+    InterpretedName { name, why }
+}
+
+const INTEGER: &str = "bash computes what is assigned to it";
+const PROMPT: &str = "the shell expands it as a prompt, commands included";
+
+/// One table, in order.
+pub static INTERPRETED: &[InterpretedName] = &[
+    row("BASHOPTS", "bash takes its options from it"),
+    row("BASHPID", INTEGER),
+    row("BASH_ALIASES", "bash runs what it holds in place of a command"),
+    row("BASH_CMDS", "bash looks up programs in it"),
+    row("BASH_ENV", "bash expands it and runs the file it names"),
+    row("BASH_FUNC_*", "bash takes functions from it"),
+    row("BASH_LOADABLES_PATH", "bash loads builtins from the directories in it"),
+    row("BASH_XTRACEFD", "bash writes its trace to the descriptor it names"),
+    row("CDPATH", "the shell looks for directories in it"),
+    row("DYLD_*", "the loader takes libraries from it"),
+    row("ENV", "a shell expands it and runs the file it names"),
+    row("EUID", INTEGER),
+    row("EXECIGNORE", "bash looks up programs by it"),
+    row("FCEDIT", "the shell runs it as an editor"),
+    row("FPATH", "ksh and zsh run functions from the directories in it"),
+    row("GCONV_PATH", "the C library loads code from the directories in it"),
+    row("GLIBC_TUNABLES", "the loader takes settings from it"),
+    row("GLOBIGNORE", "bash leaves out files by it"),
+    row("HISTCMD", INTEGER),
+    row("IFS", "the shell splits words by it"),
+    row("LD_*", "the loader takes libraries from it"),
+    row("MAILPATH", "the shell expands the messages in it"),
+    row("OPAL_*", "opal itself reads it"),
+    row("OPTIND", INTEGER),
+    row("PATH", "programs are looked up in it"),
+    row("PPID", INTEGER),
+    row("PROMPT_COMMAND", "bash runs it before each prompt"),
+    row("PS0", PROMPT),
+    row("PS1", PROMPT),
+    row("PS2", PROMPT),
+    row("PS4", PROMPT),
+    row("RANDOM", INTEGER),
+    row("SHELL", "programs start it as a shell"),
+    row("SHELLOPTS", "bash takes its options from it"),
+    row("SRANDOM", INTEGER),
+    row("TEXTDOMAIN", "bash expands the translations it names"),
+    row("TEXTDOMAINDIR", "bash expands the translations it names"),
+    row("UID", INTEGER),
+    row("ZDOTDIR", "zsh runs the files in the directory it names"),
+];
+
+/// The row of a variable that is interpreted.
+#[must_use]
+pub fn interpreted(name: &str) -> Option<&'static InterpretedName> {
+    INTERPRETED.iter().find(|row| match row.name.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => row.name == name,
+    })
+}
+
+/// Whether a shell runs the value, or what it names, before the text that it is given.
+#[must_use]
+pub fn runs_at_start(name: &str) -> bool {
+    matches!(name, "BASH_ENV" | "ENV") || name.starts_with("BASH_FUNC_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_whole_and_by_their_beginning() {
+        for name in ["PATH", "BASH_ENV", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "OPAL_ROOT", "PS4"] {
+            assert!(interpreted(name).is_some(), "{name}");
+        }
+        for name in ["HOME", "PATHS", "MY_PATH", "LDFLAGS", "GIT_SSH_COMMAND", "PS3", "KUBECONFIG"] {
+            assert!(interpreted(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        assert!(INTERPRETED.windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+}
