@@ -164,7 +164,8 @@ impl Context {
     #[must_use]
     pub fn is_network(self, value: &str) -> bool {
         let length = (self.0 & Self::DEVICE) >> Self::DEVICE_SHIFT;
-        let rest = |device: &'static str| length.checked_sub(1).and_then(|at| device.get(at as usize..));
+        let rest =
+            |device: &'static str| length.checked_sub(1).and_then(|at| device.get(at as usize..));
         let leads = ["/dev/tcp/", "/dev/udp/"].into_iter().filter_map(rest);
         leads.filter(|rest| !rest.is_empty()).any(|rest| value.starts_with(rest))
     }

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use opal_core::context::{Context, Place};
-use opal_core::script::Case;
 use opal_core::resolver::{Probe, Run, ScriptPart, TroubleKind};
+use opal_core::script::Case;
 use opal_core::{Data, Secret};
 use opal_runtime::script::{Shell, compile};
 use opal_runtime::world::{OsWorld, Surroundings};

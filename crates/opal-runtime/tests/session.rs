@@ -15,10 +15,10 @@ mod interpreters;
 mod many;
 #[path = "session/moving.rs"]
 mod moving;
-#[path = "session/places.rs"]
-mod places;
 #[path = "session/payloads.rs"]
 mod payloads;
+#[path = "session/places.rs"]
+mod places;
 #[path = "session/stopping.rs"]
 mod stopping;
 #[path = "session/support.rs"]

@@ -1,5 +1,5 @@
 //! Dependencies between our crates run one way, cli → modules → runtime → syntax → core, and the
-//! syntax takes only text and diagnostics from the core.
+//! syntax takes only text, diagnostics and the table of places in shell text from the core.
 
 use super::{Finding, Tree};
 
@@ -30,6 +30,7 @@ const CORE_FOR_SYNTAX: [&str; 15] = [
     "context",
     "diagnostic",
     "duration",
+    "script",
     "text",
 ];
 

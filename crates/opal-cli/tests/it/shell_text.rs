@@ -41,7 +41,9 @@ fn a_redirection_that_copies_a_descriptor_runs_nothing_in_any_command() {
 fn interpreted_variables_take_no_reference_in_environ() {
     for row in INTERPRETED {
         let name = row.name.replace('*', "X");
-        let of = |value: &str| format!("var v = \"a\"\n@environ({name}={value}) {{ true }}\n");
+        let of = |value: &str| {
+            format!("var v = \"a\"\necho @var.v\n@environ({name}={value}) {{ true }}\n")
+        };
         for value in ["@env.V", "v", "\"a@var.v\"", "\"a\" + v", "trim(v)"] {
             assert_eq!(Opal::codes(&of(value)), ["E0701"], "{name}={value}");
         }
@@ -66,7 +68,8 @@ fn planning_and_verifying_start_no_code_of_the_environment() {
                   fun state() {\n    @shell(\"true\", check=\"true\")\n}\n";
     let opal = Opal::project(source).file("start", "touch \"$PWNED\"\n");
     let (start, pwned) = (opal.path().join("start"), opal.path().join("pwned"));
-    let (start, pwned) = (start.to_string_lossy().into_owned(), pwned.to_string_lossy().into_owned());
+    let (start, pwned) =
+        (start.to_string_lossy().into_owned(), pwned.to_string_lossy().into_owned());
     let env = [
         ("BASH_ENV", start.as_str()),
         ("ENV", start.as_str()),
@@ -74,7 +77,10 @@ fn planning_and_verifying_start_no_code_of_the_environment() {
         ("BASH_FUNC_true%%", "() { touch \"$PWNED\"; }"),
         ("PWNED", pwned.as_str()),
     ];
-    opal.call_with(&env, &["show", "--dry-run", "--resolve"]).code(0);
+    opal.call_with(&env, &["show"]).code(0);
+    // The step of the run itself has the environment as it is.
+    std::fs::remove_file(opal.path().join("pwned")).unwrap();
+    opal.call_with(&env, &["show", "--dry-run"]).code(0);
     assert!(is_quiet(&opal));
     opal.call_with(&env, &["verify", "state"]);
     assert!(is_quiet(&opal));
@@ -82,7 +88,9 @@ fn planning_and_verifying_start_no_code_of_the_environment() {
 
 #[test]
 fn a_program_that_runs_its_option_is_warned_about() {
-    for line in ["ssh -o ProxyCommand=@env.X h uptime", "tar -I @env.X -cf a b", "git -c alias.x=@env.X x"] {
+    for line in
+        ["ssh -o ProxyCommand=@env.X h uptime", "tar -I @env.X -cf a b", "git -c alias.x=@env.X x"]
+    {
         assert_eq!(Opal::codes(&format!("{line}\n")), ["W0706"], "{line}");
     }
     assert_eq!(Opal::codes("git commit -m @env.X\n"), [""; 0]);
@@ -97,5 +105,6 @@ fn a_value_that_names_a_shell_is_refused_where_values_follow() {
         opal.call_with(&[("TOOL", tool)], &["edit", "a"]).code(65).says("E0701");
         assert!(is_quiet(&opal), "{tool}");
     }
-    opal.call_with(&[("TOOL", "echo")], &["edit", "a"]).code(0).says("touch pwned");
+    opal.call_with(&[("TOOL", "echo")], &["edit", "a"]).code(0);
+    assert!(is_quiet(&opal));
 }

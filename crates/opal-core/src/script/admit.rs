@@ -40,11 +40,8 @@ pub fn admit_type(context: Context, ty: &Type) -> Result<(), Refusal> {
         _ => None,
     });
     match case {
-        Some(case) if case.role == Role::Sum => {
-            if !Type::Int.accepts(ty) {
-                return Err(Refusal::NotInt(case, ty.clone()));
-            }
-        }
+        Some(case) if case.role == Role::Sum && Type::Int.accepts(ty) => {}
+        Some(case) if case.role == Role::Sum => return Err(Refusal::NotInt(case, ty.clone())),
         Some(case) => return Err(Refusal::Evaluated(case)),
         None => {}
     }
@@ -116,7 +113,11 @@ impl Refusal {
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
-            Self::Evaluated(_) | Self::Network | Self::Program | Self::List => Code::ReevaluatedText,
+            // An index is computed, and names are refused for the index in them.
+            Self::Evaluated(case) if case.role == Role::Name => Code::ArithmeticNotInt,
+            Self::Evaluated(_) | Self::Network | Self::Program | Self::List => {
+                Code::ReevaluatedText
+            }
             Self::NotInt(..) => Code::ArithmeticNotInt,
             Self::Collection(_) => Code::CollectionInText,
             Self::Null => Code::WrongType,
@@ -165,7 +166,8 @@ impl Refusal {
                 raw(name),
             ],
             Self::Evaluated(case) if *case == Case::UNKNOWN || *case == Case::ASSEMBLED => vec![
-                "write the program's name, or give it as a reference of its own: `@env.CMD`".to_owned(),
+                "write the program's name, or give it as a reference of its own: `@env.CMD`"
+                    .to_owned(),
                 raw(name),
             ],
             Self::Evaluated(case) if *case == Case::DUPLICATED => vec![
@@ -202,7 +204,10 @@ impl Refusal {
                 vec!["use the path of a file, or a program such as `nc` or `curl`".to_owned()]
             }
             Self::Program => {
-                vec!["write the program's name in the text, so that its words can be checked".to_owned()]
+                vec![
+                    "write the program's name in the text, so that its words can be checked"
+                        .to_owned(),
+                ]
             }
             Self::List => vec!["assign it without `declare`: `NAME=@var.x`".to_owned()],
         }
@@ -224,7 +229,9 @@ mod tests {
     #[test]
     fn a_number_in_a_sum_keeps_its_sign_apart() {
         let at = Context::new(Place::Arithmetic);
-        for (number, word) in [(0, "0"), (7, "7"), (-7, "(-7)"), (i64::MIN, "(-9223372036854775807-1)")] {
+        for (number, word) in
+            [(0, "0"), (7, "7"), (-7, "(-7)"), (i64::MIN, "(-9223372036854775807-1)")]
+        {
             assert_eq!(words(at, &Data::Int(number)), [word]);
         }
         let refusal = admit(at, &Data::text("a[$(x)]")).unwrap_err();
@@ -251,14 +258,21 @@ mod tests {
     fn a_redirection_does_not_become_a_connection_however_it_is_put_together() {
         let at = |prefix: &str| Context::new(Place::Redirection).device(prefix.as_bytes());
         for (prefix, value) in [
-            ("", "/dev/tcp/h/1"), ("", "/dev/udp/h/1"), ("/", "dev/tcp/h/1"), ("/dev/", "tcp/h/1"),
-            ("/dev/t", "cp/h/1"), ("/dev/u", "dp/h/1"),
+            ("", "/dev/tcp/h/1"),
+            ("", "/dev/udp/h/1"),
+            ("/", "dev/tcp/h/1"),
+            ("/dev/", "tcp/h/1"),
+            ("/dev/t", "cp/h/1"),
+            ("/dev/u", "dp/h/1"),
         ] {
             let refusal = admit(at(prefix), &Data::text(value)).unwrap_err();
             assert_eq!(refusal, Refusal::Network, "{prefix}{value}");
         }
         for (prefix, value) in [
-            ("", "dev/tcp/h"), ("/dev/tcp/", "host/80"), ("logs/", "tcp/x"), ("", "/dev/null"),
+            ("", "dev/tcp/h"),
+            ("/dev/tcp/", "host/80"),
+            ("logs/", "tcp/x"),
+            ("", "/dev/null"),
             ("/dev/", "null"),
         ] {
             assert!(admit(at(prefix), &Data::text(value)).is_ok(), "{prefix}{value}");

@@ -65,8 +65,26 @@ const fn case(
 }
 
 pub(super) const SHELLS: &[&str] = &[
-    "sh", "ash", "bash", "csh", "dash", "elvish", "fish", "hush", "ksh", "mksh", "nu", "oksh", "posh",
-    "powershell", "pwsh", "rbash", "tcsh", "xonsh", "yash", "zsh",
+    "sh",
+    "ash",
+    "bash",
+    "csh",
+    "dash",
+    "elvish",
+    "fish",
+    "hush",
+    "ksh",
+    "mksh",
+    "nu",
+    "oksh",
+    "posh",
+    "powershell",
+    "pwsh",
+    "rbash",
+    "tcsh",
+    "xonsh",
+    "yash",
+    "zsh",
 ];
 
 pub(super) const REMOTES: &[&str] = &["ssh", "autossh", "dbclient", "mosh", "rsh", "slogin"];

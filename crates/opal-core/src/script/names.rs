@@ -79,10 +79,12 @@ mod tests {
 
     #[test]
     fn names_are_found_whole_and_by_their_beginning() {
-        for name in ["PATH", "BASH_ENV", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "OPAL_ROOT", "PS4"] {
+        for name in ["PATH", "BASH_ENV", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "OPAL_ROOT", "PS4"]
+        {
             assert!(interpreted(name).is_some(), "{name}");
         }
-        for name in ["HOME", "PATHS", "MY_PATH", "LDFLAGS", "GIT_SSH_COMMAND", "PS3", "KUBECONFIG"] {
+        for name in ["HOME", "PATHS", "MY_PATH", "LDFLAGS", "GIT_SSH_COMMAND", "PS3", "KUBECONFIG"]
+        {
             assert!(interpreted(name).is_none(), "{name}");
         }
     }

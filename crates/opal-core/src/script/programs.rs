@@ -114,7 +114,7 @@ fn exact(name: &[u8]) -> Option<Called> {
 /// Whether a name that begins so can be that of a program whose words matter.
 pub(super) fn may_begin(prefix: &[u8]) -> bool {
     let begins = |name: &&str| name.as_bytes().starts_with(prefix);
-    PROGRAMS.iter().any(|program| program.names.iter().any(|name| begins(&name)))
+    PROGRAMS.iter().any(|program| program.names.iter().any(begins))
 }
 
 /// Whether the program evaluates words, or runs a program that does: a value must not name it where

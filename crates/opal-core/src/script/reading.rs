@@ -1,5 +1,7 @@
 //! The words of one simple command, matched with the table.
 
+mod shells;
+
 use super::cases::{At, Case, Role};
 use super::names::interpreted;
 use super::programs::{Called, Shape, find, may_begin};
@@ -169,8 +171,8 @@ impl Reader<'_, '_> {
             let equals = text.iter().position(|byte| *byte == b'=');
             let name = &text[..equals.unwrap_or(text.len())];
             let is_long = |known: &&str| known.as_bytes() == name;
-            let valued = called.program.long.iter().any(|it| is_long(&it))
-                || called.case(option(name)).is_some();
+            let valued =
+                called.program.long.iter().any(is_long) || called.case(option(name)).is_some();
             return match equals {
                 Some(_) => Taken::Valued(name, index),
                 None if valued && word.whole => Taken::Valued(name, next(at)),
@@ -180,7 +182,9 @@ impl Reader<'_, '_> {
         for (place, letter) in text.iter().enumerate().skip(1) {
             let name = &text[place..=place];
             let is_valued = called.program.valued.as_bytes().contains(letter);
-            if is_valued || (called.case(option(name)).is_some() && called.program.shape != Shape::Shell) {
+            if is_valued
+                || (called.case(option(name)).is_some() && called.program.shape != Shape::Shell)
+            {
                 let attached = place + 1 < text.len() || !word.whole;
                 return Taken::Valued(name, if attached { index } else { next(at) });
             }
@@ -245,8 +249,10 @@ impl Reader<'_, '_> {
     fn after(&mut self, cases: &[&'static Case], before: usize, index: usize) {
         let before = &self.words[before];
         let is_after = |case: &&&'static Case| match case.at {
-            At::After(word) => !before.whole && case.role == Role::Name && before.text.is_empty()
-                || before.whole && before.text.as_ref() == word.as_bytes(),
+            At::After(word) => {
+                !before.whole && case.role == Role::Name && before.text.is_empty()
+                    || before.whole && before.text.as_ref() == word.as_bytes()
+            }
             _ => false,
         };
         if let Some(case) = cases.iter().find(is_after) {
@@ -302,7 +308,9 @@ impl Reader<'_, '_> {
         let word = &self.words[index];
         let equals = word.text.iter().position(|byte| *byte == b'=');
         let Some(equals) = equals else {
-            return if let Some(case) = called.case(At::From(0)) { self.mark(index, case) };
+            return if let Some(case) = called.case(At::From(0)) {
+                self.mark(index, case)
+            };
         };
         self.assignment(index);
         if !word.has_references {
@@ -321,102 +329,6 @@ impl Reader<'_, '_> {
             self.mark(index, Case::ELEMENTS);
         } else if word.text.len() == equals + 1 && !word.is_list {
             self.reading.marks.push((index, Mark::Declared));
-        }
-    }
-
-    fn shell(&mut self, called: Called, rest: &[usize]) {
-        let (mut at, mut runs_text, mut reads_input) = (0, false, false);
-        let mut operand = None;
-        let code = called.case(At::Option("c"));
-        while at < rest.len() && operand.is_none() {
-            let option = rest[at];
-            let is_end = self.words[option].text.as_ref() == b"--";
-            match self.take(called, rest, &mut at) {
-                Taken::Operand(_) | Taken::Flags(_) if is_end => {}
-                Taken::Operand(index) => operand = Some(index),
-                Taken::Valued(name, index) => {
-                    let name = name.to_vec();
-                    runs_text |= rest_letters(&self.words[option], &name).contains(&b'c');
-                    self.valued(called, &name, index);
-                    self.process(called, index);
-                }
-                Taken::Chosen(index) => {
-                    if let Some(case) = called.case(At::Option("-")) {
-                        self.mark(index, case);
-                    }
-                    runs_text = true;
-                }
-                Taken::Flags(index) => {
-                    let text = self.words[index].text.to_vec();
-                    let short = !text.starts_with(b"--");
-                    let is_powershell = text.eq_ignore_ascii_case(b"-command");
-                    runs_text |= short && text.contains(&b'c') || is_powershell;
-                    reads_input |= short && text.contains(&b's');
-                    // `-c"…"` in one word is a text for some shells.
-                    if let (true, Some(case)) = (runs_text, code) {
-                        self.mark(index, case);
-                    }
-                }
-            }
-        }
-        if let (Some(index), true, Some(case)) = (operand, runs_text, code) {
-            self.mark(index, case);
-        } else if let Some(index) = operand {
-            self.process(called, index);
-            let word = &self.words[index];
-            let text = word.text.as_ref();
-            reads_input |= !word.whole || text == b"-";
-            reads_input |= text.starts_with(b"/dev/") || text.starts_with(b"/proc/");
-        }
-        if !runs_text && (operand.is_none() || reads_input) {
-            self.reading.input = called.case(At::Input);
-        }
-    }
-
-    fn process(&mut self, called: Called, index: usize) {
-        if let Some(case) = called.case(At::Operand(0)) {
-            self.reading.marks.push((index, Mark::Process(case)));
-        }
-    }
-
-    fn remote(&mut self, called: Called, rest: &[usize]) {
-        let (mut at, mut operands) = (0, Vec::new());
-        let code = called.case(At::From(1));
-        while at < rest.len() {
-            let taken = self.take(called, rest, &mut at);
-            match taken {
-                Taken::Valued(name, index) => {
-                    let name = name.to_vec();
-                    self.valued(called, &name, index);
-                }
-                Taken::Flags(_) => {}
-                Taken::Operand(index) | Taken::Chosen(index) => {
-                    let is_end = self.words[index].text.as_ref() == b"--";
-                    if !is_end || operands.len() > 1 {
-                        operands.push(index);
-                    }
-                    if operands.len() > 1 {
-                        break;
-                    }
-                }
-            }
-        }
-        let text = operands.get(1).into_iter().chain(rest.get(at..).unwrap_or_default());
-        let text: Vec<usize> = text.copied().collect();
-        if let Some(case) = code {
-            text.iter().for_each(|index| self.mark(*index, case));
-        }
-        // `ssh HOST bash -s` still runs its input; `ssh HOST 'cat > f'` does not.
-        let runs = text.iter().map(|index| self.words[*index].name());
-        let is_shell = |name: Option<&[u8]>| {
-            name.is_none_or(|name| {
-                name == b"sudo"
-                    || name.starts_with(b"-")
-                    || find(name).is_some_and(|it| it.program.shape == Shape::Shell)
-            })
-        };
-        if runs.into_iter().all(is_shell) {
-            self.reading.input = called.case(At::Input);
         }
     }
 
@@ -479,14 +391,4 @@ fn option(name: &[u8]) -> At {
         _ => None,
     });
     found.map_or(At::Syntax, At::Option)
-}
-
-/// The letters before the one that takes a value.
-fn rest_letters<'w>(word: &'w Word<'_>, name: &[u8]) -> &'w [u8] {
-    let text = word.text.as_ref();
-    if name.starts_with(b"--") || !text.starts_with(b"-") {
-        return &[];
-    }
-    let end = text.iter().position(|byte| *byte == name[0]).unwrap_or(0);
-    &text[..end]
 }

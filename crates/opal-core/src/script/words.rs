@@ -50,7 +50,8 @@ pub fn dequote(raw: &[u8], reference: Option<std::ops::Range<usize>>, kind: Kind
         is_quote(&raw[..range.start]) && raw[range.end.min(raw.len())..] == raw[..range.start]
     });
     let has_process = !whole
-        && (holds_process(&raw[..raw.len().min(LONGEST)]) || raw.len() > LONGEST && reference.is_some());
+        && (holds_process(&raw[..raw.len().min(LONGEST)])
+            || raw.len() > LONGEST && reference.is_some());
     Word {
         text,
         whole,
@@ -75,7 +76,12 @@ fn holds_process(text: &[u8]) -> bool {
 
 /// The text at the start that means itself, and how many bytes of `raw` it took.
 fn literal(raw: &[u8]) -> (Cow<'_, [u8]>, usize) {
-    let plain = |byte: &u8| !matches!(byte, b'\\' | b'\'' | b'"' | b'$' | b'`' | b'*' | b'?' | b'[' | b'{' | b'<' | b'>');
+    let plain = |byte: &u8| {
+        !matches!(
+            byte,
+            b'\\' | b'\'' | b'"' | b'$' | b'`' | b'*' | b'?' | b'[' | b'{' | b'<' | b'>'
+        )
+    };
     let length = raw.iter().take_while(|byte| plain(byte)).count();
     if length == raw.len() || raw == b"[" || raw == b"{}" {
         return (Cow::Borrowed(raw), raw.len());
@@ -162,8 +168,17 @@ mod tests {
     #[test]
     fn quotes_and_escapes_do_not_hide_a_name() {
         for raw in [
-            "eval", "e\"va\"l", "\\eval", "'eval'", "\"eval\"", "e\\va\\l", "$'eval'", "$\"eval\"",
-            "/bin/ev''al", "e\\\nval", "'e'\"v\"al",
+            "eval",
+            "e\"va\"l",
+            "\\eval",
+            "'eval'",
+            "\"eval\"",
+            "e\\va\\l",
+            "$'eval'",
+            "$\"eval\"",
+            "/bin/ev''al",
+            "e\\\nval",
+            "'e'\"v\"al",
         ] {
             let word = dequote(raw.as_bytes(), None, Kind::Plain);
             assert_eq!(word.name(), Some(&b"eval"[..]), "{raw}");
@@ -172,7 +187,9 @@ mod tests {
 
     #[test]
     fn what_the_shell_makes_is_not_known() {
-        for raw in ["$X", "e$X", "ev*", "ev?l", "e[v]al", "{eval,x}", "`x`", "$'\\x65val'", "\"$X\""] {
+        for raw in
+            ["$X", "e$X", "ev*", "ev?l", "e[v]al", "{eval,x}", "`x`", "$'\\x65val'", "\"$X\""]
+        {
             let word = dequote(raw.as_bytes(), None, Kind::Plain);
             assert_eq!(word.name(), None, "{raw}");
         }

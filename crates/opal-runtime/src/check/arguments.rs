@@ -354,9 +354,7 @@ fn form(descriptor: &Descriptor) -> String {
 fn has_references(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Literal(_) | ExprKind::Missing | ExprKind::Regex(_) => false,
-        ExprKind::Str(pieces) => {
-            pieces.iter().any(|piece| matches!(piece, StrPiece::Reference(_)))
-        }
+        ExprKind::Str(pieces) => pieces.iter().any(|piece| matches!(piece, StrPiece::Reference(_))),
         ExprKind::Binary { first, rest } => {
             has_references(first) || rest.iter().any(|(_, _, right)| has_references(right))
         }

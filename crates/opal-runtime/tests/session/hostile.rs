@@ -3,8 +3,8 @@
 use std::fs;
 
 use opal_core::context::{Context, Place as At};
-use opal_core::script::Case;
 use opal_core::resolver::{ScriptPart, TroubleKind};
+use opal_core::script::Case;
 use opal_core::{Data, Secret};
 
 use crate::payloads::PAYLOADS;

@@ -29,6 +29,7 @@ const VALUES: [&str; 12] = [
 ];
 
 /// Spellings of rows of the table that must be refused as well.
+#[rustfmt::skip]
 const REFUSED: &[&str] = &[
     // Command words.
     "e\"va\"l @var.x", "\\eval @var.x", "'eval' @var.x", "$'eval' @var.x", "$\"eval\" @var.x", "e\\val @var.x",
@@ -86,6 +87,7 @@ const REFUSED: &[&str] = &[
     "bash /dev/stdin <<< @var.x", "source <(echo @var.x)", "bash <(echo @var.x)", "bash --rcfile <(echo @var.x) -i",
     "echo @var.x | bash", "printf %s @var.x | bash", "echo @var.x | cat | bash", "cat <<< @var.x | bash", "echo @var.x | sudo bash",
     "{ bash; } <<< @var.x", "(bash) <<< @var.x", "echo @var.x | { bash; }", "if true; then bash; fi <<< @var.x",
+    "bash < <(echo @var.x)", "bash <<< \"$(echo @var.x)\"", ". <(cat <<< @var.x)", "echo ${HOME:$(echo @var.x)}", "echo \"${a[$(echo @var.x)]}\"", "a[$(echo @var.x)]=1",
     "eval \"$(echo @var.x)\"", "bash -c \"$(echo @var.x)\"", "bash -c \"$(cat <<< @var.x)\"", "echo @var.x | xargs -I{} sh -c {}",
     "ssh host <<< @var.x", "ssh host bash -s <<< @var.x", "echo @var.x | ssh host bash", "at now <<< @var.x",
     "bash <<E\n@var.x\nE", "source /dev/stdin <<E\n@var.x\nE", "<<E bash\n@var.x\nE", "bash -s <<E a\n@var.x\nE",
@@ -97,6 +99,7 @@ const REFUSED: &[&str] = &[
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
+#[rustfmt::skip]
 const ALLOWED: &[&str] = &[
     "echo @var.x", "echo \"@var.x\"", "echo a@var.x b", "printf '%s\\n' @var.x", "printf \"@var.x\"", "cat <<E\n@var.x\nE",
     "cat <<E | cat\n@var.x\nE", "A=@var.x; echo \"$A\"", "A=@var.x env", "export A=@var.x", "export \"A=@var.x\"",
@@ -220,15 +223,32 @@ fn what_is_data_is_allowed_and_runs_nothing_in_both_shells() {
 
 #[test]
 fn programs_that_run_an_option_are_warned_about_and_only_there() {
-    let warned = |line: &str| contexts(line).iter().any(|it| it.found().is_some_and(|it| it.role == Role::Warn));
+    let warned = |line: &str| {
+        contexts(line).iter().any(|it| it.found().is_some_and(|it| it.role == Role::Warn))
+    };
     for case in CASES.iter().filter(|case| case.role == Role::Warn && case.at != At::Syntax) {
         assert!(warned(case.example), "{}", case.example);
     }
     for line in [
-        "git commit -m @var.x", "git -C @var.x status", "tar -cf @var.x b", "find @var.x -name '*.rs'", "find . -name @var.x",
-        "python3 script.py @var.x", "ssh @var.x uptime", "ssh -i @var.x host uptime", "rsync -a @var.x host:b", "awk -v a=@var.x '{ print a }' f",
-        "awk '{ print $1 }' @var.x", "psql -d @var.x -f f.sql", "node app.js @var.x", "find . -exec cp {} @var.x ';'", "sort @var.x",
-        "kubectl apply -f @var.x", "docker run -e A=@var.x img", "make V=@var.x", "curl -H \"A: @var.x\" url",
+        "git commit -m @var.x",
+        "git -C @var.x status",
+        "tar -cf @var.x b",
+        "find @var.x -name '*.rs'",
+        "find . -name @var.x",
+        "python3 script.py @var.x",
+        "ssh @var.x uptime",
+        "ssh -i @var.x host uptime",
+        "rsync -a @var.x host:b",
+        "awk -v a=@var.x '{ print a }' f",
+        "awk '{ print $1 }' @var.x",
+        "psql -d @var.x -f f.sql",
+        "node app.js @var.x",
+        "find . -exec cp {} @var.x ';'",
+        "sort @var.x",
+        "kubectl apply -f @var.x",
+        "docker run -e A=@var.x img",
+        "make V=@var.x",
+        "curl -H \"A: @var.x\" url",
     ] {
         assert!(contexts(line).iter().all(|it| it.found().is_none()), "{line}");
     }
@@ -239,17 +259,50 @@ fn programs_that_run_an_option_are_warned_about_and_only_there() {
 fn a_value_that_would_begin_a_word_with_a_dash_is_refused_however_the_word_begins() {
     let place = Place::new(Only::Bash);
     for line in [
-        "ls @var.x", "ls \"@var.x\"", "ls \"\"@var.x", "ls ''@var.x", "ls \"\"''\"@var.x\"", "ls $NONE@var.x", "ls \"$NONE\"@var.x",
-        "ls \"$NONE@var.x\"", "ls ${NONE}@var.x", "ls $(true)@var.x", "ls `true`@var.x", "ls ${NONE:-@var.x}", "ls \"${NONE:-@var.x}\"",
-        "ls ${NONE-\"@var.x\"}", "ls {a,@var.x}", "ls {@var.x,b}", "ls ''{a,@var.x}", "ls $1@var.x", "ls $@@var.x", "ls \\\n@var.x",
-        "ls \"${HOME/x/@var.x}\"", "ls @var.y()@var.x",
+        "ls @var.x",
+        "ls \"@var.x\"",
+        "ls \"\"@var.x",
+        "ls ''@var.x",
+        "ls \"\"''\"@var.x\"",
+        "ls $NONE@var.x",
+        "ls \"$NONE\"@var.x",
+        "ls \"$NONE@var.x\"",
+        "ls ${NONE}@var.x",
+        "ls $(true)@var.x",
+        "ls `true`@var.x",
+        "ls ${NONE:-@var.x}",
+        "ls \"${NONE:-@var.x}\"",
+        "ls ${NONE-\"@var.x\"}",
+        "ls {a,@var.x}",
+        "ls {@var.x,b}",
+        "ls ''{a,@var.x}",
+        "ls $1@var.x",
+        "ls $@@var.x",
+        "ls \\\n@var.x",
+        "ls \"${HOME/x/@var.x}\"",
+        "ls @var.y()@var.x",
     ] {
         assert!(is_refused(&place, &line.replace("@var.y", "@env.Y"), "-la"), "{line}");
     }
     for line in [
-        "ls -- @var.x", "ls -- \"\"@var.x", "ls a@var.x", "ls \"a@var.x\"", "ls --x=@var.x", "ls $NONE/@var.x", "ls \"$NONE/\"@var.x",
-        "ls ${NONE:-a@var.x}", "ls a{b,@var.x}", "A=@var.x; true", "true <<< @var.x", "echo a > f@var.x", "ls 'a'@var.x", "ls \\a@var.x",
-        "ls {a,b@var.x}", "cat <<E\n@var.x\nE", "ls $((1))@var.x", "ls \"$NONE\"a@var.x",
+        "ls -- @var.x",
+        "ls -- \"\"@var.x",
+        "ls a@var.x",
+        "ls \"a@var.x\"",
+        "ls --x=@var.x",
+        "ls $NONE/@var.x",
+        "ls \"$NONE/\"@var.x",
+        "ls ${NONE:-a@var.x}",
+        "ls a{b,@var.x}",
+        "A=@var.x; true",
+        "true <<< @var.x",
+        "echo a > f@var.x",
+        "ls 'a'@var.x",
+        "ls \\a@var.x",
+        "ls {a,b@var.x}",
+        "cat <<E\n@var.x\nE",
+        "ls $((1))@var.x",
+        "ls \"$NONE\"a@var.x",
     ] {
         assert!(!is_refused(&place, line, "-la"), "{line}");
     }
@@ -259,8 +312,12 @@ fn a_value_that_would_begin_a_word_with_a_dash_is_refused_however_the_word_begin
 fn a_redirection_of_a_value_opens_no_connection() {
     let place = Place::new(Only::Bash);
     for (line, value) in [
-        ("echo a > @var.x", "/dev/tcp/127.0.0.1/1"), ("cat < \"@var.x\"", "/dev/udp/127.0.0.1/1"), ("echo a > /@var.x", "dev/tcp/127.0.0.1/1"),
-        ("echo a >> /dev/@var.x", "tcp/127.0.0.1/1"), ("echo a > $NONE/@var.x", "dev/tcp/127.0.0.1/1"), ("echo a &> @var.x", "/dev/tcp/h/1"),
+        ("echo a > @var.x", "/dev/tcp/127.0.0.1/1"),
+        ("cat < \"@var.x\"", "/dev/udp/127.0.0.1/1"),
+        ("echo a > /@var.x", "dev/tcp/127.0.0.1/1"),
+        ("echo a >> /dev/@var.x", "tcp/127.0.0.1/1"),
+        ("echo a > $NONE/@var.x", "dev/tcp/127.0.0.1/1"),
+        ("echo a &> @var.x", "/dev/tcp/h/1"),
     ] {
         assert!(is_refused(&place, line, value), "{line} {value}");
     }
@@ -271,7 +328,13 @@ fn a_redirection_of_a_value_opens_no_connection() {
 #[test]
 fn a_value_that_names_the_program_is_no_shell_where_other_values_follow() {
     let place = Place::new(Only::Bash);
-    for line in ["@var.x -c \"@env.Y\"", "\"@var.x\" @env.Y", "sudo @var.x @env.Y", "@var.x <<< @env.Y", "/bin/@var.x @env.Y"] {
+    for line in [
+        "@var.x -c \"@env.Y\"",
+        "\"@var.x\" @env.Y",
+        "sudo @var.x @env.Y",
+        "@var.x <<< @env.Y",
+        "/bin/@var.x @env.Y",
+    ] {
         assert!(is_refused(&place, line, "bash"), "{line}");
         assert!(is_refused(&place, line, "eval"), "{line}");
     }

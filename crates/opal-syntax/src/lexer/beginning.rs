@@ -72,21 +72,21 @@ impl Lexer<'_> {
     /// A frame was closed before the position: what it leaves for the word around it.
     pub(super) fn note_closed(&mut self, closed: &Frame) {
         if closed.kind.holds_commands() && closed.substitution {
-            let is_sum = self.frames.last().is_some_and(|top| top.arithmetic);
-            if is_sum && (self.contexts.len() as u32) > closed.references {
+            if (self.contexts.len() as u32) > closed.references && self.is_computed() {
                 self.compute_printed(closed.references);
             }
         }
         let end = self.pos as u32;
         let is_solid = match closed.kind {
-            FrameKind::Quote => {
-                closed.solid || self.is_solid(closed.seen, self.pos - 1, *closed)
-            }
+            FrameKind::Quote => closed.solid || self.is_solid(closed.seen, self.pos - 1, *closed),
             FrameKind::Arithmetic | FrameKind::OldSum | FrameKind::Paren | FrameKind::List => true,
             _ => false,
         };
         let Some(top) = self.frames.last_mut() else { return };
-        if closed.kind.is_compound() || closed.kind == FrameKind::Group || closed.kind == FrameKind::Paren {
+        if closed.kind.is_compound()
+            || closed.kind == FrameKind::Group
+            || closed.kind == FrameKind::Paren
+        {
             top.command.inner = closed.runs_input.or(top.command.inner);
             top.runs_input = closed.runs_input.or(top.runs_input);
         }
@@ -101,6 +101,18 @@ impl Lexer<'_> {
         }
     }
 
+    /// Whether the shell computes what is in the frame on top.
+    fn is_computed(&self) -> bool {
+        self.frames.last().is_some_and(|top| {
+            let command = &top.command;
+            top.arithmetic
+                || matches!(top.operator, Operator::Index | Operator::Substring)
+                || top.kind.holds_commands()
+                    && command.may_assign()
+                    && self.in_subscript(command.word, self.pos)
+        })
+    }
+
     /// Reads what follows the `${` before the position: the name, and what is done with it.
     pub(super) fn expansion_head(&mut self) {
         let mut at = self.pos;
@@ -108,7 +120,15 @@ impl Lexer<'_> {
         let name = self.src.get(at..).unwrap_or_default();
         let length = name.iter().take_while(|byte| is_name_byte(**byte)).count();
         // `${@}`, `${*}` and their like have a name of one character.
-        let special = length == 0 && matches!(name, [b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!', b':' | b'}' | b'-' | b'+' | b'/' | b'%' | b'#', ..]);
+        let special = length == 0
+            && matches!(
+                name,
+                [
+                    b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!',
+                    b':' | b'}' | b'-' | b'+' | b'/' | b'%' | b'#',
+                    ..
+                ]
+            );
         self.set_operator(at + length + usize::from(special));
     }
 

@@ -201,7 +201,8 @@ impl Command {
             _ => {}
         }
         self.at_command = false;
-        self.declares = matches!(word, b"export" | b"declare" | b"local" | b"readonly" | b"typeset");
+        self.declares =
+            matches!(word, b"export" | b"declare" | b"local" | b"readonly" | b"typeset");
         self.is_judged = self.declares
             || matches!(word, b"builtin" | b"command")
             || word.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\'));

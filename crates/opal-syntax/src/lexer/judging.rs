@@ -110,8 +110,8 @@ impl<'s> Lexer<'s> {
         let (kind, command) = (frame.kind, frame.command);
         let is_compound = !matches!(kind, FrameKind::Step | FrameKind::Substitution);
         let has_references = references > command.references;
-        let reads_pipe = frame.is_piped
-            && (references > frame.pipeline.0 || heredocs > frame.pipeline.1);
+        let reads_pipe =
+            frame.is_piped && (references > frame.pipeline.0 || heredocs > frame.pipeline.1);
         let is_head = std::mem::take(&mut frame.is_head);
         let has_words = self.judged.words.len() as u32 > command.first;
         if kind == FrameKind::List || command.patterns || kind == FrameKind::Case && is_head {
@@ -166,9 +166,8 @@ impl<'s> Lexer<'s> {
                 }
                 Mark::Process(_) => {}
                 Mark::Program => self.each(word.references, |context, _| context.program(true)),
-                Mark::Declared => self.each(word.references, |context, spot| {
-                    context.declared(spot.owner == owner)
-                }),
+                Mark::Declared => self
+                    .each(word.references, |context, spot| context.declared(spot.owner == owner)),
             }
         }
         for index in &reading.attributed {
@@ -223,6 +222,12 @@ impl<'s> Lexer<'s> {
         let Some(case) = input else { return };
         for word in kept.iter().filter(|word| word.kind == Kind::Input) {
             self.set(word.references, owner, case);
+        }
+        // `bash < <( … )`
+        let is_process = |it: &&Kept| self.src[it.start as usize..].starts_with(b"<(");
+        let processes: Vec<Kept> = kept.iter().filter(is_process).copied().collect();
+        for word in processes.iter().filter(|word| word.kind == Kind::Target) {
+            self.each(word.references, |context, _| context.case(case));
         }
         for pending in self.heredocs.iter_mut().filter(|it| it.command == command.id) {
             pending.evaluated = Some(case);

@@ -238,7 +238,7 @@ impl Lexer<'_> {
     }
 
     /// Whether `NAME[` stands between `from` and `at` without its `]`.
-    fn in_subscript(&self, from: u32, at: usize) -> bool {
+    pub(super) fn in_subscript(&self, from: u32, at: usize) -> bool {
         if from == NONE || from as usize >= at {
             return false;
         }

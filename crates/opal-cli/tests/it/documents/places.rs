@@ -57,7 +57,7 @@ fn page() -> String {
         "\n## What opal does not follow\n\n\
          opal reads the text of a step. What the step does with a shell variable is not followed: \
          after `x=@var.text`, `eval \"$x\"`, `$((x))` and `${!x}` evaluate the value because the step \
-         says so. The same holds for files that a step writes and runs, and for shell functions that \
+         says so. The same holds for files that a step writes and runs, for input that `exec` sets for later commands, and for shell functions that \
          evaluate their arguments. An expansion among the words of a command (`printf \"$format\" \
          @var.x`) is taken for an ordinary word, not for an option.\n",
     );
@@ -67,6 +67,7 @@ fn page() -> String {
 #[test]
 fn places_of_shell_text_are_documented_from_their_table() {
     let path = repository().join(PAGE);
+    #[expect(clippy::disallowed_methods, reason = "a switch of the tests")]
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&path, page()).unwrap();
     }

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::Why;
-use opal_core::script::runs_at_start;
 use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble, TroubleKind};
+use opal_core::script::runs_at_start;
 use zeroize::Zeroizing;
 
 use super::{View, descendants};

@@ -1,0 +1,114 @@
+//! Shells, on this machine and on others: what they run, and whether they run their input.
+
+use super::super::cases::At;
+use super::super::programs::{Called, Shape, find};
+use super::super::words::Word;
+use super::{Mark, Reader, Taken};
+
+impl Reader<'_, '_> {
+    pub(super) fn shell(&mut self, called: Called, rest: &[usize]) {
+        let (mut at, mut runs_text, mut reads_input) = (0, false, false);
+        let mut operand = None;
+        let code = called.case(At::Option("c"));
+        while at < rest.len() && operand.is_none() {
+            let option = rest[at];
+            let is_end = self.words[option].text.as_ref() == b"--";
+            match self.take(called, rest, &mut at) {
+                Taken::Operand(_) | Taken::Flags(_) if is_end => {}
+                Taken::Operand(index) => operand = Some(index),
+                Taken::Valued(name, index) => {
+                    let name = name.to_vec();
+                    runs_text |= rest_letters(&self.words[option], &name).contains(&b'c');
+                    self.valued(called, &name, index);
+                    self.process(called, index);
+                }
+                Taken::Chosen(index) => {
+                    if let Some(case) = called.case(At::Option("-")) {
+                        self.mark(index, case);
+                    }
+                    runs_text = true;
+                }
+                Taken::Flags(index) => {
+                    let text = self.words[index].text.to_vec();
+                    let short = !text.starts_with(b"--");
+                    let is_powershell = text.eq_ignore_ascii_case(b"-command");
+                    runs_text |= short && text.contains(&b'c') || is_powershell;
+                    reads_input |= short && text.contains(&b's');
+                    // `-c"…"` in one word is a text for some shells.
+                    if let (true, Some(case)) = (runs_text, code) {
+                        self.mark(index, case);
+                    }
+                }
+            }
+        }
+        if let (Some(index), true, Some(case)) = (operand, runs_text, code) {
+            self.mark(index, case);
+        } else if let Some(index) = operand {
+            self.process(called, index);
+            let word = &self.words[index];
+            let text = word.text.as_ref();
+            reads_input |= !word.whole || text == b"-";
+            reads_input |= text.starts_with(b"/dev/") || text.starts_with(b"/proc/");
+        }
+        if !runs_text && (operand.is_none() || reads_input) {
+            self.reading.input = called.case(At::Input);
+        }
+    }
+
+    fn process(&mut self, called: Called, index: usize) {
+        if let Some(case) = called.case(At::Operand(0)) {
+            self.reading.marks.push((index, Mark::Process(case)));
+        }
+    }
+
+    pub(super) fn remote(&mut self, called: Called, rest: &[usize]) {
+        let (mut at, mut operands) = (0, Vec::new());
+        let code = called.case(At::From(1));
+        while at < rest.len() {
+            let taken = self.take(called, rest, &mut at);
+            match taken {
+                Taken::Valued(name, index) => {
+                    let name = name.to_vec();
+                    self.valued(called, &name, index);
+                }
+                Taken::Flags(_) => {}
+                Taken::Operand(index) | Taken::Chosen(index) => {
+                    let is_end = self.words[index].text.as_ref() == b"--";
+                    if !is_end || operands.len() > 1 {
+                        operands.push(index);
+                    }
+                    if operands.len() > 1 {
+                        break;
+                    }
+                }
+            }
+        }
+        let text = operands.get(1).into_iter().chain(rest.get(at..).unwrap_or_default());
+        let text: Vec<usize> = text.copied().collect();
+        if let Some(case) = code {
+            text.iter().for_each(|index| self.mark(*index, case));
+        }
+        // `ssh HOST bash -s` still runs its input; `ssh HOST 'cat > f'` does not.
+        let runs = text.iter().map(|index| self.words[*index].name());
+        let is_shell = |name: Option<&[u8]>| {
+            name.is_none_or(|name| {
+                name == b"sudo"
+                    || name.starts_with(b"-")
+                    || find(name).is_some_and(|it| it.program.shape == Shape::Shell)
+            })
+        };
+        if runs.into_iter().all(is_shell) {
+            self.reading.input = called.case(At::Input);
+        }
+    }
+}
+
+/// The letters before the one that takes a value.
+fn rest_letters<'w>(word: &'w Word<'_>, name: &[u8]) -> &'w [u8] {
+    let text = word.text.as_ref();
+    if name.starts_with(b"--") || !text.starts_with(b"-") {
+        return &[];
+    }
+    let end = text.iter().position(|byte| *byte == name[0]).unwrap_or(0);
+    &text[..end]
+}
