@@ -15,7 +15,7 @@ const ARROWS: [(&str, &[&str]); 6] = [
 
 /// What the syntax may take from the core: places (in sources and in shell text), diagnostics, and the
 /// written form of durations.
-const CORE_FOR_SYNTAX: [&str; 15] = [
+const CORE_FOR_SYNTAX: [&str; 16] = [
     "Code",
     "Diagnostic",
     "Duration",
