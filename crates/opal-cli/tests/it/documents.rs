@@ -279,8 +279,18 @@ fn the_blocks_of_the_readme_behave_as_they_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let blocks = blocks(&fs::read_to_string(path).unwrap());
     let of = |info: &str| &blocks.iter().find(|block| block.info == info).unwrap().text;
-    let ran = Opal::machine(of("opl")).args(["deploy", "staging", "--dry-run"]).run();
+    let opal = Opal::machine(of("opl")).file("VERSION", "1.4.0");
+    let ran = opal.call(&["deploy", "staging", "--dry-run"]);
     assert!(ran.code(0).stdout.starts_with(of("text")), "{ran:#?}");
+    opal.call(&["deploy", "staging"]).code(0).stdout("shop 1.4.0 with 2 replicas\n");
+    opal.call(&["plan", "deploy", "production", "-o", "production.plan"]).code(0);
+    opal.write("VERSION", "1.4.1");
+    opal.call(&["run", "--plan", "production.plan"]).code(76).says("value_changed");
+    for scene in ["first", "refused"] {
+        let text =
+            fs::read_to_string(in_repository(&format!("docs/pictures/{scene}.txt"))).unwrap();
+        assert!(text.contains(of("opl").trim_end()), "the scene `{scene}` shows another file");
+    }
     let command = of("sh").split_once(" -- ").unwrap().1.split_whitespace();
     let words: Vec<String> =
         command.map(|word| word.replace("examples/", &in_repository("examples/"))).collect();
@@ -289,6 +299,25 @@ fn the_blocks_of_the_readme_behave_as_they_say() {
 
 fn in_repository(path: &str) -> String {
     format!("{}/{path}", repository().display())
+}
+
+#[test]
+fn every_picture_of_the_documents_exists_for_dark_and_light_and_has_a_scene() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let quoted = readme.split('"').filter(|part| part.ends_with(".svg"));
+    let mut names: Vec<&str> = quoted.collect();
+    assert!(names.len() >= 4, "{names:?}");
+    names.retain(|name| !Path::new(&in_repository(name)).is_file());
+    assert_eq!(names, Vec::<&str>::new());
+    for entry in fs::read_dir(in_repository("docs/pictures")).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let scene = stem.trim_end_matches("-dark").trim_end_matches("-light");
+        for file in [".txt", "-dark.svg", "-light.svg"] {
+            let wanted = path.with_file_name(format!("{scene}{file}"));
+            assert!(wanted.is_file(), "{}", wanted.display());
+        }
+    }
 }
 
 #[test]

@@ -1,11 +1,14 @@
-//! Escape sequences of terminals, taken out of a stream.
+//! What is only for a terminal, taken out of a stream: escape sequences, and the carriage return that a
+//! terminal puts before a line end.
 
-/// Where a stream is with regard to escape sequences; one for each stream.
+/// Where a stream is with regard to that; one for each stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Escapes {
     state: State,
-    /// Whether anything was taken out so far.
+    /// Whether an escape sequence was taken out so far.
     found: bool,
+    /// A carriage return that may come before a line end.
+    held: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,7 +31,7 @@ enum State {
 const ESC: u8 = 0x1b;
 
 impl Escapes {
-    /// Whether anything was taken out so far.
+    /// Whether an escape sequence was taken out so far.
     #[must_use]
     pub fn found(&self) -> bool {
         self.found
@@ -42,7 +45,11 @@ impl Escapes {
             let (state, is_text) = self.state.after(byte);
             self.found |= !is_text;
             self.state = state;
-            kept.extend(is_text.then_some(byte));
+            if is_text {
+                kept.extend((self.held && byte != b'\n').then_some(b'\r'));
+                self.held = byte == b'\r';
+                kept.extend((!self.held).then_some(byte));
+            }
         }
         kept
     }
@@ -77,7 +84,9 @@ mod tests {
     #[test]
     fn sequences_go_and_text_stays_however_it_is_cut() {
         for (given, kept) in [
-            ("plain\r\n", "plain\r\n"),
+            ("plain\r\nnext\n", "plain\nnext\n"),
+            ("10%\r20%\r\x1b[K\r\n", "10%\r20%\r\n"),
+            ("end\r", "end"),
             ("\x1b[1;31mred\x1b[0m.", "red."),
             ("\x1b[38;2;1;2;3ma\x1b[?25lb", "ab"),
             ("\x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "alink"),

@@ -75,8 +75,8 @@ fn tools_keep_their_colours_and_evidence_has_none() {
     let (code, shown) = on_a_terminal(&release, &["apply", "core/net", "--yes"], b"");
     assert!(code == 0 && shown.contains("\x1b[1;32mgreen\x1b[0m"), "{shown:?}");
     let printed = |name: &str| std::fs::read_to_string(release.evidence().join(name)).unwrap();
-    assert_eq!(printed("shell_apply.stdout.txt").trim_end(), "green done");
-    assert_eq!(printed("shell_apply.stderr.txt").trim_end(), "red");
+    assert_eq!(printed("shell_apply.stdout.txt"), "green done\n");
+    assert_eq!(printed("shell_apply.stderr.txt"), "red\n");
     let ran = release.apply(&[]);
     ran.code(0).says("plain");
     assert_eq!(printed("shell_apply.stderr.txt"), "red\n");

@@ -19,8 +19,8 @@ apply)
         printf '%s\n' "$wanted" >"$paper"
         say "a $input_size server stands in $input_network__name"
     fi
-    printf '{"size": %s, "network": %s}\n' "$(json "$input_size")" "$(json "$input_network__name")" \
-        >"$HYOPS_OUTPUTS_FILE"
+    printf '{"size": %s, "network": %s, "file": %s}\n' \
+        "$(json "$input_size")" "$(json "$input_network__name")" "$(json "$paper")" >"$HYOPS_OUTPUTS_FILE"
     ;;
 plan) if is_written; then say "nothing would change"; else printf '%s\n' "$wanted"; fi ;;
 validate)
