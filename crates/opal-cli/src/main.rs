@@ -37,23 +37,33 @@ use std::panic;
 use std::process::ExitCode;
 
 use arguments::Typed;
+use opal_runtime::decorators;
 
 /// The first word where opal is to start another program, as the leader of a terminal's session.
 /// Only opal itself starts opal like this.
 const LEADER: &str = "__leader";
+
+/// The first word where opal is to render one template, with little memory and time.
+const RENDERER: &str = "__render";
 
 /// The first word where it is called by the name of `hyops`.
 const HYOPS: &str = "__hyops";
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == LEADER) {
+    let first = words.next().unwrap_or_default();
+    if first == LEADER {
         return match opal_runtime::session::lead(words) {
             Ok(code) => ExitCode::from(code),
             Err(error) => view::unled(&error),
         };
     }
     signals::no_core_dumps();
+    if first == RENDERER {
+        let rendered = decorators::render_here();
+        return rendered.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
+    decorators::render_with(|| std::env::current_exe().ok(), RENDERER);
     signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
     panic::catch_unwind(opal).unwrap_or(ExitCode::from(failure::Exit::Bug.code()))

@@ -23,6 +23,7 @@ mod resource;
 pub mod secrecy;
 mod value;
 
+pub use resource::file_template::{render_here, render_with};
 pub use secrecy::is_secret_name;
 
 /// Every built-in decorator, in the order in which the groups are explained to users.

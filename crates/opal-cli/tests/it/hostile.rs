@@ -6,5 +6,6 @@ mod many;
 mod parents;
 mod pipes;
 mod roots;
+mod templates;
 mod transports;
 mod unwritable;

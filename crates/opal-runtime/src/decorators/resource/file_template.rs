@@ -1,5 +1,6 @@
 //! A file that is kept equal to what a template renders to.
 
+mod apart;
 mod chains;
 mod engine;
 mod go;
@@ -22,6 +23,7 @@ use super::content::{self, MAX_BYTES};
 use super::diff::{grouped, unified};
 use super::{links, paths};
 use crate::decorators::common::{DEPENDS_ON, ID, NO, OCTAL, VERIFY_TIMEOUT};
+pub use apart::{render_here, render_with};
 use engine::Template;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {

@@ -13,7 +13,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use opal_core::Data;
 use zeroize::Zeroizing;
 
-use super::{chains, go};
+use super::{apart, chains, go};
 use crate::world::wiped;
 
 /// Steps of the engine, about a second of them.
@@ -55,6 +55,8 @@ impl Fault {
 pub(super) struct Template {
     source: String,
     allow_missing: bool,
+    /// Whether it needs no process of its own.
+    is_tame: bool,
     environment: Environment<'static>,
     names: OnceLock<BTreeSet<String>>,
 }
@@ -79,9 +81,11 @@ impl Template {
     fn compile(source: &str, allow_missing: bool) -> Result<Self, Fault> {
         let jinja = go::to_jinja(source)?;
         chains::demand_short(&jinja)?;
+        let is_tame = apart::is_tame(&jinja);
         let mut environment = surroundings(allow_missing);
         environment.add_template_owned(NAME, jinja.into_owned()).map_err(|error| fault(&error))?;
-        Ok(Self { source: source.to_owned(), allow_missing, environment, names: OnceLock::new() })
+        let (source, names) = (source.to_owned(), OnceLock::new());
+        Ok(Self { source, allow_missing, is_tame, environment, names })
     }
 
     /// The names that the template uses and does not set itself.
@@ -96,6 +100,16 @@ impl Template {
 
     /// With each of these values under its name.
     pub(super) fn render<'d>(
+        &self,
+        values: impl Iterator<Item = (&'d str, &'d Data)> + Clone,
+    ) -> Result<Zeroizing<Vec<u8>>, Fault> {
+        let apart = || apart::render(&self.source, self.allow_missing, values.clone());
+        let rendered = if self.is_tame { None } else { apart() };
+        rendered.unwrap_or_else(|| self.render_within(values))
+    }
+
+    /// The same in this process.
+    pub(super) fn render_within<'d>(
         &self,
         values: impl Iterator<Item = (&'d str, &'d Data)>,
     ) -> Result<Zeroizing<Vec<u8>>, Fault> {

@@ -21,7 +21,7 @@ fn data() -> Data {
     ])
 }
 
-fn fields(data: &Data) -> impl Iterator<Item = (&str, &Data)> {
+fn fields(data: &Data) -> impl Iterator<Item = (&str, &Data)> + Clone {
     let Data::Map(fields) = data else { panic!("a map is given") };
     fields.iter().map(|(name, data)| (name.as_str(), data))
 }
