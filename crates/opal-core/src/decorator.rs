@@ -119,13 +119,16 @@ pub enum Cost {
     Expensive,
 }
 
-/// How a value that it gives is shown.
+/// How a value that it gives is shown; [`crate::Class::of`] decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
-    /// A declared secret: a placeholder everywhere, scrubbed from four characters on.
+    /// A declared secret, which nothing makes public.
     Secret,
-    /// A placeholder, unless `public=true`.
+    /// It may be anything, so it is a secret unless `public=true`.
     Resolved,
+    /// A placeholder in plans and clear in runs, unless its name or its looks say secret, or the
+    /// source says `public=true` or `secret=true`.
+    Plain,
     /// In clear.
     Public,
 }

@@ -7,6 +7,7 @@
 //! | where a reference is in shell text, and what is allowed there | [`context`], [`script`] |
 //! | constants and types of the language | [`value`], [`types`], [`duration`] |
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
+//! | who may see a value | [`class`]; of a plan's values [`showing`] |
 //! | how a value decorator gets its value | [`resolver`] |
 //! | what would run | [`plan`] |
 //! | what an execution decorator does, and may do | [`action`] |
@@ -22,6 +23,7 @@
 //! It also knows no syntax: a `Span` is a pair of offsets, never a token.
 
 pub mod action;
+pub mod class;
 pub mod code;
 pub mod context;
 pub mod contract;
@@ -38,17 +40,20 @@ pub mod registry;
 pub mod resolver;
 pub mod resource;
 pub mod script;
+pub mod showing;
 pub mod suggest;
 pub mod text;
 pub mod types;
 pub mod value;
 pub mod view;
 
+pub use class::{Class, Ground};
 pub use code::{Code, Severity};
 pub use data::{Data, Secret};
 pub use diagnostic::{Diagnostic, Edit, Fix, Label};
 pub use duration::Duration;
 pub use registry::Registry;
+pub use showing::Showing;
 pub use text::{LineIndex, Position, Span};
 pub use types::Type;
 pub use value::Value;

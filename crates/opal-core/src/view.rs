@@ -28,6 +28,7 @@ use crate::hash::{Algorithm, Digest};
 use crate::plan::{Key, Plan, Step};
 use crate::registry::Registry;
 use crate::resource::{self, Status};
+use crate::value::Value;
 
 pub use json::Json;
 pub use tree::Tree;
@@ -226,11 +227,17 @@ pub fn step_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) 
     ink.finish()
 }
 
-/// A step that runs, in one text: as [`step_text`] has it, with public values in clear.
+/// A step that runs, in one text: as [`step_text`] has it, with public values in clear, and others as
+/// `visible` shows them.
 #[must_use]
-pub fn running_text(plan: &Plan, step: &Step, registry: &Registry) -> String {
+pub fn running_text(
+    plan: &Plan,
+    step: &Step,
+    registry: &Registry,
+    visible: &BTreeMap<Key, Value>,
+) -> String {
     let mut ink = ink::Ink::exact();
-    words::Words::running(plan).without_defaults(Some(registry)).step(step, &mut ink);
+    words::Words::running(plan, visible).without_defaults(Some(registry)).step(step, &mut ink);
     ink.finish()
 }
 

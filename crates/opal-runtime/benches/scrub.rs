@@ -63,7 +63,7 @@ fn vault(count: u64) -> Vault {
     let mut noise = Noise(count);
     for index in 0..count {
         let value = format!("s{:x}-{:x}", noise.next(), noise.next());
-        vault.register(&Data::text(value), &format!("‹{index}›"), true);
+        vault.register(&Data::text(value), &format!("‹{index}›"));
     }
     vault
 }

@@ -6,7 +6,7 @@
 //! | actions at run time: `@retry`, `@parallel`, `@file.write` | `execution/` |
 //! | states of the world: `@file.template`, `@pkg.install` | `resource/` |
 //! | parameters that mean the same everywhere: `public`, `verify_timeout` | `common` |
-//! | declared secrets, and what must hold for them | [`secrecy`] |
+//! | what must hold for a value that was read | [`secrecy`] |
 //! | all of them together | [`BUILT_IN`], [`registry`] |
 //!
 //! One decorator, one file, named after its path with `_` for `.`. `@shell` is an action that is
@@ -24,7 +24,6 @@ pub mod secrecy;
 mod value;
 
 pub use resource::file_template::{render_here, render_with};
-pub use secrecy::is_secret_name;
 
 /// Every built-in decorator, in the order in which the groups are explained to users.
 pub static BUILT_IN: &[&Descriptor] = &[

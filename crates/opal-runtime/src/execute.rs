@@ -18,6 +18,7 @@
 //! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
 //! | what holds where a step stands | `here` |
+//! | what was hidden and not declared secret | `undeclared` |
 //! | output and events, in the order of the plan | `show`, `screen`, `hold`, `pump` |
 //! | what must hold before anything runs | `prepare`; in the middle of a plan `begin`, `from`, `together` |
 //!
@@ -54,6 +55,7 @@ mod stage;
 mod tally;
 mod together;
 mod turns;
+mod undeclared;
 mod values;
 mod walk;
 
@@ -65,12 +67,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use opal_core::action::{BranchOutput, Failure, Halt, Why};
-use opal_core::plan::{Key, Plan};
+use opal_core::plan::{Key, Plan, Step};
 use opal_core::record::{Counts, Shown};
 use opal_core::resolver::Trouble;
 use opal_core::resource::{Status, Verification};
 use opal_core::view::running_text;
-use opal_core::{Data, Registry};
+use opal_core::{Data, Registry, Showing};
 
 use crate::session::Session;
 use crate::stop::Stop;
@@ -84,7 +86,7 @@ pub(crate) use values::{Values, is_open};
 
 pub use begin::can_begin;
 pub use from::leaf;
-pub use prepare::{Question, Unready, prepare, questions, register};
+pub use prepare::{Question, Unready, prepare, questions, register, register_planned};
 pub use together::together;
 
 use here::Here;
@@ -101,6 +103,8 @@ pub struct Job<'a> {
     pub plan: &'a Plan,
     /// By the keys of [`Plan::values`].
     pub values: &'a BTreeMap<Key, Data>,
+    /// Who may see which of them.
+    pub showing: &'a Showing,
     pub registry: &'a Registry,
     pub session: &'a dyn Session,
     /// Where the first step stands: absolute.
@@ -165,6 +169,8 @@ pub struct Outcome {
     pub cleaned_up: bool,
     /// Whether every step went well, and what some had described was no longer so at the end.
     pub is_undone: bool,
+    /// The keys of values that were hidden in what it showed, though nobody declared them secret.
+    pub hidden: Vec<Box<str>>,
 }
 
 #[derive(Clone, Debug)]
@@ -218,6 +224,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         late: late.into_iter().map(|late| late.name).collect(),
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),
         is_undone: walk.is_undone.load(Ordering::SeqCst),
+        hidden: undeclared::undeclared(job),
     }
 }
 
@@ -272,11 +279,16 @@ impl<'p> Walk<'p> {
         prepare::find(&self.job.plan.steps, &failure.path).map_or("", |step| &step.path)
     }
 
+    /// A step as people see it.
+    fn text(&self, step: &Step) -> Shown<'static> {
+        let Job { plan, registry, showing, vault, .. } = self.job;
+        vault.scrub(&running_text(plan, step, registry, &showing.visible))
+    }
+
     /// A step that failed although it never started: it was skipped, or could not be connected.
     fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
-        let plan = self.job.plan;
-        let step = prepare::find(&plan.steps, &failure.path)?;
-        let text = self.job.vault.scrub(&running_text(plan, step, self.job.registry));
+        let step = prepare::find(&self.job.plan.steps, &failure.path)?;
+        let text = self.text(step);
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }

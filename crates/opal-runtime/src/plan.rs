@@ -14,6 +14,7 @@
 //! | waves | asks decorators, the expensive ones side by side | `waves` |
 //! | expand | control flow to steps; values are asked for where they decide | `expand` |
 //! | settle | open ends to constants, keys and placeholders | `settle` |
+//! | showing | who may see which value, and what replaces a secret | `showing` |
 //! | draw | random values, once the structure is known | `draw` |
 //! | resources | ids, dependencies, one description for each thing | `resources` |
 //!
@@ -32,18 +33,19 @@ mod resources;
 mod scope;
 mod scoped;
 mod settle;
+mod showing;
 mod text;
 mod warn;
 mod waves;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Key, Plan};
 use opal_core::resolver::{Probe, Stream};
-use opal_core::{Data, Diagnostic, Registry, Span, Value};
+use opal_core::{Data, Diagnostic, Registry, Showing, Span, Value};
 use opal_syntax::Parse;
 
 pub use draw::Draw;
@@ -102,8 +104,8 @@ pub struct Resolved {
     pub plan: Plan,
     /// By the keys of [`Plan::values`], and of [`Plan::reads`] that are not public.
     pub secrets: BTreeMap<Key, Data>,
-    /// Keys of declared secrets.
-    pub declared: BTreeSet<Key>,
+    /// Who may see which of them.
+    pub showing: Showing,
     /// What is probably not meant, in the order of the places.
     pub warnings: Vec<Diagnostic>,
 }

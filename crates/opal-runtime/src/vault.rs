@@ -7,7 +7,9 @@
 //! | escapes: JSON, URL, HTML, shells, C, Python, YAML, SQL, CSV | `spell` |
 //! | what `echo` and `printf` make of backslashes | `read` |
 //! | base64, base32, hexadecimal | `encode` |
-//! | output without escape sequences, and without blanks | `view` |
+//! | escape sequences and control characters | `sequence` |
+//! | output without them, and without blanks | `view` |
+//! | sequences that are too long to wait for | `aside` |
 //! | where nothing can begin | `filter` |
 //! | many values at once | `net` |
 //! | what to hide in a stretch of output | `search`, `look` |
@@ -19,6 +21,7 @@
 //! dump whose lines have offsets, beyond one line of it; single lines of a large value in another
 //! form than their own.
 
+mod aside;
 mod encode;
 mod filter;
 mod forms;
@@ -29,6 +32,7 @@ mod patterns;
 mod read;
 mod scrubber;
 mod search;
+mod sequence;
 mod spell;
 mod view;
 
@@ -44,7 +48,6 @@ use zeroize::Zeroizing;
 
 pub use scrubber::Scrubber;
 
-pub use forms::ANYWHERE as HIDDEN_ANYWHERE_FROM;
 use forms::Forms;
 use search::Layer;
 
@@ -69,6 +72,8 @@ pub struct Vault {
     /// Counts registrations, so that a stream need not lock to know that there are none.
     generation: AtomicU64,
     has_patterns: bool,
+    /// The labels that have replaced something.
+    used: Mutex<BTreeSet<Arc<str>>>,
 }
 
 #[derive(Default)]
@@ -91,39 +96,35 @@ impl Vault {
         Self { has_patterns: true, ..Self::default() }
     }
 
-    /// Hides `value` from now on: `label` takes its place. A declared secret is hidden from four
-    /// characters on, any other value from eight. Of an array or map, each value inside.
-    pub fn register(&self, value: &Data, label: &str, declared: bool) {
+    /// Hides `value` from now on: `label` replaces it. From eight characters on it is hidden
+    /// anywhere, from four on where no letter, digit or `_` touches it. Of an array or map, each
+    /// value inside.
+    pub fn register(&self, value: &Data, label: &str) {
         match value {
             Data::Null | Data::Bool(_) => {}
-            Data::Text(text) => self.hide(text.expose(), label, declared),
-            Data::Int(number) => self.hide_shown(&number, label, declared),
+            Data::Text(text) => self.hide(text.expose(), label),
+            Data::Int(number) => self.hide_shown(&number, label),
             // As opal prints it, and as most programs do.
             Data::Float(number) => {
-                self.hide_shown(&Value::Float(*number), label, declared);
-                self.hide_shown(number, label, declared);
+                self.hide_shown(&Value::Float(*number), label);
+                self.hide_shown(number, label);
             }
-            Data::Duration(duration) => self.hide_shown(duration, label, declared),
-            Data::Array(items) => {
-                items.iter().for_each(|item| self.register(item, label, declared));
-            }
-            Data::Map(fields) => {
-                fields.values().for_each(|field| self.register(field, label, declared));
-            }
+            Data::Duration(duration) => self.hide_shown(duration, label),
+            Data::Array(items) => items.iter().for_each(|item| self.register(item, label)),
+            Data::Map(fields) => fields.values().for_each(|field| self.register(field, label)),
         }
     }
 
-    fn hide_shown(&self, value: &dyn fmt::Display, label: &str, declared: bool) {
-        self.hide(&Zeroizing::new(value.to_string()), label, declared);
+    fn hide_shown(&self, value: &dyn fmt::Display, label: &str) {
+        self.hide(&Zeroizing::new(value.to_string()), label);
     }
 
-    fn hide(&self, text: &str, label: &str, declared: bool) {
-        let digest = Sha256::new().chain_update([u8::from(declared)]).chain_update(text).finalize();
-        let digest = digest.into();
+    fn hide(&self, text: &str, label: &str) {
+        let digest = Sha256::digest(text).into();
         if self.lock().seen.contains(&digest) {
             return;
         }
-        let forms = Forms::of(text, label, declared);
+        let forms = Forms::of(text, label);
         let mut values = self.lock();
         if values.seen.insert(digest) && !forms.is_empty() {
             values.pending.push(forms);
@@ -147,6 +148,19 @@ impl Vault {
         }
         out.extend_from_slice(scrubber.finish().bytes());
         Shown::vouch(out)
+    }
+
+    /// Whether this label has replaced something in what was shown.
+    #[must_use]
+    pub fn has_used(&self, label: &str) -> bool {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).contains(label)
+    }
+
+    fn note(&self, label: &Arc<str>) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if !used.contains(label) {
+            used.insert(Arc::clone(label));
+        }
     }
 
     #[must_use]

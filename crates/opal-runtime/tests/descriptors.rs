@@ -268,15 +268,23 @@ fn secrets_and_random_values_are_declared_secret() {
 #[test]
 fn only_constants_and_facts_about_machine_and_repository_are_public() {
     let public = paths(|it| it.exposure == Exposure::Public);
-    let expected = ["args", "git.branch", "git.commit", "os.arch", "os.hostname", "os.name"];
+    let expected =
+        ["args", "git.branch", "git.commit", "os.arch", "os.hostname", "os.name", "time.now"];
     assert_eq!(public, expected);
+}
+
+#[test]
+fn variables_and_digests_are_plain() {
+    assert_eq!(paths(|it| it.exposure == Exposure::Plain), ["env", "file.hash"]);
 }
 
 #[test]
 fn exactly_the_values_that_are_placeholders_can_be_made_public() {
     for descriptor in BUILT_IN {
-        let hidden = descriptor.is_value() && descriptor.exposure == Exposure::Resolved;
-        let expected = hidden && !PASSES_ON.contains(&descriptor.path);
+        let is_placeholder = matches!(descriptor.exposure, Exposure::Resolved | Exposure::Plain);
+        let hidden = descriptor.is_value() && is_placeholder;
+        let gives_output = descriptor.path == "shell";
+        let expected = gives_output || hidden && !PASSES_ON.contains(&descriptor.path);
         assert_eq!(descriptor.param("public").is_some(), expected, "@{}", descriptor.path);
     }
 }

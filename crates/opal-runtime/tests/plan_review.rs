@@ -25,7 +25,7 @@ fn a_default_that_is_a_secret_cannot_be_made_public() {
     assert!(!project.shown().contains("hidden-5150"));
     let resolved = project.plan().unwrap();
     let key = resolved.plan.values.keys().next().unwrap();
-    assert!(resolved.declared.contains(key), "{key} is a secret too");
+    assert!(resolved.showing.class(key).is_declared(), "{key} is a secret too");
 }
 
 #[test]

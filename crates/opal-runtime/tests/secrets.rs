@@ -35,7 +35,6 @@ const PLANTED: &[Planted] = &[
     ("secret.file", "@secret.file(\"HOLDER\")", |world, value| world.file("HOLDER", value)),
     ("secret.cmd", "@secret.cmd(\"tell\")", |world, value| world.command("tell", value)),
     ("secret.env", "@secret.env.HOLDER", |world, value| world.env("HOLDER", value)),
-    ("time.now", "@time.now(format=\"compact\")", |world, _| world),
     ("random.password", "@random.password(length=18)", |world, _| world),
     ("crypto.generate_key", "@crypto.generate_key(type=\"aes256\")", |world, _| world),
 ];
@@ -58,7 +57,6 @@ fn needles(project: &Project, path: &str, value: &str) -> Vec<String> {
         "file.hash" => {
             texts.push(opal_core::hash::Algorithm::Sha256.digest(&[value.as_bytes()]).hex());
         }
-        "time.now" => texts = vec!["20250131T140500Z".into()],
         "random.password" | "crypto.generate_key" => {
             let drawn = project.plan().map(|resolved| resolved.secrets).unwrap_or_default();
             texts = drawn.values().filter_map(|data| data.as_text()).map(str::to_owned).collect();

@@ -179,20 +179,29 @@ fn a_declared_secret_has_four_characters_unless_the_source_says_it() {
     let check = |path: &str, call: &Call, value: &str| {
         secrecy::check(registry.get(path).unwrap(), &call.0, &Data::text(value))
     };
-    let token = Call::subject("API_TOKEN");
-    assert!(check("env", &token, "four").is_ok());
-    let trouble = check("env", &token, "äöü").unwrap_err();
+    let declared = |call: Call| call.arg("secret", Data::Bool(true));
+    let pin = declared(Call::subject("PIN"));
+    assert!(check("env", &pin, "four").is_ok());
+    let trouble = check("env", &pin, "äöü").unwrap_err();
     assert_eq!(trouble.kind, TroubleKind::Invalid);
-    assert!(trouble.help[1].contains("`@env.API_TOKEN(public=true)`"), "{trouble:?}");
+    assert!(trouble.message.contains("`@env.PIN`"), "{trouble:?}");
+    assert!(trouble.help[1].contains("`secret=true`"), "{trouble:?}");
     assert!(!format!("{trouble:?}").contains("äöü"));
-    assert!(check("env", &Call::subject("REGION"), "eu").is_ok());
-    let public = Call::subject("API_TOKEN").arg("public", Data::Bool(true));
-    assert!(check("env", &public, "abc").is_ok());
-    let fallback = Call::subject("API_TOKEN").text("default", "");
+    for (name, value) in [("REGION", "eu"), ("API_TOKEN", "abc"), ("GIT_AUTHOR_NAME", "Bo")] {
+        assert!(check("env", &Call::subject(name), value).is_ok(), "{name} is not declared");
+    }
+    let fallback = declared(Call::subject("PIN")).text("default", "");
     assert!(check("env", &fallback, "").is_ok());
     assert!(check("env", &fallback, "abc").is_err());
     let secret = check("secret.env", &Call::subject("DEPLOY"), "abc").unwrap_err();
     assert_eq!(secret.help, ["use a longer secret"]);
+}
+
+#[test]
+fn a_value_is_not_public_and_secret() {
+    let call = Call::subject("A").arg("public", Data::Bool(true)).arg("secret", Data::Bool(true));
+    let trouble = secrecy::agrees(registry().get("env").unwrap(), &call.0).unwrap_err();
+    assert!(trouble.message.contains("`@env.A`"), "{trouble:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use opal_runtime::vault::{Scrubber, Vault};
 fn vault(values: &[(&str, &str)]) -> Vault {
     let vault = Vault::new();
     for (value, label) in values {
-        vault.register(&Data::text(*value), label, true);
+        vault.register(&Data::text(*value), label);
     }
     vault
 }
@@ -90,6 +90,8 @@ fn short_secrets_are_hidden_only_where_they_stand_alone() {
         ("\x1b[1mk9x2\x1b[0m", "\x1b[1m‹s›\x1b[0m"),
         ("50%\rk9x2\r\n", "50%\r‹s›\r\n"),
         ("k9x2k9x2", "k9x2k9x2"),
+        ("A=1\0PIN=k9x2\0B=2\0", "A=1\0PIN=‹s›\0B=2\0"),
+        ("a\x07k9x2\x08b", "a\x07‹s›\x08b"),
         ("ék9x2é", "é‹s›é"),
     ] {
         assert_eq!(shown(&vault, text), expected);
@@ -106,12 +108,13 @@ fn short_secrets_are_hidden_only_where_they_stand_alone() {
 #[test]
 fn what_is_too_short_is_left_alone() {
     let vault = Vault::new();
-    vault.register(&Data::text("seven77"), "‹a›", false);
-    vault.register(&Data::text("abc"), "‹b›", true);
-    vault.register(&Data::Bool(true), "‹c›", true);
-    vault.register(&Data::Null, "‹d›", true);
-    let text = "seven77 abc true null c2V2ZW43Nw== 736576656e3737";
+    vault.register(&Data::text("seven77"), "‹a›");
+    vault.register(&Data::text("abc"), "‹b›");
+    vault.register(&Data::Bool(true), "‹c›");
+    vault.register(&Data::Null, "‹d›");
+    let text = "abc true null c2V2ZW43Nw== 736576656e3737 xseven77";
     assert_eq!(shown(&vault, text), text);
+    assert_eq!(shown(&vault, "(seven77)"), "(‹a›)", "raw and alone it is hidden from four on");
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn every_value_inside_a_value_is_hidden() {
         "wait".to_owned(),
         Data::Duration(opal_core::Duration::parse("123456789s").unwrap()),
     );
-    vault.register(&Data::Map(fields), "‹v›", false);
+    vault.register(&Data::Map(fields), "‹v›");
     let text = "inner-secret -1234567890 12345.678901 list";
     assert_eq!(shown(&vault, text), "‹v› ‹v› ‹v› list");
 }
@@ -212,8 +215,8 @@ fn values_registered_while_a_stream_is_open_are_hidden_from_then_on() {
     let vault = vault(&[("hunter2hunter2", "‹p›")]);
     let mut scrubber = vault.scrubber();
     assert_eq!(push(&mut scrubber, "later-secret ~hunter2"), "later-secret ~");
-    vault.register(&Data::text("hunter2-and-later"), "‹q›", true);
-    vault.register(&Data::text("later-secret"), "‹r›", true);
+    vault.register(&Data::text("hunter2-and-later"), "‹q›");
+    vault.register(&Data::text("later-secret"), "‹r›");
     assert_eq!(push(&mut scrubber, "-and-later later-secret~"), "‹q› ‹r›~");
 }
 
@@ -222,7 +225,7 @@ fn a_value_registered_before_its_end_is_seen_is_hidden_from_the_held_bytes_on() 
     let vault = Vault::new();
     let mut scrubber = vault.scrubber();
     assert_eq!(push(&mut scrubber, "x"), "x");
-    vault.register(&Data::text("k9x2"), "‹s›", true);
+    vault.register(&Data::text("k9x2"), "‹s›");
     assert_eq!(push(&mut scrubber, "k9x2 k9x2 "), "k9x2 ‹s› ", "the letter before it is known");
 }
 
@@ -259,7 +262,7 @@ fn equal_values_keep_the_first_label_and_cost_nothing() {
     let vault = vault(&[("hunter2hunter2", "‹p›")]);
     let memory = vault.memory();
     for index in 0..100 {
-        vault.register(&Data::text("hunter2hunter2"), &format!("‹{index}›"), true);
+        vault.register(&Data::text("hunter2hunter2"), &format!("‹{index}›"));
     }
     assert_eq!(vault.memory(), memory);
     assert_eq!(shown(&vault, "hunter2hunter2"), "‹p›");
@@ -286,7 +289,7 @@ fn streams_of_many_threads_share_a_vault() {
                 let mut scrubber = vault.scrubber();
                 for index in 0..20 {
                     let value = format!("value-{thread}-{index}");
-                    vault.register(&Data::text(value.as_str()), "‹v›", false);
+                    vault.register(&Data::text(value.as_str()), "‹v›");
                     assert_eq!(push(&mut scrubber, &format!("~{value}~")), "~‹v›~");
                 }
             });
@@ -339,7 +342,7 @@ fn quickest(value: &Data) -> Duration {
     let once = || {
         let start = Instant::now();
         let vault = Vault::new();
-        vault.register(value, "‹v›", false);
+        vault.register(value, "‹v›");
         std::hint::black_box(vault.memory());
         start.elapsed()
     };

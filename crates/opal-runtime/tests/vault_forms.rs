@@ -178,7 +178,7 @@ fn no_form_of_any_secret_is_seen_however_the_stream_is_cut() {
         .iter()
         .map(|(_, secret)| {
             let vault = Vault::new();
-            vault.register(&Data::text(secret.as_str()), LABEL, true);
+            vault.register(&Data::text(secret.as_str()), LABEL);
             vault
         })
         .collect();

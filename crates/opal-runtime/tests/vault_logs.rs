@@ -28,7 +28,7 @@ fn values(count: u64) -> Vault {
             3 => format!("/srv/{}/releases", noise.text(WORDS, 9)),
             _ => noise.text("0123456789", 12),
         };
-        vault.register(&Data::text(value), "‹v›", index % 2 == 0);
+        vault.register(&Data::text(value), "‹v›");
     }
     vault
 }
@@ -89,9 +89,9 @@ fn four_thousand_values_take_less_than_ten_megabytes() {
 fn values_that_begin_alike_or_repeat_themselves_cost_no_more() {
     let vault = Vault::new();
     for index in 0..300 {
-        vault.register(&Data::text(format!("{}{index}", "a".repeat(40))), "‹v›", false);
+        vault.register(&Data::text(format!("{}{index}", "a".repeat(40))), "‹v›");
     }
-    vault.register(&Data::text("a".repeat(20_000)), "‹l›", false);
+    vault.register(&Data::text("a".repeat(20_000)), "‹l›");
     let text = vec![b'a'; if cfg!(debug_assertions) { 40_000 } else { 400_000 }];
     let time = quickest(&vault, &text);
     assert!(time < 6 * quickest(&vault, &text[..text.len() / 2]), "it is not linear");
@@ -104,7 +104,7 @@ fn each_value_is_hidden_as_soon_as_it_is_registered() {
     let mut scrubber = vault.scrubber();
     for _ in 0..if cfg!(debug_assertions) { 100 } else { 4000 } {
         let value = noise.text(WORDS, 20);
-        vault.register(&Data::text(value.as_str()), "‹v›", false);
+        vault.register(&Data::text(value.as_str()), "‹v›");
         assert_eq!(scrubber.push(format!("~{value}~").as_bytes()).bytes(), "~‹v›~".as_bytes());
     }
 }
@@ -129,7 +129,7 @@ proptest! {
     ) {
         let vault = Vault::new();
         for (index, value) in values.iter().enumerate() {
-            vault.register(&Data::text(value.as_str()), &format!("‹{index}›"), true);
+            vault.register(&Data::text(value.as_str()), &format!("‹{index}›"));
         }
         let mut text = String::new();
         for (kind, which, noise) in pieces {

@@ -92,24 +92,24 @@ pub(crate) fn execute(
     asked: &Asked,
     errand: &Errand<'_>,
 ) -> Result<Exit, Failure> {
-    let Resolved { plan, secrets, declared, .. } = errand.resolved;
+    let Resolved { plan, secrets, showing, .. } = errand.resolved;
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
-    execute::register(vault, plan, secrets, declared);
+    execute::register(vault, showing);
     let counts_branches = !errand.subject.loaded.is_config();
     let look = Look { counts_branches, ..Look::of(context, asked) };
     let live = Live::new(look, errand.watched.stop())?
         .looking_at(verify::described(plan, &context.registry));
     let told = Told::new(&live, context, errand);
     let unmoved = Unmoved(&told);
-    let start = errand.subject.start()?;
-    let base = errand.subject.base()?;
+    let (start, base) = (errand.subject.start()?, errand.subject.base()?);
     let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan, vault)?;
     let stop = errand.watched.stop();
     let job = Job {
         plan,
         values: secrets,
+        showing,
         registry: &context.registry,
         session: &*session,
         start: &start,
@@ -256,6 +256,7 @@ fn refused(failure: &Failure) -> Ending<'static> {
         counts: Counts::default(),
         failed: None,
         beside: Vec::new(),
+        hidden: &[],
         resources: Vec::new(),
     }
 }

@@ -171,6 +171,7 @@ fn refusal(
         counts: Counts::default(),
         failed: None,
         beside: Vec::new(),
+        hidden: &[],
         resources: Vec::new(),
     };
     if let Err(unwritten) = record::refused(&root, header, &ending) {

@@ -125,7 +125,7 @@ pub(crate) fn look(
 
 pub(crate) fn vault(resolved: &Resolved) -> Vault {
     let vault = Vault::new();
-    execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+    execute::register(&vault, &resolved.showing);
     vault
 }
 

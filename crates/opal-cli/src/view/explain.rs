@@ -159,9 +159,10 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
             Cost::Expensive => "Deferred in quick plans".into(),
         });
         facts.push(match descriptor.exposure {
-            Exposure::Secret => "A secret: shown as a placeholder everywhere".into(),
-            Exposure::Resolved => "Shown as a placeholder".into(),
-            Exposure::Public => "Shown in clear".into(),
+            Exposure::Secret => "A secret: hidden everywhere".into(),
+            Exposure::Resolved => "A secret unless `public=true`: hidden everywhere".into(),
+            Exposure::Plain => "A placeholder in plans, in clear in runs".into(),
+            Exposure::Public => "In clear everywhere".into(),
         });
     }
     if !descriptor.repeatable {

@@ -1,4 +1,4 @@
-//! No value of the world is in anything that opal prints or writes.
+//! No secret is in anything that opal prints or writes.
 
 use std::fs;
 use std::path::Path;
@@ -8,24 +8,24 @@ use crate::support::Opal;
 const CANARY: &str = "canary7f3a";
 
 const PROJECT: &str = "\
-var NUMBER = @env.NUMBER
+var NUMBER = @env.NUMBER(secret=true)
 var SECRET = @secret.env.SECRET
 var FROM_FILE = @secret.file(\"world/secret\")
 var FROM_COMMAND = @secret.cmd(\"cat world/secret\")
 var OUTPUT = @shell.output(\"cat world/secret; cat world/secret >&2\")
-var PARTS = split(@env.LIST, \",\")
+var PARTS = split(@env.LIST(secret=true), \",\")
 
 fun use() {
     echo @var.SECRET \"@var.FROM_FILE\" @var.FROM_COMMAND @var.OUTPUT
     echo @file.read(\"world/secret\") @file.hash(\"world/secret\")
     for part in PARTS { echo \"x-@var.part\" }
-    if @env.LIST == \"no\" { echo no }
+    if @env.LIST(secret=true) == \"no\" { echo no }
     @log(\"with @var.SECRET\")
     @environ(A=@var.SECRET) { printenv A }
     mysql --password=@random.password(length=20)
 }
 
-fun bad-number() = echo @var.NUMBER @shell.output(\"exit @env.NUMBER\")
+fun bad-number() = echo @var.NUMBER @shell.output(\"exit @env.NUMBER(secret=true)\")
 fun bad-int() {
     var n = int(@env.SECRET)
     echo @var.n
@@ -196,7 +196,8 @@ fn what_a_run_learns_late_is_in_no_file_of_its_record() {
 
 #[test]
 fn a_run_in_a_directory_that_is_a_value_can_be_taken_up() {
-    let opal = Opal::machine("fun main() {\n    echo one @env.PLACE\n    test -e again\n}\n");
+    let opal =
+        Opal::machine("fun main() {\n    echo one @secret.env.PLACE\n    test -e again\n}\n");
     let place = opal.path().canonicalize().unwrap().display().to_string();
     let opal = opal.env("PLACE", &place);
     opal.call(&["main"]).code(1);

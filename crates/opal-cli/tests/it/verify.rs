@@ -148,7 +148,7 @@ fn looking_changes_nothing_anywhere_and_twice_finds_the_same() {
 
 #[test]
 fn a_task_with_values_makes_no_key_and_no_record() {
-    let text = "fun a() {\n    @file.directory(@env.PLACE)\n    echo @env.PLACE\n}\n";
+    let text = "fun a() {\n    @file.directory(@secret.env.PLACE)\n    echo @secret.env.PLACE\n}\n";
     let opal = Opal::machine(text).env("PLACE", "somewhere-else");
     let before = tree(&opal.path());
     opal.call(&["verify", "a"]).code(1).hides("somewhere-else").says("1 more step only does");

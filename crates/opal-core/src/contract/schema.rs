@@ -58,6 +58,7 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
         match descriptor.exposure {
             Exposure::Secret => "secret",
             Exposure::Resolved => "resolved",
+            Exposure::Plain => "plain",
             Exposure::Public => "public",
         },
     );

@@ -24,6 +24,8 @@ pub(super) struct Words<'a> {
     /// For a reader of this one plan: public values in clear, heads as they were written. Texts to
     /// be compared have what steered a construct instead, where something did.
     for_reader: bool,
+    /// What a run shows of values that are not public.
+    visible: Option<&'a BTreeMap<Key, Value>>,
     /// Whether a step may have more than one line.
     has_lines: bool,
     notes: Notes,
@@ -49,12 +51,12 @@ impl<'a> Words<'a> {
     /// Without numbers, with a placeholder for every value, and the same for a plan and its file.
     pub(super) fn exact(plan: &'a Plan) -> Self {
         let notes = Notes::None;
-        Self { plan, for_reader: false, has_lines: false, notes, defaults: None }
+        Self { plan, for_reader: false, visible: None, has_lines: false, notes, defaults: None }
     }
 
-    /// Without numbers, with public values in clear.
-    pub(super) fn running(plan: &'a Plan) -> Self {
-        Self { for_reader: true, ..Self::exact(plan) }
+    /// Without numbers, with public values in clear, and others as far as a run shows them.
+    pub(super) fn running(plan: &'a Plan, visible: &'a BTreeMap<Key, Value>) -> Self {
+        Self { for_reader: true, visible: Some(visible), ..Self::exact(plan) }
     }
 
     /// Without the arguments that `registry` knows as the default.
@@ -77,7 +79,7 @@ impl<'a> Words<'a> {
             false => Notes::Resolved { wanted, numbers: BTreeMap::new(), row: Vec::new() },
         };
         let defaults = view.registry.filter(|_| !view.with_defaults);
-        Self { plan, for_reader: true, has_lines: true, notes, defaults }
+        Self { plan, for_reader: true, visible: None, has_lines: true, notes, defaults }
     }
 
     /// The arguments of a step that are shown.
@@ -282,6 +284,9 @@ impl<'a> Words<'a> {
         ink.write(&number.map_or_else(String::new, superscript));
         match self.plan.values.get(key) {
             Some(PlanValue { public: Some(value), .. }) if self.for_reader => {
+                ink.styled(Style::Value, &clear(value));
+            }
+            Some(_) if let Some(value) = self.visible.and_then(|visible| visible.get(key)) => {
                 ink.styled(Style::Value, &clear(value));
             }
             Some(value) => ink.styled(Style::Value, &value.placeholder.to_string()),

@@ -99,7 +99,7 @@ fn a_secret_is_hidden_wherever_it_stands() {
 #[test]
 fn a_number_that_is_hidden_becomes_a_text() {
     let vault = Vault::new();
-    vault.register(&Data::Int(51_505_150), "<redacted>", true);
+    vault.register(&Data::Int(51_505_150), "<redacted>");
     let document: Value = serde_json::from_slice(
         json(&json!({"a": 51_505_150, "b": [51_505_150, 7]}), &[""], &vault).bytes(),
     )
@@ -141,7 +141,7 @@ fn what_is_below_a_key_that_says_secret_is_hidden_unless_it_is_nothing() {
 fn what_opal_says_itself_stays_whatever_is_secret() {
     let vault = Vault::with_patterns();
     for word in ["postgres", "outputs", "status", "2026", "4242"] {
-        vault.register(&Data::text(word), "<redacted>", true);
+        vault.register(&Data::text(word), "<redacted>");
     }
     let value = json!({
         "module_ref": "platform/postgres",
@@ -166,7 +166,7 @@ fn what_opal_says_itself_stays_whatever_is_secret() {
 #[test]
 fn a_secret_that_would_break_the_document_hides_all_of_it() {
     let vault = Vault::new();
-    vault.register(&Data::text("key\": \"some-val"), "<redacted>", true);
+    vault.register(&Data::text("key\": \"some-val"), "<redacted>");
     let shown = json(&json!({"some-key": "some-value"}), &[""], &vault);
     assert_eq!(shown.text(), "\"<redacted>\"\n");
 }

@@ -71,6 +71,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
     execute::execute(&Job {
         plan: &resolved.plan,
         values: &resolved.secrets,
+        showing: &resolved.showing,
         registry: &registry,
         session: &session,
         start: folder,

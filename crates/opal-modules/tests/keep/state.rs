@@ -79,10 +79,10 @@ fn a_secret_that_equals_a_word_of_the_state_leaves_it_readable() {
         ..state(Status::Error)
     };
     for (key, value) in whole.value().as_object().unwrap() {
-        vault.register(&Data::text(key.clone()), "<redacted>", true);
-        vault.register(&Data::text(value.to_string().replace('"', "")), "<redacted>", true);
+        vault.register(&Data::text(key.clone()), "<redacted>");
+        vault.register(&Data::text(value.to_string().replace('"', "")), "<redacted>");
     }
-    vault.register(&Data::text("greeting"), "<redacted>", true);
+    vault.register(&Data::text("greeting"), "<redacted>");
     whole.error = Some("the host greeting is gone".to_owned());
     whole.write(&path, &vault).unwrap();
     whole.error = Some("the host <redacted> is gone".to_owned());

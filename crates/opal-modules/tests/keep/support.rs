@@ -24,7 +24,7 @@ pub(crate) fn root() -> (TempDir, RuntimeRoot) {
 /// A vault as a run of a module has it, which knows the canary.
 pub(crate) fn vault() -> Vault {
     let vault = Vault::with_patterns();
-    vault.register(&Data::text(CANARY), "<redacted>", true);
+    vault.register(&Data::text(CANARY), "<redacted>");
     vault
 }
 

@@ -131,6 +131,7 @@ impl Trial {
         execute(&Job {
             output: ShownBranches::GROUPED,
             plan: &self.plan,
+            showing: &opal_core::Showing::default(),
             values: &std::collections::BTreeMap::new(),
             registry: &self.registry,
             session,

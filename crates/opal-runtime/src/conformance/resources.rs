@@ -216,6 +216,7 @@ impl Trial<'_> {
         execute(&Job {
             output: ShownBranches::GROUPED,
             plan: &self.plan,
+            showing: &opal_core::Showing::default(),
             values: &BTreeMap::new(),
             registry,
             session: &session,

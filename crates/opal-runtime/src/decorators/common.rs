@@ -15,12 +15,21 @@ pub(super) const YES: Presence = Presence::Default(Value::Bool(true));
 
 pub(super) const TEXT: Returns = Returns { version: "1.0.0", ty: Type::String };
 
+/// For values that are not secrets by default.
+pub(super) const SECRET: Param = Param {
+    name: "secret",
+    ty: Type::Bool,
+    presence: NO,
+    docs: "hide the value everywhere, whatever it is called and looks like",
+    ..Param::BASE
+};
+
 /// For every value that is a placeholder by default.
 pub(super) const PUBLIC: Param = Param {
     name: "public",
     ty: Type::Bool,
     presence: NO,
-    docs: "show the value in clear in plans, logs and records instead of a placeholder",
+    docs: "show the value in clear everywhere: in plans, contracts, output and records",
     ..Param::BASE
 };
 

@@ -1,34 +1,37 @@
-//! Declared secrets: which values they are, and what must hold for them.
+//! What must hold for a value that a resolver gave. Which class it has is decided in
+//! [`opal_core::class`].
 //!
 //! Resolvers give values and do not judge them. Whoever calls one, a plugin's included, asks here
-//! afterwards, so that the rules stand in one place.
+//! afterwards, so that the rules are in one place.
 
 use opal_core::Data;
-use opal_core::decorator::{Descriptor, Exposure};
+use opal_core::class::{Class, Flags, HIDDEN_ALONE_FROM};
+use opal_core::decorator::{Descriptor, Subject};
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 
-/// Characters from which on a secret can be found in output.
-pub const MIN_CHARACTERS: usize = 4;
-
-const WORDS: [&str; 7] = ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL", "AUTH"];
-
-/// Whether the name of a variable speaks of a secret: `API_TOKEN`, `db_password`.
+/// The class of what a call gives; without `value` by everything else.
 #[must_use]
-pub fn is_secret_name(name: &str) -> bool {
-    let name = name.as_bytes();
-    WORDS
-        .iter()
-        .any(|word| name.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes())))
+pub fn class(descriptor: &Descriptor, inputs: &Inputs, value: Option<&Data>) -> Class {
+    let flags = Flags { public: inputs.is_true("public"), secret: inputs.is_true("secret") };
+    let name = match descriptor.subject {
+        Subject::None => None,
+        Subject::Required(_) | Subject::OrParam(_) => inputs.subject.as_deref(),
+    };
+    Class::of(descriptor.exposure, flags, name, value)
 }
 
-/// Whether a call gives a declared secret: the decorator says so, or it is `@env` with a name that
-/// does and without `public=true`.
-#[must_use]
-pub fn is_declared(descriptor: &Descriptor, inputs: &Inputs) -> bool {
-    let speaks = descriptor.path == "env"
-        && inputs.subject.as_deref().is_some_and(is_secret_name)
-        && !inputs.is_true("public");
-    descriptor.exposure == Exposure::Secret || speaks
+/// Refuses a call that says both.
+pub fn agrees(descriptor: &Descriptor, inputs: &Inputs) -> Result<(), Trouble> {
+    if !(inputs.is_true("public") && inputs.is_true("secret")) {
+        return Ok(());
+    }
+    let message = format!("`{}` is declared public and secret", written(descriptor, inputs));
+    Err(Trouble::new(TroubleKind::Invalid, message, "keep one of the two arguments"))
+}
+
+fn written(descriptor: &Descriptor, inputs: &Inputs) -> String {
+    let name = inputs.subject.as_ref().map_or_else(String::new, |subject| format!(".{subject}"));
+    format!("@{}{name}", descriptor.path)
 }
 
 /// Refuses a declared secret that is too short to be found in output.
@@ -37,19 +40,18 @@ pub fn is_declared(descriptor: &Descriptor, inputs: &Inputs) -> bool {
 pub fn check(descriptor: &Descriptor, inputs: &Inputs, value: &Data) -> Result<(), Trouble> {
     let Data::Text(text) = value else { return Ok(()) };
     let is_default = inputs.text("default") == Some(text.expose());
-    if is_default || text.characters() >= MIN_CHARACTERS || !is_declared(descriptor, inputs) {
+    let is_declared = class(descriptor, inputs, None).is_declared();
+    if is_default || text.characters() >= HIDDEN_ALONE_FROM || !is_declared {
         return Ok(());
     }
-    let path = descriptor.path;
-    let name = inputs.subject.as_ref().map_or_else(String::new, |subject| format!(".{subject}"));
+    let name = written(descriptor, inputs);
     let message = format!(
-        "the secret `@{path}{name}` has fewer than {MIN_CHARACTERS} characters and could not be \
-         hidden"
+        "the secret `{name}` has fewer than {HIDDEN_ALONE_FROM} characters, too few to \
+         hide it in output"
     );
     let mut trouble = Trouble::new(TroubleKind::Invalid, message, "use a longer secret");
-    if descriptor.param("public").is_some() {
-        let help = format!("where it is no secret, say so: `@{path}{name}(public=true)`");
-        trouble.help.push(help);
+    if descriptor.param("secret").is_some() {
+        trouble.help.push("where it is not a secret, remove `secret=true`".to_owned());
     }
     Err(trouble)
 }
@@ -81,16 +83,6 @@ pub fn veil(trouble: Trouble, hidden: &[&str]) -> Trouble {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_speak_of_secrets_in_any_case() {
-        for name in ["API_TOKEN", "db_password", "AUTH", "MY_KEYS", "Passwd1", "AWS_CREDENTIALS"] {
-            assert!(is_secret_name(name), "{name}");
-        }
-        for name in ["HOME", "TOKE", "KE", "", "PASS", "USER"] {
-            assert!(!is_secret_name(name), "{name}");
-        }
-    }
 
     #[test]
     fn what_a_hidden_text_gave_to_a_message_is_veiled() {

@@ -11,11 +11,10 @@ use opal_core::plan::Step;
 use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
-use opal_core::view::running_text;
 
 use super::here::{Here, Out};
 use super::inputs::inputs;
-use super::lets::Bound;
+use super::lets::{Bound, label_of};
 use super::resource::fate;
 use super::screen::lock;
 use super::show::Show;
@@ -79,7 +78,7 @@ impl<'p> Walk<'p> {
             descriptor,
             number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
             attempt: here.attempt,
-            text: self.job.vault.scrub(&running_text(self.job.plan, step, self.job.registry)),
+            text: self.text(step),
             is_block,
             since: Instant::now(),
         };
@@ -116,9 +115,10 @@ impl<'p> Walk<'p> {
             let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
             let result = result.map(|bound| {
                 let (binding, bound) = (step.binding.as_ref()?, bound?);
-                let label = format!("🔒 opal:h:{}", binding.id);
-                let hidden = bound.hidden(self.reads.parts(&binding.id));
-                self.job.vault.register(&hidden, &label, false);
+                if bound.class(begun.descriptor, step).is_secret() {
+                    let hidden = bound.hidden(self.reads.parts(&binding.id));
+                    self.job.vault.register(&hidden, &label_of(&binding.id));
+                }
                 Some((&binding.id, bound))
             });
             self.say(begun, &waiting, inner);

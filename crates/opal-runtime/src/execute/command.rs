@@ -6,7 +6,7 @@ use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
 use super::here::Here;
-use super::lets::without_line_ends;
+use super::lets::{flags, label_of, without_line_ends};
 use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
 use super::stage::Actor;
@@ -93,10 +93,11 @@ impl<'p> Actor<'_, 'p> {
     /// Captured output is hidden before anything else of the step is shown, and where the step
     /// fails as well.
     fn hide(&self, stdout: &Secret) {
-        if let Some(binding) = &self.begun.step.binding {
-            let label = format!("🔒 opal:h:{}", binding.id);
+        let step = self.begun.step;
+        if let Some(binding) = step.binding.as_ref().filter(|_| !flags(step).public) {
+            let label = label_of(&binding.id);
             let value = Data::Text(without_line_ends(stdout));
-            self.walk.job.vault.register(&value, &label, false);
+            self.walk.job.vault.register(&value, &label);
         }
     }
 

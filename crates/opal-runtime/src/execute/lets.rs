@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use opal_core::decorator::Descriptor;
-use opal_core::plan::{Handle, Part};
+use opal_core::class::Flags;
+use opal_core::decorator::{Descriptor, Exposure};
+use opal_core::plan::{Arg, Handle, Part, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
-use opal_core::{Data, Secret, Type, suggest};
+use opal_core::{Class, Data, Secret, Type, Value, suggest};
 
 /// The field that a captured command stands for where it is named alone.
 const OUTPUT: &str = "stdout";
@@ -40,6 +41,18 @@ impl Lets {
 }
 
 impl Bound {
+    /// Who may see it. Of a result with a schema everything is plain that looks plain; without one,
+    /// as of a command, it may be anything.
+    pub(super) fn class(&self, descriptor: &Descriptor, step: &Step) -> Class {
+        let has_schema =
+            matches!(&descriptor.returns, Some(returns) if matches!(returns.ty, Type::Object(_)));
+        let exposure = match descriptor.exposure {
+            Exposure::Resolved if has_schema && !gives_output(descriptor) => Exposure::Plain,
+            exposure => exposure,
+        };
+        Class::of(exposure, flags(step), None, Some(&self.data))
+    }
+
     /// What `access` reaches in the result of a decorator.
     pub(super) fn new(
         descriptor: &Descriptor,
@@ -47,10 +60,7 @@ impl Bound {
         name: &str,
         parts: &[Part],
     ) -> Result<Self, Trouble> {
-        let is_command = parts.is_empty()
-            && descriptor.returns.as_ref().is_some_and(|returns| {
-                matches!(returns.ty, Type::Object(fields) if fields.iter().any(|f| f.name == OUTPUT))
-            });
+        let is_command = parts.is_empty() && gives_output(descriptor);
         Ok(Self { data: access(&result, name, parts)?, is_command })
     }
 
@@ -75,6 +85,24 @@ impl Bound {
         let parts = read.filter_map(|parts| access(&self.data, "", parts).ok());
         Data::Array([self.alone()].into_iter().chain(parts).collect())
     }
+}
+
+/// What replaces what a binding holds.
+pub(super) fn label_of(id: &str) -> String {
+    format!("🔒 opal:h:{id}")
+}
+
+/// What the call of a step says about its result.
+pub(super) fn flags(step: &Step) -> Flags {
+    let says = |name| matches!(step.arg(name), Some(Arg::Const(Value::Bool(true))));
+    Flags { public: says("public"), secret: says("secret") }
+}
+
+/// Whether the result is that of a command.
+fn gives_output(descriptor: &Descriptor) -> bool {
+    descriptor.returns.as_ref().is_some_and(|returns| {
+        matches!(returns.ty, Type::Object(fields) if fields.iter().any(|f| f.name == OUTPUT))
+    })
 }
 
 /// What `$( … )` would give.

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use opal_core::class::{is_common, shape};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::placeholder::{Placeholder, scalar_text};
 use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
-use opal_core::{Code, Data, Secret, Span};
+use opal_core::{Code, Data, Secret, Showing, Span};
 
 use super::Job;
 use super::begin::begins;
 use super::from::From;
 use super::redirect::{is_plain, reader, stream};
 use super::values::{Values, is_open};
-use crate::vault::{HIDDEN_ANYWHERE_FROM, Vault};
+use crate::vault::Vault;
 
 /// A question that is asked before the first step.
 #[derive(Clone, Debug)]
@@ -35,74 +35,70 @@ pub struct Unready {
     pub trouble: Trouble,
 }
 
-/// Hides every value of a plan that is not public, and everything else that was read for it.
+/// Hides every secret of a plan, and every secret that was read for it.
 ///
-/// Text that is put together of constants and values that are hidden themselves is not hidden as
-/// a whole: of `"deploying " + env.HOST` the reader may see the first word.
-pub fn register(
-    vault: &Vault,
-    plan: &Plan,
-    values: &BTreeMap<Key, Data>,
-    declared: &BTreeSet<Key>,
-) {
-    let reads: BTreeMap<&Key, &Placeholder> = plan
-        .reads
-        .iter()
-        .filter_map(|read| Some((&read.key, read.placeholder.as_ref()?)))
-        .collect();
-    for (key, data) in values {
-        let placeholder = match plan.values.get(key) {
-            Some(value) if value.public.is_some() => continue,
-            Some(value) if is_join(key, &value.roots, values) => continue,
-            Some(value) => &value.placeholder,
-            None => match reads.get(key) {
-                Some(placeholder) => placeholder,
-                None => continue,
-            },
-        };
-        vault.register(data, &placeholder.to_string(), declared.contains(key));
+/// Of a text that is put together of constants and secrets only the secrets are hidden: of
+/// `"deploying to " + env.API_KEY` the reader may see the first words.
+pub fn register(vault: &Vault, showing: &Showing) {
+    let is_text = |key: &Key| showing.visible.contains_key(key);
+    let all = showing.hidden.iter();
+    let (texts, secrets): (Vec<_>, Vec<_>) = all.partition(|(key, _)| is_text(key));
+    for (_, hidden) in secrets {
+        vault.register(&hidden.data, &hidden.label);
+        for password in hidden.data.as_text().map(own_passwords).unwrap_or_default() {
+            vault.register(&Data::Text(password), &hidden.label);
+        }
+    }
+    for (_, hidden) in texts {
+        // A plain value in it may be a secret elsewhere.
+        let label = vault.scrub(&hidden.label);
+        vault.register(&hidden.data, &label.text());
     }
 }
 
-/// Whether a key says `("text" + root + …)`, of roots that are known by themselves.
-fn is_join(key: &str, roots: &BTreeSet<Key>, values: &BTreeMap<Key, Data>) -> bool {
-    let Some(mut rest) = key.strip_prefix('(').and_then(|key| key.strip_suffix(')')) else {
-        return false;
-    };
-    loop {
-        let part = literal(rest).or_else(|| {
-            let known = roots.iter().filter(|root| values.get(*root).is_some_and(is_hidden));
-            known.filter_map(|root| rest.strip_prefix(&**root)).min_by_key(|behind| behind.len())
-        });
-        match part {
-            Some("") => return true,
-            Some(behind) => match behind.strip_prefix(" + ") {
-                Some(next) => rest = next,
-                None => return false,
-            },
-            None => return false,
+/// Hides every value of a plan that is not public: for what is told beside a plan or a contract, where
+/// plain values are placeholders too.
+pub fn register_planned(vault: &Vault, plan: &Plan, showing: &Showing) {
+    register(vault, showing);
+    let reads = plan.reads.iter().filter_map(|read| Some((&read.key, read.placeholder.as_ref()?)));
+    let values = plan.values.iter().map(|(key, value)| (key, &value.placeholder));
+    for (key, placeholder) in reads.chain(values) {
+        let visible = showing.visible.get(key).filter(|_| !showing.hidden.contains_key(key));
+        if let Some(value) = visible {
+            vault.register(&Data::from(value), &placeholder.to_string());
         }
     }
 }
 
-/// Whether a value is hidden wherever it stands, beside letters too.
-fn is_hidden(data: &Data) -> bool {
-    scalar_text(data).chars().count() >= HIDDEN_ANYWHERE_FROM
+/// The passwords of URLs, which a program may print without the rest; not those that are also
+/// written elsewhere in the URL, or are common words.
+fn own_passwords(text: &str) -> Vec<Secret> {
+    let places = shape::passwords(text).into_iter();
+    let own = places.filter(|at| {
+        let (password, rest) = (&text[at.clone()], [&text[..at.start], &text[at.end..]]);
+        !is_common(password) && !rest.iter().any(|part| part.contains(password))
+    });
+    own.flat_map(|at| {
+        let raw = &text[at];
+        let decoded = decode(raw).filter(|decoded| decoded != raw);
+        [Some(Secret::new(raw)), decoded.map(Secret::new)].into_iter().flatten()
+    })
+    .collect()
 }
 
-/// What stands behind a string in quotes.
-fn literal(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix('"')?;
-    let mut escaped = false;
-    for (at, c) in inner.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return Some(&inner[at + 1..]),
-            _ => {}
-        }
+/// Without the `%` codes of a URL.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let code = rest
+            .get(1..3)
+            .filter(|_| *byte == b'%')
+            .and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &rest[3..] } else { after };
     }
-    None
+    String::from_utf8(bytes).ok()
 }
 
 /// What `@confirm` asks, in the order of the plan, where it is not skipped.

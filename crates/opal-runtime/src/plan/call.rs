@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use opal_core::class::Flags;
 use opal_core::context::Context;
 use opal_core::contract::schema_hash;
-use opal_core::decorator::{Capability, Descriptor, Exposure, Param, Presence};
+use opal_core::decorator::{Capability, Descriptor, Param, Presence};
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::Key;
 use opal_core::resolver::{Input, Inputs, ScriptPart, Trouble, TroubleKind};
-use opal_core::{Code, Data, Diagnostic, Secret, Span, Value};
+use opal_core::{Class, Code, Data, Diagnostic, Secret, Span, Value};
 
 use super::datum::{Datum, Plain, Taint, inherit, key};
 use super::scoped::{ArgName, ArgValue, Expr, Piece, ValueCall};
@@ -107,7 +108,7 @@ impl CallShape {
 
     /// `file.read(path="VERSION")`: what is read, whoever may see it. Each is asked once.
     pub(crate) fn question(&self, values: &[&Datum]) -> Key {
-        key(self.written(values, &["dash", "public"]))
+        key(self.written(values, &["dash", "public", "secret"]))
     }
 
     fn written(&self, values: &[&Datum], without: &[&str]) -> String {
@@ -166,15 +167,10 @@ impl CallShape {
         let mut roots: BTreeSet<_> =
             inherited.iter().flat_map(|t| t.roots.iter().cloned()).collect();
         roots.insert(if random.is_some() { key.clone() } else { self.question(values) });
-        // A default may be the answer, so what holds for it holds for the answer.
-        let default = self.operand("default", values).and_then(|d| inherit(&[d], String::new));
-        let hidden = default.as_ref().is_some_and(|taint| !taint.public);
-        let public = descriptor.exposure == Exposure::Public
-            || (descriptor.exposure != Exposure::Secret && self.says("public", values) && !hidden);
         Rc::new(Taint {
             key,
             roots: Rc::new(roots),
-            public,
+            class: self.class(values),
             randoms: Rc::new(random.into_iter().collect()),
             dash: self.says("dash", values),
             drawn: descriptor.generator.is_some(),
@@ -182,11 +178,34 @@ impl CallShape {
                 .generator
                 .zip(inputs)
                 .is_some_and(|(generator, inputs)| generator.may_begin_with_dash(inputs)),
-            secret: inputs.is_some_and(|inputs| secrecy::is_declared(descriptor, inputs))
-                || default.is_some_and(|taint| taint.secret),
+            join: None,
             why: why(descriptor),
             schema: descriptor.plugin.map(|_| schema_hash(descriptor)),
         })
+    }
+
+    /// The class of the answer before it is known; what it was given counts too.
+    fn class(&self, values: &[&Datum]) -> Class {
+        let flags =
+            Flags { public: self.says("public", values), secret: self.says("secret", values) };
+        let own = Class::of(self.descriptor().exposure, flags, self.call.subject.as_deref(), None);
+        let of = |operands: &[&Datum]| inherit(operands, String::new).map(|taint| taint.class);
+        let given = match self.operand("default", values) {
+            // A default may be the answer, so what holds for it holds for the answer.
+            Some(default) if flags.public => of(&[default]),
+            None if flags.public => None,
+            _ => of(values),
+        };
+        given.map_or(own, |given| own.max(given))
+    }
+
+    /// The taint of an answer that is known now.
+    pub(crate) fn answered(&self, taint: &Rc<Taint>, inputs: &Inputs, answer: &Data) -> Rc<Taint> {
+        let class = taint.class.max(secrecy::class(self.descriptor(), inputs, Some(answer)));
+        if class == taint.class {
+            return Rc::clone(taint);
+        }
+        Rc::new(Taint { class, ..(**taint).clone() })
     }
 
     /// What is wrong with an answer, whatever the decorator thinks of it.

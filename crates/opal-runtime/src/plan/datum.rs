@@ -1,7 +1,7 @@
 //! Values while a plan is made, each with where it came from.
 //!
-//! What is computed from values inherits from all of them: the keys it stands on, whether it may
-//! be shown, whether it is random. A constant has no taint.
+//! What is computed from values inherits from all of them: the keys it stands on, the strongest
+//! class, whether it is random. A constant has no taint.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Handle, Key};
 use opal_core::types::TypeRef;
-use opal_core::{Data, Duration, Secret, Type, Value};
+use opal_core::{Class, Data, Duration, Secret, Type, Value};
 
 #[derive(Clone)]
 pub(crate) struct Datum {
@@ -68,11 +68,11 @@ struct Shape {
 }
 
 /// Where a value came from.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Taint {
     pub(crate) key: Key,
     pub(crate) roots: Rc<BTreeSet<Key>>,
-    pub(crate) public: bool,
+    pub(crate) class: Class,
     /// The generators it stands on: indices of nodes.
     pub(crate) randoms: Rc<BTreeSet<u32>>,
     /// It may begin a word with `-`.
@@ -81,11 +81,44 @@ pub(crate) struct Taint {
     pub(crate) drawn: bool,
     /// What is drawn can begin with `-`.
     pub(crate) draws_dash: bool,
-    /// A declared secret.
-    pub(crate) secret: bool,
+    /// What a text was put together of, where that is known.
+    pub(crate) join: Option<Rc<[Joint]>>,
     /// Why a quick plan does not look at it.
     pub(crate) why: &'static str,
     pub(crate) schema: Option<Digest>,
+}
+
+/// A part of a text that was put together.
+#[derive(Clone, Debug)]
+pub(crate) enum Joint {
+    /// People who watch a run may see it.
+    Clear(Secret),
+    /// A secret.
+    Hidden(Datum),
+}
+
+/// So many parts of a text are known; one of more is hidden as a whole.
+const MAX_JOINTS: usize = 64;
+
+/// The parts of a text that is put together of `parts`; nothing where one is not known yet.
+pub(crate) fn joints(parts: &[&Datum]) -> Option<Rc<[Joint]>> {
+    let mut joints = Vec::with_capacity(parts.len());
+    for part in parts {
+        match &part.taint {
+            Some(taint) if taint.class.is_secret() => match &taint.join {
+                Some(inner) => joints.extend(inner.iter().cloned()),
+                None => joints.push(Joint::Hidden((*part).clone())),
+            },
+            _ => {
+                let text = opal_core::placeholder::scalar_text(&part.to_data()?);
+                joints.push(Joint::Clear(Secret::new(text.as_str())));
+            }
+        }
+        if joints.len() > MAX_JOINTS {
+            return None;
+        }
+    }
+    Some(joints.into())
 }
 
 /// Values that one collection may hold, and levels.
@@ -326,12 +359,12 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
     Some(Rc::new(Taint {
         key: key(symbol()),
         roots,
-        public: taints.iter().all(|taint| taint.public),
+        class: taints.iter().map(|taint| taint.class).max().unwrap_or(Class::Public),
         randoms,
         dash: false,
         drawn: taints.iter().any(|taint| taint.drawn),
         draws_dash: taints.iter().any(|taint| taint.draws_dash),
-        secret: taints.iter().any(|taint| taint.secret),
+        join: None,
         why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),
         schema: taints.iter().find_map(|taint| taint.schema),
     }))

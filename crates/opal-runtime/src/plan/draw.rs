@@ -16,6 +16,7 @@ use opal_core::resolver::Inputs;
 use super::datum::{Datum, Open, Plain};
 use super::graph::{Op, State};
 use super::settle::node;
+use super::showing::Maker;
 use super::{Keys, Planner, Resolved, Unplanned, call};
 
 /// Where a random value is used first.
@@ -130,6 +131,8 @@ fn fill(planner: &mut Planner<'_>, resolved: &mut Resolved, key: &PlaceholderKey
             }
             if let Some(value) = resolved.plan.values.get_mut(&taint.key) {
                 value.placeholder = key.placeholder(algorithm, &taint.key, &data);
+                let maker = Maker { key, algorithm };
+                maker.add(&mut resolved.showing, &taint.key, part, taint);
                 resolved.secrets.insert(taint.key.clone(), data);
             }
         }

@@ -109,7 +109,7 @@ pub(crate) fn unary(op: UnaryOp, operand: &Datum) -> Result<Datum, OpError> {
 
 pub(crate) fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Datum, OpError> {
     let symbol = || format!("({} {} {})", left.symbol(), op.symbol(), right.symbol());
-    operate(&[left, right], symbol, || match op {
+    let mut result = operate(&[left, right], symbol, || match op {
         BinaryOp::Equal => same(left, right).map(Plain::Bool),
         BinaryOp::NotEqual => same(left, right).map(|same| Plain::Bool(!same)),
         BinaryOp::Less | BinaryOp::LessOrEqual | BinaryOp::Greater | BinaryOp::GreaterOrEqual => {
@@ -123,7 +123,13 @@ pub(crate) fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Datum,
             _ => Err(mismatch(op, left, right)),
         },
         _ => arithmetic(op, left, right),
-    })
+    })?;
+    if let (BinaryOp::Add, Plain::Text(_)) = (op, &result.plain)
+        && let Some(taint) = result.taint.as_mut().and_then(std::rc::Rc::get_mut)
+    {
+        taint.join = super::datum::joints(&[left, right]);
+    }
+    Ok(result)
 }
 
 fn arithmetic(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Plain, OpError> {
@@ -233,6 +239,7 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
         _ => true,
     });
     if let Some(taint) = whole.taint.as_mut().and_then(std::rc::Rc::get_mut) {
+        taint.join = super::datum::joints(parts);
         let own = first.and_then(|first| first.taint.as_ref());
         taint.drawn = own.is_some_and(|own| own.drawn);
         taint.draws_dash = own.is_some_and(|own| own.draws_dash);

@@ -8,12 +8,13 @@ use opal_core::placeholder::{Placeholder, PlaceholderKey};
 use opal_core::plan::{
     Arg, Deferred, Key, Mode, Piece, Plan, PlanValue, Read, RedirectTarget, Step, Target,
 };
-use opal_core::{Code, Data, Diagnostic};
+use opal_core::{Code, Data, Diagnostic, Showing};
 
 use super::datum::{Datum, Open, Plain, Taint};
 use super::draw::Site;
 use super::expand::{Demand, fits};
 use super::graph::{Cell, Op};
+use super::showing::Maker;
 use super::{Keys, Planner, Purpose, Resolved, Unplanned, draw};
 
 pub(super) fn settle(
@@ -38,10 +39,10 @@ pub(super) fn settle(
     let needs_key = !settler.values.is_empty() || !planner.graph.reads.is_empty();
     let key = if needs_key { Some(keys.placeholder_key().map_err(Unplanned::Key)?) } else { None };
     let plan = settler.plan(&planner, steps, key.as_ref());
-    settler.keep_reads(&planner);
-    let Settler { secrets, declared, mut warnings, sites, .. } = settler;
+    settler.keep_reads(&planner, key.as_ref());
+    let Settler { secrets, showing, mut warnings, sites, .. } = settler;
     warnings.extend(super::warn::unmatched(&planner.unmatched, (key.as_ref(), plan.algorithm)));
-    let mut resolved = Resolved { plan, secrets, declared, warnings };
+    let mut resolved = Resolved { plan, secrets, showing, warnings };
     if let (false, Some(key)) = (sites.is_empty(), &key) {
         draw::draw(&mut planner, &mut resolved, sites, keys, key)?;
     }
@@ -87,7 +88,7 @@ struct Settler {
     deferred: Vec<Deferred>,
     deferred_by_key: BTreeMap<Key, u32>,
     secrets: BTreeMap<Key, Data>,
-    declared: BTreeSet<Key>,
+    showing: Showing,
     warnings: Vec<Diagnostic>,
     sites: Vec<Site>,
     /// Random values that have a site already.
@@ -195,11 +196,8 @@ impl Settler {
         });
         entry.holders.extend(holder.map(str::to_owned));
         // One place that calls it public is enough: the value is in clear there.
-        if taint.public && !entry.taint.public {
+        if taint.class.is_public() && !entry.taint.class.is_public() {
             entry.taint = Rc::clone(taint);
-        }
-        if taint.secret {
-            self.declared.insert(key.clone());
         }
         if let Some(data) = datum.to_data() {
             self.secrets.insert(key.clone(), data);
@@ -250,14 +248,16 @@ impl Settler {
         }
     }
 
-    /// Everything that was looked at is to be hidden, whether a step uses it or not.
-    fn keep_reads(&mut self, planner: &Planner<'_>) {
-        for (key, (_, datum)) in &planner.graph.reads {
-            let Some(taint) = datum.taint.as_ref().filter(|taint| !taint.public) else { continue };
+    /// Every secret that was read is to be hidden, whether a step uses it or not.
+    fn keep_reads(&mut self, planner: &Planner<'_>, key: Option<&PlaceholderKey>) {
+        for (name, (_, datum)) in &planner.graph.reads {
+            let taint = datum.taint.as_ref().filter(|taint| !taint.class.is_public());
+            let Some(taint) = taint else { continue };
             let Some(data) = datum.to_data() else { continue };
-            self.secrets.entry(key.clone()).or_insert(data);
-            if taint.secret {
-                self.declared.insert(key.clone());
+            self.secrets.entry(name.clone()).or_insert(data);
+            if let Some(key) = key {
+                let maker = Maker { key, algorithm: planner.request.algorithm };
+                maker.add(&mut self.showing, name, datum, taint);
             }
         }
     }
@@ -275,17 +275,26 @@ impl Settler {
             // A random value: filled in when it has been drawn.
             _ => Placeholder { length: 0, algorithm, digest: Digest([0; 32]) },
         };
-        let values = std::mem::take(&mut self.values).into_iter().map(|(key, entry)| {
+        let values = std::mem::take(&mut self.values);
+        if let Some(key) = key {
+            let maker = Maker { key, algorithm };
+            for (name, entry) in &values {
+                maker.add(&mut self.showing, name, &entry.datum, &entry.taint);
+            }
+        }
+        let values = values.into_iter().map(|(key, entry)| {
+            let is_public = entry.taint.class.is_public();
             let value = PlanValue {
                 placeholder: placeholder(&key, &entry.datum),
-                public: if entry.taint.public { entry.datum.clear() } else { None },
+                public: if is_public { entry.datum.clear() } else { None },
                 roots: (*entry.taint.roots).clone(),
                 holders: entry.holders,
                 schema: entry.taint.schema,
             };
             (key, value)
         });
-        let is_public = |datum: &Datum| datum.taint.as_ref().is_none_or(|taint| taint.public);
+        let is_public =
+            |datum: &Datum| datum.taint.as_ref().is_none_or(|taint| taint.class.is_public());
         let reads = planner.graph.reads.values().map(|(read, datum)| Read {
             placeholder: Some(placeholder(&read.key, datum)),
             public: if is_public(datum) { datum.clear() } else { None },

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use opal_core::class::{HIDDEN_ALONE_FROM, HIDDEN_ANYWHERE_FROM, is_common};
 use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::{Code, Diagnostic, Span};
@@ -15,37 +16,6 @@ pub(super) struct Unmatched {
     pub(super) value: Datum,
     pub(super) arms: Vec<String>,
 }
-
-/// From so many characters on a value is hidden wherever it is printed.
-const HIDDEN_FROM: usize = 8;
-
-/// Words that stand in output for other reasons as well.
-const COMMON: [&str; 24] = [
-    "administrator",
-    "artifact",
-    "container",
-    "database",
-    "default",
-    "deployment",
-    "development",
-    "disabled",
-    "enabled",
-    "example.com",
-    "external",
-    "instance",
-    "internal",
-    "kubernetes",
-    "localhost",
-    "namespace",
-    "password",
-    "postgres",
-    "production",
-    "release",
-    "republic",
-    "service",
-    "staging",
-    "undefined",
-];
 
 /// A warning for each `when` that plans nothing, and each value that does not match.
 pub(super) fn unmatched(
@@ -71,7 +41,7 @@ fn named(value: &Datum, (key, algorithm): (Option<&PlaceholderKey>, Algorithm)) 
     let clear = |value: &Datum| value.clear().map(|value| value.to_string()).unwrap_or_default();
     match (&value.taint, key, value.to_data()) {
         (None, ..) => format!("`{}`", clear(value)),
-        (Some(taint), ..) if taint.public => {
+        (Some(taint), ..) if taint.class.is_public() => {
             format!("`{}`, which is `{}`", taint.key, clear(value))
         }
         (Some(taint), Some(key), Some(data)) => {
@@ -86,27 +56,28 @@ fn named(value: &Datum, (key, algorithm): (Option<&PlaceholderKey>, Algorithm)) 
 pub(super) fn hidden(datum: &Datum, span: Span) -> Option<Diagnostic> {
     let (Plain::Text(text), Some(taint)) = (&datum.plain, &datum.taint) else { return None };
     // What is said about a declared secret could be read by others.
-    if taint.public || taint.secret {
+    if !taint.class.is_secret() || taint.class.is_declared() {
         return None;
     }
     let key = &taint.key;
-    let common = COMMON.contains(&text.expose().to_ascii_lowercase().as_str());
-    let short = text.characters() < HIDDEN_FROM;
-    let message = match (common, short) {
-        (_, true) => {
-            format!("`{key}` has fewer than {HIDDEN_FROM} characters, so output can show it")
-        }
-        (true, false) => format!("`{key}` is a common word, which will be masked in all output"),
-        (false, false) => return None,
-    };
-    let secret = if short {
-        Some("where it is a secret, read it with `@secret.env` or `@secret.file`")
+    let common = is_common(text.expose());
+    let characters = text.characters();
+    let message = if characters < HIDDEN_ALONE_FROM {
+        format!(
+            "`{key}` has fewer than {HIDDEN_ALONE_FROM} characters, too few to hide it in output"
+        )
+    } else if common {
+        format!("`{key}` is a common word, which will be hidden in all output")
+    } else if characters < HIDDEN_ANYWHERE_FROM {
+        format!(
+            "`{key}` has fewer than {HIDDEN_ANYWHERE_FROM} characters, so output can show it \
+             next to letters and digits"
+        )
     } else {
-        None
+        return None;
     };
     Some(
         Diagnostic::new(Code::CommonValue, span, message)
-            .maybe_help(secret.map(str::to_owned))
-            .help("where anybody may see it, say so: `public=true`"),
+            .help("if everyone may see it, declare it: `public=true`"),
     )
 }

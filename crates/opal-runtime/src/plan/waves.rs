@@ -190,6 +190,7 @@ impl Graph {
             return Ok(Prepared::open(Open::Deferred, taint));
         }
         let inputs = shape.inputs(values)?;
+        secrecy::agrees(descriptor, &inputs).map_err(|found| trouble(found, span))?;
         if let Some(generator) = descriptor.generator {
             generator.check(&inputs).map_err(|found| trouble(found, span))?;
             if let Some(datum) = self.generated.get(&id) {
@@ -204,6 +205,11 @@ impl Graph {
         let question = shape.question(values);
         match self.answers.get(&question) {
             Some(State::Done(datum)) => {
+                let data = datum.to_data().unwrap_or(Data::Null);
+                if let Some(refused) = shape.refuse(&inputs, &data) {
+                    return Err(refused);
+                }
+                let taint = shape.answered(&taint, &inputs, &data);
                 let datum = Datum { plain: datum.plain.clone(), taint: Some(taint) };
                 return Ok(Prepared::Known(State::Done(datum)));
             }
@@ -232,7 +238,8 @@ impl Graph {
             operands.iter().filter_map(|cell| Some((self.known(cell)?, false))).collect();
         let mut hidden = Vec::new();
         while let Some((datum, inside)) = open.pop() {
-            let secret = inside || datum.taint.as_ref().is_some_and(|taint| !taint.public);
+            let secret =
+                inside || datum.taint.as_ref().is_some_and(|taint| !taint.class.is_public());
             match &datum.plain {
                 Plain::Text(text) if secret => hidden.push(text.expose()),
                 Plain::Array(list) => open.extend(list.items.iter().map(|item| (item, secret))),
@@ -249,7 +256,6 @@ impl Graph {
         let node = &self.nodes[job.node as usize];
         let Op::Call(shape) = &node.op else { return };
         let shape = Rc::clone(shape);
-        let taint = Rc::clone(&job.taint);
         let key = job.question.clone();
         let refused = answer.as_ref().ok().and_then(|data| shape.refuse(&job.inputs, data));
         let state = match (refused, answer) {
@@ -258,10 +264,13 @@ impl Graph {
                 let found = secrecy::veil(found, &self.hidden(&node.operands));
                 State::Failed(Rc::new(trouble(found, node.span)))
             }
-            (None, Ok(data)) => match Plain::try_from(data) {
-                Ok(plain) => State::Done(Datum { plain, taint: Some(taint) }),
-                Err(large) => State::Failed(Rc::new(diagnostic(large.into(), node.span))),
-            },
+            (None, Ok(data)) => {
+                let taint = shape.answered(&job.taint, &job.inputs, &data);
+                match Plain::try_from(data) {
+                    Ok(plain) => State::Done(Datum { plain, taint: Some(taint) }),
+                    Err(large) => State::Failed(Rc::new(diagnostic(large.into(), node.span))),
+                }
+            }
         };
         if let State::Done(datum) = &state {
             let decorator = shape.descriptor().path.into();

@@ -75,6 +75,8 @@ pub struct Ending<'a> {
     pub failed: Option<Failed<'a>>,
     /// What failed in other branches, in the order of the plan.
     pub beside: Vec<Failed<'a>>,
+    /// The keys of values that were hidden, though nobody declared them secret.
+    pub hidden: &'a [Box<str>],
     /// What a run of a contract has left of its resources.
     pub resources: Vec<Seen>,
 }
@@ -135,6 +137,7 @@ impl Header<'_> {
         self.drift(&mut line);
         ending.failed(&mut line);
         line.time("finished_at", ending.at);
+        ending.hidden(&mut line);
         line.maybe("host", self.host.as_deref());
         line.text("id", self.id.as_str());
         line.text("opal", self.version);
@@ -223,6 +226,12 @@ impl Ending<'_> {
     fn failed(&self, line: &mut Line) {
         if let Some(failed) = &self.failed {
             line.object("failed", |line| failed.write(line));
+        }
+    }
+
+    fn hidden(&self, line: &mut Line) {
+        if !self.hidden.is_empty() {
+            line.texts("hidden", self.hidden.iter().map(|key| &**key));
         }
     }
 

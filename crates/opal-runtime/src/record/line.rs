@@ -80,6 +80,18 @@ impl Line {
         self.braced(inside);
     }
 
+    pub(super) fn texts<'t>(&mut self, key: &'static str, texts: impl Iterator<Item = &'t str>) {
+        self.key(key);
+        self.text.push('[');
+        for (index, text) in texts.enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            string(&mut self.text, text);
+        }
+        self.text.push(']');
+    }
+
     pub(super) fn list<T>(
         &mut self,
         key: &'static str,

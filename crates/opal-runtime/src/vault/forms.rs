@@ -5,18 +5,16 @@
 
 use std::sync::Arc;
 
+use opal_core::class::{HIDDEN_ALONE_FROM as ALONE, HIDDEN_ANYWHERE_FROM as ANYWHERE};
 use zeroize::Zeroizing;
 
 use super::encode::{GROUPS, encodings};
 use super::keep::{Kept, LEAD, Spool};
 use super::read::readings;
+use super::sequence;
 use super::spell::{Spelling, spellings};
 use super::view::Views;
 
-/// From how many characters on a form is hidden wherever it stands.
-pub const ANYWHERE: usize = 8;
-/// From how many characters on a declared secret is hidden where it stands alone.
-const ALONE: usize = 4;
 /// Lines of a larger value are hidden as text only: their encodings would be too many.
 const LINES_ENCODED: usize = 4 << 10;
 /// Of a larger value, lines are hidden only as they are, and blanks at its ends, too, and what
@@ -34,13 +32,13 @@ pub(super) struct Forms {
 }
 
 impl Forms {
-    pub(super) fn of(value: &str, label: &str, declared: bool) -> Self {
+    pub(super) fn of(value: &str, label: &str) -> Self {
         let mut forms = Self { label: label.into(), ..Self::default() };
-        forms.add_value(value, declared);
+        forms.add_value(value);
         if value.len() <= ALL_FORMS {
             for reading in readings(value) {
                 match std::str::from_utf8(&reading) {
-                    Ok(text) => forms.add_value(text, declared),
+                    Ok(text) => forms.add_value(text),
                     Err(_) => forms.add_bytes(&reading),
                 }
             }
@@ -49,20 +47,21 @@ impl Forms {
     }
 
     /// A text and its lines.
-    fn add_value(&mut self, value: &str, declared: bool) {
+    fn add_value(&mut self, value: &str) {
         let trimmed = value.trim();
-        self.add_whole(trimmed, declared);
-        if trimmed.len() < value.len() {
+        self.add_whole(trimmed);
+        // Blanks around it do not make a short value a long one.
+        if trimmed.len() < value.len() && trimmed.chars().count() >= ALONE {
             match value.len() {
-                ..=ALL_FORMS => self.add_whole(value, declared),
-                _ => self.keep(value.as_bytes(), false),
+                ..=ALL_FORMS => self.add_whole(value),
+                _ => self.keep(value.as_bytes()),
             }
         }
         if trimmed.contains(['\n', '\r']) {
             for line in trimmed.split(['\n', '\r']).map(str::trim).filter(|line| has_eight(line)) {
                 match value.len() {
                     ..=ALL_FORMS => self.add(line, value.len() <= LINES_ENCODED),
-                    _ => self.keep(line.as_bytes(), false),
+                    _ => self.keep(line.as_bytes()),
                 }
             }
         }
@@ -70,9 +69,10 @@ impl Forms {
 
     /// What is no text is hidden as it is, and by lines.
     fn add_bytes(&mut self, bytes: &[u8]) {
-        self.keep(bytes, false);
-        for line in bytes.split(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.keep(line.trim_ascii(), false);
+        self.keep(bytes);
+        let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
+        for line in lines.filter(|line| characters(line) == ANYWHERE) {
+            self.keep(line);
         }
     }
 
@@ -80,17 +80,16 @@ impl Forms {
         self.text.patterns.is_empty() && self.loose.patterns.is_empty()
     }
 
-    fn add_whole(&mut self, text: &str, declared: bool) {
+    fn add_whole(&mut self, text: &str) {
         if has_eight(text) {
             self.add(text, true);
-        } else if declared && text.chars().count() >= ALONE {
-            // Longer ones are of other scripts, whose letters nothing is known to touch.
-            self.keep(text.as_bytes(), text.len() <= LEAD);
+        } else if text.chars().count() >= ALONE {
+            self.keep(text.as_bytes());
         }
     }
 
     fn add(&mut self, text: &str, encoded: bool) {
-        self.keep(text.as_bytes(), false);
+        self.keep(text.as_bytes());
         let once = if is_dressed(text.as_bytes()) { text.len() } else { text.len().min(PIECE) };
         let mut room = Zeroizing::new(Vec::new());
         for spelling in spellings(text) {
@@ -112,7 +111,7 @@ impl Forms {
     fn spell(&mut self, text: &str, spelling: &Spelling, room: &mut [u8]) {
         if is_dressed(text.as_bytes()) {
             let length = spelling.write(text, None, room);
-            self.keep(&room[..length], false);
+            self.keep(&room[..length]);
             return;
         }
         let mut spool = Spool::new(&self.text);
@@ -126,19 +125,22 @@ impl Forms {
         spool.finish(false, &mut self.text);
     }
 
-    /// Keeps a form as the stream shows it.
-    fn keep(&mut self, form: &[u8], alone: bool) {
+    /// Keeps a form as the stream shows it. A short one, or one of which little is printed, is hidden
+    /// only where it stands alone.
+    fn keep(&mut self, form: &[u8]) {
         let form = Views::of(form, true).text.into_bytes();
-        let long = alone || characters(&form) == ANYWHERE;
-        if long && form.len() >= ALONE {
-            self.text.keep(&form, alone);
+        match characters(&form) {
+            ANYWHERE => self.text.keep(&form, false),
+            // Longer ones are of other scripts, whose letters nothing is known to touch.
+            ALONE.. => self.text.keep(&form, form.len() <= LEAD),
+            _ => {}
         }
     }
 }
 
 /// Whether a view of it may be something else.
 fn is_dressed(text: &[u8]) -> bool {
-    memchr::memchr2(0x1b, b'\r', text).is_some()
+    sequence::next(text).is_some()
 }
 
 fn has_eight(text: &str) -> bool {

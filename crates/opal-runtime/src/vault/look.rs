@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::keep::{Hash, Pattern, SURE, next_rung};
 use super::net::{Net, Sink};
 use super::search::{Findings, Followed, Kind, Layer, Region, Stretch, Trail};
+use super::sequence;
 use super::view::Track;
 
 /// A value of one letter begins at each place of output of that letter. To follow all of them
@@ -81,11 +82,15 @@ impl<T: Track> Hits<'_, T> {
     fn is_alone(&mut self, start: usize, end: usize) -> bool {
         let bytes = self.track.bytes();
         let before = match start.checked_sub(1) {
-            // A return that the view is without stands between.
-            _ if self.is_after_return(start) => None,
+            // A control character that the view is without is between.
+            _ if self.is_cut(self.track.origin(start).checked_sub(1)) => None,
             Some(at) => Some(bytes[at]),
             None => self.stretch.before,
         };
+        let last = end.checked_sub(1).map(|last| self.track.origin(last));
+        if self.is_cut(last.map(|last| last + 1)) {
+            return !before.is_some_and(is_word);
+        }
         let after = bytes.get(end).copied();
         if [before, after].into_iter().flatten().any(is_word) {
             return false;
@@ -97,10 +102,15 @@ impl<T: Track> Hits<'_, T> {
         true
     }
 
-    fn is_after_return(&self, start: usize) -> bool {
-        let before = self.track.origin(start).checked_sub(1);
-        before.is_some_and(|before| self.stretch.raw[before] == b'\r')
+    fn is_cut(&self, at: Option<usize>) -> bool {
+        at.and_then(|at| self.stretch.raw.get(at)).is_some_and(|byte| is_cut(*byte))
     }
+}
+
+/// Whether words end at this byte, although a view is without it. An escape begins a sequence,
+/// across which they go on.
+pub(super) fn is_cut(byte: u8) -> bool {
+    byte == b'\r' || sequence::is_control(byte) && byte != 0x1b
 }
 
 fn is_word(byte: u8) -> bool {

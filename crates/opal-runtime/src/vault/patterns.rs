@@ -2,10 +2,10 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | names that say secret | `keys` |
+//! | names that say secret | [`opal_core::class::name`] |
 //! | how far a value goes | `values` |
 //! | values that are no secret | `plain` |
-//! | tokens that say what they are | `tokens` |
+//! | tokens that say what they are | [`opal_core::class::tokens`] |
 //! | private keys | `pem` |
 //! | a line, word by word | `scan`, `assign`, `apart` |
 //! | values apart from their names | `named`, `margin`, `items` |
@@ -21,7 +21,6 @@
 mod apart;
 mod assign;
 mod items;
-mod keys;
 mod line;
 mod margin;
 mod named;
@@ -29,7 +28,6 @@ mod pem;
 mod plain;
 mod programs;
 mod scan;
-mod tokens;
 mod values;
 
 use zeroize::Zeroizing;

@@ -8,8 +8,10 @@ use opal_core::record::Shown;
 use zeroize::Zeroizing;
 
 use super::Vault;
+use super::aside::{self, Aside};
 use super::patterns::Patterns;
 use super::search::{Findings, Layer, Region, Stretch, Trail, search};
+use super::sequence::Open;
 
 /// One stream of bytes on its way to be seen.
 ///
@@ -26,6 +28,12 @@ pub struct Scrubber<'v> {
     /// What is held would tell something of a value.
     is_telling: bool,
     carry: Carry,
+    /// Where in the held bytes an escape sequence begins whose end has not come.
+    waiting: Option<usize>,
+    /// A sequence that was too long to wait for.
+    aside: Option<Box<Aside<'v>>>,
+    /// All of the stream is inside of a sequence.
+    is_inside: bool,
     /// The second stage: it sees only what the values have left.
     patterns: Option<Patterns>,
 }
@@ -42,9 +50,20 @@ struct Carry {
 
 impl<'v> Scrubber<'v> {
     pub(super) fn new(vault: &'v Vault) -> Self {
-        let (layers, held, carry) = Default::default();
         let patterns = vault.has_patterns.then(Patterns::default);
-        Self { vault, layers, generation: 0, held, shown: 0, is_telling: false, carry, patterns }
+        Self {
+            vault,
+            layers: Arc::default(),
+            generation: 0,
+            held: Zeroizing::default(),
+            shown: 0,
+            is_telling: false,
+            carry: Carry::default(),
+            waiting: None,
+            aside: None,
+            is_inside: false,
+            patterns,
+        }
     }
 
     /// What can be shown now; what may be the beginning of a value is held back, and with
@@ -61,6 +80,19 @@ impl<'v> Scrubber<'v> {
         self.refresh();
         if bytes.is_empty() {
             return Cow::Borrowed(bytes);
+        }
+        if let Some(aside) = self.aside.take() {
+            return Cow::Owned(self.push_aside(aside, bytes));
+        }
+        if let Some((from, open)) = self.goes_on(bytes) {
+            // Nothing else is looked at again for each piece of a long sequence.
+            self.held.extend_from_slice(bytes);
+            let is_long = self.held.len() - from > aside::MOST;
+            return if is_long {
+                Cow::Owned(self.set_aside(from, open))
+            } else {
+                Cow::Borrowed(b"")
+            };
         }
         if !self.held.is_empty() {
             let mut joined = std::mem::take(&mut self.held);
@@ -80,6 +112,43 @@ impl<'v> Scrubber<'v> {
         Cow::Owned(self.settle(bytes, findings))
     }
 
+    /// The sequence that is waited for, if all of `bytes` belong to it and more does.
+    fn goes_on(&self, bytes: &[u8]) -> Option<(usize, Open)> {
+        let from = self.waiting?;
+        let open = Open::of(&self.held[from..])?;
+        let before = self.held[from + 2..].last().copied();
+        let is_ending = before == Some(0x1b) || open.stops(before, bytes).is_some();
+        (!is_ending).then_some((from, open))
+    }
+
+    fn set_aside(&mut self, from: usize, open: Open) -> Vec<u8> {
+        let sequence = Zeroizing::new(self.held.split_off(from));
+        let mut out = sequence[..2].to_vec();
+        let scrubber = Self { is_inside: true, patterns: None, ..Self::new(self.vault) };
+        let mut aside = Box::new(Aside::new(open, scrubber));
+        let ended = aside.push(&sequence[2..], &mut out);
+        debug_assert!(ended.is_none(), "its end was looked for");
+        // What was shown of it while the stream was idle.
+        out.drain(..self.shown.saturating_sub(from).min(out.len()));
+        self.shown = self.shown.min(from);
+        self.carry.trails.iter_mut().for_each(|trail| trail.at = trail.at.min(from));
+        (self.waiting, self.aside) = (None, Some(aside));
+        out
+    }
+
+    fn push_aside(&mut self, mut aside: Box<Aside<'v>>, bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(bytes.len());
+        match aside.push(bytes, &mut out) {
+            None => self.aside = Some(aside),
+            Some(rest) => {
+                for bytes in [rest.escape, rest.bytes] {
+                    out.extend_from_slice(&self.push_values(bytes));
+                }
+            }
+        }
+        out
+    }
+
     /// The stream rests, perhaps at a prompt: shows what is held back where it is too short to
     /// tell anything, less than four characters and less than half of a value. Of a value that goes
     /// on later the rest is hidden all the same.
@@ -94,6 +163,11 @@ impl<'v> Scrubber<'v> {
 
     fn idle_values(&mut self) -> Vec<u8> {
         self.refresh();
+        if let Some(aside) = &mut self.aside {
+            let mut out = Vec::new();
+            aside.idle(&mut out);
+            return out;
+        }
         if self.held.len() == self.shown || self.is_telling {
             return Vec::new();
         }
@@ -108,7 +182,11 @@ impl<'v> Scrubber<'v> {
     pub fn finish(&mut self) -> Shown<'_> {
         self.refresh();
         let held = std::mem::take(&mut self.held);
-        let mut now = self.pass(&held, true);
+        let mut now = Vec::new();
+        if let Some(aside) = self.aside.take() {
+            aside.finish(&mut now);
+        }
+        now.extend(self.pass(&held, true));
         self.carry = Carry::default();
         if let Some(patterns) = &mut self.patterns {
             now = patterns.push(&now);
@@ -126,7 +204,8 @@ impl<'v> Scrubber<'v> {
 
     fn find(&self, raw: &[u8], is_last: bool) -> Findings {
         let Carry { before, ref trails, .. } = self.carry;
-        search(&self.layers, &Stretch { raw, is_last, before, trails })
+        let is_inside = self.is_inside;
+        search(&self.layers, &Stretch { raw, is_last, is_inside, before, trails })
     }
 
     fn pass(&mut self, raw: &[u8], is_last: bool) -> Vec<u8> {
@@ -150,12 +229,13 @@ impl<'v> Scrubber<'v> {
     }
 
     fn keep(&mut self, raw: &[u8], findings: Findings, open: Option<(Arc<str>, usize)>) {
-        let Findings { hold, is_telling, mut trails, before, .. } = findings;
+        let Findings { hold, is_telling, mut trails, before, unfinished, .. } = findings;
         for trail in &mut trails {
             trail.at -= hold;
         }
         self.carry = Carry { before, trails, open };
         self.is_telling = is_telling;
+        self.waiting = unfinished.map(|at| at - hold);
         self.shown = self.shown.saturating_sub(hold);
         self.held = Zeroizing::new(raw[hold..].to_vec());
     }
@@ -193,6 +273,7 @@ impl<'v> Scrubber<'v> {
             out.extend_from_slice(raw.get(at..region.start.min(hold)).unwrap_or_default());
             if index >= announced && region.end > self.shown {
                 out.extend_from_slice(region.label.as_bytes());
+                self.vault.note(&region.label);
             }
             at = at.max(region.end.min(hold));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::forms::Forms;
 use super::keep::{Hash, Kept};
-use super::look::Looking;
+use super::look::{Looking, is_cut};
 use super::net::Net;
 use super::view::{Loose, Track as _, View, Views};
 
@@ -49,6 +49,8 @@ pub(super) struct Stretch<'a> {
     pub(super) raw: &'a [u8],
     /// Nothing follows.
     pub(super) is_last: bool,
+    /// All of it is inside of an escape sequence.
+    pub(super) is_inside: bool,
     /// What was printed last before it.
     pub(super) before: Option<u8>,
     pub(super) trails: &'a [Trail],
@@ -65,6 +67,8 @@ pub(super) struct Findings {
     /// What is printed last before `hold`.
     pub(super) before: Option<u8>,
     pub(super) followed: Vec<Followed>,
+    /// Where an escape sequence begins whose end is not there yet.
+    pub(super) unfinished: Option<usize>,
 }
 
 pub(super) struct Followed {
@@ -123,7 +127,10 @@ impl Layer {
 
 /// Looks for the values of all layers.
 pub(super) fn search(layers: &[Arc<Layer>], stretch: &Stretch<'_>) -> Findings {
-    let views = Views::of(stretch.raw, stretch.is_last);
+    let views = match stretch.is_inside {
+        true => Views::inside(stretch.raw),
+        false => Views::of(stretch.raw, stretch.is_last),
+    };
     let length = stretch.raw.len();
     let mut findings = Findings {
         regions: Vec::new(),
@@ -132,6 +139,7 @@ pub(super) fn search(layers: &[Arc<Layer>], stretch: &Stretch<'_>) -> Findings {
         trails: Vec::new(),
         before: stretch.before,
         followed: Vec::new(),
+        unfinished: views.unfinished,
     };
     if let Some(unfinished) = views.unfinished {
         findings.wait(unfinished, length - unfinished);
@@ -172,7 +180,7 @@ impl Findings {
         self.trails = self.followed.drain(..).filter_map(carried).collect();
         let printed = text.index(hold).checked_sub(1).map(|last| text.bytes()[last]);
         self.before = match hold.checked_sub(1).map(|last| stretch.raw[last]) {
-            Some(b'\r') => Some(b'\r'),
+            Some(byte) if is_cut(byte) => Some(byte),
             _ => printed.or(stretch.before),
         };
     }

@@ -2,20 +2,14 @@
 //! the way back to where each stood.
 //!
 //! Three views are taken of a stretch of output. The *text* is what a terminal would print:
-//! without escape sequences, and with `\n` for `\r\n`. The *bodies* are what such sequences carry
+//! without escape sequences and control characters, and with `\n` for `\r\n`. The *bodies* are what such sequences carry
 //! (a title, a link, a clipboard), where a value may stand too. The *loose* view of either is
 //! without blanks, line ends and colons: encodings are looked for in it, however they are wrapped
 //! or grouped.
 
 use std::borrow::Cow;
 
-const ESC: u8 = 0x1b;
-const BEL: u8 = 0x07;
-/// A sequence that goes on for longer is none: its bytes are text.
-const LONGEST_CONTROL: usize = 256;
-const LONGEST_STRING: usize = 4096;
-/// What ends a sequence of two bytes. After any other byte an escape was none.
-const SHORT: &[u8] = b"6789=>DEHMNOZc\\|}~no";
+use super::sequence::{self, Sequence};
 
 /// Bytes, and where each of them stood in the output.
 pub(super) trait Track {
@@ -71,6 +65,17 @@ impl<'a> View<'a> {
         self.bytes
     }
 
+    /// All but control characters.
+    fn take_visible(&mut self, raw: &'a [u8], mut from: usize, to: usize) {
+        for (at, byte) in raw.iter().enumerate().take(to).skip(from) {
+            if sequence::is_control(*byte) {
+                self.take(raw, from, at);
+                from = at + 1;
+            }
+        }
+        self.take(raw, from, to);
+    }
+
     fn take(&mut self, raw: &'a [u8], from: usize, to: usize) {
         if from < to {
             self.runs.push((self.bytes.len(), from));
@@ -83,7 +88,7 @@ impl<'a> Views<'a> {
     /// `is_last`: nothing follows that could finish a sequence.
     pub(super) fn of(raw: &'a [u8], is_last: bool) -> Self {
         let mut views = Self { text: View::default(), bodies: View::default(), unfinished: None };
-        let Some(first) = memchr::memchr2(ESC, b'\r', raw) else {
+        let Some(first) = sequence::next(raw) else {
             views.text.bytes = Cow::Borrowed(raw);
             return views;
         };
@@ -95,18 +100,18 @@ impl<'a> Views<'a> {
                 views.text.take(raw, from, at);
                 from = raw.len();
                 // A return at the end belongs to nothing that must wait for it.
-                views.unfinished = (raw[at] == ESC).then_some(at);
+                views.unfinished = (raw[at] != b'\r').then_some(at);
                 break;
             };
             let after = at + length;
             if kind != Sequence::None {
                 views.text.take(raw, from, at);
                 if kind == Sequence::String {
-                    views.bodies.take(raw, at, after);
+                    views.bodies.take_visible(raw, at, after);
                 }
                 from = after;
             }
-            match memchr::memchr2(ESC, b'\r', &raw[after..]) {
+            match sequence::next(&raw[after..]) {
                 Some(next) => at = after + next,
                 None => break,
             }
@@ -114,58 +119,12 @@ impl<'a> Views<'a> {
         views.text.take(raw, from, raw.len());
         views
     }
-}
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sequence {
-    /// Text after all.
-    None,
-    /// Nothing that could hold a value.
-    Control,
-    String,
-}
-
-impl Sequence {
-    /// What begins with the escape or return at the start of `bytes`, and how long it is; nothing
-    /// if its end is not there yet.
-    fn at(bytes: &[u8], is_last: bool) -> Option<(Self, usize)> {
-        let found = match bytes {
-            [b'\r', b'\n', ..] => Some((Self::Control, 1)),
-            [b'\r', _, ..] => Some((Self::None, 1)),
-            [_, b'[', rest @ ..] => Self::control(rest, 0x30..=0x3f),
-            [_, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => Self::string(rest),
-            [_, 0x20..=0x2f, rest @ ..] => Self::control(rest, 0x20..=0x2f),
-            [_, next, ..] if SHORT.contains(next) => Some((Self::Control, 2)),
-            [_, _, ..] => Some((Self::None, 1)),
-            _ => None,
-        };
-        found.or(is_last.then_some((Self::None, 1)))
-    }
-
-    /// Parameters, intermediate bytes and the one that ends it, after an introducer of two bytes.
-    fn control(rest: &[u8], parameters: std::ops::RangeInclusive<u8>) -> Option<(Self, usize)> {
-        let inside = |byte: &u8| parameters.contains(byte) || (0x20..=0x2f).contains(byte);
-        let end = rest.iter().take(LONGEST_CONTROL).position(|byte| !inside(byte));
-        match end {
-            Some(end) if (0x30..=0x7e).contains(&rest[end]) => Some((Self::Control, end + 3)),
-            None if rest.len() < LONGEST_CONTROL => None,
-            // Only the introducer is lost on the way to a screen.
-            _ => Some((Self::Control, 2)),
-        }
-    }
-
-    fn string(rest: &[u8]) -> Option<(Self, usize)> {
-        let within = &rest[..rest.len().min(LONGEST_STRING)];
-        match memchr::memchr3(BEL, ESC, b'\n', within) {
-            Some(end) if within[end] == BEL => Some((Self::String, end + 3)),
-            Some(end) if within[end] == ESC => match rest.get(end + 1) {
-                Some(b'\\') => Some((Self::String, end + 4)),
-                Some(_) => Some((Self::String, end + 2)),
-                None => None,
-            },
-            None if rest.len() < LONGEST_STRING => None,
-            _ => Some((Self::Control, 2)),
-        }
+    /// What is known to be inside of a sequence: nothing begins there.
+    pub(super) fn inside(raw: &'a [u8]) -> Self {
+        let mut views = Self { text: View::default(), bodies: View::default(), unfinished: None };
+        views.text.take_visible(raw, 0, raw.len());
+        views
     }
 }
 

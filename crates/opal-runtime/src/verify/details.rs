@@ -6,10 +6,10 @@
 //! one with such a value probably holds an older one, which nobody knows any more: it is hidden from
 //! where the value begins, and the message says no more than the details.
 
+use opal_core::class::HIDDEN_ALONE_FROM;
 use opal_core::record::Shown;
 use opal_core::resource::Finding;
 
-use crate::decorators::secrecy::MIN_CHARACTERS;
 use crate::vault::Vault;
 
 /// In place of what could be an older value.
@@ -38,7 +38,7 @@ pub(crate) fn shown(finding: &Finding, vault: &Vault) -> Sight {
     let message = finding.message.expose().to_owned();
     let message = older.iter().fold(message, |message, text| match text.len() {
         // So short a text may also be part of a word.
-        ..MIN_CHARACTERS => message.replace(&format!("`{text}`"), &format!("`{OLDER}`")),
+        ..HIDDEN_ALONE_FROM => message.replace(&format!("`{text}`"), &format!("`{OLDER}`")),
         _ => message.replace(text, OLDER),
     });
     Sight { message: vault.scrub(&message), details }
@@ -163,7 +163,7 @@ mod tests {
 
     fn sight(finding: &Finding) -> (String, String) {
         let vault = Vault::new();
-        vault.register(&Data::text("new-secret"), "<value>", false);
+        vault.register(&Data::text("new-secret"), "<value>");
         let Sight { message, details } = shown(finding, &vault);
         let details = details.map_or_else(String::new, |it| it.text().into_owned());
         (message.text().into_owned(), details)

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use opal_core::class::Flags;
+use opal_core::decorator::Exposure;
 use opal_core::files::Entry;
 use opal_core::resolver::{
     Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
 };
-use opal_core::{Data, Secret};
+use opal_core::{Class, Data, Secret};
 
 use crate::stop::{Order, Stop};
 use crate::vault::Vault;
@@ -30,7 +32,11 @@ pub(crate) struct Variable {
 
 impl Variable {
     pub(crate) fn hide(self, vault: &Vault) {
-        vault.register(&Data::Text(self.value), &format!("🔒 env.{}", self.name), false);
+        let value = Data::Text(self.value);
+        let class = Class::of(Exposure::Plain, Flags::default(), Some(&self.name), Some(&value));
+        if class.is_secret() {
+            vault.register(&value, &format!("🔒 env.{}", self.name));
+        }
     }
 }
 

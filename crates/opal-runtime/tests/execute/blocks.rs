@@ -193,12 +193,26 @@ fn a_command_that_cannot_be_run_fails_with_the_shells_code() {
 }
 
 #[test]
-fn values_are_hidden_in_events_and_output() {
+fn secrets_are_hidden_in_events_and_output() {
     let session = LoggedSession::new().on("a {}", Answer::prints("got canary-51500\n"));
-    let project = Project::new("a @env.NAME\n").world(|world| world.env("NAME", "canary-51500"));
+    let project = Project::new("a @env.TOKEN\n").world(|world| world.env("TOKEN", "canary-51500"));
     let ran = Running::on(project, &session, std::path::Path::new("/p")).run();
     ran.ok();
     let all = format!("{:?} {:?} {:?}", ran.seen, ran.record, session.log());
     assert!(!all.contains("canary"), "{all}");
     assert_eq!(ran.output().len(), 1);
+}
+
+#[test]
+fn plain_values_are_clear_in_events_and_output() {
+    let session = LoggedSession::new().on("a {}", Answer::prints("got /home/bo\n"));
+    let project = Project::new("a @env.HOME\n").world(|world| world.env("HOME", "/home/bo"));
+    let ran = Running::on(project, &session, std::path::Path::new("/p")).run();
+    ran.ok();
+    assert_eq!(ran.output(), ["got /home/bo\n"]);
+    assert!(
+        ran.record.contains(&"start script.shell[0]: a /home/bo".to_owned()),
+        "{:?}",
+        ran.record
+    );
 }

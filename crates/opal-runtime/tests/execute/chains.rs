@@ -102,7 +102,7 @@ fn a_pipe_is_stopped_as_a_whole() {
 #[test]
 fn the_display_filter_hides_values_in_a_pipe() {
     let session = LoggedSession::new().on("a {}", Answer::prints("it is canary-51500!\n"));
-    let project = crate::planning::Project::new("a @env.NAME | @to.display()\n")
+    let project = crate::planning::Project::new("a @secret.env.NAME | @to.display()\n")
         .world(|world| world.env("NAME", "canary-51500"));
     let ran = Running::on(project, &session, std::path::Path::new("/p")).run();
     ran.ok();

@@ -311,7 +311,7 @@ fn a_check_that_holds_leaves_the_command_out_and_binds_nothing() {
 #[test]
 fn values_are_hidden_in_what_looks_tell() {
     let session = LoggedSession::new();
-    let source = "@test.thing(@env.NAME, apply=\"nothing\")\n";
+    let source = "@test.thing(@secret.env.NAME, apply=\"nothing\")\n";
     let project = Project::new(source)
         .plugins(&[&THING])
         .world(|world| world.env("NAME", "veiled/canary-5150"));

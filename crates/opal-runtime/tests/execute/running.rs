@@ -67,11 +67,12 @@ impl<'s> Running<'s> {
     fn job<T>(&self, work: impl FnOnce(&Job<'_>, &Resolved) -> T) -> (T, Witness) {
         let resolved = self.plan();
         let vault = Vault::new();
-        execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+        execute::register(&vault, &resolved.showing);
         let witness = Witness { room: self.room, closed: self.closed, ..Witness::default() };
         let job = Job {
             plan: &resolved.plan,
             values: &resolved.secrets,
+            showing: &resolved.showing,
             registry: &self.project.registry,
             session: self.session,
             start: self.start,

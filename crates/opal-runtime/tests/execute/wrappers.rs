@@ -213,8 +213,8 @@ fn what_a_session_says_about_a_failure_holds_no_value() {
     const VALUE: &str = "/srv/hunter22hunter22";
     let session = LoggedSession::new().without(VALUE);
     for (source, from) in [
-        ("@workdir(@env.WHERE) { a }\n", None),
-        ("cd @env.WHERE\nb\n", Some("script.shell[1]".to_owned())),
+        ("@workdir(@secret.env.WHERE) { a }\n", None),
+        ("cd @secret.env.WHERE\nb\n", Some("script.shell[1]".to_owned())),
     ] {
         let project = Project::new(source).world(|world| world.env("WHERE", VALUE));
         let ran = Running { from, ..Running::on(project, &session, Path::new("/p")) }.run();

@@ -16,9 +16,9 @@ const TOKEN: &str = "t0k'en-of-the-api";
 
 fn vault() -> Vault {
     let vault = Vault::new();
-    vault.register(&Data::text(TOKEN), "‹token›", true);
-    vault.register(&Data::text("2026"), "‹pin›", true);
-    vault.register(&Data::Int(7_000_000_007), "‹number›", true);
+    vault.register(&Data::text(TOKEN), "‹token›");
+    vault.register(&Data::text("2026"), "‹pin›");
+    vault.register(&Data::Int(7_000_000_007), "‹number›");
     vault
 }
 
@@ -92,7 +92,7 @@ fn what_is_learnt_later_is_hidden_in_every_file() {
     let folder = writer.folder().to_owned();
     step(&writer, 1, "deploy.shell[0]", format!("is {TOKEN}\n").as_bytes());
     assert!(everything(&folder).contains(TOKEN), "nobody knows of it yet");
-    vault.register(&Data::text(TOKEN), "‹token›", true);
+    vault.register(&Data::text(TOKEN), "‹token›");
     writer.finish(&done()).unwrap();
     let text = everything(&folder);
     assert!(!text.contains(TOKEN), "{text}");

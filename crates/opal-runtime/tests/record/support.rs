@@ -114,6 +114,7 @@ pub(crate) fn ending(status: Status, code: i32) -> Ending<'static> {
         counts: Counts::default(),
         failed: None,
         beside: Vec::new(),
+        hidden: &[],
         resources: Vec::new(),
     }
 }

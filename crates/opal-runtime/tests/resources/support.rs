@@ -92,7 +92,7 @@ impl Site {
         let project = Project::read(source);
         let resolved = Running::on(project, &*self.session, self.folder.path()).plan();
         let vault = Vault::new();
-        execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+        execute::register(&vault, &resolved.showing);
         let registry = opal_runtime::decorators::registry();
         let survey = Survey {
             plan: &resolved.plan,

@@ -53,7 +53,7 @@ impl Looking {
             panic!("{}", errors.iter().map(|error| self.project.line(error)).collect::<String>())
         });
         let vault = Vault::new();
-        execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+        execute::register(&vault, &resolved.showing);
         let told = Mutex::new(Vec::new());
         let survey = Survey {
             plan: &resolved.plan,

@@ -60,6 +60,7 @@ impl End<'_> {
             counts: steps,
             failed: failed.map(|step| recorded(step, vault)),
             beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
+            hidden: &outcome.hidden,
             resources: self.resources.clone(),
         };
         let id = recording.id().map(ToString::to_string);
@@ -82,6 +83,7 @@ impl End<'_> {
             steps,
             failed: failed.map(|failed| self.with_look(told(failed))),
             beside: outcome.beside.iter().map(told).collect(),
+            hidden: &outcome.hidden,
             more: outcome.more,
             late: &outcome.late,
             is_resume_hidden: resume.as_deref() != again,

@@ -96,7 +96,7 @@ fn resources(
     }
     let key = keys.placeholder_key().map_err(Failure::key)?;
     let vault = Vault::new();
-    execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+    execute::register_planned(&vault, &resolved.plan, &resolved.showing);
     let look = Look {
         subject,
         resolved,

@@ -41,7 +41,7 @@ fn look(
         return Ok(Some(Report::default()));
     }
     let vault = Vault::new();
-    execute::register(&vault, &resolved.plan, &resolved.secrets, &resolved.declared);
+    execute::register_planned(&vault, &resolved.plan, &resolved.showing);
     let (jobs, timeout, only) = (None, None, &[][..]);
     let look = Look { subject, resolved, vault: &vault, stop, jobs, timeout, only, key: Some(key) };
     let report = look.take(context, options, &|_| {})?;

@@ -27,6 +27,8 @@ pub(crate) struct Report<'a> {
     /// Steps of other branches that failed as well, and how many more there were.
     pub(crate) beside: Vec<Failed<'a>>,
     pub(crate) more: usize,
+    /// The keys of values that were hidden, though nobody declared them secret.
+    pub(crate) hidden: &'a [Box<str>],
     /// The steps that were at work when the time of the run was over.
     pub(crate) late: &'a [Box<str>],
     /// What to type to go on: `opal deploy prod --resume`.
@@ -178,6 +180,26 @@ fn shortened(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// Hidden values that are named.
+const MAX_HIDDEN: usize = 5;
+
+/// What was hidden without anybody having declared it secret, and how to see it.
+pub(super) fn hidden(report: &Report<'_>, ink: Ink) -> Option<String> {
+    let named = report.hidden.iter().take(MAX_HIDDEN);
+    let names: Vec<String> = named.map(|key| format!("`@{}`", visible::line(key))).collect();
+    let more = match report.hidden.len().saturating_sub(MAX_HIDDEN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let way = match report.hidden {
+        [] => return None,
+        [_] => "to show it, declare it with `public=true`",
+        _ => "to show one, declare it with `public=true`",
+    };
+    let label = ink.label("hidden in the output");
+    Some(format!("{label}: {}{more}; {way}", names.join(", ")))
 }
 
 /// `done: 4 steps in 2.3s`.

@@ -349,6 +349,9 @@ impl State {
             }
         }
         if !is_good || self.look.talk > Talk::Quiet {
+            if let Some(hidden) = report::hidden(report, self.ink) {
+                self.say(&hidden);
+            }
             self.say(&report::closing(report, self.ink));
         }
     }

@@ -38,6 +38,9 @@ pub(crate) fn summary_json(
         "took_ms": report.took.as_micros() as f64 / 1000.0,
         "record": report.record.map(|path| path.display().to_string()),
     });
+    if !report.hidden.is_empty() {
+        summary["hidden"] = json!(report.hidden);
+    }
     if let Some(steps) = steps {
         summary["steps"] = steps;
     }

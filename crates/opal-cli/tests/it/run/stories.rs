@@ -36,7 +36,7 @@ fn a_deployment_follows_the_branch_that_the_environment_chose() {
                 kubectl scale deployment/@var.service --replicas=@var.REPLICAS\n    }\n}\n";
     let opal = with_tools(text, &["kubectl"]);
     let environment = [("STAGE", "production"), ("REPLICAS", "3")];
-    opal.call_with(&environment, &["deploy"]).code(0).hides("replicas=3");
+    opal.call_with(&environment, &["deploy"]).code(0).says("replicas=3");
     let expected = "kubectl <apply>\nkubectl <-f>\nkubectl <k8s/prod/>\nkubectl <scale>\n\
                     kubectl <deployment/api>\nkubectl <--replicas=3>\nkubectl <scale>\n\
                     kubectl <deployment/worker>\nkubectl <--replicas=3>\n";

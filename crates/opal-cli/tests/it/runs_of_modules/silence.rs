@@ -81,8 +81,8 @@ fn a_secret_of_a_profile_is_refused_and_what_may_be_one_is_hidden() {
     for line in [&["apply", "core/net"][..], &["lint", "rel"], &["lint", "rel", "--json"]] {
         release.run(line).code(65).says("E1110").hides("canary-3308");
     }
-    let release = Release::new("echo \"$SESSION_COOKIE\"\n")
-        .profile("env: {SESSION_COOKIE: canary-3309-cookie}\n");
+    let release = Release::new("echo \"$SLACK_WEBHOOK\"\n")
+        .profile("env: {SLACK_WEBHOOK: canary-3309-hook}\n");
     release.apply(&[]).code(0).hides("canary-3309");
     assert_unkept(&release, "canary-3309");
 }

@@ -116,8 +116,8 @@ fn what_is_not_shown_is_held_against_a_contract_all_the_same() {
 
 #[test]
 fn what_the_difference_hides_the_message_hides() {
-    let task = "fun link() {\n    @file.symlink(\"/x/@env.TOK\", \"slnk\")\n}\n\
-                fun gone() {\n    @file.line(\"c\", \"password=@env.TOK\", match=r\"^password\", \
+    let task = "fun link() {\n    @file.symlink(\"/x/@secret.env.TOK\", \"slnk\")\n}\n\
+                fun gone() {\n    @file.line(\"c\", \"password=@secret.env.TOK\", match=r\"^password\", \
                 state=\"absent\", on_multiple_matches=\"all\")\n}\n";
     let opal = Opal::machine(task).env("TOK", "tokentoken");
     std::os::unix::fs::symlink("/y/prevsecret", opal.path().join("slnk")).unwrap();

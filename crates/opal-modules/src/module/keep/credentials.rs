@@ -19,6 +19,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use opal_core::class::HIDDEN_ANYWHERE_FROM;
 use opal_core::{Data, Secret};
 use opal_runtime::root::{RootError, read_private, read_public};
 use opal_runtime::vault::Vault;
@@ -164,8 +165,12 @@ impl Credentials {
 
     /// Hides all values, from now on.
     pub fn register(&self, vault: &Vault) {
-        for hidden in &self.values {
-            vault.register(&Data::Text(hidden.value.clone()), HIDDEN, hidden.is_declared);
+        // What nobody calls a secret may be a word of every day where it is short.
+        let is_found = |hidden: &&Hidden| {
+            hidden.is_declared || hidden.value.characters() >= HIDDEN_ANYWHERE_FROM
+        };
+        for hidden in self.values.iter().filter(is_found) {
+            vault.register(&Data::Text(hidden.value.clone()), HIDDEN);
         }
     }
 

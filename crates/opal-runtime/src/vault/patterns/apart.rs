@@ -1,6 +1,7 @@
 //! Secrets that no sign joins to a name: in a table, before a host, in parts with numbers.
 
-use super::keys::{Key, SHARED_KEYS, key};
+use opal_core::class::name::{SHARED_KEYS, Says as Key, in_text as key};
+
 use super::plain;
 use super::scan::{Between, Scan};
 use super::values::{Until, is_blank, is_name, is_one_of, is_quote};

@@ -1,6 +1,7 @@
 //! What follows a key: a value, a list of them, a header, or the beginning of lines.
 
-use super::keys::{Key, key};
+use opal_core::class::name::{Says as Key, in_text as key};
+
 use super::line::Kind;
 use super::margin::Margin;
 use super::named::Place;

@@ -1,7 +1,8 @@
 //! Values that stand apart from the name that makes them secrets: below it, in a map behind it
 //! (`"password": {"value": …}`), or beside it (`{"name": "DB_PASSWORD", "value": …}`).
 
-use super::keys::{Key, key};
+use opal_core::class::name::{Says as Key, in_text as key};
+
 use super::margin::Margin;
 use super::scan::{Between, Scan};
 use super::values::{Until, is_name, is_one_of, opening};

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use opal_core::class::shape;
 
 use super::values::is_quote;
 
@@ -45,7 +46,7 @@ fn marker(text: &[u8], from: usize, word: &Finder<'_>) -> Option<Range<usize>> {
         let before = text[from..found].strip_suffix(b" ").unwrap_or(&text[from..found]);
         let within = &text[at..text.len().min(at + LONGEST)];
         let Some(length) = within.windows(4).position(|here| here == b"----") else { continue };
-        let is_private = within[..length].windows(11).any(|here| here == b"PRIVATE KEY");
+        let is_private = shape::is_private(&within[..length]);
         if before.ends_with(b"----") && is_private {
             let dash = |byte: &&u8| **byte == b'-';
             let start = from + before.len() - before.iter().rev().take(5).take_while(dash).count();

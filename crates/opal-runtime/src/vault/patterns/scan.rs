@@ -3,11 +3,12 @@
 //! What follows a key is in `assign`; what a key is, how far a value goes and what is no secret
 //! are each decided elsewhere. Each byte is looked at a bounded number of times.
 
-use super::keys::{Key, key};
+use opal_core::class::name::{Says as Key, in_text as key};
+use opal_core::class::tokens::Tokens;
+
 use super::line::Kind;
 use super::named::Holder;
 use super::programs::{self, Program};
-use super::tokens::Tokens;
 use super::values::{Until, is_blank, is_name, is_quote, opening};
 use super::{pem, plain};
 

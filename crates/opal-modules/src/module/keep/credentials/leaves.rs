@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_core::Secret;
-use opal_runtime::vault::HIDDEN_ANYWHERE_FROM;
+use opal_core::class::HIDDEN_ANYWHERE_FROM;
 use serde_json::Value;
 
 use super::text;

@@ -23,7 +23,7 @@ fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
     match value {
         _ if is_secret => {
             let within = in_documents_of(value).into_iter();
-            within.chain([data(value)]).for_each(|it| vault.register(&it, HIDDEN, true));
+            within.chain([data(value)]).for_each(|it| vault.register(&it, HIDDEN));
         }
         Value::Array(items) => items.iter().for_each(|item| conceal(item, false, vault)),
         Value::Object(map) => {
@@ -38,7 +38,7 @@ fn conceal_told(name: &str, value: &Value, vault: &Vault) {
     for (_, Told { value, is_whole }) in told("", name, value) {
         let whole = is_whole.then(|| data(value));
         let parts = parts(value.as_str().unwrap_or_default()).into_iter().map(Data::text);
-        whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN, true));
+        whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN));
     }
 }
 

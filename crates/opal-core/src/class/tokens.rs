@@ -126,23 +126,24 @@ const BY_FIRST: [(usize, usize); 128] = {
 };
 
 /// Looks for tokens in one text, from its beginning to its end.
-#[derive(Default)]
-pub(super) struct Tokens {
+#[derive(Debug, Default)]
+pub struct Tokens {
     /// For each kind, up to where none begins: what goes on to the same place was too short.
     /// Nothing while none was.
     none_before: Vec<usize>,
 }
 
-pub(super) struct Found {
-    pub(super) start: usize,
-    pub(super) end: usize,
+#[derive(Debug)]
+pub struct Found {
+    pub start: usize,
+    pub end: usize,
     /// It is one. If not, it may become one when more follows.
-    pub(super) is_sure: bool,
+    pub is_sure: bool,
 }
 
 impl Tokens {
     /// The first token that begins in a word of `text`. `goes_on`: more may follow the text.
-    pub(super) fn find(
+    pub fn find(
         &mut self,
         text: &[u8],
         word: std::ops::Range<usize>,

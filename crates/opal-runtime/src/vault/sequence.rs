@@ -1,0 +1,149 @@
+//! Escape sequences and control characters: what a terminal takes in without printing it.
+//!
+//! A sequence may be of any length. It begins with an escape, or with one of the control characters
+//! from U+0080 on; control characters inside of it do not end it, except those that cancel it.
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+/// These cancel a sequence.
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+/// The first byte of U+0080 to U+009F in UTF-8.
+const HIGH: u8 = 0xc2;
+/// What ends a sequence of two bytes. After any other byte an escape was only a control character.
+const SHORT: &[u8] = b"6789=>DEHMNOZc\\|}~no";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sequence {
+    /// Text after all.
+    None,
+    /// Nothing that could hold a value.
+    Control,
+    String,
+}
+
+/// A sequence whose end has not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Open {
+    /// Parameters, up to a letter.
+    Control,
+    /// A text, up to its terminator.
+    String,
+}
+
+/// Whether a terminal prints nothing for it. Tabs and line feeds are text; a return is, unless a
+/// line feed follows.
+pub(super) const fn is_control(byte: u8) -> bool {
+    byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || byte == 0x7f
+}
+
+/// Where something may begin that is not printed.
+const BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let one = byte as u8;
+        begins[byte] = is_control(one) || one == b'\r' || one == HIGH;
+        byte += 1;
+    }
+    begins
+};
+
+/// The first byte that may not be printed.
+pub(super) fn next(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|byte| BEGINS[usize::from(*byte)])
+}
+
+impl Sequence {
+    /// What begins at the start of `bytes`, where [`next`] has found something, and how long it is;
+    /// nothing if its end is not there yet.
+    pub(super) fn at(bytes: &[u8], is_last: bool) -> Option<(Self, usize)> {
+        let found = match bytes {
+            [b'\r', b'\n', ..] => Some((Self::Control, 1)),
+            [b'\r', _, ..] => Some((Self::None, 1)),
+            [b'\r'] | [ESC] | [HIGH] => None,
+            [ESC, 0x20..=0x2f, rest @ ..] => Self::short(rest),
+            [ESC, next, ..] if SHORT.contains(next) => Some((Self::Control, 2)),
+            [HIGH, next, ..] if !(0x80..=0x9f).contains(next) => Some((Self::None, 1)),
+            [ESC | HIGH, _, rest @ ..] => match Open::of(bytes) {
+                Some(open) => open.end(rest).map(|end| (open.kind(), end + 2)),
+                None if bytes[0] == HIGH => Some((Self::Control, 2)),
+                None => Some((Self::Control, 1)),
+            },
+            _ => Some((Self::Control, 1)),
+        };
+        // An escape that nothing follows is no more than a control character.
+        found.or(is_last.then_some((if bytes[0] == ESC { Self::Control } else { Self::None }, 1)))
+    }
+
+    /// Intermediate bytes and the one that ends it, after an introducer of two bytes.
+    fn short(rest: &[u8]) -> Option<(Self, usize)> {
+        let end = rest.iter().position(|byte| !(0x20..=0x2f).contains(byte))?;
+        match rest[end] {
+            0x30..=0x7e => Some((Self::Control, end + 3)),
+            // Only the introducer is lost on the way to a screen.
+            _ => Some((Self::Control, 2)),
+        }
+    }
+}
+
+impl Open {
+    /// The sequence that `bytes` begin, with an introducer of two bytes.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [ESC, b'[', ..] | [HIGH, 0x9b, ..] => Some(Self::Control),
+            [ESC, b']' | b'P' | b'X' | b'^' | b'_', ..] => Some(Self::String),
+            [HIGH, 0x90 | 0x98 | 0x9d | 0x9e | 0x9f, ..] => Some(Self::String),
+            _ => None,
+        }
+    }
+
+    const fn kind(self) -> Sequence {
+        match self {
+            Self::Control => Sequence::Control,
+            Self::String => Sequence::String,
+        }
+    }
+
+    /// How much of what follows the introducer belongs to it; nothing if its end is not there yet.
+    fn end(self, rest: &[u8]) -> Option<usize> {
+        let at = self.stops(None, rest)?;
+        Some(match (self, &rest[at..]) {
+            (_, [CAN | SUB, ..]) => at + 1,
+            (Self::String, [ESC]) => return None,
+            (Self::String, [ESC, b'\\', ..]) => at + 2,
+            (_, [ESC, ..]) => at,
+            (Self::String, _) => at + 1,
+            (Self::Control, [0x40..=0x7e, ..]) => at + 1,
+            // What a terminal makes of this is not known: only the introducer is lost.
+            (Self::Control, _) => 0,
+        })
+    }
+
+    /// The byte in `bytes` that ends it, or with which its end begins. `before` is the byte before.
+    pub(super) fn stops(self, before: Option<u8>, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::Control => bytes.iter().position(|byte| {
+                matches!(*byte, CAN | SUB | ESC)
+                    || !((0x20..=0x3f).contains(byte) || *byte < 0x20 || *byte == 0x7f)
+            }),
+            Self::String => {
+                let mut before = before;
+                bytes.iter().position(|byte| {
+                    let ends = matches!((before, *byte), (_, BEL | CAN | SUB | ESC))
+                        || (before, *byte) == (Some(HIGH), 0x9c);
+                    before = Some(*byte);
+                    ends
+                })
+            }
+        }
+    }
+}
+
+/// What a terminal must be given to end a sequence that something else has cut off.
+pub(super) const fn closing(open: Open) -> &'static [u8] {
+    match open {
+        Open::Control => &[CAN],
+        Open::String => &[ESC, b'\\'],
+    }
+}
