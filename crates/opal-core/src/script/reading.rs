@@ -138,12 +138,21 @@ impl Reader<'_, '_> {
         let option = |index: &usize| self.words[*index].text.starts_with(b"-v");
         self.reading.stores = is_reader || called.name == "printf" && rest.iter().any(option);
         match called.program.shape {
-            Shape::Strict => self.options(called, rest, false),
+            Shape::Strict => {
+                self.options(called, rest, false);
+                if called.cases().any(|case| case.role == Role::Warn) {
+                    self.unlisted(rest);
+                }
+            }
             Shape::Prints => {
                 self.options(called, rest, false);
                 self.reading.prints = true;
             }
-            Shape::Loose => self.options(called, rest, true),
+            Shape::Loose => {
+                self.options(called, rest, true);
+                // `find . -exec sh -c "…" \;`
+                self.unlisted(rest);
+            }
             Shape::Declares => self.declares(called, rest),
             Shape::Shell => self.shell(called, rest),
             Shape::Remote => self.remote(called, rest),

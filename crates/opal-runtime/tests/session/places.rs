@@ -87,6 +87,7 @@ const REFUSED: &[&str] = &[
     "bash /dev/stdin <<< @var.x", "source <(echo @var.x)", "bash <(echo @var.x)", "bash --rcfile <(echo @var.x) -i",
     "echo @var.x | bash", "printf %s @var.x | bash", "echo @var.x | cat | bash", "cat <<< @var.x | bash", "echo @var.x | sudo bash",
     "{ bash; } <<< @var.x", "(bash) <<< @var.x", "echo @var.x | { bash; }", "if true; then bash; fi <<< @var.x",
+    "find . -exec sh -c \"@var.x\" ';'", "find . -exec bash -c @var.x {} +", "echo @var.x > >(bash)", "echo @var.x | tee >(bash)",
     "bash < <(echo @var.x)", "bash <<< \"$(echo @var.x)\"", ". <(cat <<< @var.x)", "echo ${HOME:$(echo @var.x)}", "echo \"${a[$(echo @var.x)]}\"", "a[$(echo @var.x)]=1",
     "eval \"$(echo @var.x)\"", "bash -c \"$(echo @var.x)\"", "bash -c \"$(cat <<< @var.x)\"", "echo @var.x | xargs -I{} sh -c {}",
     "ssh host <<< @var.x", "ssh host bash -s <<< @var.x", "echo @var.x | ssh host bash", "at now <<< @var.x",

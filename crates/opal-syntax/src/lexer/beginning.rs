@@ -4,6 +4,8 @@
 //! text before a reference counts only if it cannot be empty: quotes without text, expansions and
 //! other references do not hide what follows them. Each stretch of text is looked at once.
 
+use opal_core::script::Case;
+
 use super::frames::{Frame, FrameKind, Operator};
 use super::{Lexer, is_name_byte};
 
@@ -82,7 +84,13 @@ impl Lexer<'_> {
             FrameKind::Arithmetic | FrameKind::OldSum | FrameKind::Paren | FrameKind::List => true,
             _ => false,
         };
+        let is_output = closed.kind == FrameKind::Substitution
+            && self.src.get(closed.open as usize) == Some(&b'>');
         let Some(top) = self.frames.last_mut() else { return };
+        if is_output && closed.runs_input.is_some() {
+            top.command.feeds = true;
+            top.command.inner = top.command.inner.or(Some(Case::PRINTED));
+        }
         if closed.kind.is_compound()
             || closed.kind == FrameKind::Group
             || closed.kind == FrameKind::Paren

@@ -48,6 +48,8 @@ pub(super) struct Command {
     pub(super) references: u32,
     /// Where the word's references begin.
     pub(super) word_references: u32,
+    /// `>( … )` among its words evaluates what it prints.
+    pub(super) feeds: bool,
     /// A compound command in it evaluates its input.
     pub(super) inner: Option<&'static Case>,
 }
@@ -106,6 +108,7 @@ impl Command {
         first: 0,
         references: 0,
         word_references: 0,
+        feeds: false,
         inner: None,
     };
 

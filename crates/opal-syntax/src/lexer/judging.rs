@@ -106,9 +106,11 @@ impl<'s> Lexer<'s> {
     pub(super) fn finish_command(&mut self, piped: bool) {
         let references = self.contexts.len() as u32;
         let heredocs = self.heredocs.len() as u32;
+        let src = self.src;
         let frame = self.top();
-        let (kind, command) = (frame.kind, frame.command);
-        let is_compound = !matches!(kind, FrameKind::Step | FrameKind::Substitution);
+        let (kind, command, open) = (frame.kind, frame.command, frame.open);
+        let is_output = kind == FrameKind::Substitution && src.get(open as usize) == Some(&b'>');
+        let is_compound = !matches!(kind, FrameKind::Step | FrameKind::Substitution) || is_output;
         let has_references = references > command.references;
         let reads_pipe =
             frame.is_piped && (references > frame.pipeline.0 || heredocs > frame.pipeline.1);
@@ -218,6 +220,12 @@ impl<'s> Lexer<'s> {
                 let spot = &mut self.judged.spots[index as usize];
                 spot.is_printed |= prints && spot.owner == owner;
             }
+        }
+        if command.feeds {
+            let to = self.contexts.len() as u32;
+            self.each((command.references, to), |context, spot| {
+                if spot.is_printed { context.case(Case::PRINTED) } else { context }
+            });
         }
         let Some(case) = input else { return };
         for word in kept.iter().filter(|word| word.kind == Kind::Input) {
