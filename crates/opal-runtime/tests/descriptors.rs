@@ -32,6 +32,7 @@ const ROLES: &[(&str, &[Role])] = &[
     ("git.repo", &[Role::Resource]),
     ("http.get", &[Role::Value]),
     ("let", &[Role::Value]),
+    ("limits", &[Role::Wrapper]),
     ("log", &[]),
     ("os.arch", &[Role::Value]),
     ("os.hostname", &[Role::Value]),
