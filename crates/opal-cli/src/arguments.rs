@@ -19,6 +19,8 @@ pub(crate) struct Typed {
     pub(crate) colour: Colour,
     pub(crate) help: bool,
     pub(crate) version: bool,
+    /// `-l`, `--list`: the tasks, as people type it for other runners.
+    pub(crate) list: bool,
     /// Options of plans and runs, with their values.
     pub(crate) before: Vec<OsString>,
     /// The first word that is no option.
@@ -75,6 +77,7 @@ fn read(arguments: &[OsString]) -> Result<Typed, Failure> {
             "--color" | "--colour" => typed.colour = colour(&value()?)?,
             "-h" | "--help" => typed.help = true,
             "-V" | "--version" => typed.version = true,
+            "-l" | "--list" => typed.list = true,
             "-" | "--" => return Err(unknown(text)),
             _ if options::known(name).is_some() => {
                 typed.before.push(argument.clone());
@@ -110,20 +113,20 @@ fn colour(value: &OsStr) -> Result<Colour, Failure> {
         Some("always") => Ok(Colour::Always),
         Some("never") => Ok(Colour::Never),
         _ => Err(Failure::usage(
-            format!("`{}` is no value of `--color`", value.display()),
-            "known are auto, always and never",
+            format!("`--color` does not take `{}`", value.display()),
+            "expected one of: auto, always, never",
         )),
     }
 }
 
 fn unknown(text: &str) -> Failure {
-    let known = ["--file", "--color", "--help", "--version"].map(str::to_owned);
+    let known = ["--file", "--color", "--help", "--version", "--list"].map(str::to_owned);
     let known: Vec<String> = known.into_iter().chain(options::names()).collect();
     let help = match opal_core::suggest::nearest(text, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "options of a task or a command stand behind its name; see `opal --help`".into(),
+        None => "options of a task or a command follow its name; see `opal --help`".into(),
     };
-    Failure::usage(format!("`{text}` is no option of opal"), help)
+    Failure::usage(format!("unknown option `{text}`"), help)
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(crate) fn opal() -> Command {
                 .value_name("WHEN")
                 .value_parser(["auto", "always", "never"])
                 .help("Whether to use colours (auto follows the terminal and NO_COLOR)"),
+            flag("list", "List the tasks, like `opal list`").short('l'),
         ])
         .subcommands([
             check(),
@@ -56,7 +57,8 @@ pub(crate) fn opal() -> Command {
         .after_help(
             "Examples:\n  \
              opal                     the tasks of this project\n  \
-             opal deploy --help       what a task takes\n  \
+             opal deploy -h           what a task takes\n  \
+             opal -n deploy prod      what it would do\n  \
              opal check               look for mistakes\n  \
              opal verify server.yaml  is everything as described?\n  \
              opal fmt --check         is everything formatted?\n\n\
@@ -167,11 +169,11 @@ fn explain() -> Command {
         .about("Explain an error code, or a decorator")
         .args([
             Arg::new("topic")
-                .value_name("CODE|@DECORATOR")
-                .help("E0401, or @retry; without it, everything there is"),
+                .value_name("CODE|DECORATOR")
+                .help("E0401, or retry; without it, everything there is"),
             json(),
         ])
-        .after_help("Examples:\n  opal explain E0401\n  opal explain @retry")
+        .after_help("Examples:\n  opal explain E0401\n  opal explain retry\n  opal explain @env")
 }
 
 fn plan() -> Command {

@@ -57,6 +57,7 @@ pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
         return commands::help::opal(&context);
     }
     match &typed.word {
+        _ if typed.list => commands::list::listed(&context),
         None => commands::list::bare(&context),
         Some(word) => context.word(word),
     }
@@ -237,7 +238,7 @@ impl Context<'_> {
         let names = tasks.unwrap_or_default().iter().map(|task| task.name.as_str());
         let near = suggest::nearest(word, names.chain(builtins::NAMES));
         let mut failure = Failure::usage(
-            format!("there is no task and no command `{word}`"),
+            format!("unknown task or command `{word}`"),
             near.map_or("`opal` alone lists the tasks".into(), |near| {
                 format!("did you mean `{near}`?")
             }),

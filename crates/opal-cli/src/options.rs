@@ -6,6 +6,7 @@
 //! | the table of them | [`table`] |
 //! | what was asked of a plan | [`PlanOptions`] |
 //! | what was asked of a run | [`RunOptions`], in [`run`] |
+//! | whether a word is one of them | [`words`] |
 
 mod format;
 mod modules;
@@ -13,6 +14,7 @@ mod run;
 mod table;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,6 +28,7 @@ use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use run::{Resume, RunOptions, branch_output};
 use table::{LOOKS, Of, ROWS, Row};
+pub(crate) use words::{Taken, known, names, names_behind, taken};
 
 /// What was asked of opal: of the plan, and of the run.
 #[derive(Debug, Default)]
@@ -91,22 +94,6 @@ pub(crate) enum Debugged {
 pub(crate) enum Telemetry {
     Basic,
     Timing,
-}
-
-/// Whether `name` is an option of plans or runs, and whether a value follows it. `-vy` is two.
-pub(crate) fn known(name: &str) -> Option<bool> {
-    if let Some(long) = name.strip_prefix("--") {
-        return ROWS.iter().find(|row| row.name == long).map(Row::takes_value);
-    }
-    let letters = name.strip_prefix('-').filter(|letters| !letters.is_empty())?;
-    let takes = |letter| ROWS.iter().find(|row| row.short == Some(letter)).map(Row::takes_value);
-    // Only the last of several may have a value.
-    let (last, before) = letters.char_indices().next_back().map(|(at, c)| (c, &letters[..at]))?;
-    before.chars().all(|letter| takes(letter) == Some(false)).then(|| takes(last))?
-}
-
-pub(crate) fn names() -> impl Iterator<Item = String> {
-    ROWS.iter().map(|row| format!("--{}", row.name))
 }
 
 /// The options of `opal plan`.

@@ -1,6 +1,7 @@
 //! From a source to a plan: what every command that plans has in common.
 
 mod project;
+pub(crate) mod syntax;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -152,6 +153,12 @@ impl Subject<'_> {
         context.stages.end("plan");
         match planned {
             Ok(resolved) => {
+                // A run asks the shell that it starts anyway.
+                if purpose != Purpose::Run
+                    && let Some(exit) = self.misspelt(context, options, &resolved, &world)?
+                {
+                    return Ok(Err(exit));
+                }
                 view::trace::source(self.loaded, options);
                 view::trace::plan(&resolved.plan, options);
                 Ok(Ok(resolved))
@@ -166,6 +173,22 @@ impl Subject<'_> {
                 }
             },
         }
+    }
+
+    /// Has the shell's parser read the steps of a plan; what it rejects is shown.
+    pub(crate) fn misspelt(
+        &self,
+        context: &Context<'_>,
+        options: &PlanOptions,
+        resolved: &Resolved,
+        world: &OsWorld,
+    ) -> Result<Option<Exit>, Failure> {
+        let found = syntax::of_plan(&resolved.plan, &self.loaded.text, world)?;
+        if found.is_empty() {
+            return Ok(None);
+        }
+        self.report(found, context, options.is_json())?;
+        Ok(Some(Exit::Source))
     }
 
     pub(crate) fn report(

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `String`, a closed set | as it is |
 //! | `Int`, `Float`, `Duration` | as in source: `3`, `-1.5`, `1h30m` |
-//! | `Bool` | `--x` and `--no-x`; `true` or `false` where it has no default |
+//! | `Bool` | `--x` and `--no-x`, or `true` and `false` |
 //! | `Array` | `a,b,c`; nothing at all is the empty Array |
 //! | `Map` | `k=v,k=v`; nothing at all is the empty Map |
 //! | `name...` | one word an item |
@@ -13,50 +13,19 @@
 //! `\,` `\=` and `\\` are the characters themselves. Brackets around the items are refused, so
 //! that a literal of the language is never taken for a strange first and last item.
 //!
-//! Deliberately not here: defaults, which are the planner's, and the flags themselves, which are
-//! in [`crate::tasks`].
+//! Deliberately not here: defaults, which are the planner's, and which word is for which
+//! parameter, which is in [`crate::task_words`].
 
 use std::collections::BTreeMap;
 
-use clap::ArgMatches;
-use clap::parser::ValueSource;
 use opal_core::{Duration, Type, Value};
 
-use crate::tasks::{Task, TaskParam};
-
-/// What was given, by the parameters' names. `matches` are of [`crate::tasks::command`].
-pub(crate) fn given(task: &Task, matches: &ArgMatches) -> BTreeMap<String, Value> {
-    let found = task.params.iter().filter_map(|param| {
-        let value = if param.is_switch() {
-            switch(param, matches)
-        } else if param.rest {
-            // No words at all are an Array too: nothing else could be its default.
-            let words = matches.get_many::<Value>(&param.name).into_iter().flatten();
-            Some(Value::Array(words.cloned().collect()))
-        } else {
-            matches.get_one::<Value>(&param.name).cloned()
-        };
-        Some((param.name.clone(), value?))
-    });
-    found.collect()
-}
-
-/// `--x` or `--no-x`, whichever came last.
-fn switch(param: &TaskParam, matches: &ArgMatches) -> Option<Value> {
-    let was_given = |id: &str| {
-        matches.try_contains_id(id).is_ok()
-            && matches.value_source(id) == Some(ValueSource::CommandLine)
-    };
-    let [on, off] = [was_given(&param.name), was_given(&param.off_switch())];
-    (on || off).then_some(Value::Bool(on))
-}
-
-/// A word as a value of `ty`, or what is wanted instead.
+/// A word as a value of `ty`, or what the parameter expects.
 pub(crate) fn read(ty: &Type, word: &str) -> Result<Value, String> {
-    let wanted = |form: &str| format!("{} is wanted, as in `{form}`", ty.with_article());
+    let wanted = |form: &str| format!("expects {}, as in `{form}`", ty.with_article());
     match ty {
         Type::Int => word.parse().map(Value::Int).map_err(|_| match is_digits(word) {
-            true => format!("{}, and no larger than 64 bits", wanted("3")),
+            true => format!("{}, of at most 64 bits", wanted("3")),
             false => wanted("3"),
         }),
         Type::Float => {
@@ -69,7 +38,7 @@ pub(crate) fn read(ty: &Type, word: &str) -> Result<Value, String> {
             Duration::parse(word).map(Value::Duration).map_err(reason)
         }
         Type::OneOf(choices) if !choices.contains(word) => {
-            Err(format!("{} is wanted", ty.with_article()))
+            Err(format!("expects {}", ty.with_article()))
         }
         Type::Array(item) => {
             let items = parts(word, wanted("a,b"))?;
@@ -80,7 +49,7 @@ pub(crate) fn read(ty: &Type, word: &str) -> Result<Value, String> {
         // A default that is worked out has its type only in the plan, which looks again.
         Type::String | Type::OneOf(_) | Type::Any => Ok(string(word)),
         Type::Null | Type::Regex | Type::Object(_) => {
-            Err(format!("{} cannot be given on the command line", ty.with_article()))
+            Err(format!("cannot be given on the command line: it is {}", ty.with_article()))
         }
     }
 }
@@ -89,11 +58,11 @@ fn read_map(ty: &Type, entries: &[&str]) -> Result<Value, String> {
     let mut fields = BTreeMap::new();
     for entry in entries {
         let Some((key, value)) = split(entry, '=') else {
-            return Err(format!("`{entry}` has no `=`: write `key=value,other=value`"));
+            return Err(format!("expects `key=value,other=value`, and `{entry}` has no `=`"));
         };
         let (key, value) = (unescaped(key), read_item(ty, value)?);
         if fields.insert(key.clone(), value).is_some() {
-            return Err(format!("the key `{key}` is there twice"));
+            return Err(format!("has the key `{key}` twice"));
         }
     }
     Ok(Value::Map(fields))
@@ -103,9 +72,9 @@ fn read_map(ty: &Type, entries: &[&str]) -> Result<Value, String> {
 fn read_item(ty: &Type, text: &str) -> Result<Value, String> {
     match ty {
         Type::Array(_) | Type::Map(_) => {
-            Err("a list inside of a list cannot be given on the command line".to_owned())
+            Err("cannot be given on the command line: it is a list inside a list".to_owned())
         }
-        _ => read(ty, &unescaped(text)).map_err(|wanted| format!("`{text}`: {wanted}")),
+        _ => read(ty, &unescaped(text)).map_err(|wanted| format!("{wanted} for each item")),
     }
 }
 

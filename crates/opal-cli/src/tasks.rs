@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use clap::builder::{BoolValueParser, PossibleValuesParser, TypedValueParser as _, ValueParser};
 use opal_core::{Type, Value};
 use opal_runtime::check::literal_type;
 use opal_runtime::unit::{Function, Param, Unit};
 
 use crate::arguments;
 use crate::builtins;
-use crate::task_arguments::read;
 use crate::view::diagnostics::visible;
 
 #[derive(Debug)]
@@ -25,7 +23,7 @@ pub(crate) struct Task {
 #[derive(Debug)]
 pub(crate) struct TaskParam {
     pub(crate) name: String,
-    /// What stands behind the `--`, where it has a default.
+    /// What follows the `--`.
     flag: String,
     /// As it was written, or as the default has it. Of a rest, the type of one word.
     pub(crate) ty: Type,
@@ -52,9 +50,50 @@ impl Task {
         builtins::is_reserved(&self.name)
     }
 
+    /// The parameter whose flag is `--name`; `-` and `_` are equal.
+    pub(crate) fn flag(&self, name: &str) -> Option<&TaskParam> {
+        let own = || self.params.iter().filter(|param| !param.rest);
+        let loose = name.replace('_', "-");
+        let exact = own().find(|param| param.flag == name);
+        exact.or_else(|| own().find(|param| param.flag == loose || param.name == name))
+    }
+
+    /// The Bool that `--no-x` sets to false, where no parameter has that name itself.
+    pub(crate) fn switched_off(&self, name: &str) -> Option<&TaskParam> {
+        let loose = name.replace('_', "-");
+        let mut own = self.params.iter().filter(|param| param.is_bool && !param.rest);
+        own.find(|param| [name, &loose].contains(&param.off_switch().as_str()))
+    }
+
     /// Whether `--name` is one of its own flags.
     pub(crate) fn has_flag(&self, name: &str) -> bool {
-        self.params.iter().any(|param| param.default.is_some() && param.flag == name)
+        self.flag(name).is_some()
+    }
+
+    /// Every flag of its own, with its dashes.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = String> {
+        let off = |param: &TaskParam| param.is_bool.then(|| format!("--{}", param.off_switch()));
+        let own = self.params.iter().filter(|param| !param.rest);
+        own.flat_map(move |param| [Some(format!("--{}", param.flag)), off(param)]).flatten()
+    }
+
+    /// `opal deploy`, or `opal run check`: what is typed to run it.
+    pub(crate) fn command(&self) -> String {
+        format!("opal {}{}", if self.is_reserved() { "run " } else { "" }, self.name)
+    }
+
+    /// `opal deploy ENV [REPLICAS] [FILES...]`.
+    pub(crate) fn usage(&self) -> String {
+        let mut usage = self.command();
+        for param in &self.params {
+            let upper = param.name.to_uppercase();
+            usage.push_str(&match (&param.default, param.rest) {
+                (_, true) => format!(" [{upper}...]"),
+                (Some(_), _) => format!(" [{upper}]"),
+                (None, _) => format!(" {upper}"),
+            });
+        }
+        usage
     }
 
     /// Whether the words behind its name ask opal for JSON, and not the task.
@@ -79,8 +118,8 @@ impl TaskParam {
     }
 
     /// Whether it is `--x` and `--no-x`, without a value.
-    pub(crate) fn is_switch(&self) -> bool {
-        self.is_bool && self.default.is_some()
+    fn is_switch(&self) -> bool {
+        self.is_bool && !self.rest
     }
 
     /// `no-x`.
@@ -167,30 +206,79 @@ fn task_param(param: &Param, text: &str) -> TaskParam {
     }
 }
 
-/// The command line of a task: parameters without a default are positional, the others flags.
+/// The command line of a task, for help and completion; the words themselves are sorted by
+/// [`crate::task_words`].
 pub(crate) fn command(task: &Task) -> clap::Command {
     let mut command = clap::Command::new(task.name.clone())
-        .bin_name(format!("opal {}{}", if task.is_reserved() { "run " } else { "" }, task.name))
+        .bin_name(task.command())
+        .override_usage(format!("{} [OPTIONS]", task.usage()))
         .disable_help_subcommand(true);
     if !task.docs.is_empty() {
         let docs: Vec<String> = task.docs.lines().map(visible).collect();
         command = command.about(visible(task.summary())).long_about(docs.join("\n"));
     }
     // A function's flags win over opal's.
-    command = command.disable_help_flag(task.has_flag("help"));
-    for param in &task.params {
-        command = command.arg(argument(param));
+    command = command.disable_help_flag(true);
+    for (index, param) in task.params.iter().enumerate() {
+        command = command.args(arguments(param, index));
         let no = param.off_switch();
         if param.is_switch() && !task.has_flag(&no) {
             let arg = clap::Arg::new(no.clone())
                 .long(no)
                 .action(clap::ArgAction::SetTrue)
-                .overrides_with(param.name.clone())
-                .help(format!("Sets {} to false", param.name));
+                .help_heading(PARAMETERS)
+                .help(format!("Set `{}` to false", param.name));
             command = command.arg(arg);
         }
     }
+    // Completion offers what comes first here first: the task's own.
+    if !task.has_flag("help") {
+        let help = clap::Arg::new("help")
+            .short('h')
+            .long("help")
+            .action(clap::ArgAction::Help)
+            .help("-h: the parameters of the task; --help: every option too");
+        command = command.arg(help);
+    }
     command
+}
+
+const PARAMETERS: &str = "Parameters, by position or as flags";
+
+/// A parameter as a flag, and by position.
+fn arguments(param: &TaskParam, index: usize) -> Vec<clap::Arg> {
+    let about = match &param.default {
+        Some(default) => {
+            format!("{} [default: {}]", visible(&param.type_name()), visible(default))
+        }
+        None if param.rest => format!("{}: every word from here on", visible(&param.type_name())),
+        None => format!("{} [required]", visible(&param.type_name())),
+    };
+    let upper = param.name.to_uppercase();
+    let choices = || clap::builder::PossibleValuesParser::new(param.choices.clone());
+    let position = clap::Arg::new(format!("position:{}", param.name))
+        .index(index + 1)
+        .value_name(upper.clone())
+        .hide_possible_values(true);
+    let position = match param.choices.is_empty() {
+        true => position,
+        false => position.value_parser(choices()),
+    };
+    if param.rest {
+        return vec![position.num_args(0..).help(about).help_heading(PARAMETERS)];
+    }
+    let flag = clap::Arg::new(param.name.clone())
+        .long(param.flag.clone())
+        .help(about)
+        .help_heading(PARAMETERS);
+    let flag = if param.is_bool {
+        flag.action(clap::ArgAction::SetTrue)
+    } else if param.choices.is_empty() {
+        flag.value_name(upper)
+    } else {
+        flag.value_name(upper).value_parser(choices()).hide_possible_values(true)
+    };
+    vec![flag, position.hide(true)]
 }
 
 /// What is typed to give a task these arguments, its name first.
@@ -201,8 +289,8 @@ pub(crate) fn words(task: &Task, arguments: &BTreeMap<String, Value>) -> Vec<Str
         match (arguments.get(&param.name), &param.default) {
             (None, _) => {}
             (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(word)),
-            (Some(Value::Bool(true)), Some(_)) => words.push(format!("--{}", param.flag)),
-            (Some(Value::Bool(false)), Some(_)) => words.push(format!("--{}", param.off_switch())),
+            (Some(Value::Bool(true)), _) => words.push(format!("--{}", param.flag)),
+            (Some(Value::Bool(false)), _) => words.push(format!("--{}", param.off_switch())),
             (Some(value), Some(_)) => words.push(format!("--{}={}", param.flag, word(value))),
             (Some(value), None) => rest.push(word(value)),
         }
@@ -244,42 +332,4 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.to_string(),
         other => other.to_string(),
     }
-}
-
-/// How a word of the command line is read.
-fn value_parser(param: &TaskParam) -> ValueParser {
-    if param.is_bool {
-        return BoolValueParser::new().map(Value::Bool).into();
-    }
-    if !param.choices.is_empty() {
-        let choices = PossibleValuesParser::new(param.choices.clone());
-        return choices.map(|choice| Value::String(choice.into())).into();
-    }
-    let ty = param.ty.clone();
-    ValueParser::new(move |word: &str| read(&ty, word))
-}
-
-fn argument(param: &TaskParam) -> clap::Arg {
-    let mut arg = clap::Arg::new(param.name.clone());
-    let mut about = visible(&param.type_name());
-    arg = arg.value_parser(value_parser(param));
-    if param.rest {
-        return arg.num_args(0..).value_name(param.name.to_uppercase()).help(about);
-    }
-    let is_number = matches!(param.ty, Type::Int | Type::Float | Type::Duration);
-    arg = arg.allow_negative_numbers(is_number).hide_possible_values(!param.is_bool);
-    let Some(default) = &param.default else {
-        return arg.required(true).value_name(param.name.to_uppercase()).help(about);
-    };
-    about = format!("{about} [default: {}]", visible(default));
-    let long = param.flag.clone();
-    if long != param.name && !param.name.starts_with('_') {
-        arg = arg.alias(param.name.clone());
-    }
-    arg = arg.long(long).help(about);
-    if param.is_bool {
-        // `--x` and `--no-x` take no value.
-        return arg.value_parser(clap::value_parser!(bool)).action(clap::ArgAction::SetTrue);
-    }
-    arg.value_name(param.name.to_uppercase())
 }

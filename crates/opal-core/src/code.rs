@@ -59,6 +59,7 @@ codes! {
     "E0103" NulByte Error "the file holds a NUL byte";
     "E0104" LoneCarriageReturn Error "a carriage return without a line feed";
     "W0105" BidiControl Warning "an invisible character that changes the direction of text";
+    "E0106" ForeignFile Error "a file of another tool";
 
     // Words and literals.
     "E0201" UnterminatedString Error "a string without its closing quote";
@@ -143,6 +144,7 @@ codes! {
     "E0608" LetWithoutResult Error "a `let` on a decorator that returns nothing";
     "E0609" LetParameterAtPlanTime Error "a run-time value given to a parameter that shapes the plan";
     "W0610" UnusedLet Warning "a `let` that nothing reads";
+    "E0611" UncapturedOption Error "an option that needs a `let`";
 
     // Values as data.
     "E0701" ReevaluatedText Error "a value inside text that is evaluated again";
@@ -151,6 +153,8 @@ codes! {
     "W0704" LostAssignment Warning "a shell variable that ends with its step";
     "W0705" ExitInBlock Warning "`exit`, `return`, `break` or `continue` as a step";
     "W0706" ValueInCode Warning "a value in an option that a program runs";
+    "W0707" TopLevelStep Warning "a top-level step that no task runs";
+    "N0708" ForeignHabit Note "a spelling of another tool";
 
     // Making a plan.
     "E0801" NoResult Error "a computation that has no result";
@@ -175,7 +179,7 @@ codes! {
     "W0820" NoArmMatches Warning "no arm of a `when` matches";
 
     // Before the first step.
-    "E0901" ShellSyntax Error "a command that the shell does not understand";
+    "E0901" ShellSyntax Error "shell syntax error";
     "E0902" NotReady Error "a step that cannot run";
 
     // Declarative configurations.

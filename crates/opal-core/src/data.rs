@@ -1,5 +1,7 @@
 //! Values while a plan is made: they may be secret, so nothing here can be printed.
 
+pub mod json;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;

@@ -25,6 +25,9 @@ pub struct Descriptor {
     /// Any further `NAME=value` is taken too, with this type (`@environ`).
     pub open_params: Option<Type>,
     pub returns: Option<Returns>,
+    /// The parameter that, where it is true, makes the result any value (`json=true`). It means
+    /// something only where a `let` captures the result.
+    pub any_with: Option<&'static str>,
     pub block: Block,
     pub effect: Effect,
     pub cost: Cost,
@@ -216,6 +219,7 @@ impl Descriptor {
         params: &[],
         open_params: None,
         returns: None,
+        any_with: None,
         block: Block::Forbidden,
         effect: Effect::Act,
         cost: Cost::Cheap,

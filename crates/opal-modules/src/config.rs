@@ -36,6 +36,7 @@ mod values;
 use opal_core::decorator::{Descriptor, Param};
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Duration, Registry, Span};
+use opal_syntax::Foreign;
 
 pub use convert::convert;
 pub use given::Given;
@@ -118,6 +119,10 @@ pub fn read(text: &str, registry: &Registry) -> Result<Config, Vec<Diagnostic>> 
     let mut report = Report::new(registry);
     let config = steps::config(&root, &mut report);
     let errors = report.into_errors();
+    if let Some(foreign) = Foreign::of(text).filter(|it| *it == Foreign::Task && !errors.is_empty())
+    {
+        return Err(vec![foreign.diagnostic(text)]);
+    }
     match config {
         Some(config) if errors.is_empty() => Ok(config),
         _ => Err(errors),

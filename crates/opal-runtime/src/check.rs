@@ -13,7 +13,7 @@
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
 //! | long files, two parts at a time | `parts` |
 //! | what concerns one target, and what does not | `reach` |
-//! | what Make, just and bash would do with a line, and opal does not | `habits` |
+//! | what Make, just and bash would do with a line, and opal does not | `habits`, `foreign` |
 //!
 //! A type or a fact that is not known is given the benefit of the doubt; the planner looks again
 //! when it has the value. So nothing reported here can turn out to have been fine.
@@ -21,10 +21,12 @@
 mod arguments;
 mod calls;
 mod cycles;
+mod foreign;
 mod functions;
 mod habits;
 mod handed_on;
 mod lets;
+mod lowered;
 mod names;
 mod operators;
 mod parts;
@@ -38,19 +40,20 @@ mod walk;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use opal_core::resolver::ScriptPart;
 use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
-use opal_syntax::{Parse, SyntaxKind};
+use opal_syntax::{Foreign, Parse, SyntaxKind};
 
 use crate::lower;
 use crate::unit::{FunctionNames, Unit};
 use crate::words::Words;
 
 pub use functions::literal_type;
+pub use lowered::texts;
 pub use reach::Findings;
 
 pub(crate) use operators::conversion;
 pub(crate) use pattern::matches;
-pub(crate) use types::function_form;
 
 /// A source text that has been read, with everything wrong with it.
 #[derive(Debug)]
@@ -58,7 +61,17 @@ pub struct Checked {
     unit: Unit,
     /// In the order of their places.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where they were asked for.
+    pub texts: Vec<CommandText>,
     reach: reach::Reach,
+}
+
+/// A text that a shell will get, with a stand-in for each value.
+#[derive(Debug)]
+pub struct CommandText {
+    /// Where it is written.
+    pub span: Span,
+    pub parts: Vec<ScriptPart>,
 }
 
 /// Reads and checks `text`.
@@ -67,23 +80,60 @@ pub fn check(text: &str, registry: &Registry) -> Checked {
     check_parsed(&opal_syntax::parse(text, &Words(registry)), text, registry)
 }
 
+/// The same, and collects every command text on the way, for the shell's parser.
+#[must_use]
+pub fn check_with_texts(parse: &Parse, text: &str, registry: &Registry) -> Checked {
+    run(parse, text, registry, true)
+}
+
 /// Checks `text`, which has been parsed.
 #[must_use]
 pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
+    run(parse, text, registry, false)
+}
+
+fn run(parse: &Parse, text: &str, registry: &Registry, collects: bool) -> Checked {
     let unit = lower::outline(parse, text);
     let names = FunctionNames::new(&unit.functions);
-    let (mut diagnostics, reach) = Checker::new(text, registry, parse, &unit, &names).run();
+    let mut checker = Checker::new(text, registry, parse, &unit, &names);
+    checker.collects = collects;
+    let (mut diagnostics, mut texts, reach) = checker.run();
     diagnostics.extend(parse.errors.iter().cloned());
     diagnostics.extend(opal_syntax::source::characters(text));
     diagnostic::sort(&mut diagnostics);
     diagnostics.dedup();
-    Checked { unit, diagnostics, reach }
+    without_errors(&mut texts, &diagnostics, parse);
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        // There are more important things to say.
+        diagnostics.retain(|found| found.code != Code::TopLevelStep);
+    }
+    // A text in braces may be read as a block of commands.
+    let is_doubtful =
+        || diagnostics.iter().any(Diagnostic::is_error) || text.trim_start().starts_with('{');
+    if let Some(foreign) = is_doubtful().then(|| Foreign::of(text)).flatten() {
+        diagnostics = vec![foreign.diagnostic(text)];
+        texts.clear();
+    }
+    Checked { unit, diagnostics, texts, reach }
 }
 
 /// Functions that are defined twice: nobody may choose between them.
 #[must_use]
 pub fn duplicates(unit: &Unit) -> Vec<Diagnostic> {
     functions::duplicates(unit, &FunctionNames::new(&unit.functions)).collect()
+}
+
+/// Leaves out the texts that have an error already: the parser would only repeat it.
+fn without_errors(texts: &mut Vec<CommandText>, sorted: &[Diagnostic], parse: &Parse) {
+    let errors = sorted.iter().filter(|found| found.is_error());
+    let starts: Vec<u32> = errors.map(|found| found.primary.span.start).collect();
+    texts.retain(|text| {
+        let first = starts.partition_point(|start| *start < text.span.start);
+        starts.get(first).is_none_or(|start| *start > text.span.end)
+    });
+    if parse.is_broken() {
+        texts.clear();
+    }
 }
 
 struct Checker<'a> {
@@ -105,6 +155,9 @@ struct Checker<'a> {
     lines: OnceCell<LineIndex>,
     /// So many names may still be compared with a wrong one.
     comparisons: usize,
+    /// Whether texts of commands are kept.
+    collects: bool,
+    texts: Vec<CommandText>,
 }
 
 /// Nobody reads more suggestions than this gives, and a file full of wrong names stays linear.
@@ -132,21 +185,24 @@ impl<'a> Checker<'a> {
             catches: 0,
             lines: OnceCell::new(),
             comparisons: MAX_COMPARISONS,
+            collects: false,
+            texts: Vec::new(),
         }
     }
 
-    fn run(mut self) -> (Vec<Diagnostic>, reach::Reach) {
+    fn run(mut self) -> (Vec<Diagnostic>, Vec<CommandText>, reach::Reach) {
         self.declare_functions();
         self.walk_script();
         self.walk_functions();
         self.check_globals();
         self.check_cycles();
         self.check_run_time_parameters();
+        self.top_level_steps();
         self.say_unused();
         if self.parse.is_broken() {
             self.forgive();
         }
-        (self.out, reach::Reach::new(self.functions))
+        (self.out, self.texts, reach::Reach::new(self.functions))
     }
 
     /// Drops what a syntax error may have caused: text that was passed over may declare or use

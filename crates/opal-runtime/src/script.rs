@@ -28,6 +28,8 @@ mod language;
 mod movement;
 mod plain;
 mod quote;
+pub mod syntax;
+mod texts;
 
 use std::fmt::Write as _;
 
@@ -40,6 +42,7 @@ use zeroize::Zeroizing;
 pub use language::{Language, constant};
 pub use movement::{Movement, movement};
 pub use plain::{Plain, is_plain, plain};
+pub use texts::{Text, stand_in, texts};
 
 /// A program can be given 128 KiB in one argument; longer scripts are read like the values.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;

@@ -23,15 +23,16 @@ use opal_core::files::Files;
 use opal_core::record::Stream;
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
 
+use crate::script::syntax::Fault;
 use crate::stop::Stop;
 
 pub use local::{LocalSession, Setup, Terminal, lead};
 pub use logged::{Answer, LoggedSession};
 
 pub trait Session: Sync + fmt::Debug {
-    /// Looks at the texts of commands and runs nothing: the position of each that the shell does
-    /// not understand, with what the shell says.
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble>;
+    /// Reads the texts of commands with the shell's parser and runs nothing: the texts that it
+    /// rejects, with what it says.
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble>;
 
     /// Runs a command to its end, or until it is stopped. When this returns, nothing that a stopped
     /// command has started is left. Trouble of the kind `Missing` says that there is no program to

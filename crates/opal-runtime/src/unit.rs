@@ -5,12 +5,14 @@
 //! `else if` chains), so that walking and dropping a unit never recurses deeper than its blocks
 //! and brackets, which the grammar bounds.
 
+mod builtin;
 pub mod expr;
 mod names;
 pub mod step;
 
 use opal_core::{Span, Type};
 
+pub use builtin::Builtin;
 pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub(crate) use names::FunctionNames;

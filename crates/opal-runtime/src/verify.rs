@@ -111,7 +111,7 @@ pub fn verify(
 /// What is wrong with what was asked for, and with no step of the plan.
 fn unready(message: impl Into<String>, help: String) -> Unready {
     let trouble = Trouble::new(TroubleKind::Invalid, message, help);
-    Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }
+    Unready { path: String::new(), span: Span::at(0), line: 1, code: Code::NotReady, trouble }
 }
 
 impl fmt::Debug for Survey<'_> {

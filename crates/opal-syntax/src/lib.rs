@@ -17,6 +17,7 @@
 //! | the lossless tree, for tools only | [`tree`] |
 //! | the formatter | [`format`] |
 //! | what a file must be before any of this | [`source`] |
+//! | files of other tools | [`Foreign`] |
 //!
 //! Deliberately not here: names. This crate does not know which variables, functions or fields
 //! exist; of decorators it knows only what a [`Vocabulary`] tells it, because `@file.json` is text
@@ -26,6 +27,7 @@ pub use opal_core::context;
 pub mod cursor;
 mod errors;
 mod event;
+mod foreign;
 mod format;
 mod grammar;
 pub mod kind;
@@ -36,6 +38,7 @@ pub mod tokens;
 pub mod tree;
 pub mod vocabulary;
 
+pub use foreign::Foreign;
 pub use format::{Style, format};
 pub use kind::SyntaxKind;
 pub use parser::{Parse, parse, parse_shell};

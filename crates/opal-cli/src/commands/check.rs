@@ -6,10 +6,12 @@ use clap::ArgMatches;
 use opal_core::{Code, Diagnostic, Severity, diagnostic};
 use opal_modules::config;
 use opal_runtime::unit::Function;
+use opal_runtime::world::{OsWorld, Surroundings};
 use opal_runtime::{Words, check, lower};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::planning::syntax;
 use crate::view::check as view;
 use crate::{builtins, project};
 
@@ -67,25 +69,51 @@ pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile
     };
     let (text, diagnostics) = match source.text {
         Ok(text) => {
-            let diagnostics = match project::is_config(path) {
-                true => config::read(&text, &context.registry).err().unwrap_or_default(),
+            let found = match project::is_config(path) {
+                true => configuration(context, &text),
                 false => language(context, &text),
             };
-            (text, diagnostics)
+            match found {
+                Ok(diagnostics) => (text, diagnostics),
+                Err(failure) => {
+                    let failure = Some(failure);
+                    return CheckedFile { name, text, diagnostics: vec![], failure };
+                }
+            }
         }
         Err(no_text) => (no_text.shown, vec![no_text.diagnostic]),
     };
     CheckedFile { name: source.name, text, diagnostics, failure: None }
 }
 
-/// What is wrong with a text of the language, names that the command line has taken included.
-fn language(context: &Context<'_>, text: &str) -> Vec<Diagnostic> {
+/// What is wrong with a text of the language: names that the command line has taken and what the
+/// shell's parser says included.
+fn language(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
     let parse = opal_syntax::parse(text, &Words(&context.registry));
-    let mut found = check::check_parsed(&parse, text, &context.registry).diagnostics;
+    let checked = check::check_with_texts(&parse, text, &context.registry);
+    let mut found = checked.diagnostics;
     let functions = lower::outline(&parse, text).functions;
     found.extend(functions.iter().filter(|it| builtins::is_reserved(&it.name.text)).map(reserved));
+    found.extend(syntax::of_file(&checked.texts, text, &world(context)?)?);
     diagnostic::sort(&mut found);
-    found
+    Ok(found)
+}
+
+/// What is wrong with a configuration, its commands included.
+fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
+    match config::read(text, &context.registry) {
+        Ok(config) => {
+            let texts = check::texts(&config::lower(&config), &context.registry);
+            syntax::of_file(&texts, text, &world(context)?)
+        }
+        Err(found) => Ok(found),
+    }
+}
+
+/// The machine, for its shell.
+fn world(context: &Context<'_>) -> Result<OsWorld, Failure> {
+    let environment = context.environment(&[])?.clone();
+    Ok(OsWorld::new(Surroundings { environment, ..Surroundings::default() }))
 }
 
 fn reserved(function: &Function) -> Diagnostic {

@@ -52,7 +52,9 @@ pub(crate) fn complete() -> Result<Exit, Failure> {
             opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
         }
         let named = tasks.iter().filter(|task| !task.is_reserved());
-        opal.subcommands(named.map(|task| options::behind(tasks::command(task), Behind::Work)))
+        // The tasks come first, before opal's own commands.
+        let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
+        opal.subcommands(named.map(command))
     };
     let complete = CompleteEnv::with_factory(factory).var(VARIABLE);
     let here = std::env::current_dir().ok();

@@ -19,21 +19,24 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return decorator(context, path, json);
     }
     let Some(code) = Code::parse(topic) else {
-        let near =
-            suggest::nearest(&topic.to_uppercase(), Code::ALL.iter().map(|code| code.as_str()));
-        let help = match near {
-            _ if context.registry.nearest(topic).is_some()
-                || context.registry.get(topic).is_some() =>
-            {
-                let path = context.registry.nearest(topic).unwrap_or(topic);
-                format!("a decorator is asked for with its `@`: `opal explain @{path}`")
-            }
+        // A decorator is found without its `@` too.
+        if !looks_like_a_code(topic) {
+            return decorator(context, topic, json);
+        }
+        let known = Code::ALL.iter().map(|code| code.as_str());
+        let help = match suggest::nearest(&topic.to_uppercase(), known) {
             Some(near) => format!("did you mean `opal explain {near}`?"),
             None => "`opal explain` lists the codes and the decorators".into(),
         };
-        return Err(Failure::usage(format!("there is no error code `{topic}`"), help));
+        return Err(Failure::usage(format!("unknown error code `{topic}`"), help));
     };
     view::explain::code(code, page(code), json)
+}
+
+/// `E04`, `w12345`: a letter and digits.
+fn looks_like_a_code(topic: &str) -> bool {
+    let digits = topic.strip_prefix(['E', 'W', 'N', 'e', 'w', 'n']).unwrap_or(topic);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn page(code: Code) -> &'static str {
@@ -59,11 +62,11 @@ fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Fail
             let prefix = format!("{path}.");
             let family: Vec<&str> = family.filter(|known| known.starts_with(&prefix)).collect();
             let help = match context.registry.nearest(path) {
-                _ if !family.is_empty() => format!("there are @{}", family.join(", @")),
+                _ if !family.is_empty() => format!("expected one of: @{}", family.join(", @")),
                 Some(near) => format!("did you mean `opal explain @{near}`?"),
                 None => "`opal explain` lists the codes and the decorators".into(),
             };
-            Err(Failure::usage(format!("there is no decorator `@{path}`"), help))
+            Err(Failure::usage(format!("unknown decorator `@{path}`"), help))
         }
     }
 }

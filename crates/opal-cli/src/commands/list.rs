@@ -36,6 +36,16 @@ fn ended(
     Ok(Exit::Source)
 }
 
+/// `opal -l`: the tasks.
+pub(crate) fn listed(context: &Context<'_>) -> Result<Exit, Failure> {
+    let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;
+    if context.typed.wants_json() {
+        return view::list::json(&file, &tasks);
+    }
+    tasks.retain(|task| !task.is_private());
+    view::list::human(&file.name, &tasks, context)
+}
+
 /// `opal` alone: the tasks, or how to start.
 pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
     if context.typed.wants_json() {

@@ -19,8 +19,9 @@ use crate::options::{self, Asked, Behind};
 use crate::planning::Subject;
 use crate::signals::Watched;
 use crate::source::{Loaded, NotLoaded};
+use crate::task_words::Typed;
 use crate::tasks::{self, Task};
-use crate::{project, task_arguments, view};
+use crate::{project, task_words, view};
 
 /// What is wanted of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,27 +58,30 @@ pub(crate) fn run(
     before: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
-    let mut before_end = rest.iter().take_while(|argument| *argument != "--");
-    let wants_help = before_end.any(|argument| argument == "--help" || argument == "-h");
-    if wants_help && !task.has_flag("help") {
-        return help(task, context, wish);
-    }
+    let names = || loaded.tasks().into_iter().map(|task| task.name).collect();
     let mut subject =
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
-    let matches = match options::parse(&|| tasks::command(task), rest, wish.behind()) {
-        Ok(matches) => matches,
-        // A mistake in the source is told first: it may be what led to the other.
-        Err(error) => {
+    let words = match task_words::sort(task, rest, wish.behind(), &names) {
+        Ok(Typed::Work(words)) => words,
+        Ok(Typed::ShortHelp) => return short_help(task, context),
+        Ok(Typed::LongHelp) => return help(task, context, wish),
+        // A mistake in the source is reported first: it may be what led to the other.
+        Err(failure) => {
             return match subject.check(context, false)? {
-                Ok(_) => {
-                    let json = context.typed.wants_json() || task.asks_for_json(rest);
-                    view::clap(&error, context, json)
-                }
+                Ok(_) => Err(failure.in_json(task.asks_for_json(rest))),
                 Err(exit) => Ok(exit),
             };
         }
     };
-    subject.arguments = task_arguments::given(task, &matches);
+    let options = || Command::new(task.name.clone()).bin_name(task.command());
+    let matches = match options::parse(&options, &words.options, wish.behind()) {
+        Ok(matches) => matches,
+        Err(error) => {
+            let json = context.typed.wants_json() || task.asks_for_json(rest);
+            return view::clap(&error, context, json);
+        }
+    };
+    subject.arguments = words.arguments;
     carry_out(context, &subject, &Asked::from(&matches)?.or(before), wish)
 }
 
@@ -198,6 +202,17 @@ fn carry_out(
         keeper: None,
     };
     execute::execute(context, asked, &errand)
+}
+
+/// The parameters of a task, and nothing of opal's own.
+fn short_help(task: &Task, context: &Context<'_>) -> Result<Exit, Failure> {
+    let more = format!(
+        "`{} --help` also shows the options of opal: --dry-run (-n), --yes (-y), --verbose (-v) \
+         and others.",
+        task.command()
+    );
+    let mut command = tasks::command(task).after_help(more);
+    view::help(&command.render_help(), context)
 }
 
 pub(crate) fn help(task: &Task, context: &Context<'_>, wish: Wish) -> Result<Exit, Failure> {

@@ -96,7 +96,14 @@ pub(crate) fn plan(
 ) -> Outcome<Resolved> {
     let options = &asked.plan;
     let mut keys = subject.passing_keys(context, options);
-    subject.plan(context, program, options, Purpose::Run, &mut keys, watched)
+    let planned = subject.plan(context, program, options, Purpose::Run, &mut keys, watched)?;
+    let Ok(resolved) = planned else { return Ok(planned) };
+    // A check that the shell cannot read would look like one that fails.
+    let world = subject.world(context, options)?.stopped_by(watched.stop());
+    Ok(match subject.misspelt(context, options, &resolved, &world)? {
+        Some(exit) => Err(exit),
+        None => Ok(resolved),
+    })
 }
 
 /// How long every look may take, where somebody says so.

@@ -52,7 +52,7 @@ const fn short(short: char, row: Row) -> Row {
 
 #[rustfmt::skip]
 pub(super) static ROWS: [Row; 31] = [
-    row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open"),
+    short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open")),
     row("resolve", Nothing, Plan, "Look at everything: a contract where the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
     row("defaults", Nothing, Plan, "Show arguments that have their default value, too"),

@@ -1,17 +1,37 @@
-use super::*;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use opal_core::Value;
+
+use crate::failure::Exit;
+use crate::options::Behind;
+use crate::task_words::{Typed, sort};
 use crate::tasks;
 
-/// What `words` give the only task of `source`, or what clap says about them.
+/// What `words` give the only task of `source`, or what is said about them.
 fn try_given(source: &str, words: &[&str]) -> Result<BTreeMap<String, Value>, String> {
     let registry = opal_runtime::decorators::registry();
     let parse = opal_syntax::parse(source, &opal_runtime::Words(&registry));
     let tasks = tasks::all(&opal_runtime::lower::outline(&parse, source), source);
-    let command = tasks::command(&tasks[0]).no_binary_name(true);
-    let matches = command.try_get_matches_from(words).map_err(|error| {
-        assert_eq!(error.exit_code(), 2);
-        error.to_string()
-    })?;
-    Ok(given(&tasks[0], &matches))
+    tasks::command(&tasks[0]).debug_assert();
+    let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let names = || vec!["a".to_owned(), "test".to_owned()];
+    match sort(&tasks[0], &words, Behind::Work, &names) {
+        Ok(Typed::Work(found)) => {
+            let mut all = found.arguments;
+            if !found.options.is_empty() {
+                let options = found.options.iter().map(|it| it.to_string_lossy().into_owned());
+                let options = options.map(|it| Value::String(it.into())).collect();
+                all.insert("~".into(), Value::Array(options));
+            }
+            Ok(all)
+        }
+        Ok(help) => Err(format!("{help:?}")),
+        Err(failure) => {
+            assert_eq!(failure.exit, Exit::Usage);
+            Err(format!("{}; {}", failure.message, failure.help.join("; ")))
+        }
+    }
 }
 
 /// As the language writes it.
@@ -108,23 +128,87 @@ fn the_rest_is_an_array_of_words() {
 }
 
 #[test]
+fn every_parameter_is_given_by_position_or_as_a_flag() {
+    let source = "fun a(env, replicas = 3, wait = true) = echo\n";
+    for words in [
+        &["prod", "5", "false"][..],
+        &["--env=prod", "--replicas=5", "--no-wait"],
+        &["--env", "prod", "--replicas", "5", "--wait=false"],
+        &["--replicas=5", "prod", "false"],
+        &["prod", "--no-wait", "5"],
+    ] {
+        let given = shown(source, words);
+        assert_eq!(given, "env=\"prod\" replicas=5 wait=false", "{words:?}");
+    }
+    assert_eq!(shown(source, &["--env", "-x"]), "env=\"-x\"");
+    assert_eq!(shown("fun a(long_name) = echo\n", &["--long_name=x"]), "long_name=\"x\"");
+    assert_eq!(shown("fun a(long_name) = echo\n", &["--long-name", "x"]), "long_name=\"x\"");
+    let twice = try_given(source, &["prod", "--env=x"]).unwrap_err();
+    assert!(twice.contains("`env` of `a` is given twice"), "{twice}");
+}
+
+#[test]
+fn a_rest_takes_every_word_from_its_first_on() {
+    let source = "fun a(kind, others...) = echo\n";
+    for (words, rest) in [
+        (&["css", "--foo"][..], r#"["--foo"]"#),
+        (&["css", "x", "--dry-run", "--", "-h"], r#"["x", "--dry-run", "--", "-h"]"#),
+        (&["css", "--", "--dry-run"], r#"["--dry-run"]"#),
+        (&["--kind=css", "x", "--kind=y"], r#"["x", "--kind=y"]"#),
+    ] {
+        assert_eq!(shown(source, words), format!("kind=\"css\" others={rest}"), "{words:?}");
+    }
+    let options = shown(source, &["css", "--dry-run", "-v", "x"]);
+    assert_eq!(options, r#"kind="css" others=["x"] ~=["--dry-run", "-v"]"#);
+    let source = "fun a(filter = \"\", others...) = echo\n";
+    assert_eq!(shown(source, &["--filter", "x", "--", "b"]), r#"filter="x" others=["b"]"#);
+    // A flag that is nearly one of opal's is more likely a typo than meant for the rest.
+    let typo = try_given("fun a(others...) = echo\n", &["--dry-rum"]).unwrap_err();
+    assert!(typo.contains("did you mean `--dry-run`?") && typo.contains("-- --dry-rum"), "{typo}");
+}
+
+#[test]
+fn what_is_not_for_the_task_is_said() {
+    for (source, words, says) in [
+        (
+            "fun a() = echo\n",
+            &["tset"][..],
+            "`a` takes no arguments, and `tset` is one more; to run two tasks, write `opal a && opal test`",
+        ),
+        ("fun a(x) = echo\n", &["1", "2"], "takes one argument"),
+        ("fun a(x, y) = echo\n", &["1"], "`a` needs `y`; usage: opal a X Y"),
+        (
+            "fun a(loud = false) = echo\n",
+            &["--lout"],
+            "`a` has no option `--lout`; did you mean `--loud`?",
+        ),
+        ("fun a(x) = echo\n", &["-h"], "ShortHelp"),
+        ("fun a(x) = echo\n", &["--help"], "LongHelp"),
+        ("fun a(x) = echo\n", &["--x"], "`--x` of `a` needs a value"),
+    ] {
+        let said = try_given(source, words).unwrap_err();
+        assert!(said.contains(says), "{source} {words:?}: {said}");
+    }
+}
+
+#[test]
 fn a_wrong_type_names_the_parameter_the_type_and_the_word() {
     for (param, word, says) in [
-        ("n: Int", "x", "an Int is wanted, as in `3`"),
-        ("n: Int", "9223372036854775808", "no larger than 64 bits"),
-        ("n: Float", "inf", "a Float is wanted"),
-        ("n: Duration", "5", "a Duration is wanted, as in `1m30s`: a duration is whole numbers"),
+        ("n: Int", "x", "expects an Int, as in `3`"),
+        ("n: Int", "9223372036854775808", "at most 64 bits"),
+        ("n: Float", "inf", "expects a Float"),
+        ("n: Duration", "5", "expects a Duration, as in `1m30s`: a duration is whole numbers"),
         ("n: Bool", "yes", "true"),
-        ("n: \"a\" | \"b\"", "c", "a, b"),
-        ("n: Array[Int]", "1,x", "`x`: an Int is wanted"),
-        ("n: Array", "[1,2]", "an Array is wanted, as in `a,b`, without brackets"),
+        ("n: \"a\" | \"b\"", "c", "expects one of \"a\" | \"b\""),
+        ("n: Array[Int]", "1,x", "expects an Int, as in `3` for each item"),
+        ("n: Array", "[1,2]", "expects an Array, as in `a,b`, without brackets"),
         ("n: Map", "a", "`a` has no `=`"),
-        ("n: Map", "a=1,a=2", "the key `a` is there twice"),
+        ("n: Map", "a=1,a=2", "has the key `a` twice"),
         ("n: Map", "{a: 1}", "without brackets"),
     ] {
         let source = format!("fun a({param}) = echo\n");
         let error = try_given(&source, &[word]).unwrap_err();
         assert!(error.contains(says), "{param} {word}: {error}");
-        assert!(error.contains("<N>") && error.contains(word), "{param} {word}: {error}");
+        assert!(error.contains("`n` of `a`") && error.contains(word), "{param} {word}: {error}");
     }
 }

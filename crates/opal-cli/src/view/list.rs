@@ -46,7 +46,7 @@ pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
-    let _ = writeln!(out, "\n{dim}opal TASK --help shows what a task takes.{reset}");
+    let _ = writeln!(out, "\n{dim}opal TASK -h shows what a task takes.{reset}");
     print(&out)
 }
 

@@ -127,14 +127,14 @@ fn wrong_arguments_are_a_json_document_where_json_is_asked_for() {
     let project = "fun greet(name: String, loud = false) = echo @var.name @var.loud\n";
     let opal = Opal::machine(project);
     for (words, message, help) in [
-        (&["--json", "--bogus"][..], "`--bogus` is no option of opal", "opal --help"),
-        (&["--json", "gret"], "there is no task and no command `gret`", "`greet`"),
-        (&["gret", "--json"], "there is no task and no command `gret`", "`greet`"),
+        (&["--json", "--bogus"][..], "unknown option `--bogus`", "opal --help"),
+        (&["--json", "gret"], "unknown task or command `gret`", "`greet`"),
+        (&["gret", "--json"], "unknown task or command `gret`", "`greet`"),
         (&["list", "--json", "--bogus"], "unexpected argument '--bogus'", "Usage: opal list"),
-        (&["plan", "greet", "--json"], "<NAME>", "Usage: opal"),
+        (&["plan", "greet", "--json"], "`greet` needs `name`", "usage: opal"),
         (&["run", "greet", "--json", "--loudd"], "--loudd", "--loud"),
-        (&["greet", "--json"], "arguments were not provided: <NAME>", "Usage: opal greet"),
-        (&["greet", "--loudd", "--json", "a"], "unexpected argument '--loudd'", "'--loud'"),
+        (&["greet", "--json"], "`greet` needs `name`", "usage: opal greet NAME"),
+        (&["greet", "--loudd", "--json", "a"], "has no option `--loudd`", "`--loud`"),
         (&["greet", "a", "--json", "--timeout", "soon"], "--timeout soon", "90s"),
         (&["greet", "a", "--json", "--from", "step:7"], "there is no step 7", "--dry-run"),
     ] {

@@ -67,6 +67,21 @@ fn tasks_and_their_flags_are_completed_behind_plan_and_run() {
 }
 
 #[test]
+fn a_tasks_own_things_are_offered_first() {
+    let project = "fun deploy(env: \"dev\" | \"prod\", replicas = 3, wait = true) = \
+                   echo @var.env @var.replicas @var.wait\nfun build() = echo a\n";
+    let words = offered(project, &["opal", ""]);
+    assert_eq!(words[..2], ["build", "deploy"], "{words:?}");
+    let words = offered(project, &["opal", "deploy", ""]);
+    let own = ["dev", "prod", "--env", "--replicas", "--wait", "--no-wait"];
+    assert_eq!(words[..own.len()], own, "{words:?}");
+    let words = offered(project, &["opal", "deploy", "dev", "--"]);
+    assert_eq!(words[..4], own[2..], "{words:?}");
+    assert!(words.contains(&"--dry-run".into()), "{words:?}");
+    assert_eq!(offered(project, &["opal", "deploy", "--env", ""]), ["dev", "prod"]);
+}
+
+#[test]
 fn outside_a_project_built_ins_are_still_completed() {
     let ran = Opal::new()
         .args(["--", "opal", "exp"])

@@ -9,7 +9,7 @@ fn help_of_a_task_shows_parameters_types_defaults_and_docs() {
     let ran = Opal::project(project).args(["deploy", "--help"]).run();
     ran.code(0)
         .says("Deploys the app.")
-        .says("Usage: opal deploy [OPTIONS] <ENV>")
+        .says("Usage: opal deploy ENV [MAX_SURGE] [OPTIONS]")
         .says("\"dev\" | \"prod\"")
         .says("--max-surge")
         .says("Int [default: 2]");
@@ -94,7 +94,7 @@ fn negative_numbers_are_values() {
     let project = "fun a(n: Int, m = -1) = echo @var.n @var.m\n";
     Opal::machine(project).args(["a", "-5", "--m", "-7"]).run().code(0).stdout("-5 -7\n");
     let ran = Opal::project(project).args(["a", "x"]).run();
-    ran.code(2).says("an Int is wanted");
+    ran.code(2).says("expects an Int");
 }
 
 #[test]
@@ -111,6 +111,6 @@ fn unknown_words_and_options_are_usage_errors_with_a_suggestion() {
     Opal::project(project).args(["--colro", "never"]).run().code(2).says("did you mean `--color`?");
     Opal::project(project).args(["check", "--jsno"]).run().code(2).says("--json");
     Opal::project(project).args(["self", "lisst"]).run().code(2).says("did you mean `list`?");
-    Opal::project(project).args(["--color", "loud"]).run().code(2).says("auto, always and never");
+    Opal::project(project).args(["--color", "loud"]).run().code(2).says("auto, always, never");
     Opal::new().args(["frobnicate"]).run().code(2).says("no `commands.opl`");
 }

@@ -29,7 +29,7 @@ fn bare_opal_lists_tasks_with_docs_and_parameters_grouped() {
          \n  db\n    \
          db-migrate           # Migrates the database.\n    \
          db-seed [--rows=10]  # Fills it.\n\
-         \nopal TASK --help shows what a task takes.\n",
+         \nopal TASK -h shows what a task takes.\n",
     );
 }
 

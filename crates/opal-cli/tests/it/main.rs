@@ -4,6 +4,7 @@
 mod apply;
 mod bad_input;
 mod check;
+mod command_line;
 mod completions;
 mod configs;
 mod contract;
@@ -33,7 +34,9 @@ mod run_view;
 mod runs;
 mod runs_of_modules;
 mod secrets;
+mod shell_syntax;
 mod shell_text;
+mod structured;
 mod support;
 mod tree;
 mod trust;

@@ -215,7 +215,7 @@ fun types(s: String, n: Int, f = 1.5, d = 5s, b = false, a: Array = [], m: Map =
 #[test]
 fn arguments_of_every_type_arrive_as_constants() {
     let opal = Opal::machine(TYPES);
-    let line = "plan types hello -3 --f 2.5 --d 1h --b --a p,q\\,r --m k=v,w= --c y r1 r2 --json";
+    let line = "plan types --json hello -3 --f 2.5 --d 1h --b --a p,q\\,r --m k=v,w= --c y r1 r2";
     let words: Vec<&str> = line.split(' ').collect();
     let document = opal.call(&words).code(0).json();
     assert_plan_schema(&document);
@@ -224,7 +224,8 @@ fn arguments_of_every_type_arrive_as_constants() {
         "m": {"k": "v", "w": ""}, "c": "y", "rest": ["r1", "r2"],
     });
     assert_eq!(document["arguments"], expected);
-    let words = ["plan", "types", "--no-b", "--", "-x", "-3", "--json"];
+    let given = "plan types --no-b --f 1.5 --d 1s --a= --m= --c x -- -x -3 --json";
+    let words: Vec<&str> = given.split(' ').collect();
     let ran = opal.call(&words);
     ran.code(0).says("s = \"-x\"").says("rest = [\"--json\"]").says("b = false");
 }
@@ -233,15 +234,15 @@ fn arguments_of_every_type_arrive_as_constants() {
 fn wrong_arguments_are_usage_errors_that_lead_on() {
     let opal = Opal::machine(TYPES);
     for (line, hint) in [
-        (&["plan", "types"][..], "<S>"),
-        (&["plan", "types", "a", "x"], "an Int is wanted, as in `3`"),
-        (&["plan", "types", "a", "99999999999999999999"], "no larger than 64 bits"),
-        (&["plan", "types", "a", "1", "--c", "z"], "possible values: x, y"),
+        (&["plan", "types"][..], "`types` needs `s` and `n`"),
+        (&["plan", "types", "a", "x"], "expects an Int, as in `3`"),
+        (&["plan", "types", "a", "99999999999999999999"], "at most 64 bits"),
+        (&["plan", "types", "a", "1", "--c", "z"], "expects one of \"x\" | \"y\", got `z`"),
         (&["plan", "types", "a", "1", "--d", "5"], "as in `1m30s`"),
         (&["plan", "types", "a", "1", "--a", "[p]"], "without brackets"),
         (&["plan", "types", "a", "1", "--m", "k"], "has no `=`"),
-        (&["plan", "types", "a", "1", "--m", "k=1,k=2"], "the key `k` is there twice"),
-        (&["plan", "types", "a", "1", "--formt", "json"], "'--format'"),
+        (&["plan", "types", "a", "1", "--m", "k=1,k=2"], "has the key `k` twice"),
+        (&["plan", "types", "a", "1", "--formt", "json"], "`--format`"),
         (&["plan", "typse", "a", "1"], "did you mean `opal plan types`?"),
         (&["run", "typse", "--dry-run"], "did you mean `opal run types`?"),
         (&["plan", "--resolv", "types"], "'--resolve'"),

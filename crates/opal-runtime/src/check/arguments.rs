@@ -33,6 +33,14 @@ impl Checker<'_> {
             given[index] = Some(span);
         }
         let foreign = foreign(args);
+        // Text for another interpreter is not this shell's to read.
+        let shell = descriptor.params.iter().position(|param| param.name == "shell");
+        let names_shell = |(at, arg): (usize, &Argument)| match &arg.name {
+            Some(name) => name.text == "shell",
+            None => Some(at) == shell,
+        };
+        let collects = self.collects && !args.iter().enumerate().any(names_shell);
+        let outer = std::mem::replace(&mut self.collects, collects);
         let mut position = 0;
         let mut lost = false;
         for arg in args {
@@ -55,6 +63,7 @@ impl Checker<'_> {
                 _ => self.argument(param, arg, site),
             }
         }
+        self.collects = outer;
         // An argument with a wrong name may well be the one that is missing.
         if !lost {
             self.missing(descriptor, &given, span);

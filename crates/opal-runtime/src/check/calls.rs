@@ -1,11 +1,11 @@
 //! Steps: decorators where commands stand, and the redirections between them.
 
 use opal_core::decorator::{Block as BlockPolicy, Descriptor};
-use opal_core::{Code, Diagnostic, Span, Type, suggest};
+use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::Checker;
 use super::lets::Site;
-use crate::unit::{Access, Call, Name, Operand, Redirect, Step, Target, Work};
+use crate::unit::{Access, Argument, Call, ExprKind, Name, Operand, Redirect, Step, Target, Work};
 
 impl Checker<'_> {
     pub(super) fn step(&mut self, step: &Step) {
@@ -19,7 +19,9 @@ impl Checker<'_> {
         match &operand.work {
             Work::Shell(text) => self.shell_text(text),
             Work::Call(call) => {
-                self.call(call);
+                if let Some(descriptor) = self.call(call) {
+                    self.uncaptured(descriptor, call);
+                }
             }
         }
         for redirect in &operand.redirects {
@@ -29,7 +31,7 @@ impl Checker<'_> {
 
     fn redirect(&mut self, redirect: &Redirect) {
         let call = match &redirect.target {
-            Target::Text(text) => return self.shell_text(text),
+            Target::Text(text) => return self.redirection_text(text),
             Target::Decorator(call) => call,
         };
         let path = if call.function().is_some() { "cmd" } else { call.path.text.as_str() };
@@ -95,6 +97,16 @@ impl Checker<'_> {
         Some(descriptor)
     }
 
+    /// An option that shapes the result, where nothing takes the result.
+    fn uncaptured(&mut self, descriptor: &Descriptor, call: &Call) {
+        if let Some(arg) = any_result(descriptor, call) {
+            let option = descriptor.any_with.unwrap_or_default();
+            let message = format!("`{option}` is for a `let`, and nothing captures this result");
+            let help = format!("write `let.NAME = @{}(…, {option}=true)`", descriptor.path);
+            self.error(Code::UncapturedOption, arg.span, message, help);
+        }
+    }
+
     /// What can only stand behind a redirection does nothing as a command.
     fn only_endpoint(&mut self, descriptor: &Descriptor, span: Span) -> bool {
         let only = descriptor.writes && !descriptor.is_value();
@@ -113,8 +125,10 @@ impl Checker<'_> {
         let near = self.registry.nearest(&path.text);
         if word && near.is_none() {
             let message = format!("nothing provides `@{}`", path.text);
-            let error = Diagnostic::new(Code::UnknownDecorator, span, message)
-                .help(format!("a command has no `@` in front: `{} …`", path.text));
+            let error = Diagnostic::new(Code::UnknownDecorator, span, message).help(format!(
+                "a command has no `@` before it, as in Make: write `{} …`",
+                path.text
+            ));
             self.report(error);
             return;
         }
@@ -170,6 +184,7 @@ impl Checker<'_> {
         let mut ty = Type::Any;
         if let Some(descriptor) = descriptor {
             match &descriptor.returns {
+                Some(_) if any_result(descriptor, source).is_some() => {}
                 Some(returns) => ty = returns.ty.clone(),
                 None => {
                     let message = format!("`@{}` returns nothing", descriptor.path);
@@ -214,4 +229,12 @@ impl Checker<'_> {
         };
         self.report(error);
     }
+}
+
+/// The argument that makes the result any value; a constant `false` does not.
+fn any_result<'c>(descriptor: &Descriptor, call: &'c Call) -> Option<&'c Argument> {
+    let option = descriptor.any_with?;
+    let is_it = |arg: &&Argument| arg.name.as_ref().is_some_and(|name| name.text == option);
+    let arg = call.args.iter().find(is_it)?;
+    (!matches!(arg.value.kind, ExprKind::Literal(Value::Bool(false)))).then_some(arg)
 }

@@ -189,6 +189,12 @@ impl Checker<'_> {
         let mut position = 0;
         let mut lost = false;
         for arg in &call.args {
+            if arg.name.is_none() && arg.value.is_spread() {
+                // How many arguments it gives is known only with its value.
+                lost = true;
+                self.spread_argument(arg);
+                continue;
+            }
             let Some(index) = self.callee_parameter(function, arg, &mut position) else {
                 lost = true;
                 continue;
@@ -216,6 +222,14 @@ impl Checker<'_> {
                 .also(first.name.span, "declared here")
                 .help(signature(function));
             self.report(error);
+        }
+    }
+
+    fn spread_argument(&mut self, arg: &Argument) {
+        let ty = self.expression(&arg.value, Site::Computed);
+        if !matches!(ty, Type::Array(_) | Type::Map(_) | Type::Object(_) | Type::Any) {
+            let message = format!("{} has no elements to spread", ty.with_article());
+            self.error(Code::WrongType, arg.span, message, "pass the value itself, without `.*`");
         }
     }
 

@@ -10,6 +10,7 @@ const VALUE: char = '\u{fffc}';
 
 impl Checker<'_> {
     pub(super) fn habits(&mut self, text: &ShellText) {
+        self.foreign_words(text);
         if self.is_plain(text) {
             return;
         }
@@ -139,7 +140,7 @@ impl Checker<'_> {
         let name = words.next().unwrap_or("NAME").trim_end_matches("()");
         let help = match first {
             "switch" | "match" | "case" => "a choice is `when VALUE { \"a\" -> … }`".to_owned(),
-            "func" | "fn" | "def" | "function" | "task" | "recipe" | "job" => {
+            "func" | "fn" | "def" | "function" | "task" | "recipe" | "job" | "sub" | "proc" => {
                 format!("a function is `fun {name}() {{ … }}`")
             }
             "parallel" | "retry" | "timeout" | "workdir" => {
@@ -284,8 +285,22 @@ pub(super) fn commands(text: &str) -> Vec<Vec<&str>> {
             commands.push(Vec::new());
         }
     };
+    let (mut heredocs, mut resume) = (Vec::new(), 0);
     for (at, c) in text.char_indices() {
         let plain = quote.is_none() && depth == 0 && !escaped;
+        if at < resume {
+            continue;
+        }
+        let begins = plain && text[at..].starts_with("<<") && !text[..at].ends_with('<');
+        if begins {
+            heredocs.extend(heredoc(&text[at + 2..]));
+        }
+        if c == '\n' && plain {
+            // What is in a heredoc is data.
+            for delimiter in heredocs.drain(..) {
+                resume = after_heredoc(text, resume.max(at + 1), delimiter);
+            }
+        }
         match c {
             _ if std::mem::take(&mut escaped) => {}
             '\\' if quote != Some('\'') => {
@@ -311,6 +326,26 @@ pub(super) fn commands(text: &str) -> Vec<Vec<&str>> {
     commands
 }
 
+/// The word that ends a heredoc, from what follows its `<<`.
+fn heredoc(after: &str) -> Option<&str> {
+    let word = after.strip_prefix('-').unwrap_or(after).trim_start_matches([' ', '\t']);
+    let word = word.trim_start_matches(['\'', '"', '\\']);
+    let end = word.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(word.len());
+    (end > 0 && !after.starts_with('<')).then_some(&word[..end])
+}
+
+/// Where the text goes on after the line that ends a heredoc.
+fn after_heredoc(text: &str, from: usize, delimiter: &str) -> usize {
+    let mut at = from.min(text.len());
+    for line in text[at..].split_inclusive('\n') {
+        at += line.len();
+        if line.trim_end_matches(['\n', '\r']).trim_start_matches('\t') == delimiter {
+            break;
+        }
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,6 +354,13 @@ mod tests {
     fn brackets_and_quotes_are_one_word() {
         let found = commands("X=$(a; b | c) \"d ; e\" && f 'g h'; i");
         assert_eq!(found, [vec!["X=$(a; b | c)", "\"d ; e\""], vec!["f", "'g h'"], vec!["i"]]);
+    }
+
+    #[test]
+    fn the_text_of_a_heredoc_is_no_command() {
+        let found = commands("cat <<'A' <<-B > x; ls\nexit 1\nA\n\tX=1\n\tB\necho z\n");
+        assert_eq!(found[2], ["echo", "z"], "{found:?}");
+        assert_eq!(commands("grep x <<< y\nexit 1")[1], ["exit", "1"]);
     }
 
     #[test]

@@ -53,11 +53,18 @@ pub(super) enum Site {
     ValueArgument,
     /// What is asked before the first step.
     Question,
+    /// An operand, or an argument of a function: computed before anything runs.
+    Computed,
     /// An argument of something that runs, or shell text: the one place for run-time values.
     Run,
 }
 
 impl Site {
+    /// The same place, where something is computed from what is there.
+    pub(super) fn computed(self) -> Self {
+        if self == Self::Run { Self::Computed } else { self }
+    }
+
     pub(super) fn describe(self) -> &'static str {
         match self {
             Self::Condition => "a condition",
@@ -68,6 +75,7 @@ impl Site {
             Self::Var => "a variable",
             Self::ValueArgument => "an argument of a value decorator",
             Self::Question => "a question",
+            Self::Computed => "a computation",
             Self::Run => "a step",
         }
     }

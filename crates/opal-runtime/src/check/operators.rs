@@ -14,10 +14,10 @@ impl Checker<'_> {
         rest: &[(BinaryOp, Span, Expr)],
         site: Site,
     ) -> Type {
-        let mut ty = self.expression(first, site);
+        let mut ty = self.expression(first, operand_site(first, site));
         let mut span = first.span;
         for (op, op_span, right) in rest {
-            let given = self.expression(right, site);
+            let given = self.expression(right, operand_site(right, site));
             ty = match op {
                 BinaryOp::And | BinaryOp::Or => {
                     if span == first.span {
@@ -81,6 +81,11 @@ impl Checker<'_> {
     }
 }
 
+/// Arrays are concatenated whatever is in them; everything else is computed now.
+fn operand_site(operand: &Expr, site: Site) -> Site {
+    if matches!(operand.kind, ExprKind::Array(_)) { site } else { site.computed() }
+}
+
 /// The type of `left op right`, or none where there is none.
 pub(super) fn result(op: BinaryOp, left: &Type, right: &Type) -> Option<Type> {
     use Type::{Any, Bool, Duration, Float, Int, Null, String};
@@ -104,6 +109,9 @@ pub(super) fn result(op: BinaryOp, left: &Type, right: &Type) -> Option<Type> {
         }
         _ if unknown => Some(Any),
         BinaryOp::Add if *left == String && *right == String => Some(String),
+        BinaryOp::Add if matches!((left, right), (Type::Array(_), Type::Array(_))) => {
+            Some(if left == right { left.clone() } else { Type::array(Any) })
+        }
         BinaryOp::Add | BinaryOp::Subtract if *left == Duration && *right == Duration => {
             Some(Duration)
         }
@@ -127,8 +135,12 @@ pub(crate) fn conversion(op: BinaryOp, left: &Type, right: &Type) -> String {
         (left, right) if (text(left) && number(right)) || (number(left) && text(right)) => {
             "nothing is converted by itself: use `int(…)`, `float(…)` or `str(…)`".into()
         }
-        (Type::Array(_), Type::Array(_)) => {
-            "write the elements into one array, or `join` both to text".into()
+        (Type::Array(_), Type::Array(_)) => "arrays can be concatenated with `+`".into(),
+        (Type::Array(_), _) if op == BinaryOp::Add => {
+            "to append one element, put it in brackets: `list + [element]`".into()
+        }
+        (_, Type::Array(_)) if op == BinaryOp::Add => {
+            "to put one element first, put it in brackets: `[element] + list`".into()
         }
         (left, right) if text(left) && text(right) => {
             "texts can be joined with `+` and compared".into()

@@ -17,7 +17,7 @@ impl Checker<'_> {
             return;
         }
         let (text, registry, parse, unit) = (self.text, self.registry, self.parse, self.unit);
-        let names = self.functions.by_name;
+        let (names, collects) = (self.functions.by_name, self.collects);
         std::thread::scope(|scope| {
             let second = scope.spawn(move || {
                 let mut second = Checker::new(text, registry, parse, unit, names);
@@ -25,6 +25,7 @@ impl Checker<'_> {
                 let script = second.notes();
                 // The first part has said it all.
                 second.out.clear();
+                second.collects = collects;
                 (count / 2..count).for_each(|index| second.walk_function(index));
                 (second, script)
             });
@@ -44,6 +45,7 @@ impl Checker<'_> {
     /// Adds the notes of a checker that has walked the same script and other functions.
     fn merge(&mut self, other: Self, [variables, bindings, run_time]: [usize; 3]) {
         self.out.extend(other.out);
+        self.texts.extend(other.texts);
         self.names.merge(other.names, variables);
         self.lets.merge(other.lets, bindings);
         self.functions.calls.extend(other.functions.calls);

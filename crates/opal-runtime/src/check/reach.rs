@@ -1,6 +1,6 @@
 //! Which functions a target reaches, and what that makes of what was found.
 
-use opal_core::{Diagnostic, Span};
+use opal_core::{Code, Diagnostic, Span};
 use opal_syntax::Parse;
 
 use super::Checked;
@@ -104,7 +104,10 @@ impl Checked {
     /// Where what `function` does is not what it looks like: habits from shell scripts.
     #[must_use]
     pub fn habits(&self, function: Option<&str>) -> Vec<Diagnostic> {
-        let is_habit = |found: &&Diagnostic| found.code.as_str().starts_with("W07");
+        // As a script the file does run its top-level steps.
+        let is_meant = |code| function.is_some() || code != Code::TopLevelStep;
+        let is_habit =
+            |found: &&Diagnostic| found.code.as_str().starts_with("W07") && is_meant(found.code);
         let mut habits: Vec<_> = self.diagnostics.iter().filter(is_habit).cloned().collect();
         if !habits.is_empty() {
             let unreached = self.unreached(function);

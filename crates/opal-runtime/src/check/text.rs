@@ -1,11 +1,13 @@
 //! References inside shell text: each is data, and its place must allow that.
 
+use opal_core::resolver::ScriptPart;
 use opal_core::script::{Refusal, Role, admit_type};
 use opal_core::{Code, Diagnostic, Span, Type};
 use opal_syntax::context::Context;
 
-use super::Checker;
 use super::lets::Site;
+use super::{Checker, CommandText};
+use crate::script::stand_in;
 use crate::unit::{Access, Name, Piece, Reference, ShellText};
 
 impl Checker<'_> {
@@ -22,6 +24,36 @@ impl Checker<'_> {
         }
         self.value_with_block(text);
         self.habits(text);
+        self.collect_text("", text);
+    }
+
+    /// Redirections without the command before them.
+    pub(super) fn redirection_text(&mut self, text: &ShellText) {
+        let collects = std::mem::replace(&mut self.collects, false);
+        self.shell_text(text);
+        self.collects = collects;
+        // Words after a decorator that is none have had their error.
+        let begins = |c: char| c.is_ascii_digit() || matches!(c, '<' | '>' | '&');
+        if text.leading().trim_start().starts_with(begins) {
+            self.collect_text("{ :\n}", text);
+        }
+    }
+
+    /// Keeps a text for the shell's parser; what is pasted is known only to the plan.
+    pub(super) fn collect_text(&mut self, before: &str, text: &ShellText) {
+        let is_pasted =
+            |piece: &Piece| matches!(piece, Piece::Reference(it, _) if it.path.text == "raw");
+        if !self.collects || text.pieces.iter().any(is_pasted) {
+            return;
+        }
+        let before = (!before.is_empty()).then(|| ScriptPart::Text(before.to_owned()));
+        let parts = text.pieces.iter().map(|piece| match piece {
+            Piece::Text(text) => ScriptPart::Text(text.clone()),
+            Piece::AtWord(name) => ScriptPart::Text(format!("@{}", name.text)),
+            Piece::Reference(_, context) => ScriptPart::Data(stand_in(*context), *context),
+        });
+        let parts = before.into_iter().chain(parts).collect();
+        self.texts.push(CommandText { span: text.span, parts });
     }
 
     /// `@name.ext`: text, unless it is a slip.

@@ -5,20 +5,9 @@ use std::collections::BTreeMap;
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
+use super::Checker;
 use super::lets::Site;
-use super::{Checker, listed};
-use crate::unit::{Access, Argument, Expr, ExprKind, Name, StrPiece, UnaryOp};
-
-/// The functions of expressions: name, types taken, type given.
-const FUNCTIONS: [(&str, &[&[Type]], Type); 7] = [
-    ("int", &[&[Type::String, Type::Float, Type::Int]], Type::Int),
-    ("float", &[&[Type::String, Type::Int, Type::Float]], Type::Float),
-    ("str", &[&[Type::String, Type::Int, Type::Float, Type::Bool, Type::Duration]], Type::String),
-    ("split", &[&[Type::String], &[Type::String]], Type::Any),
-    ("join", &[&[], &[Type::String]], Type::String),
-    ("lines", &[&[Type::String]], Type::Any),
-    ("trim", &[&[Type::String]], Type::String),
-];
+use crate::unit::{Access, Argument, Builtin, Expr, ExprKind, Name, StrPiece, UnaryOp};
 
 impl Checker<'_> {
     /// Checks an expression that stands at `site`, and says what type it has.
@@ -51,7 +40,7 @@ impl Checker<'_> {
                 ty
             }
             ExprKind::Unary { ops, operand } => {
-                let ty = self.expression(operand, site);
+                let ty = self.expression(operand, site.computed());
                 self.unary(ops, ty, operand)
             }
             ExprKind::Binary { first, rest } => self.binary(first, rest, site),
@@ -175,64 +164,79 @@ impl Checker<'_> {
     }
 
     fn function_call(&mut self, name: &Name, args: &[Argument], site: Site) -> Type {
+        let site = site.computed();
         let types: Vec<Type> = args.iter().map(|arg| self.expression(&arg.value, site)).collect();
-        let Some((_, wanted, gives)) = FUNCTIONS.iter().find(|(known, ..)| *known == name.text)
-        else {
+        let Some(function) = Builtin::named(&name.text) else {
             self.unknown_function(name);
             return Type::Any;
         };
-        if args.len() != wanted.len() || args.iter().any(|arg| arg.name.is_some()) {
-            let (code, count) = (
-                if args.len() < wanted.len() {
-                    Code::MissingArgument
-                } else {
-                    Code::TooManyArguments
-                },
-                wanted.len(),
-            );
-            let plural = if count == 1 { "" } else { "s" };
-            let message =
-                format!("`{}` takes {count} argument{plural}, given {}", name.text, args.len());
-            self.error(code, name.span, message, function_form(&name.text));
-            return gives.clone();
+        let signature = function.signature();
+        let is_spread = args.iter().any(|arg| arg.value.is_spread());
+        if !is_spread {
+            self.count_of_arguments(name, args, function);
         }
-        for ((arg, given), accepted) in args.iter().zip(&types).zip(wanted.iter()) {
-            if !accepted.is_empty() && !accepted.iter().any(|ty| ty.accepts(given)) {
-                let message = format!("`{}` does not take {}", name.text, given.with_article());
-                self.error(Code::WrongType, arg.span, message, function_form(&name.text));
+        if let Some(arg) = args.iter().find(|arg| arg.value.is_spread() && !signature.variadic) {
+            let message = format!("`{}` takes a fixed number of arguments", name.text);
+            self.error(Code::TooManyArguments, arg.span, message, function.form());
+        } else if !is_spread {
+            for (index, (arg, given)) in args.iter().zip(&types).enumerate() {
+                self.function_argument(function, index, arg, given);
             }
         }
-        let list = !matches!(types.first(), Some(Type::Array(_) | Type::Any) | None);
-        if name.text == "join" && list {
-            let message = format!("`join` does not take {}", types[0].with_article());
-            self.error(Code::WrongType, args[0].span, message, function_form("join"));
+        match function {
+            Builtin::Split | Builtin::Lines => Type::array(Type::String),
+            _ => signature.gives.clone(),
         }
-        match name.text.as_str() {
-            "split" | "lines" => Type::array(Type::String),
-            _ => gives.clone(),
+    }
+
+    fn count_of_arguments(&mut self, name: &Name, args: &[Argument], function: Builtin) {
+        let (wanted, variadic) = (function.signature().params.len(), function.signature().variadic);
+        let fits = args.len() == wanted || variadic && args.len() > wanted;
+        if fits && args.iter().all(|arg| arg.name.is_none()) {
+            return;
+        }
+        let code = match args.len() < wanted {
+            true => Code::MissingArgument,
+            false => Code::TooManyArguments,
+        };
+        let plural = if wanted == 1 { "" } else { "s" };
+        let least = if variadic { "at least " } else { "" };
+        let message =
+            format!("`{}` takes {least}{wanted} argument{plural}, given {}", name.text, args.len());
+        self.error(code, name.span, message, function.form());
+    }
+
+    fn function_argument(&mut self, function: Builtin, index: usize, arg: &Argument, given: &Type) {
+        let params = function.signature().params;
+        // One too many has been reported.
+        let Some(accepted) = params.get(index).or(params.last().filter(|_| index > 0)) else {
+            return;
+        };
+        let is_list = matches!(given, Type::Array(_) | Type::Any);
+        let is_container = is_list
+            || matches!(given, Type::String | Type::OneOf(_) | Type::Map(_) | Type::Object(_));
+        let fits = match (function, index) {
+            (Builtin::Join, 0) => is_list,
+            (Builtin::Contains, 0) => is_container,
+            _ => accepted.is_empty() || accepted.iter().any(|ty| ty.accepts(given)),
+        };
+        if !fits {
+            let message = format!("`{}` does not take {}", function.name(), given.with_article());
+            self.error(Code::WrongType, arg.span, message, function.form());
         }
     }
 
     fn unknown_function(&mut self, name: &Name) {
-        let known = FUNCTIONS.iter().map(|(known, ..)| *known);
-        let near = suggest::nearest(&name.text, known.clone());
+        let near = suggest::nearest(&name.text, Builtin::names());
         let task = self.functions.find(&name.text).is_some();
         let error = Diagnostic::new(
             Code::UnknownBuiltin,
             name.span,
-            format!("there is no function `{}` for expressions", name.text),
+            format!("unknown function `{}` in an expression", name.text),
         )
         .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
         .maybe_help(task.then(|| format!("your `fun {0}` is called with `@cmd.{0}()`", name.text)))
-        .help(format!("known are {}", listed(known)));
+        .help(format!("expected one of: {}", Builtin::names().collect::<Vec<_>>().join(", ")));
         self.report(error);
-    }
-}
-
-pub(crate) fn function_form(name: &str) -> String {
-    match name {
-        "split" => "write `split(text, \",\")`".to_owned(),
-        "join" => "write `join(list, \",\")`".to_owned(),
-        _ => format!("write `{name}(value)`"),
     }
 }

@@ -163,7 +163,8 @@ impl<'p> Walk<'p> {
             }
         };
         let Some(binding) = &step.binding else { return Ok(None) };
-        let bound = Bound::new(descriptor, result, &binding.name, &binding.access);
+        let is_any = descriptor.any_with.is_some_and(|option| inputs.is_true(option));
+        let bound = Bound::new(descriptor, result, binding, is_any);
         bound.map(Some).map_err(|trouble| failed(step, 1, trouble))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use opal_core::class::Flags;
 use opal_core::decorator::{Descriptor, Exposure};
-use opal_core::plan::{Arg, Handle, Part, Step};
+use opal_core::plan::{Arg, Binding, Handle, Part, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::{Class, Data, Secret, Type, Value, suggest};
 
@@ -53,14 +53,16 @@ impl Bound {
         Class::of(exposure, flags(step), None, Some(&self.data))
     }
 
-    /// What `access` reaches in the result of a decorator.
+    /// What a binding reaches in the result of a decorator; `is_any` where the result is not what
+    /// the decorator usually returns.
     pub(super) fn new(
         descriptor: &Descriptor,
         result: Data,
-        name: &str,
-        parts: &[Part],
+        binding: &Binding,
+        is_any: bool,
     ) -> Result<Self, Trouble> {
-        let is_command = parts.is_empty() && gives_output(descriptor);
+        let (name, parts) = (&binding.name, binding.access.as_slice());
+        let is_command = parts.is_empty() && !is_any && gives_output(descriptor);
         Ok(Self { data: access(&result, name, parts)?, is_command })
     }
 

@@ -1,19 +1,19 @@
 //! What must hold before anything runs.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use opal_core::class::{is_common, shape};
-use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Arg, Key, Mode, Piece, Plan, RedirectTarget, Step};
+use opal_core::plan::{Arg, Key, Mode, Plan, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Showing, Span};
 
 use super::Job;
 use super::begin::begins;
 use super::from::From;
-use super::redirect::{is_plain, reader, stream};
-use super::values::{Values, is_open};
+use super::redirect::{reader, stream};
+use super::values::Values;
+use crate::script;
+use crate::script::syntax::Fault;
 use crate::vault::Vault;
 
 /// A question that is asked before the first step.
@@ -30,6 +30,8 @@ pub struct Unready {
     /// The step; empty where it is the plan as a whole.
     pub path: String,
     pub span: Span,
+    /// The line of the step that is meant, from 1.
+    pub line: u32,
     pub code: Code,
     /// Holds no value.
     pub trouble: Trouble,
@@ -141,14 +143,13 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
         return Err(vec![whole(trouble)]);
     }
     walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
-    let mut texts = Texts::default();
     let values = Values { known: job.values, lets: None };
     walk(&job.plan.steps, &mut |step| {
-        if let Err(trouble) = texts.collect(step, values) {
+        if let Err(trouble) = has_values(step, values) {
             found.push(of(step, trouble));
         }
     });
-    found.extend(texts.check(job));
+    found.extend(syntax(job));
     if let Some(path) = job.from {
         found.extend(begins(job.plan, job.values, path));
     }
@@ -174,7 +175,7 @@ pub(super) fn find<'p>(steps: &'p [Step], path: &str) -> Option<&'p Step> {
 
 /// What is wrong with the plan, and with no step of it.
 pub(super) fn whole(trouble: Trouble) -> Unready {
-    Unready { path: String::new(), span: Span::at(0), code: Code::NotReady, trouble }
+    Unready { path: String::new(), span: Span::at(0), line: 1, code: Code::NotReady, trouble }
 }
 
 pub(super) fn unready(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Unready {
@@ -182,7 +183,7 @@ pub(super) fn unready(step: &Step, message: impl Into<String>, help: impl Into<S
 }
 
 fn of(step: &Step, trouble: Trouble) -> Unready {
-    Unready { path: step.path.to_string(), span: step.span, code: Code::NotReady, trouble }
+    Unready { path: step.path.to_string(), span: step.span, line: 1, code: Code::NotReady, trouble }
 }
 
 /// Whether there is something that does what the step says.
@@ -217,89 +218,49 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
     found
 }
 
-/// Every text that the shell of the session will get, each once.
-#[derive(Default)]
-struct Texts<'p> {
-    scripts: Vec<Vec<ScriptPart>>,
-    steps: Vec<&'p Step>,
-    known: BTreeSet<Digest>,
-}
-
-impl<'p> Texts<'p> {
-    fn collect(&mut self, step: &'p Step, values: Values<'_>) -> Result<(), Trouble> {
-        if step.is_construct() {
-            return Ok(());
+/// Whether every value that a step takes is there.
+fn has_values(step: &Step, values: Values<'_>) -> Result<(), Trouble> {
+    if step.is_construct() {
+        return Ok(());
+    }
+    for (_, arg) in &step.args {
+        match arg {
+            Arg::Shell(pieces) => drop(values.script(pieces)?),
+            arg => drop(values.data(arg)?),
         }
-        let has_own_shell = step.decorator == "@shell" && !is_plain(step);
-        for (_, arg) in &step.args {
-            match arg {
-                Arg::Shell(pieces) if !has_own_shell => self.add(step, values, pieces)?,
-                Arg::Shell(pieces) => drop(values.script(pieces)?),
-                arg => drop(values.data(arg)?),
+    }
+    for redirect in &step.redirects {
+        match &redirect.target {
+            RedirectTarget::Shell(pieces) => drop(values.script(pieces)?),
+            RedirectTarget::Step(target) => {
+                target.args.iter().try_for_each(|(_, arg)| values.data(arg).map(drop))?;
             }
         }
-        for redirect in &step.redirects {
-            match &redirect.target {
-                RedirectTarget::Shell(pieces) => {
-                    let mut whole = vec![Piece::Text("{ :\n}".into())];
-                    whole.extend(pieces.iter().cloned());
-                    self.add(step, values, &whole)?;
-                }
-                RedirectTarget::Step(target) => {
-                    target.args.iter().try_for_each(|(_, arg)| values.data(arg).map(drop))?;
-                }
-            }
-        }
-        Ok(())
     }
-
-    fn add(&mut self, step: &'p Step, values: Values<'_>, pieces: &[Piece]) -> Result<(), Trouble> {
-        // What is pasted at run time can be looked at only then.
-        if pieces.iter().any(|piece| matches!(piece, Piece::Raw(arg) if is_open(arg))) {
-            return Ok(());
-        }
-        let script = values.script(pieces)?;
-        if self.known.insert(shape(&script)) {
-            self.scripts.push(script);
-            self.steps.push(step);
-        }
-        Ok(())
-    }
-
-    fn check(&self, job: &Job<'_>) -> Vec<Unready> {
-        let scripts: Vec<&[ScriptPart]> = self.scripts.iter().map(Vec::as_slice).collect();
-        if scripts.is_empty() {
-            return Vec::new();
-        }
-        let wrong = match job.session.check(&scripts) {
-            Ok(wrong) => wrong,
-            Err(trouble) => return vec![whole(trouble)],
-        };
-        let say = |(index, said): (usize, String)| {
-            let step = self.steps.get(index)?;
-            let said = job.vault.scrub(said.trim());
-            let message = format!("the shell does not understand this step: {}", said.text());
-            let unready = unready(step, message, "correct the command; nothing has run");
-            Some(Unready { code: Code::ShellSyntax, ..unready })
-        };
-        wrong.into_iter().filter_map(say).collect()
-    }
+    Ok(())
 }
 
-/// What the shell sees of a script: two that differ only in values are one. What is pasted may be a
-/// secret, so nothing but the digest is kept.
-fn shape(script: &[ScriptPart]) -> Digest {
-    let parts = script.iter().map(|part| match part {
-        ScriptPart::Text(text) => Cow::Borrowed(text.as_bytes()),
-        ScriptPart::Raw(text) => Cow::Borrowed(text.expose().as_bytes()),
-        ScriptPart::Data(data, place) => {
-            let words = match data {
-                Data::Array(items) => items.len(),
-                _ => 1,
-            };
-            Cow::Owned(format!("\0{}:{words}\0", place.bits()).into_bytes())
-        }
-    });
-    let parts: Vec<Cow<'_, [u8]>> = parts.collect();
-    Algorithm::Sha256.digest(&parts.iter().map(|part| &**part).collect::<Vec<_>>())
+/// Every text that the parser of the session's shell rejects.
+fn syntax(job: &Job<'_>) -> Vec<Unready> {
+    let texts = script::texts(job.plan);
+    let scripts: Vec<&[ScriptPart]> = texts.iter().map(|text| text.parts.as_slice()).collect();
+    if scripts.is_empty() {
+        return Vec::new();
+    }
+    let faults = match job.session.check(&scripts) {
+        Ok(faults) => faults,
+        Err(trouble) => return vec![whole(trouble)],
+    };
+    let say = |fault: Fault| {
+        let text = texts.get(fault.text)?;
+        let help = "correct the command; nothing has run";
+        Some(Unready {
+            path: text.path.to_owned(),
+            span: text.span,
+            line: fault.line,
+            code: Code::ShellSyntax,
+            trouble: Trouble::new(TroubleKind::Invalid, fault.message, help),
+        })
+    };
+    faults.into_iter().filter_map(say).collect()
 }

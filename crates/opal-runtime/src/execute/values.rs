@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::lets::{Lets, written};
 use crate::script::refused;
+use crate::script::stand_in;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Values<'a> {
@@ -103,14 +104,6 @@ impl<'a> Values<'a> {
             })
         };
         pieces.iter().map(part).collect()
-    }
-}
-
-/// Something that is data at its place, whatever will be there.
-fn stand_in(place: Context) -> Data {
-    match place.place() {
-        Place::Arithmetic | Place::Subscript => Data::Int(1),
-        _ => Data::text("x"),
     }
 }
 

@@ -247,6 +247,10 @@ impl Lower<'_> {
                     reference.path = self.name(Span::new(span.start + 1, span.end));
                 }
                 Child::Token { .. } => {}
+                // After a field the brackets only end the path.
+                Child::Node { kind: ArgList, .. } if !reference.access.is_empty() => {
+                    drop(self.arguments());
+                }
                 Child::Node { kind: ArgList, .. } => {
                     reference.args = self.arguments();
                     reference.called = true;

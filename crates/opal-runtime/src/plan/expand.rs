@@ -5,6 +5,7 @@
 //! ends, which `settle` ties up.
 
 mod ahead;
+mod arguments;
 mod calls;
 mod control;
 mod loops;
@@ -23,6 +24,7 @@ use opal_core::decorator::Param;
 use opal_core::plan::{Arg, MAX_STEPS, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
+use self::arguments::Given;
 use super::Planner;
 use super::datum::{Datum, Open, Plain};
 use super::graph::{Cell, diagnostic};
@@ -286,16 +288,17 @@ impl<'a> Planner<'a> {
 
     /// Gives the target its arguments.
     fn enter_target(&mut self, function: &Function) -> Result<(), Stop> {
-        let given: Vec<(usize, Cell)> = function
+        let given: Vec<Given> = function
             .params
             .iter()
             .enumerate()
             .filter_map(|(index, param)| {
                 let value = self.request.arguments.get(&*param.name)?;
-                Some((index, Cell::Known(Datum::from(value))))
+                let cell = Cell::Known(Datum::from(value));
+                Some(Given { at: index, cell, span: Span::at(0) })
             })
             .collect();
-        self.enter(function, given, None, Span::at(0))
+        self.enter(function, given, false, Span::at(0))
     }
 }
 

@@ -13,7 +13,7 @@ use super::call::CallShape;
 use super::datum::Datum;
 use super::operate::{self, OpError};
 use super::parameters;
-use super::scoped::Builtin;
+use crate::unit::Builtin;
 use crate::unit::{BinaryOp, UnaryOp};
 
 /// A value, or the node that will have it.

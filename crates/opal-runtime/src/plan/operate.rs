@@ -109,6 +109,9 @@ pub(crate) fn unary(op: UnaryOp, operand: &Datum) -> Result<Datum, OpError> {
 
 pub(crate) fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Datum, OpError> {
     let symbol = || format!("({} {} {})", left.symbol(), op.symbol(), right.symbol());
+    if let (BinaryOp::Add, Plain::Array(_), Plain::Array(_)) = (op, &left.plain, &right.plain) {
+        return concatenated(left, right);
+    }
     let mut result = operate(&[left, right], symbol, || match op {
         BinaryOp::Equal => same(left, right).map(Plain::Bool),
         BinaryOp::NotEqual => same(left, right).map(|same| Plain::Bool(!same)),
@@ -130,6 +133,25 @@ pub(crate) fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Datum,
         taint.join = super::datum::joints(&[left, right]);
     }
     Ok(result)
+}
+
+/// The elements of both lists. Each keeps where it came from, so that a constant stays one.
+fn concatenated(left: &Datum, right: &Datum) -> Result<Datum, OpError> {
+    let mut items = elements(left)?;
+    items.extend(elements(right)?);
+    Ok(Datum::constant(Datum::array(items)?))
+}
+
+/// The elements of a list; those of one that was read as a whole are known by their index.
+pub(crate) fn elements(list: &Datum) -> Result<Vec<Datum>, OpError> {
+    match &list.plain {
+        Plain::Array(_) if list.taint.is_some() => access::elements(list),
+        Plain::Array(array) => Ok(array.items.clone()),
+        _ => {
+            let message = format!("{} has no elements", list.type_of().with_article());
+            Err(OpError::new(Code::UnknownField, message, "use the value itself"))
+        }
+    }
 }
 
 fn arithmetic(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Plain, OpError> {

@@ -8,7 +8,7 @@ use opal_core::context::Context;
 use opal_core::decorator::{Descriptor, Param as DecoratorParam};
 
 use super::datum::Datum;
-use crate::unit::{BinaryOp, Operator, UnaryOp};
+use crate::unit::{BinaryOp, Builtin, Operator, UnaryOp};
 
 /// What the target reaches, and no more.
 #[derive(Debug, Default)]
@@ -131,45 +131,6 @@ pub(crate) enum Access {
     All(Span),
 }
 
-/// The functions of expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Builtin {
-    Int,
-    Float,
-    Str,
-    Split,
-    Join,
-    Lines,
-    Trim,
-}
-
-impl Builtin {
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "int" => Self::Int,
-            "float" => Self::Float,
-            "str" => Self::Str,
-            "split" => Self::Split,
-            "join" => Self::Join,
-            "lines" => Self::Lines,
-            "trim" => Self::Trim,
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Int => "int",
-            Self::Float => "float",
-            Self::Str => "str",
-            Self::Split => "split",
-            Self::Join => "join",
-            Self::Lines => "lines",
-            Self::Trim => "trim",
-        }
-    }
-}
-
 /// A decorator that gives a value.
 #[derive(Debug)]
 pub(crate) struct ValueCall {
@@ -247,8 +208,18 @@ pub(crate) struct Call {
     pub(crate) span: Span,
 }
 
+/// An argument of a function of the file.
+#[derive(Debug)]
+pub(crate) struct CallArg {
+    /// The parameter that it names; none for the next position.
+    pub(crate) param: Option<usize>,
+    /// One argument an element.
+    pub(crate) is_spread: bool,
+    pub(crate) value: Expr,
+}
+
 #[derive(Debug)]
 pub(crate) enum Callee {
     Decorator { descriptor: &'static Descriptor, subject: Option<Rc<str>>, args: Vec<BoundArg> },
-    Function { index: usize, name: Rc<str>, args: Vec<(usize, Expr)> },
+    Function { index: usize, name: Rc<str>, args: Vec<CallArg> },
 }

@@ -56,7 +56,7 @@ use opal_core::files::Files;
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 
 use super::{Ended, Input, Output, Place, Session, Taker, Work};
-use crate::script::Shell;
+use crate::script::{Shell, syntax::Fault};
 use crate::stop::Stop;
 use crate::world::OsWorld;
 use counted::{Counted, RUNNING};
@@ -286,7 +286,7 @@ impl LocalSession {
 }
 
 impl Session for LocalSession {
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
         if scripts.iter().any(|parts| route::wants_shell(parts)) {
             self.start();
         }
@@ -338,7 +338,7 @@ impl Session for LocalSession {
     }
 
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
-        Box::new(site::probe(self.world.get_or_init(|| site::world(&self.setup)), place))
+        Box::new(site::probe(self.world(), place))
     }
 
     fn files(&self) -> &dyn Files {

@@ -17,6 +17,7 @@ use opal_core::record::Stream;
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 
 use super::{Ended, Input, Output, Place, Session, Taker, Work, pipe};
+use crate::script::syntax::Fault;
 use crate::script::{Movement, movement};
 use crate::stop::{Order, Stop};
 use crate::world::MemoryWorld;
@@ -239,10 +240,11 @@ impl LoggedSession {
 }
 
 impl Session for LoggedSession {
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
         let said = |script: &&[ScriptPart]| self.wrong.get(&written(script)).cloned();
         let wrong = scripts.iter().enumerate();
-        Ok(wrong.filter_map(|(index, script)| Some((index, said(script)?))).collect())
+        let fault = |(text, script)| Some(Fault { text, line: 1, message: said(script)? });
+        Ok(wrong.filter_map(fault).collect())
     }
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {

@@ -11,6 +11,19 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Whether it ends in `.*`: as an argument of a call it gives one argument an element.
+    #[must_use]
+    pub fn is_spread(&self) -> bool {
+        let access = match &self.kind {
+            ExprKind::Reference(reference) => &reference.access,
+            ExprKind::Access { access, .. } => access,
+            _ => return false,
+        };
+        matches!(access.last(), Some(Access::All(_)))
+    }
+}
+
 #[derive(Debug)]
 pub enum ExprKind {
     /// What an error left; nothing more is said about it.

@@ -81,6 +81,13 @@ impl OsWorld {
         self
     }
 
+    /// What the parser of the shell says against a text; none where it accepts it, or where there
+    /// is no shell. Nothing is executed.
+    pub fn syntax(&self, text: &str) -> Result<Option<String>, Trouble> {
+        let stop = self.stop.limited(self.limits.command, Duration::ZERO);
+        shells::syntax(&View { stop: &stop, ..self.view() }, text)
+    }
+
     /// What planning sees: from where the steps start, with the environment as it is.
     fn view(&self) -> View<'_> {
         static NOTHING: BTreeMap<String, Secret> = BTreeMap::new();

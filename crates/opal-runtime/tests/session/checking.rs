@@ -33,14 +33,27 @@ fn only_what_is_wrong_is_found_and_nothing_runs() {
         let parts: Vec<[ScriptPart; 1]> = texts.iter().map(|it| [text(it)]).collect();
         let scripts: Vec<&[ScriptPart]> = parts.iter().map(|it| it.as_slice()).collect();
         let found = place.session.check(&scripts).unwrap();
-        let wrong: Vec<usize> = found.iter().map(|(index, _)| *index).collect();
+        let wrong: Vec<usize> = found.iter().map(|fault| fault.text).collect();
         assert_eq!(wrong, [2, 3, 5, 6, 7, 9], "{only:?} {found:?}");
-        for (_, message) in &found {
+        for fault in &found {
+            let message = &fault.message;
             let is_ours =
                 ["opal", "eval", "/dev/fd", "line 1"].iter().any(|it| message.contains(it));
-            assert!(!message.is_empty() && !is_ours, "{message}");
+            assert!(message.starts_with("shell syntax error") && !is_ours, "{message}");
+            assert_eq!(fault.line, 1, "{message}");
         }
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn the_line_is_that_of_the_text() {
+    for only in SHELLS {
+        let place = Place::new(only);
+        let parts = [text("echo fine &&\n  true\necho ) x\necho y")];
+        let found = place.session.check(&[&parts]).unwrap();
+        let lines: Vec<u32> = found.iter().map(|fault| fault.line).collect();
+        assert_eq!(lines, [3], "{only:?} {found:?}");
     }
 }
 

@@ -154,7 +154,10 @@ fn a_directory_that_does_not_answer_holds_nobody_up() {
 struct Silent(LoggedSession);
 
 impl Session for Silent {
-    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<(usize, String)>, Trouble> {
+    fn check(
+        &self,
+        scripts: &[&[ScriptPart]],
+    ) -> Result<Vec<opal_runtime::script::syntax::Fault>, Trouble> {
         self.0.check(scripts)
     }
 

@@ -26,6 +26,7 @@ pub(super) fn collect<'t>(text: &'t str, parse: &'t Parse, style: Style) -> Piec
         behind: Space::Blank,
         newlines: 0,
         broken: false,
+        has_parameters: true,
         lines: Lines { text, upto: 0, count: 0 },
     };
     for item in parse.cursor() {
@@ -59,6 +60,8 @@ struct Collector<'t> {
     newlines: u8,
     /// A line feed stands somewhere between the last piece and here.
     broken: bool,
+    /// Whether the function that has begun last shows its parameter list.
+    has_parameters: bool,
     lines: Lines<'t>,
 }
 
@@ -109,7 +112,15 @@ impl<'t> Collector<'t> {
             if parent == Label && kind != Block && self.style.migrate {
                 self.push("=", Space::Blank, Role::Plain);
             }
+            if parent == Fun && kind == Block {
+                self.parameters();
+            }
             self.pending = self.pending.or_else(|| spacing::before_node(parent, kind));
+        }
+        match kind {
+            Fun => self.has_parameters = false,
+            ParamList => self.has_parameters = true,
+            _ => {}
         }
         if matches!(kind, Str | ShellStep | Requirement | TextRef | Heredoc) {
             let space = self.pending.take().unwrap_or(self.behind);
@@ -117,6 +128,13 @@ impl<'t> Collector<'t> {
             self.verbatim = Some(Verbatim { depth: 1, space, start });
         } else {
             self.nodes.push(kind);
+        }
+    }
+
+    /// An empty parameter list may be left out; it is written all the same.
+    fn parameters(&mut self) {
+        if !std::mem::replace(&mut self.has_parameters, true) {
+            self.push("()", Space::Tight, Role::Plain);
         }
     }
 
@@ -142,6 +160,9 @@ impl<'t> Collector<'t> {
             return;
         }
         let parent = self.parent();
+        if parent == Fun && kind == Eq {
+            self.parameters();
+        }
         let space = self
             .pending
             .take()

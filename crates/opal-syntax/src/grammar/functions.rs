@@ -10,8 +10,12 @@ use crate::kind::SyntaxKind::*;
 use crate::lexer::{is_blank, is_name_start};
 use crate::parser::Parser;
 
+// test fun_without_parameters
+// fun build { cargo build }
+// fun up = docker compose up
+// fun down
+// fun good() = echo good
 // test fun_heads
-// fun a { echo a }
 // fun () { echo b }
 // fun 1() { echo c }
 // fun d.e() { echo d }
@@ -47,12 +51,10 @@ pub(crate) fn fun(p: &mut Parser<'_>, level: Level) {
     if p.peek() == LParen {
         parameters(p);
     } else if named {
-        let at = Span::at(p.previous().end);
-        let certain = matches!(p.peek(), LBrace | Eq);
-        let error = p.expected("`(`");
-        error.help.push("a function has a parameter list, also an empty one".into());
-        if certain {
-            *error = error.clone().fix("add an empty parameter list", at, "()");
+        // An empty list may be left out.
+        if !matches!(p.peek(), LBrace | Eq) {
+            let error = p.expected("`(`, `{` or `=`");
+            error.help.push("write `fun NAME(PARAMETERS) { … }`".into());
         }
     } else {
         p.recover_head();

@@ -16,6 +16,8 @@ use crate::parser::{Completed, Parser};
 // var f = @env. AME
 // var g = 2.	0
 // echo @var.a.b[0] @file.read("x y").length @var.a()_b @var.a.
+// echo @var.s.path()_check @var.l[0]()x @var.s.path(x)
+// var h = @var.s.path() + "x"
 /// A reference in an expression.
 pub(crate) fn reference(p: &mut Parser<'_>) -> Completed {
     let marker = p.start();
@@ -37,6 +39,14 @@ fn path_and_access(p: &mut Parser<'_>) {
         arguments(p);
     }
     accesses(p);
+    // `@var.s.path()_check`: the brackets end the path, and give nothing.
+    if p.adjacent() == LParen && p.lexer.text[p.span().end as usize..].starts_with(')') {
+        let marker = p.start();
+        p.bump();
+        p.adjacent();
+        p.bump();
+        let _ = p.complete(marker, ArgList);
+    }
 }
 
 /// A decorator call; `access` where fields of its result may follow.

@@ -121,7 +121,13 @@ impl Lexer<'_> {
                 return Ok(());
             }
         }
+        let fields = self.pos;
         while self.text_access() {}
+        // `()` ends a path after a field too.
+        if self.pos > fields && self.byte(0) == b'(' && self.byte(1) == b')' {
+            self.advance(1, LParen);
+            self.advance(1, RParen);
+        }
         Ok(())
     }
 

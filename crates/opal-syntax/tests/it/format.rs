@@ -94,8 +94,8 @@ fn check(text: &str, style: Style) {
     assert!(!once.contains('\r'));
 }
 
-/// Nodes and tokens without trivia and without commas before a closing bracket: with them the text
-/// of every step, byte for byte.
+/// Nodes and tokens without trivia, without commas before a closing bracket and without empty
+/// parameter lists: with them the text of every step, byte for byte.
 fn structure(text: &str) -> Vec<String> {
     let text = text.replace("\r\n", "\n");
     let parsed = parse(&text, &Words);
@@ -103,7 +103,12 @@ fn structure(text: &str) -> Vec<String> {
     for item in parsed.cursor() {
         match item {
             Item::Start { kind, .. } => out.push(format!("{kind:?}")),
-            Item::Finish => out.push("end".into()),
+            Item::Finish => {
+                out.push("end".into());
+                if out.ends_with(&EMPTY_LIST.map(String::from)) {
+                    out.truncate(out.len() - EMPTY_LIST.len());
+                }
+            }
             Item::Token { kind, span, .. } => {
                 let closes =
                     matches!(kind, SyntaxKind::RParen | SyntaxKind::RBracket | SyntaxKind::RBrace);
@@ -116,6 +121,9 @@ fn structure(text: &str) -> Vec<String> {
     }
     out
 }
+
+/// A parameter list that may be left out.
+const EMPTY_LIST: [&str; 4] = ["ParamList", "LParen \"(\"", "RParen \")\"", "end"];
 
 /// The comment lines directly above each function.
 fn documentation(text: &str) -> Vec<Vec<String>> {

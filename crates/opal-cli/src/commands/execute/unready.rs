@@ -8,6 +8,7 @@ use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning::Subject;
+use crate::planning::syntax::line_of;
 
 /// Shows what stands in the way of each step. Nothing has run.
 pub(super) fn tell(
@@ -25,10 +26,12 @@ pub(super) fn tell(
         let (message, help) = (shown(message), help.iter().map(shown).collect());
         return Err(Failure { exit: Exit::Unavailable, message, help, is_json: false });
     }
+    let place = |unready: &Unready| line_of(&subject.loaded.text, unready.span, unready.line);
     let diagnostics = steps.into_iter().map(|unready| {
+        let place = place(&unready);
         let shown = |text: String| vault.scrub(&text).text().into_owned();
         let message = shown(unready.trouble.message);
-        let found = Diagnostic::new(unready.code, unready.span, message);
+        let found = Diagnostic::new(unready.code, place, message);
         unready.trouble.help.into_iter().map(shown).fold(found, Diagnostic::help)
     });
     subject.report(diagnostics.collect(), context, asked.plan.is_json())?;

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
 use opal_core::action::{Action, Command, Completed, Conditions, Directory, Halt, OutputOf, Stage};
+use opal_core::data::json;
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource, Returns};
-use opal_core::resolver::{Ask, Inputs, Probe, Run, Trouble};
+use opal_core::resolver::{Ask, Inputs, Probe, Run, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::types::Field;
 use opal_core::{Data, Secret, Type};
@@ -22,6 +23,9 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            another interpreter, a directory, variables. `let.NAME = @shell(…)` captures the \
            result; the name alone then stands for the output without the line ends at its end, \
            and the fields hold the rest.\n\n\
+           With `json=true` the output is read as JSON and the binding is its value: \
+           `@let.NAME.field[0]`. Each value in it is hidden like a secret. A key that occurs twice, \
+           a whole number beyond 64 bits, more than 64 levels or 1,000,000 values fail the step.\n\n\
            With `check` the command describes a state: the check is run first, and where it ends \
            with 0 the state is reached and the command is left out. Without one nobody can tell, \
            and the command always runs.\n\n\
@@ -78,11 +82,19 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "go on with the next step whatever the exit code",
             ..Param::BASE
         },
+        Param {
+            name: "json",
+            ty: Type::Bool,
+            presence: Presence::Optional,
+            docs: "read the output as JSON; only where a `let` captures it",
+            ..Param::BASE
+        },
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
     ],
     returns: Some(Returns { version: "1.0.0", ty: Type::Object(&RESULT) }),
+    any_with: Some("json"),
     resource: Some(Resource {
         yaml: "command",
         key: &["cmd", "workdir", "shell", "env", "check"],
@@ -105,6 +117,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             source: "fun tag() {\n    let.commit = @shell(\"git rev-parse --short HEAD\")\n    \
                      docker tag app:latest app:@let.commit\n}\n",
         },
+        Example {
+            title: "read fields of JSON",
+            source: "fun release() {\n    \
+                     let.pkg = @shell(\"npm pkg get name version\", json=true)\n    \
+                     echo \"@let.pkg.name is at @let.pkg.version\"\n}\n",
+        },
     ],
     action: Some(&Shell),
     ..Descriptor::BASE
@@ -119,9 +137,19 @@ impl Action for Shell {
         let completed = stage.command(&command(inputs, output))?;
         match completed.code {
             code if code != 0 && !inputs.is_true("allow_failure") => Err(stage.exit(code)),
+            _ if inputs.is_true("json") => json::read(completed.stdout.expose())
+                .map_err(|fault| stage.fail(1, not_json(&fault))),
             _ => Ok(result(completed)),
         }
     }
+}
+
+/// By its place: the output may be secret.
+fn not_json(fault: &json::Fault) -> Trouble {
+    let json::Fault { line, column, reason } = fault;
+    let message = format!("the output is not JSON: line {line}, column {column}: {reason}");
+    let help = "run the command by itself to see what it prints, or omit `json=true`";
+    Trouble::new(TroubleKind::Invalid, message, help)
 }
 
 impl Verify for Shell {
@@ -175,7 +203,7 @@ fn result(completed: Completed) -> Data {
 
 #[cfg(test)]
 mod tests {
-    use opal_core::resolver::{Input, ScriptPart, TroubleKind};
+    use opal_core::resolver::{Input, ScriptPart};
     use opal_core::resource::Status;
 
     use super::*;

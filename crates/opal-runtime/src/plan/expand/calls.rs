@@ -7,11 +7,12 @@ use opal_core::decorator::Descriptor;
 use opal_core::plan::{Arg, Binding, Handle, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
+use super::arguments::Given;
 use super::{Place, Planner, Purpose, Stop};
 use crate::plan::datum::{Datum, Plain};
 use crate::plan::graph::{Cell, Op};
 use crate::plan::scoped::{
-    Access, ArgName, ArgValue, BoundArg, Call, Callee, Expr, Function, Program, Slot,
+    Access, ArgName, ArgValue, BoundArg, Call, CallArg, Callee, Function, Program, Slot,
 };
 
 impl<'a> Planner<'a> {
@@ -99,7 +100,7 @@ impl<'a> Planner<'a> {
         &mut self,
         index: usize,
         name: &Rc<str>,
-        args: &[(usize, Expr)],
+        args: &[CallArg],
         span: Span,
         place: &mut Place,
     ) -> Result<Step, Stop> {
@@ -109,29 +110,29 @@ impl<'a> Planner<'a> {
         step.args.push(("function".into(), Arg::Const(shown)));
         let program: &'a Program = self.program;
         let Some(function) = program.functions[index].as_deref() else { return Ok(step) };
-        let given = args.iter().map(|(at, expr)| (*at, self.eval(expr))).collect();
-        self.enter(function, given, Some(args), span)?;
+        let given = self.given(function, args, &mut step)?;
+        self.enter(function, given, true, span)?;
         let mut inner = Place::new(&*step.path);
         self.block(&function.body, &mut inner, &mut step.block)?;
         self.frames.pop();
         Ok(step)
     }
 
-    /// Opens the frame of a function, with what was given and defaults for the rest.
+    /// Opens the frame of a function, with what was given and defaults for the rest. In a call each
+    /// argument for the rest is one element; the command line gives all of them as one list.
     pub(super) fn enter(
         &mut self,
         function: &Function,
-        given: Vec<(usize, Cell)>,
-        args: Option<&[(usize, Expr)]>,
+        given: Vec<Given>,
+        is_call: bool,
         span: Span,
     ) -> Result<(), Stop> {
         self.declare_globals(&function.globals);
         let mut slots: Vec<Option<Cell>> = vec![None; function.slots as usize];
         let rest = function.params.iter().position(|param| param.rest);
         let mut more = Vec::new();
-        for (position, (at, cell)) in given.into_iter().enumerate() {
-            let span = args.and_then(|args| args.get(position)).map_or(span, |(_, e)| e.span);
-            if Some(at) == rest && args.is_some() {
+        for Given { at, cell, span } in given {
+            if Some(at) == rest && is_call {
                 more.push(cell);
             } else {
                 slots[at] = Some(self.typed(function, at, cell, span));

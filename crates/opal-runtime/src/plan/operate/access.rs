@@ -81,6 +81,16 @@ pub(crate) fn all(base: &Datum) -> Result<Datum, OpError> {
     }
 }
 
+/// The elements of a list from the world, each known by its place.
+pub(super) fn elements(base: &Datum) -> Result<Vec<Datum>, OpError> {
+    let Plain::Array(list) = &base.plain else { return Ok(Vec::new()) };
+    let element = |(at, item): (usize, &Datum)| {
+        let symbol = || format!("{}[{at}]", base.symbol());
+        operate(&[base], symbol, || Ok(item.plain.clone()))
+    };
+    list.items.iter().enumerate().map(element).collect()
+}
+
 /// A part of a value: known by its place in what was read, or by itself where it stands alone.
 fn part(
     base: &Datum,

@@ -1,10 +1,10 @@
-//! `int float str split join lines trim`.
+//! The functions of expressions: conversions, text, lists, paths.
 
 use opal_core::{Code, Secret};
 
-use super::{OpError, operate, scalar, text};
+use super::{OpError, limit, operate, same, scalar, text};
 use crate::plan::datum::{Datum, MAX_ITEMS, Plain, TooLarge};
-use crate::plan::scoped::Builtin;
+use crate::unit::Builtin;
 
 pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpError> {
     let symbol = || {
@@ -30,8 +30,109 @@ pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpErr
         (Builtin::Lines, [value]) => strings(string(function, value)?.lines()),
         (Builtin::Trim, [value]) => text(std::iter::once(string(function, value)?.trim())),
         (Builtin::Join, [list, separator]) => join(list, string(function, separator)?),
+        (Builtin::Replace, [value, from, to]) => {
+            let all = [value, from, to].map(|arg| string(function, arg));
+            let [value, from, to] = all;
+            replace(value?, from?, to?)
+        }
+        (Builtin::Upper, [value]) => whole(string(function, value)?.to_uppercase()),
+        (Builtin::Lower, [value]) => whole(string(function, value)?.to_lowercase()),
+        (Builtin::Contains, [value, part]) => contains(value, part).map(Plain::Bool),
+        (Builtin::StartsWith, [value, prefix]) => {
+            let prefix = string(function, prefix)?;
+            Ok(Plain::Bool(string(function, value)?.starts_with(prefix)))
+        }
+        (Builtin::EndsWith, [value, suffix]) => {
+            let suffix = string(function, suffix)?;
+            Ok(Plain::Bool(string(function, value)?.ends_with(suffix)))
+        }
+        (Builtin::Basename, [value]) => text(std::iter::once(basename(string(function, value)?))),
+        (Builtin::Dirname, [value]) => text(std::iter::once(dirname(string(function, value)?))),
+        (Builtin::Path, [_, ..]) => {
+            let mut parts = Vec::new();
+            for arg in args {
+                match &arg.plain {
+                    // `path(@var.parts.*)`
+                    Plain::Array(list) => parts.extend(list.items.iter()),
+                    _ => parts.push(arg),
+                }
+            }
+            let parts = parts.iter().map(|part| string(function, part));
+            path(&parts.collect::<Result<Vec<_>, _>>()?)
+        }
         _ => Err(wrong(function, args.first().copied())),
     })
+}
+
+fn whole(text: String) -> Result<Plain, OpError> {
+    limit(text.len())?;
+    Ok(Plain::Text(Secret::new(text)))
+}
+
+fn replace(value: &str, from: &str, to: &str) -> Result<Plain, OpError> {
+    if from.is_empty() {
+        let message = "`replace` has an empty text to look for";
+        return Err(OpError::new(Code::NoResult, message, Builtin::Replace.form()));
+    }
+    let found = value.matches(from).count();
+    limit((value.len() - found * from.len()).saturating_add(found.saturating_mul(to.len())))?;
+    whole(value.replace(from, to))
+}
+
+/// A part of a text, an element of a list, or a key of a map.
+fn contains(value: &Datum, part: &Datum) -> Result<bool, OpError> {
+    match (&value.plain, &part.plain) {
+        (Plain::Text(value), Plain::Text(part)) => Ok(value.expose().contains(part.expose())),
+        (Plain::Map(fields), Plain::Text(key)) => Ok(fields.items.contains_key(key.expose())),
+        // An element of another type is a different element.
+        (Plain::Array(list), _) => {
+            Ok(list.items.iter().any(|item| same(item, part).unwrap_or(false)))
+        }
+        (Plain::Text(_) | Plain::Map(_), _) => Err(wrong(Builtin::Contains, Some(part))),
+        _ => Err(wrong(Builtin::Contains, Some(value))),
+    }
+}
+
+/// As the program `basename` has it: slashes at the end do not count.
+fn basename(path: &str) -> &str {
+    match path.trim_end_matches('/') {
+        "" if path.is_empty() => "",
+        "" => "/",
+        path => path.rsplit('/').next().unwrap_or(path),
+    }
+}
+
+/// As the program `dirname` has it.
+fn dirname(path: &str) -> &str {
+    let trimmed = path.trim_end_matches('/');
+    match trimmed.rfind('/') {
+        _ if trimmed.is_empty() && !path.is_empty() => "/",
+        None => ".",
+        Some(at) => match trimmed[..at].trim_end_matches('/') {
+            "" => "/",
+            directory => directory,
+        },
+    }
+}
+
+/// Parts with one `/` between each two. Nothing else changes: `..` stays, and an absolute part
+/// after the first is an error, because other languages disagree about what it means.
+fn path(parts: &[&str]) -> Result<Plain, OpError> {
+    if parts.iter().skip(1).any(|part| part.starts_with('/')) {
+        let message = "only the first part of a path may begin with `/`";
+        let help = "write the later parts without the leading `/`";
+        return Err(OpError::new(Code::NoResult, message, help));
+    }
+    let mut pieces: Vec<&str> = Vec::with_capacity(parts.len() * 2);
+    let mut is_open = true;
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        if !is_open {
+            pieces.push("/");
+        }
+        pieces.push(part);
+        is_open = part.ends_with('/');
+    }
+    text(pieces.iter().copied())
 }
 
 fn join(list: &Datum, separator: &str) -> Result<Plain, OpError> {
@@ -93,5 +194,26 @@ fn inconvertible(value: &Datum, wanted: &str) -> OpError {
 fn wrong(function: Builtin, given: Option<&Datum>) -> OpError {
     let given = given.map_or("that".into(), |given| given.type_of().with_article());
     let message = format!("`{}` does not take {given}", function.name());
-    OpError::new(Code::WrongType, message, crate::check::function_form(function.name()))
+    OpError::new(Code::WrongType, message, function.form())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_apart_as_the_programs_do() {
+        for (given, base, directory) in [
+            ("/usr/lib", "lib", "/usr"),
+            ("/usr/", "usr", "/"),
+            ("usr", "usr", "."),
+            ("/", "/", "/"),
+            ("//", "/", "/"),
+            ("a//b//", "b", "a"),
+            ("..", "..", "."),
+            ("", "", "."),
+        ] {
+            assert_eq!((basename(given), dirname(given)), (base, directory), "{given}");
+        }
+    }
 }

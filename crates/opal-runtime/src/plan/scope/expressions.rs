@@ -10,10 +10,8 @@ use super::statements::{constant, literal};
 use super::{Scoper, Space};
 use crate::lower;
 use crate::plan::datum::{Datum, Plain};
-use crate::plan::scoped::{
-    Access, ArgName, ArgValue, BoundArg, Builtin, Expr, ExprKind, Piece, ValueCall,
-};
-use crate::unit;
+use crate::plan::scoped::{Access, ArgName, ArgValue, BoundArg, Expr, ExprKind, Piece, ValueCall};
+use crate::unit::{self, Builtin};
 
 impl Scoper<'_> {
     pub(super) fn expression(&mut self, expr: &unit::Expr) -> Expr {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Scoper;
-use crate::plan::scoped::{Call, Callee, Operand, Piece, Redirect, Step, Target, Work};
+use crate::plan::scoped::{Call, CallArg, Callee, Operand, Piece, Redirect, Step, Target, Work};
 use crate::unit::{self, FunctionNames};
 
 impl<'s> Scoper<'s> {
@@ -51,18 +51,15 @@ impl<'s> Scoper<'s> {
         let index = self.by_name.get_or_init(|| FunctionNames::new(functions)).find(name)?;
         self.wanted.push(index);
         let params = &self.source.unit.functions[index].params;
-        let mut position = 0;
         let mut args = Vec::new();
         for arg in &call.args {
-            let at = match &arg.name {
-                Some(name) => params.iter().position(|param| param.name.text == name.text)?,
-                None => {
-                    let at = position;
-                    position += usize::from(!params.get(at)?.rest);
-                    at
-                }
+            let named = |name: &unit::Name| params.iter().position(|p| p.name.text == name.text);
+            let param = match &arg.name {
+                Some(name) => Some(named(name)?),
+                None => None,
             };
-            args.push((at, self.expression(&arg.value)));
+            let is_spread = arg.name.is_none() && arg.value.is_spread();
+            args.push(CallArg { param, is_spread, value: self.expression(&arg.value) });
         }
         Some(Callee::Function { index, name: name.into(), args })
     }

@@ -33,8 +33,14 @@ use crate::session::Place;
 use crate::world::{OsWorld, Surroundings, View};
 use way::Beginning;
 
-/// The machine of a session, to be looked at from any of its places.
-pub(super) fn world(setup: &Setup) -> OsWorld {
+impl super::LocalSession {
+    /// The machine of the session, to be asked from any of its places.
+    pub(super) fn world(&self) -> &OsWorld {
+        self.world.get_or_init(|| world(&self.setup))
+    }
+}
+
+fn world(setup: &Setup) -> OsWorld {
     OsWorld::new(Surroundings {
         environment: setup.environment.clone(),
         start: setup.start.clone(),

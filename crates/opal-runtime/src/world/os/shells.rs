@@ -11,7 +11,9 @@ use opal_core::resolver::{Answer, Ask, Run, ScriptPart, Trouble, TroubleKind};
 
 use super::View;
 use super::children::{self, Work};
+use crate::script::syntax::MAX_MESSAGE_BYTES;
 use crate::script::{self, Language, Shell};
+use zeroize::Zeroizing;
 
 /// Where programs are looked for when the environment does not say.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -56,6 +58,30 @@ pub(super) fn ask(view: &View<'_>, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         (Run::Script(parts), None) => script(view, &around, parts, answer),
         (Run::Program(words), _) => program(view, &around, words, answer),
     }
+}
+
+/// Has the shell read a text without executing any of it: what it says against it. With `-p` bash
+/// takes neither start-up files nor functions from the environment.
+pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trouble> {
+    let around = Around { directory: Path::new("/"), environment: &BTreeMap::new() };
+    let Some(Interpreter { path, shell }) = shell(view, &around) else { return Ok(None) };
+    let arguments: &[&str] = match shell {
+        Shell::Bash => &["-n", "-p"],
+        Shell::Sh => &["-n"],
+    };
+    let work = Work {
+        program: &path,
+        arguments,
+        feed: Some(Zeroizing::new(text.to_owned())),
+        name: "the shell's parser",
+        directory: around.directory,
+        environment: around.environment,
+    };
+    let answer = children::answer(view, work, true)?;
+    let said = answer.stderr.expose();
+    let kept = said.floor_char_boundary(MAX_MESSAGE_BYTES);
+    let is_wrong = answer.code != 0 || script::syntax::is_incomplete(said);
+    Ok(is_wrong.then(|| said[..kept].to_owned()))
 }
 
 fn script<T>(

@@ -1,0 +1,271 @@
+//! The words after a task's name, sorted: values of its parameters, options of opal, or a
+//! question for help.
+//!
+//! Every parameter is given by position or as a flag. A word without a flag goes to the first
+//! parameter that has no value yet, so `opal deploy --env=prod 5` gives `5` to the next one.
+//! A rest parameter takes every word from its first one on, flags included: a flag that nobody
+//! else knows begins it where it is next. `--` ends the flags. A function's flags win over opal's.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use opal_core::{Type, Value, suggest};
+
+use crate::failure::Failure;
+use crate::options::{self, Behind, Taken};
+use crate::task_arguments::read;
+use crate::tasks::{Task, TaskParam, quoted};
+
+/// What the words ask for.
+#[derive(Debug)]
+pub(crate) enum Typed {
+    Work(Words),
+    /// `-h`: the task's own parameters.
+    ShortHelp,
+    /// `--help`: everything.
+    LongHelp,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// By the parameters' names: only what was given, and always the rest.
+    pub(crate) arguments: BTreeMap<String, Value>,
+    /// Opal's own options, as they were typed.
+    pub(crate) options: Vec<OsString>,
+}
+
+/// Sorts the words. `names` are the tasks of the file, for a second one on the line.
+pub(crate) fn sort(
+    task: &Task,
+    words: &[OsString],
+    side: Behind,
+    names: &dyn Fn() -> Vec<String>,
+) -> Result<Typed, Failure> {
+    let mut sorter = Sorter { task, side, names, found: Words::default(), rest: None };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word
+            .to_str()
+            .ok_or_else(|| Failure::usage("an argument is not UTF-8", "give arguments in UTF-8"))?;
+        if sorter.rest.is_some() {
+            sorter.more(text)?;
+            continue;
+        }
+        if text == "--" {
+            for word in words.by_ref() {
+                let text = word.to_str().unwrap_or_default();
+                sorter.positional(text)?;
+            }
+            break;
+        }
+        let mut next = || words.next();
+        if let Some(help) = sorter.word(text, word, &mut next)? {
+            return Ok(help);
+        }
+    }
+    sorter.end().map(Typed::Work)
+}
+
+struct Sorter<'a> {
+    task: &'a Task,
+    side: Behind,
+    names: &'a dyn Fn() -> Vec<String>,
+    found: Words,
+    /// The words of the rest, once it has begun.
+    rest: Option<Vec<Value>>,
+}
+
+impl<'a> Sorter<'a> {
+    fn word(
+        &mut self,
+        text: &str,
+        word: &OsString,
+        next: &mut dyn FnMut() -> Option<&'a OsString>,
+    ) -> Result<Option<Typed>, Failure> {
+        if !text.starts_with('-') || text == "-" {
+            return self.positional(text).map(|()| None);
+        }
+        if self.flag(text, next)? {
+            return Ok(None);
+        }
+        match text {
+            "-h" => return Ok(Some(Typed::ShortHelp)),
+            "--help" => return Ok(Some(Typed::LongHelp)),
+            _ => {}
+        }
+        if let Some(taken) = options::taken(text, self.side) {
+            self.found.options.push(word.clone());
+            if taken == Taken::WithNext {
+                self.found.options.extend(next().cloned());
+            }
+            return Ok(None);
+        }
+        let is_number = self.next_param().is_some_and(|param| {
+            matches!(param.ty, Type::Int | Type::Float | Type::Duration)
+                && text[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        });
+        let begins_rest = self.next_param().is_some_and(|param| param.rest);
+        if is_number || begins_rest && !self.is_typo(text) {
+            return self.positional(text).map(|()| None);
+        }
+        Err(self.unknown(text, begins_rest))
+    }
+
+    /// A flag of the task itself: `--x`, `--no-x`, `--x=v` or `--x v`.
+    fn flag(
+        &mut self,
+        text: &str,
+        next: &mut dyn FnMut() -> Option<&'a OsString>,
+    ) -> Result<bool, Failure> {
+        let Some(long) = text.strip_prefix("--") else { return Ok(false) };
+        let (name, value) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (long, None),
+        };
+        let task = self.task;
+        if let Some(param) = task.flag(name) {
+            let value = match value {
+                Some(value) => read_value(task, param, &value)?,
+                None if param.is_bool => Value::Bool(true),
+                None => {
+                    let word = next().and_then(|word| word.to_str()).ok_or_else(|| {
+                        let message = format!("`--{name}` of `{}` needs a value", task.name);
+                        Failure::usage(message, format!("write `--{name}=VALUE`"))
+                    })?;
+                    read_value(task, param, word)?
+                }
+            };
+            return self.set(param, value).map(|()| true);
+        }
+        match task.switched_off(name).filter(|_| value.is_none()) {
+            Some(param) => self.set(param, Value::Bool(false)).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn set(&mut self, param: &TaskParam, value: Value) -> Result<(), Failure> {
+        let before = self.found.arguments.insert(param.name.clone(), value);
+        // Of a switch the last one counts, as everywhere.
+        if before.is_some() && !param.is_bool {
+            let message = format!("`{}` of `{}` is given twice", param.name, self.task.name);
+            return Err(Failure::usage(message, self.usage()));
+        }
+        Ok(())
+    }
+
+    /// The parameter that the next word without a flag goes to.
+    fn next_param(&self) -> Option<&'a TaskParam> {
+        let open = |param: &&TaskParam| !self.found.arguments.contains_key(&param.name);
+        self.task.params.iter().find(open)
+    }
+
+    fn positional(&mut self, text: &str) -> Result<(), Failure> {
+        match self.next_param() {
+            Some(param) if param.rest => {
+                self.rest.get_or_insert_default();
+                self.more(text)
+            }
+            Some(param) => {
+                let value = read_value(self.task, param, text)?;
+                self.set(param, value)
+            }
+            None => Err(self.too_many(text)),
+        }
+    }
+
+    /// One more word of the rest.
+    fn more(&mut self, text: &str) -> Result<(), Failure> {
+        let Some(param) = self.task.params.iter().find(|param| param.rest) else { return Ok(()) };
+        let value = read_value(self.task, param, text)?;
+        self.rest.get_or_insert_default().push(value);
+        Ok(())
+    }
+
+    fn end(mut self) -> Result<Words, Failure> {
+        let missing = |param: &&TaskParam| {
+            let given = self.found.arguments.contains_key(&param.name);
+            !given && !param.rest && param.default.is_none()
+        };
+        let missing: Vec<String> = self.task.params.iter().filter(missing).map(named).collect();
+        if !missing.is_empty() {
+            let message = format!("`{}` needs {}", self.task.name, missing.join(" and "));
+            return Err(Failure::usage(message, self.usage()));
+        }
+        if let Some(param) = self.task.params.iter().find(|param| param.rest) {
+            // No words at all are an Array too: nothing else could be its default.
+            let words = self.rest.take().unwrap_or_default();
+            self.found.arguments.insert(param.name.clone(), Value::Array(words));
+        }
+        Ok(self.found)
+    }
+
+    fn usage(&self) -> String {
+        format!("usage: {}; see `{} -h`", self.task.usage(), self.task.command())
+    }
+
+    /// A flag that may have been meant.
+    fn near(&self, text: &str) -> Option<String> {
+        let name = text.split('=').next().unwrap_or(text);
+        let own = self.task.flags();
+        let all: Vec<String> = own.chain(options::names_behind(self.side)).collect();
+        suggest::nearest(name, all.iter().map(String::as_str)).map(str::to_owned)
+    }
+
+    /// Whether a word is one edit from a flag: `--dry-rum` must not run everything.
+    fn is_typo(&self, text: &str) -> bool {
+        let name = text.split('=').next().unwrap_or(text);
+        let is_one_edit = |near: &String| name.len() > 5 && suggest::distance(name, near) <= 1;
+        self.near(text).as_ref().is_some_and(is_one_edit)
+    }
+
+    fn unknown(&self, text: &str, begins_rest: bool) -> Failure {
+        let name = text.split('=').next().unwrap_or(text);
+        let message = format!("`{}` has no option `{name}`", self.task.name);
+        let failure = match self.near(text) {
+            Some(near) => Failure::usage(message, format!("did you mean `{near}`?")),
+            None => Failure::usage(message, self.usage()),
+        };
+        match (begins_rest, self.next_param()) {
+            (true, _) => failure.help(format!("to pass it on, put `--` before it: `-- {text}`")),
+            (false, Some(_)) => failure
+                .help(format!("for a value that begins with `-`, put `--` before it: `-- {text}`")),
+            (false, None) => failure,
+        }
+    }
+
+    fn too_many(&self, text: &str) -> Failure {
+        let name = &self.task.name;
+        let takes = match self.task.params.len() {
+            0 => "takes no arguments".to_owned(),
+            1 => "takes one argument".to_owned(),
+            count => format!("takes {count} arguments"),
+        };
+        let names = (self.names)();
+        let second = names.iter().find(|known| *known == text).map(String::as_str);
+        let second = second.or_else(|| suggest::nearest(text, names.iter().map(String::as_str)));
+        let message = format!("`{name}` {takes}, and `{text}` is one more");
+        match second {
+            Some(second) => Failure::usage(
+                message,
+                format!("to run two tasks, write `{} && opal {second}`", self.task.command()),
+            ),
+            None => Failure::usage(message, self.usage()),
+        }
+    }
+}
+
+/// A parameter as a message names it.
+fn named(param: &TaskParam) -> String {
+    format!("`{}`", param.name)
+}
+
+fn read_value(task: &Task, param: &TaskParam, word: &str) -> Result<Value, Failure> {
+    read(&param.ty, word).map_err(|expects| {
+        let message = format!("`{}` of `{}` {expects}, got `{word}`", param.name, task.name);
+        let near = suggest::nearest(word, param.choices.iter().map(String::as_str));
+        match near {
+            Some(near) => Failure::usage(message, format!("did you mean `{}`?", quoted(near))),
+            None => Failure::usage(message, format!("see `{} -h`", task.command())),
+        }
+    })
+}

@@ -1,0 +1,86 @@
+//! The arguments of a call of a function: by position, by name, or one an element of a list.
+
+use opal_core::plan::Step;
+use opal_core::{Code, Diagnostic, Span};
+
+use super::{Planner, Stop, steered};
+use crate::plan::datum::Plain;
+use crate::plan::graph::{Cell, diagnostic};
+use crate::plan::operate;
+use crate::plan::scoped::{CallArg, Function};
+
+/// What one parameter is given, and where that is written.
+pub(super) struct Given {
+    pub(super) at: usize,
+    pub(super) cell: Cell,
+    pub(super) span: Span,
+}
+
+impl Planner<'_> {
+    pub(super) fn given(
+        &mut self,
+        function: &Function,
+        args: &[CallArg],
+        step: &mut Step,
+    ) -> Result<Vec<Given>, Stop> {
+        let mut given = Vec::new();
+        let mut position = 0;
+        let is_rest = |at: usize| function.params.get(at).is_some_and(|param| param.rest);
+        for arg in args {
+            let span = arg.value.span;
+            let cell = self.eval(&arg.value);
+            let cells = match arg.param {
+                Some(at) => {
+                    given.push(Given { at, cell, span });
+                    continue;
+                }
+                None if arg.is_spread => self.spread(cell, span, step, || {
+                    // Of a list that is not known, every parameter left gets a part.
+                    function.params.len().saturating_sub(position).max(1)
+                })?,
+                None => vec![cell],
+            };
+            for cell in cells {
+                if position >= function.params.len() {
+                    return Err(self.too_many(function, span));
+                }
+                given.push(Given { at: position, cell, span });
+                position += usize::from(!is_rest(position));
+            }
+        }
+        Ok(given)
+    }
+
+    /// The elements of a list, each an argument of its own.
+    fn spread(
+        &mut self,
+        cell: Cell,
+        span: Span,
+        step: &mut Step,
+        unknown: impl FnOnce() -> usize,
+    ) -> Result<Vec<Cell>, Stop> {
+        let list = self.decide(&cell, span)?;
+        if !matches!(list.plain, Plain::Array(_)) {
+            let refused = operate::refuse_handles(&[&list]);
+            refused.map_err(|error| self.stop(diagnostic(error, span)))?;
+        }
+        // How many there are is known only with the list.
+        if list.taint.is_some() {
+            steered("spread", std::slice::from_ref(&list), step);
+        }
+        if matches!(list.plain, Plain::Open(_)) {
+            return Ok(vec![cell; unknown()]);
+        }
+        let elements = operate::elements(&list);
+        let elements = elements.map_err(|error| self.stop(diagnostic(error, span)))?;
+        Ok(elements.into_iter().map(Cell::Known).collect())
+    }
+
+    fn too_many(&mut self, function: &Function, span: Span) -> Stop {
+        let count = function.params.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let message = format!("`{}` takes {count} argument{plural}, given more", function.name);
+        let help = "pass fewer elements, or let a last parameter `name...` take the rest";
+        self.stop(Diagnostic::new(Code::TooManyArguments, span, message).help(help))
+    }
+}
