@@ -43,7 +43,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             name: "cpu",
             ty: Type::Duration,
             presence: Presence::Optional,
-            docs: "CPU time of each process, in whole seconds, rounded up",
+            docs: "the CPU time of each process, in whole seconds, rounded up",
             ..Param::BASE
         },
     ],
