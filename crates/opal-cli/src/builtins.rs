@@ -230,7 +230,9 @@ fn plan() -> Command {
                 .after_help("Example:\n  opal plan verify prod.plan --require-signature=release"),
         ])
         .after_help(
-            "Examples:\n  opal plan deploy production\n  opal plan deploy production -o prod.plan\n  \
+            "A contract compares the plan: steps, arguments, and every value that the plan reads. A script \
+             or program that a step starts is not compared.\n\n\
+             Examples:\n  opal plan deploy production\n  opal plan deploy production -o prod.plan\n  \
              opal plan deploy production -o prod.plan --sign release --expires 24h\n  \
              opal run --plan prod.plan",
         )

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use opal_runtime::keys::{KeyError, KeyErrorKind};
+use opal_runtime::record::Reason;
 
 /// Exit codes, as `docs/language/10-errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +66,28 @@ pub(crate) struct Failure {
     pub(crate) help: Vec<String>,
     /// JSON was asked for where only the command that failed could know it.
     pub(crate) is_json: bool,
+    /// Why a contract is refused, where that is what failed.
+    pub(crate) refusal: Option<Reason>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), help: vec![help.into()], is_json: false }
+        Self {
+            exit,
+            message: message.into(),
+            help: vec![help.into()],
+            is_json: false,
+            refusal: None,
+        }
     }
 
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message, help)
+    }
+
+    /// A contract is refused for this reason.
+    pub(crate) fn refusing(self, reason: Reason) -> Self {
+        Self { refusal: Some(reason), ..self }
     }
 
     /// To be told as JSON too, where that was asked for.

@@ -301,9 +301,14 @@ impl Subject<'_> {
 
 /// What a plan that could not be made ends with: the source may be fine, and the world not.
 fn unplanned(errors: &[Diagnostic]) -> Exit {
+    use Code::{ValueFailed, ValueMissing, ValueUnreachable};
     let is_value =
-        |error: &Diagnostic| matches!(error.code, Code::ValueMissing | Code::ValueFailed);
-    if errors.iter().all(is_value) { Exit::NoValue } else { Exit::Source }
+        |error: &Diagnostic| matches!(error.code, ValueMissing | ValueFailed | ValueUnreachable);
+    match errors.iter().all(is_value) {
+        true if errors.iter().any(|error| error.code == ValueUnreachable) => Exit::Unavailable,
+        true => Exit::NoValue,
+        false => Exit::Source,
+    }
 }
 
 /// What the machine is called.

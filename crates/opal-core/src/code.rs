@@ -177,6 +177,7 @@ codes! {
     "E0818" DependencyOrder Error "a dependency that comes too late";
     "E0819" DependencyCycle Error "resources that depend on each other in a circle";
     "W0820" NoArmMatches Warning "no arm of a `when` matches";
+    "E0821" ValueUnreachable Error "a value whose server does not answer";
 
     // Before the first step.
     "E0901" ShellSyntax Error "shell syntax error";

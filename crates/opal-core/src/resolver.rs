@@ -301,6 +301,8 @@ pub enum TroubleKind {
     /// It was asked, and failed.
     Failed,
     TimedOut,
+    /// A server that it is to be had from does not answer.
+    Unreachable,
     TooLarge,
     NotText,
     /// What it was asked for makes no sense.

@@ -5,10 +5,12 @@
 //! | the rules, and how several sets of them become one | [`Policy`] |
 //! | the files they stand in | [`Files`], [`ProjectFile`] |
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
+//! | whether something may run without one | [`Policy::allows_direct`], [`Direct`] |
 //!
 //! Deliberately not here: whether a contract is whole, expired, used, or the same plan. That is
 //! not a matter of trust.
 
+mod direct;
 mod file;
 mod judge;
 
@@ -16,6 +18,7 @@ use std::collections::BTreeSet;
 
 use opal_core::Duration;
 
+pub use direct::Direct;
 pub use file::{Files, PolicyError, ProjectFile};
 pub use judge::{Facts, Refusal, RefusalKind, Signature};
 
@@ -31,6 +34,8 @@ pub struct Policy {
     /// How old a contract may be.
     pub max_age: Option<Duration>,
     pub require_expiry: bool,
+    /// What may run without a contract.
+    pub direct: Direct,
 }
 
 /// Where random values may come from.
@@ -67,6 +72,7 @@ impl Policy {
                 (one, two) => one.or(two),
             },
             require_expiry: self.require_expiry || other.require_expiry,
+            direct: self.direct.merge(other.direct),
         }
     }
 

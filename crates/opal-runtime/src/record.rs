@@ -37,7 +37,7 @@ use opal_core::record::{Event, Shown, Stream};
 
 use crate::witness::{Recorder, Unrecorded};
 
-pub use header::{Contract, Drifted, Ending, Failed, Header};
+pub use header::{Contract, Drifted, Ending, Failed, Header, Reason, Refusal};
 pub use id::RunId;
 pub use lines::Lines;
 pub use output::whole;
@@ -49,6 +49,8 @@ const FOLDER: &str = "logs/run";
 const PLAN: &str = "plan.json";
 const EVENTS: &str = "events.jsonl";
 const SUMMARY: &str = "summary.json";
+/// Is there in the record of a contract, which no number of runs removes.
+const CONTRACT: &str = "contract";
 /// A directory or file that is being made begins with it.
 const UNFINISHED: &str = ".new-";
 

@@ -317,7 +317,7 @@ fn a_server_that_only_an_answer_names_is_in_no_message() {
         ("/more", TroubleKind::TooLarge),
         ("/binary", TroubleKind::NotText),
         ("/noise", TroubleKind::Failed),
-        ("/nowhere", TroubleKind::Missing),
+        ("/nowhere", TroubleKind::Unreachable),
     ] {
         let trouble = get(&world, &server.url(path)).unwrap_err();
         let words = format!("{trouble:?}");
@@ -340,7 +340,7 @@ fn large_and_slow_pages_are_refused() {
     refused(get(&world, &server.url("/more")), TroubleKind::TooLarge, "8 MiB");
     let (headers, timeout) = (BTreeMap::new(), Duration::from_millis(300));
     let slow = Request { url: &server.url("/slow"), headers: &headers, timeout };
-    refused(world.get(&slow), TroubleKind::TimedOut, "did not answer");
+    refused(world.get(&slow), TroubleKind::Unreachable, "did not answer");
 }
 
 #[test]
@@ -354,8 +354,8 @@ fn servers_that_are_not_there_or_not_who_they_say_are_named_without_credentials(
     let closed = server.stop();
     let trouble = get(&world, &format!("http://u:canary-pw@{closed}/canary")).unwrap_err();
     assert!(!format!("{trouble:?}").contains("canary"), "{trouble:?}");
-    refused(Err::<(), _>(trouble), TroubleKind::Failed, "cannot be reached");
-    refused(get(&world, "http://host.invalid/"), TroubleKind::Missing, "`host.invalid`");
+    refused(Err::<(), _>(trouble), TroubleKind::Unreachable, "cannot be reached");
+    refused(get(&world, "http://host.invalid/"), TroubleKind::Unreachable, "`host.invalid`");
     refused(get(&world, "https:///x"), TroubleKind::Invalid, "no address");
 }
 
@@ -367,7 +367,11 @@ fn a_proxy_comes_from_the_given_environment() {
     let page = "http://host.invalid/x";
     let through = get(&with(&[("http_proxy", &address)]), page);
     assert_eq!(through.unwrap(), "through host.invalid:80/x");
-    refused(get(&with(&[("HTTP_PROXY", &address)]), page), TroubleKind::Missing, "host.invalid");
+    refused(
+        get(&with(&[("HTTP_PROXY", &address)]), page),
+        TroubleKind::Unreachable,
+        "host.invalid",
+    );
     let around = [("http_proxy", address.as_str()), ("no_proxy", "a.example, host.invalid")];
-    refused(get(&with(&around), page), TroubleKind::Missing, "host.invalid");
+    refused(get(&with(&around), page), TroubleKind::Unreachable, "host.invalid");
 }

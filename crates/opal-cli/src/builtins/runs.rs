@@ -101,7 +101,12 @@ fn prune() -> Command {
                 .long("keep")
                 .value_name("N")
                 .value_parser(clap::value_parser!(usize))
-                .help("The newest runs of each task stay; 100, or 0 with --older-than"),
+                .help("The newest direct runs of each task stay; 100, or 0 with an age"),
+            Arg::new("before")
+                .long("before")
+                .value_name("DATE")
+                .conflicts_with("older-than")
+                .help("Only what started before this day (UTC) goes, as in 2026-01-31"),
             Arg::new("older-than")
                 .long("older-than")
                 .value_name("DURATION")
@@ -111,6 +116,8 @@ fn prune() -> Command {
             json(),
         ])
         .after_help(
-            "Examples:\n  opal runs prune --keep 10\n  opal runs prune --older-than 30d --dry-run",
+            "Records of contracts, refused ones too, go by their age alone: with --before or \
+             --older-than.\n\nExamples:\n  opal runs prune --keep 10\n  \
+             opal runs prune --older-than 30d --dry-run\n  opal runs prune --before 2026-01-31",
         )
 }

@@ -31,6 +31,7 @@ use opal_runtime::stop::USUAL_GRACE;
 use opal_runtime::vault::Vault;
 
 use super::apply::first;
+use super::plan::trust;
 use super::{run, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -73,6 +74,17 @@ pub(crate) struct Held {
 }
 
 impl Errand<'_> {
+    /// Whether the policy lets it run, where no contract is there to say so.
+    fn is_allowed(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+        if self.contract.is_some() {
+            return Ok(());
+        }
+        let source = &self.subject.loaded.path;
+        let target = recording::target(source, &self.resolved.plan);
+        trust::may_run_directly(context, &asked.plan, (source, target))
+            .map_err(|failure| self.abandoned(failure))
+    }
+
     /// The last that may stand in the way.
     fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
         self.claim.map_or(Ok(()), |contract| claim(context, asked, &contract))?;
@@ -93,6 +105,7 @@ pub(crate) fn execute(
     errand: &Errand<'_>,
 ) -> Result<Exit, Failure> {
     let Resolved { plan, secrets, showing, .. } = errand.resolved;
+    errand.is_allowed(context, asked)?;
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);

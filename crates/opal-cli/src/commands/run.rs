@@ -1,6 +1,7 @@
 //! `opal run`: a function, a file, or a contract.
 
 mod mend;
+mod refusal;
 pub(crate) mod resources;
 mod today;
 
@@ -9,17 +10,17 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::contract::Drift;
 use opal_core::plan::{Plan, Target};
-use opal_core::record::{Counts, Status};
 use opal_core::{Code, Diagnostic};
 use opal_runtime::contracts::Opened;
 use opal_runtime::plan::{Keys, Purpose, Resolved, Unplanned};
-use opal_runtime::record::{self, Contract as Named, Drifted, Ending};
+use opal_runtime::record::{Contract as Named, Drifted, Reason};
 
 pub(crate) use mend::{mend, of_module};
+use refusal::Attempt;
 pub(crate) use today::{Today, source_path};
 
 use super::execute::keeper::Keeper;
-use super::execute::{self, Errand, Held, recording};
+use super::execute::{self, Errand, Held};
 use super::plan as plans;
 use super::plan::trust;
 use super::{module, task, verify};
@@ -60,9 +61,17 @@ fn contract_run(
         asked.for_run()?
     }
     let bytes = plans::read_file(path)?;
-    let opened = plans::open(context, options, path, &bytes)?;
+    let attempt = Attempt { context, asked, path, bytes: &bytes };
+    let opened = plans::open(context, options, path, &bytes)
+        .map_err(|failure| attempt.refused(failure, None))?;
     let file = context.file(matches);
-    let Some(today) = Today::read(context, &opened.contract, file, options)? else {
+    let contract = Some(&opened.contract);
+    let read = Today::read(context, &opened.contract, file, options)
+        .map_err(|failure| attempt.refused(failure.refusing(Reason::NotPlannable), contract))?;
+    let Some(today) = read else {
+        let message = "there is no plan to compare with the contract: its source has errors";
+        let why = (Reason::NotPlannable, message.to_owned(), Exit::Source);
+        attempt.keep(contract, why, Vec::new());
         return Ok(Exit::Source);
     };
     let (context, watched) = (today.context(context), Watched::begin()?.within(asked.run.timeout));
@@ -75,7 +84,7 @@ fn contract_run(
     // Nobody else changes this module until the end.
     let _lock = if options.dry_run { None } else { module::run::ready(around, &source.run)? };
     let keeper = module::Keeping::new(context, asked, around, (&source.run, &watched))
-        .of_contract(of_module(options, &opened.contract, path));
+        .of_contract(of_module(context, options, &opened.contract, path));
     let source = (&source.loaded, &watched, Some(&keeper as &dyn Keeper));
     hold(context, asked, (path, &bytes), matches, opened, source)
 }
@@ -92,13 +101,23 @@ fn hold(
     let options = &asked.plan;
     let required = plans::required(matches);
     let policy = trust::policy(context, options, &required, Some(&source.path))?;
-    trust::judge(&policy, bytes, &opened.contract)?;
+    let attempt = Attempt { context, asked, path, bytes };
+    let refused = |failure| attempt.refused(failure, Some(&opened.contract));
+    trust::judge(&policy, bytes, &opened.contract).map_err(refused)?;
     trust::not_over(context, options, path, &opened, &|| {
         Some(mend(context, options, &opened.contract, source, path))
-    })?;
-    let fresh = match replan(context, options, source, &mut opened, watched)? {
+    })
+    .map_err(refused)?;
+    let mut why = None;
+    let fresh = match replan(context, options, source, &mut opened, watched, &mut why)? {
         Ok(fresh) => fresh,
-        Err(exit) => return Ok(exit),
+        Err(exit) => {
+            if let Some(message) = why {
+                let why = (Reason::NotPlannable, message, exit);
+                attempt.keep(Some(&opened.contract), why, Vec::new());
+            }
+            return Ok(exit);
+        }
     };
     let key = opened.keys.placeholder_key().map_err(Failure::key)?;
     let (held, subject) = ((&opened, &key), subject(source, &fresh.plan));
@@ -124,9 +143,9 @@ fn hold(
     let named = Named { file_digest: opened.id, path: path.display().to_string() };
     let drift: Vec<Drifted> = verdict.differences.iter().map(Drifted::from).collect();
     if !verdict.is_same() && !force || strict {
-        if !options.dry_run && !asked.run.no_record {
-            refusal(context, asked, (source, opened.contract.plan()), named, drift);
-        }
+        let message = view::plan::refused(&comparison, Exit::Refused).message;
+        let why = (Reason::Drifted, message, Exit::Refused);
+        attempt.keep(Some(&opened.contract), why, drift);
         return view::plan::refuse(&comparison, strict, options.is_json(), context);
     }
     if !verdict.is_same() {
@@ -152,33 +171,6 @@ fn hold(
     execute::execute(context, asked, &errand)
 }
 
-/// Keeps a record of a contract that did not hold. That it cannot be kept changes nothing.
-fn refusal(
-    context: &Context<'_>,
-    asked: &Asked,
-    (source, plan): (&Loaded, &Plan),
-    named: Named,
-    drift: Vec<Drifted>,
-) {
-    let Some(root) = context.root(asked.plan.root.as_ref()) else { return };
-    let Ok(start) = subject(source, plan).start() else { return };
-    let header = recording::header(context, (&source.path, &start), plan, Some(named), drift);
-    let ending = Ending {
-        at: header.at,
-        took: std::time::Duration::ZERO,
-        status: Status::Refused,
-        code: i32::from(Exit::Refused.code()),
-        counts: Counts::default(),
-        failed: None,
-        beside: Vec::new(),
-        hidden: &[],
-        resources: Vec::new(),
-    };
-    if let Err(unwritten) = record::refused(&root, header, &ending) {
-        view::plan::note(&unwritten.to_string());
-    }
-}
-
 pub(crate) fn subject<'s>(loaded: &'s Loaded, plan: &Plan) -> Subject<'s> {
     let script = plan.target.name == Target::SCRIPT;
     Subject {
@@ -188,13 +180,15 @@ pub(crate) fn subject<'s>(loaded: &'s Loaded, plan: &Plan) -> Subject<'s> {
     }
 }
 
-/// Plans afresh what the contract has planned, with the contract's keys.
+/// Plans again what the contract has planned, with the contract's keys. Where there is no plan now,
+/// `why` gets the reason.
 pub(crate) fn replan(
     context: &Context<'_>,
     options: &PlanOptions,
     loaded: &Loaded,
     opened: &mut Opened,
     watched: &Watched,
+    why: &mut Option<String>,
 ) -> Outcome<Resolved> {
     let planned = opened.contract.plan();
     let subject = subject(loaded, planned);
@@ -219,6 +213,7 @@ pub(crate) fn replan(
             Some(ended) => ended.map(Err),
             None => {
                 let code = drift(&errors, &loaded.text, moved);
+                *why = Some(unplanned(&errors, code));
                 let found = subject.found(errors);
                 view::plan::no_plan(&found, code, options.is_json(), context).map(Err)
             }
@@ -226,8 +221,17 @@ pub(crate) fn replan(
     }
 }
 
+/// The first of the errors, for the record.
+fn unplanned(errors: &[Diagnostic], code: Drift) -> String {
+    let first = errors.first().map_or("", |error| &error.message);
+    format!("there is no plan to compare with the contract ({code}): {first}")
+}
+
 /// Why there is no plan today: what is gone, or else the source.
 fn drift(errors: &[Diagnostic], text: &str, moved: bool) -> Drift {
+    if errors.iter().any(|error| error.code == Code::ValueUnreachable) {
+        return Drift::InfraMissing;
+    }
     let missing = errors.iter().find(|error| error.code == Code::ValueMissing);
     match missing {
         Some(error) => {

@@ -161,6 +161,8 @@ fn numbers(run: &Run, steps: &[Step], asked: &str) -> Result<Vec<Option<u64>>, F
 
 fn prune(root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
     let older = matches.get_one::<String>("older-than").map(|text| before(text)).transpose()?;
+    let day = matches.get_one::<String>("before").map(|text| day(text)).transpose()?;
+    let older = older.or(day);
     let usual = if older.is_some() { 0 } else { KEPT_RUNS };
     let keep = matches.get_one::<usize>("keep").copied().unwrap_or(usual);
     let dry_run = matches.get_flag("dry-run");
@@ -182,6 +184,18 @@ fn before(text: &str) -> Result<RunId, Failure> {
     let then = SystemTime::now().checked_sub(std::time::Duration::from_nanos(nanos));
     let then = then.ok_or_else(|| wrong("nothing is that old".into()))?;
     Ok(RunId::new(then, [0; 4]))
+}
+
+/// The first name that a run of that day could have.
+fn day(text: &str) -> Result<RunId, Failure> {
+    let digits: String = text.split('-').collect();
+    let number = |part: std::ops::Range<usize>| digits.get(part).and_then(|it| it.parse().ok());
+    let is_date = matches!((number(4..6), number(6..8)), (Some(1..=12), Some(1..=31)));
+    let is_day = is_date && text.len() == 10 && digits.len() == 8;
+    let name = format!("run-{digits}T000000Z-00000000");
+    name.parse().ok().filter(|_| is_day).ok_or_else(|| {
+        Failure::usage(format!("`--before {text}` is not a day"), "write it as `2026-01-31`")
+    })
 }
 
 fn found(root: &Root) -> Result<Vec<Found>, Failure> {

@@ -145,6 +145,10 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
     if let Some(message) = run.get("failed").and_then(|failed| failed["message"].as_str()) {
         facts.push(("", visible(message)));
     }
+    if let Some(refused) = run.get("refused") {
+        let text = |name: &str| visible(refused[name].as_str().unwrap_or_default());
+        facts.push(("refused", format!("{}: {}", text("reason"), text("message"))));
+    }
     for also in run.get("also_failed").and_then(Value::as_array).into_iter().flatten() {
         let path = visible(also["path"].as_str().unwrap_or_default());
         facts.push(("", format!("also at {path}, exit {}", also["code"])));

@@ -54,7 +54,7 @@ fn a_contract_sealed_to_another_runner_runs_there_and_nowhere_else() {
     refused.code(76).stdout("").says("infra_missing:seed_keystore").says("--recipient");
     stranger.call(&["plan", "verify", "brought.plan"]).code(76).says("infra_missing:seed_keystore");
     let own = contract(&maker, &[]);
-    run(&runner, &own).code(76).says("it is not sealed to this runner");
+    run(&runner, &own).code(76).says("this machine is not among the recipients");
     let unknown = "this runner cannot open `brought.plan`, so it is not known to be whole";
     stranger.call(&["plan", "show", "brought.plan"]).code(0).says(unknown);
     stranger.call(&["plan", "diff", "brought.plan", "brought.plan"]).code(0).says(unknown);

@@ -50,7 +50,9 @@ fn reported(ran: &Ran) -> Vec<String> {
         .collect();
     codes.sort();
     codes.dedup();
-    ran.code(if codes.iter().any(|code| code.starts_with('E')) { 65 } else { 0 });
+    // A server that does not answer is not a fault of the source.
+    let failed = if codes == ["E0821"] { 69 } else { 65 };
+    ran.code(if codes.iter().any(|code| code.starts_with('E')) { failed } else { 0 });
     codes
 }
 

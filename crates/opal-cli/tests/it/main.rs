@@ -29,6 +29,7 @@ mod needs;
 mod plan;
 mod planned_twice;
 mod project;
+mod refusals;
 mod run;
 mod run_view;
 mod runs;

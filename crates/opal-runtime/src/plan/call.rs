@@ -315,6 +315,7 @@ fn script_symbol(pieces: &[ShapedPiece], values: &[&Datum]) -> String {
 pub(crate) fn trouble(trouble: Trouble, span: Span) -> Diagnostic {
     let code = match trouble.kind {
         TroubleKind::Missing => Code::ValueMissing,
+        TroubleKind::Unreachable => Code::ValueUnreachable,
         TroubleKind::TooLarge => Code::ValueTooLarge,
         TroubleKind::Invalid => Code::WrongType,
         _ => Code::ValueFailed,

@@ -17,8 +17,15 @@ use crate::root::{self, RootError, Why};
 /// Bytes of a file of rules.
 const MAX_BYTES: u64 = 256 * 1024;
 
-const KEYS: [&str; 5] =
-    ["require_signature", "trusted_keys", "randomness", "max_age", "require_expiry"];
+const KEYS: [&str; 7] = [
+    "require_signature",
+    "trusted_keys",
+    "randomness",
+    "max_age",
+    "require_expiry",
+    "direct",
+    "approval",
+];
 
 /// Where rules may stand. A file that is missing says nothing.
 #[derive(Clone, Debug, Default)]
@@ -131,7 +138,7 @@ impl ProjectFile {
     }
 }
 
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
 }
@@ -139,7 +146,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn document(&self) -> Result<Document<&str>, PolicyError> {
         Document::parse(self.text).map_err(|error| {
-            self.error(error.span(), error.message().trim().replace('\n', ", "), "mend the TOML")
+            self.error(error.span(), error.message().trim().replace('\n', ", "), "fix the TOML")
         })
     }
 
@@ -152,6 +159,8 @@ impl Reader<'_> {
                 "trusted_keys" => policy.trusted_keys = Some(self.keys(item)?),
                 "max_age" => policy.max_age = Some(self.age(item)?),
                 "randomness" => policy.randomness = self.randomness(item)?,
+                "direct" => policy.direct.refuse_all = self.refuses_direct(item)?,
+                "approval" => policy.direct.refused = self.rules(item)?,
                 other => return Err(self.unknown(table, other, &KEYS)),
             }
         }
@@ -206,7 +215,7 @@ impl Reader<'_> {
         }
     }
 
-    fn wrong(&self, item: &Item, name: &str, expected: &str, help: &str) -> PolicyError {
+    pub(super) fn wrong(&self, item: &Item, name: &str, expected: &str, help: &str) -> PolicyError {
         let found = match item {
             Item::Value(Value::String(_)) => "another text",
             Item::Value(value) => value.type_name(),
@@ -218,13 +227,13 @@ impl Reader<'_> {
     fn unknown(&self, table: &dyn TableLike, name: &str, known: &[&str]) -> PolicyError {
         let help = match suggest::nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are `{}`", known.join("`, `")),
+            None => format!("expected one of: `{}`", known.join("`, `")),
         };
         let span = table.get_key_value(name).and_then(|(key, _)| key.span());
-        self.error(span, format!("`{name}` is no key of this file"), help)
+        self.error(span, format!("unknown key `{name}`"), help)
     }
 
-    fn error(
+    pub(super) fn error(
         &self,
         span: Option<Range<usize>>,
         message: impl Into<String>,

@@ -23,11 +23,14 @@ pub struct Header<'a> {
     pub target: &'a str,
     pub arguments: &'a BTreeMap<String, Value>,
     pub algorithm: Algorithm,
-    pub plan_hash: Digest,
+    /// None where the file of a contract does not say it.
+    pub plan_hash: Option<Digest>,
     /// The contract that is run, or was refused.
     pub contract: Option<Contract>,
     /// In what the contract is no longer true: of a forced or refused one.
     pub drift: Vec<Drifted>,
+    /// Why the contract was not run.
+    pub refusal: Option<Refusal>,
     /// Where the steps start: tells two checkouts of one project apart.
     pub directory: Option<String>,
     /// What tells that directory from others where its name is hidden, and only then written.
@@ -48,6 +51,50 @@ pub struct Contract {
     pub file_digest: Digest,
     /// The file, as it was named.
     pub path: String,
+}
+
+/// Why a contract was not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub reason: Reason,
+    /// As people were told, without any value that is not public.
+    pub message: String,
+}
+
+/// The ways in which a contract is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The file is damaged, or somebody changed it.
+    Tampered,
+    /// It is sealed to other runners.
+    NotSealed,
+    /// The policy requires a signature, and it has none.
+    Unsigned,
+    /// The policy does not accept it for another reason: its signer, its age.
+    NotTrusted,
+    Expired,
+    /// It was made for a single run, and has had it.
+    Used,
+    /// There is no plan to compare it with.
+    NotPlannable,
+    /// The plan is another one now.
+    Drifted,
+}
+
+impl Reason {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tampered => "tampered",
+            Self::NotSealed => "not_sealed",
+            Self::Unsigned => "unsigned",
+            Self::NotTrusted => "not_trusted",
+            Self::Expired => "expired",
+            Self::Used => "used",
+            Self::NotPlannable => "not_plannable",
+            Self::Drifted => "drifted",
+        }
+    }
 }
 
 /// One way in which the world is not what a contract says.
@@ -116,7 +163,8 @@ impl Header<'_> {
         line.text("opal", self.version);
         line.number("pid", self.pid);
         self.place(&mut line, vault);
-        line.text("plan_hash", &self.named_hash());
+        line.maybe("plan_hash", self.named_hash().as_deref());
+        self.refusal(&mut line);
         line.text("target", self.target);
         line.maybe("user", self.user.as_deref());
         line.number("version", VERSION);
@@ -143,7 +191,8 @@ impl Header<'_> {
         line.text("opal", self.version);
         line.number("pid", self.pid);
         self.place(&mut line, vault);
-        line.text("plan_hash", &self.named_hash());
+        line.maybe("plan_hash", self.named_hash().as_deref());
+        self.refusal(&mut line);
         ending.resources(&mut line);
         line.time("started_at", self.at);
         line.text("status", ending.status.name());
@@ -154,8 +203,17 @@ impl Header<'_> {
         hide::document(line.end(), vault)
     }
 
-    fn named_hash(&self) -> String {
-        format!("{}:{}", self.algorithm.name(), self.plan_hash.hex())
+    fn named_hash(&self) -> Option<String> {
+        Some(format!("{}:{}", self.algorithm.name(), self.plan_hash?.hex()))
+    }
+
+    fn refusal(&self, line: &mut Line) {
+        if let Some(refusal) = &self.refusal {
+            line.object("refused", |line| {
+                line.text("message", &refusal.message);
+                line.text("reason", refusal.reason.name());
+            });
+        }
     }
 
     fn arguments(&self, line: &mut Line) {

@@ -1,13 +1,14 @@
 //! How many records stay.
 //!
-//! The newest of each target. A run that is still going on stays, whatever its age.
+//! Of direct runs the newest of each target. Records of contracts, refused ones among them, are
+//! counted nowhere: only their age makes them go. A run that is still going on stays in any case.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{RunId, UNFINISHED, reader};
+use super::{CONTRACT, RunId, UNFINISHED, reader};
 use crate::root::{Root, RootError};
 
 /// Runs of a target that stay where nobody says otherwise.
@@ -22,7 +23,7 @@ const REMOVED: &str = ".old-";
 /// What may go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The newest runs of each target that stay, whatever their age.
+    /// The newest direct runs of each target that stay, whatever their age.
     pub keep: usize,
     /// Only runs that sort before this one go.
     pub before: Option<RunId>,
@@ -91,9 +92,17 @@ impl<'t> Holding<'t> {
     }
 
     fn superfluous(&self, policy: &Policy) -> Vec<RunId> {
-        let old = self.runs.iter().skip(policy.keep);
-        let old = old.filter(|id| policy.before.as_ref().is_none_or(|before| *id < before));
-        old.filter(|id| !reader::is_going_on(&self.target.join(id.as_str()))).cloned().collect()
+        let folder = |id: &RunId| self.target.join(id.as_str());
+        let is_contract = |id: &&RunId| folder(id).join(CONTRACT).exists();
+        let (contracts, direct): (Vec<&RunId>, Vec<&RunId>) =
+            self.runs.iter().partition(is_contract);
+        let is_old = |id: &&RunId| policy.before.as_ref().is_none_or(|before| *id < before);
+        let contracts = contracts.into_iter().filter(|_| policy.before.is_some());
+        let mut old: Vec<&RunId> = direct.into_iter().skip(policy.keep).chain(contracts).collect();
+        old.retain(is_old);
+        old.retain(|id| !reader::is_going_on(&folder(id)));
+        old.sort_unstable_by(|a, b| b.cmp(a));
+        old.into_iter().cloned().collect()
     }
 
     /// Removes what was left half removed, and what was left half made: older than every run that

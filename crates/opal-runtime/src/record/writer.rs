@@ -14,7 +14,9 @@ use rustix::fs::FlockOperation;
 
 use super::header::{Ending, Header};
 use super::output::Output;
-use super::{EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, hide, line, retention};
+use super::{
+    CONTRACT, EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, hide, line, retention,
+};
 use crate::root::{Root, RootError, Why};
 use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
@@ -74,6 +76,10 @@ impl<'a> Writer<'a> {
         let known = vault.generation();
         DirBuilder::new().mode(0o700).create(&unfinished).map_err(of)?;
         let begun = first_files(&unfinished, &header.started(vault), plan, sync)
+            .and_then(|events| match header.contract {
+                Some(_) => new_file(&unfinished.join(CONTRACT)).map(|_| events),
+                None => Ok(events),
+            })
             .and_then(|events| fs::rename(&unfinished, &folder).map(|()| events));
         let events = begun.map_err(|error| {
             let _ = fs::remove_dir_all(&unfinished);

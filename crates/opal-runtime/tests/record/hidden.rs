@@ -40,7 +40,7 @@ fn begin<'a>(
     header.arguments = arguments;
     header.directory = Some(format!("/srv/{TOKEN}/shop"));
     header.contract =
-        Some(Contract { file_digest: header.plan_hash, path: format!("{TOKEN}.plan") });
+        Some(Contract { file_digest: header.plan_hash.unwrap(), path: format!("{TOKEN}.plan") });
     let mut out = Vec::new();
     Lines::new(&mut out).start(&header, vault).unwrap();
     let writer = Writer::create(&place.root, header, &view, vault, false).unwrap();

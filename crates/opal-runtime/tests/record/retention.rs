@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use opal_runtime::record::reader;
+use opal_core::hash::Digest;
 use opal_runtime::record::retention::{KEPT_RUNS, MOST_RUNS, Policy, prune};
+use opal_runtime::record::{Contract, Header, RunId, reader};
 
 use crate::support::*;
 
@@ -95,4 +96,26 @@ fn without_any_run_there_is_nothing_to_prune() {
     let place = Place::new();
     assert_eq!(prune(&place.root, &Policy { keep: 0, before: None }, false).unwrap(), []);
     assert!(!place.root.path().exists());
+}
+
+#[test]
+fn records_of_contracts_are_not_counted_and_go_by_their_age() {
+    let place = Place::new();
+    let contract = Contract { file_digest: Digest([7; 32]), path: "c.plan".into() };
+    place
+        .writer_of(Header { contract: Some(contract), ..header("deploy", 0) })
+        .finish(&done())
+        .unwrap();
+    for second in 1..=200 {
+        place.writer("deploy", second).finish(&done()).unwrap();
+    }
+    let names = place.names("deploy");
+    assert!(names[0].starts_with("run-20261115T120000Z-"), "{}", names[0]);
+    assert!(names.len() <= MOST_RUNS + 1, "{}", names.len());
+    let policy = Policy { keep: 0, before: None };
+    prune(&place.root, &policy, false).unwrap();
+    assert_eq!(place.names("deploy").len(), 1);
+    let before = Some(RunId::new(at(1), [0; 4]));
+    prune(&place.root, &Policy { keep: 0, before }, false).unwrap();
+    assert_eq!(place.names("deploy").len(), 0);
 }

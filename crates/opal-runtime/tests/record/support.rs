@@ -38,9 +38,13 @@ impl Place {
 
     /// The run of `target` that started this many seconds after noon.
     pub(crate) fn writer<'a>(&self, target: &'a str, second: u64) -> Writer<'a> {
-        let plan = plan(target);
+        self.writer_of(header(target, second))
+    }
+
+    pub(crate) fn writer_of<'a>(&self, header: Header<'a>) -> Writer<'a> {
+        let plan = plan(header.target);
         let view = PlanView::new(&plan, plan.source_hash);
-        Writer::create(&self.root, header(target, second), &view, &VAULT, false).unwrap()
+        Writer::create(&self.root, header, &view, &VAULT, false).unwrap()
     }
 
     pub(crate) fn target(&self, target: &str) -> PathBuf {
@@ -78,7 +82,8 @@ pub(crate) fn header(target: &str, second: u64) -> Header<'_> {
         target,
         arguments: &NO_ARGUMENTS,
         algorithm: Algorithm::Sha256,
-        plan_hash: digest,
+        plan_hash: Some(digest),
+        refusal: None,
         contract: None,
         drift: Vec::new(),
         directory: Some("/srv/shop".into()),

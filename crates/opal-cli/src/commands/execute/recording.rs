@@ -48,13 +48,13 @@ pub(crate) fn target<'a>(source: &'a Path, plan: &'a Plan) -> &'a str {
 }
 
 /// A directory as records name it.
-pub(super) fn directory(start: &Path) -> String {
+pub(crate) fn directory(start: &Path) -> String {
     start.canonicalize().unwrap_or_else(|_| start.to_owned()).display().to_string()
 }
 
 /// A directory as it is known where its name is hidden: by what the system calls it. A digest of that
 /// is nothing that a step could have told.
-pub(super) fn place(start: &Path) -> Option<Digest> {
+pub(crate) fn place(start: &Path) -> Option<Digest> {
     let found = std::fs::metadata(start).ok()?;
     Some(Algorithm::Sha256.digest(&[&found.dev().to_le_bytes(), &found.ino().to_le_bytes()]))
 }
@@ -74,7 +74,8 @@ pub(crate) fn header<'a>(
         target: target(source, plan),
         arguments: &plan.target.arguments,
         algorithm: plan.algorithm,
-        plan_hash: plan_hash(plan),
+        plan_hash: Some(plan_hash(plan)),
+        refusal: None,
         contract,
         drift,
         directory: Some(directory(start)),
@@ -169,7 +170,8 @@ fn writer<'a>(
             return Ok(None);
         }
     };
-    let view = PlanView::new(plan, header.plan_hash).with_registry(&context.registry);
+    let hash = header.plan_hash.unwrap_or_else(|| plan_hash(plan));
+    let view = PlanView::new(plan, hash).with_registry(&context.registry);
     match Writer::create(&root, header, &view, vault, asked.run.sync) {
         Ok(writer) => Ok(Some(writer)),
         Err(unwritten) if unwritten.is_unsafe() => {

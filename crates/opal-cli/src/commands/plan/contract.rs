@@ -13,6 +13,7 @@ use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::execute;
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
 use opal_runtime::plan::{Keys, Resolved, source_hash};
+use opal_runtime::record::Reason;
 use opal_runtime::regular;
 use opal_runtime::vault::Vault;
 
@@ -78,7 +79,7 @@ pub(crate) fn write(
     if options.format.is_none() {
         return Ok(Exit::Done);
     }
-    let contract = contracts::peek(&bytes).map_err(|error| refused(path, error))?;
+    let contract = contracts::peek(&bytes).map_err(|error| refused(path, error, None))?;
     show::show(context, &contract, options, Vec::new())
 }
 
@@ -285,7 +286,8 @@ pub(crate) fn open(
     bytes: &[u8],
 ) -> Result<Opened, Failure> {
     let runner = planning::runner(context, options).map_err(Failure::key)?;
-    contracts::open(bytes, &runner).map_err(|unopened| refused(path, unopened))
+    contracts::open(bytes, &runner)
+        .map_err(|unopened| refused(path, unopened, Some(&runner.recipient().to_string())))
 }
 
 /// A contract to look at. Whoever reviews one need not be able to run it, and is told then; what
@@ -300,46 +302,49 @@ pub(crate) fn look(
         match contracts::open(&bytes, &runner) {
             Ok(opened) => return Ok((opened.contract, None)),
             Err(Unopened::Envelope(OpenError::NotARecipient)) => {}
-            Err(unopened) => return Err(refused(path, unopened)),
+            Err(unopened) => return Err(refused(path, unopened, None)),
         }
     }
-    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened))?;
+    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened, None))?;
     let shown = path.display();
     let note = format!("this runner cannot open `{shown}`, so it is not known to be whole");
     Ok((contract, Some(note)))
 }
 
-/// The words for a file that is no contract for this runner.
-pub(crate) fn refused(path: &Path, unopened: Unopened) -> Failure {
+/// The words for a file that is not a contract for this runner, whose public key is `own`.
+pub(crate) fn refused(path: &Path, unopened: Unopened, own: Option<&str>) -> Failure {
     let shown = path.display();
+    let again = "make a new contract: `opal plan TASK -o FILE`";
+    let tampered = |why: String, help: &str| {
+        Failure::new(Exit::Refused, format!("`{shown}` is refused: {why}"), help)
+            .refusing(Reason::Tampered)
+    };
     match unopened {
-        Unopened::Format(error) => Failure::new(
-            Exit::Refused,
-            format!("`{shown}` is refused: {error}"),
-            "make a new contract: `opal plan TASK -o FILE`",
-        ),
-        Unopened::Envelope(OpenError::NotARecipient) => Failure::new(
-            Exit::Refused,
-            format!(
-                "`{shown}` is refused: it is not sealed to this runner (infra_missing:seed_keystore)"
-            ),
-            OpenError::NotARecipient.help(),
-        ),
-        Unopened::Envelope(error) => {
-            Failure::new(Exit::Refused, format!("`{shown}` is refused: {error}"), error.help())
+        Unopened::Format(error) => tampered(error.to_string(), again),
+        Unopened::Envelope(OpenError::NotARecipient) => {
+            let key = own.map_or_else(String::new, |key| format!("; its key is {key}"));
+            let message = format!(
+                "`{shown}` is refused: this machine is not among the recipients{key} \
+                 (infra_missing:seed_keystore)"
+            );
+            let help = match own {
+                Some(key) => format!(
+                    "make it again with `--recipient {key}`, or bring a key that may open it with \
+                     `--identity`"
+                ),
+                None => OpenError::NotARecipient.help().to_owned(),
+            };
+            Failure::new(Exit::Refused, message, help).refusing(Reason::NotSealed)
         }
-        Unopened::Signature(signer) => Failure::new(
-            Exit::NotTrusted,
-            format!(
-                "`{shown}` is refused: the signature is not that of `{signer}`, which it names"
-            ),
-            "get the file again from whoever signed it",
-        ),
-        Unopened::Seed => Failure::new(
-            Exit::Refused,
-            format!("`{shown}` is refused: its seed is not the one that it was made with"),
-            "make a new contract: `opal plan TASK -o FILE`",
-        ),
+        Unopened::Envelope(error) => tampered(error.to_string(), error.help()),
+        Unopened::Signature(signer) => {
+            let why = format!("the signature is not that of `{signer}`, which it names");
+            let failure = tampered(why, "get the file again from whoever signed it");
+            Failure { exit: Exit::NotTrusted, ..failure }
+        }
+        Unopened::Seed => {
+            tampered("its seed is not the one that it was made with".to_owned(), again)
+        }
     }
 }
 

@@ -61,7 +61,7 @@ fn against_today(
     };
     let (context, source) = (today.context(context), today.loaded());
     let watched = Watched::begin()?;
-    let fresh = match run::replan(context, options, source, &mut opened, &watched)? {
+    let fresh = match run::replan(context, options, source, &mut opened, &watched, &mut None)? {
         Ok(fresh) => fresh,
         Err(exit) => return Ok(exit),
     };

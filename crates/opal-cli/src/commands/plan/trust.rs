@@ -6,7 +6,8 @@ use opal_core::contract::{Contract, Frame};
 use opal_runtime::contracts::Opened;
 use opal_runtime::keys::{Credentials, PublicKey};
 use opal_runtime::ledger::Ledger;
-use opal_runtime::policy::{Facts, Files, Policy, Randomness, Signature};
+use opal_runtime::policy::{Facts, Files, Policy, Randomness, RefusalKind, Signature};
+use opal_runtime::record::Reason;
 
 use super::contract::unix_time;
 use crate::dispatch::Context;
@@ -72,7 +73,12 @@ pub(crate) fn judge(policy: &Policy, bytes: &[u8], contract: &Contract) -> Resul
     let Err(refusals) = policy.judge(&facts, unix_time()) else { return Ok(()) };
     let mut refusals = refusals.into_iter();
     let Some(first) = refusals.next() else { return Ok(()) };
-    let failure = Failure::new(Exit::NotTrusted, first.message, first.help);
+    let reason = match first.kind {
+        RefusalKind::NotSigned => Reason::Unsigned,
+        RefusalKind::BadSignature => Reason::Tampered,
+        RefusalKind::NotTrusted | RefusalKind::TooOld | RefusalKind::NoExpiry => Reason::NotTrusted,
+    };
+    let failure = Failure::new(Exit::NotTrusted, first.message, first.help).refusing(reason);
     Err(refusals
         .fold(failure, |failure, more| failure.help(format!("{}: {}", more.message, more.help))))
 }
@@ -94,6 +100,23 @@ pub(crate) fn may_draw(
     ))
 }
 
+/// Refuses a run without a contract, where the rules demand one. `target` is what a record calls it.
+pub(crate) fn may_run_directly(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    (source, target): (&Path, &str),
+) -> Result<(), Failure> {
+    let policy = policy(context, options, &Required::default(), Some(source))?;
+    if policy.allows_direct(target) {
+        return Ok(());
+    }
+    Err(Failure::new(
+        Exit::NotTrusted,
+        format!("the policy demands a contract for `{target}`; nothing was run"),
+        "make one with `opal plan -o FILE TASK`, and run it with `opal run --plan FILE`",
+    ))
+}
+
 /// Refuses what has ended, and what was made for a single run that it has had. `mend` is the command
 /// that makes the contract anew, where it is known.
 pub(crate) fn not_over(
@@ -108,9 +131,11 @@ pub(crate) fn not_over(
         let root = context.root(options.root.as_ref());
         root.is_some_and(|root| Ledger::new(&root).is_used(&opened.id))
     };
-    let why = match made.expires.filter(|end| unix_time() >= *end) {
-        Some(end) => format!("it ended at {}", crate::view::plan::time(end)),
-        None if made.once && is_used() => "it was made for a single run, and has had it".into(),
+    let (reason, why) = match made.expires.filter(|end| unix_time() >= *end) {
+        Some(end) => (Reason::Expired, format!("it ended at {}", crate::view::plan::time(end))),
+        None if made.once && is_used() => {
+            (Reason::Used, "it was made for a single run, and has had it".to_owned())
+        }
         None => return Ok(()),
     };
     let mend = mend().unwrap_or_else(|| "opal plan TASK -o FILE".to_owned());
@@ -118,5 +143,6 @@ pub(crate) fn not_over(
         Exit::Refused,
         format!("`{}` is refused: {why}", path.display()),
         format!("make a new contract: `{mend}`"),
-    ))
+    )
+    .refusing(reason))
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let policy = trust::policy(context, &options, &required(matches), source.as_deref())?;
     trust::judge(&policy, &bytes, contract)?;
     trust::not_over(context, &options, path, &opened, &|| {
-        if let Some(words) = run::of_module(&options, contract, path) {
+        if let Some(words) = run::of_module(context, &options, contract, path) {
             return Some(words);
         }
         let loaded = Loaded::read(source.as_deref()?, &context.registry).ok()?;

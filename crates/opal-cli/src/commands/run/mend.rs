@@ -1,4 +1,5 @@
-//! The command that makes a contract anew. Who signed it and whom it was sealed to is not known.
+//! The command that makes a new contract, with all the options of the old one. What is typed now comes
+//! in place of what the contract says.
 
 use std::path::Path;
 
@@ -6,6 +7,7 @@ use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
+use opal_runtime::keys::{Credentials, PublicKey};
 
 use super::today::recorded;
 use crate::commands::module;
@@ -22,21 +24,25 @@ pub(crate) fn mend(
     source: &Loaded,
     path: &Path,
 ) -> String {
-    if let Some(words) = of_module(options, contract, path) {
+    if let Some(words) = of_module(context, options, contract, path) {
         return words;
     }
     let plan = contract.plan();
     let target = &plan.target;
     let task = source.task(&target.name).filter(|_| target.name != Target::SCRIPT);
     // Options of a task stand behind its name, opal's before it: they can have the same names.
-    let mut words = vec!["opal plan -o".to_owned(), quoted(&path.display().to_string())];
+    let mut words = vec!["opal plan -o".to_owned(), quoted(&output(path))];
     if task.is_some() && !project::is_default(&source.path) {
         option(&mut words, "-f", &source.path.display().to_string());
     }
-    if let Some(root) = options.root.as_ref().or(context.typed.root.as_ref()) {
-        option(&mut words, "--root", &root.display().to_string());
+    let typed = options.root.as_ref().or(context.typed.root.as_ref());
+    let root = typed.map(|root| root.display().to_string());
+    let root = root.or_else(|| kept(contract, "root").first().cloned());
+    root.iter().for_each(|root| option(&mut words, "--root", root));
+    if options.env_files.is_empty() {
+        kept(contract, "env-file").iter().for_each(|file| option(&mut words, "--env-file", file));
     }
-    words.extend(terms(options, contract));
+    words.extend(terms(context, options, contract));
     match &task {
         Some(task) => {
             if builtins::is_reserved_by_plan(&task.name) {
@@ -45,7 +51,7 @@ pub(crate) fn mend(
             words.extend(tasks::words(task, &target.arguments));
         }
         None => {
-            words.push(quoted(&source.name));
+            words.push(quoted(&source.path.display().to_string()));
             if let Some(Value::Array(items)) = target.arguments.get("args") {
                 words.extend(items.iter().map(tasks::word));
             }
@@ -55,7 +61,12 @@ pub(crate) fn mend(
 }
 
 /// The same where it is a contract of a module.
-pub(crate) fn of_module(options: &PlanOptions, contract: &Contract, path: &Path) -> Option<String> {
+pub(crate) fn of_module(
+    context: &Context<'_>,
+    options: &PlanOptions,
+    contract: &Contract,
+    path: &Path,
+) -> Option<String> {
     let spec = recorded(contract);
     let target = &contract.plan().target;
     let mut words = module::run::typed(target, spec.as_deref())?;
@@ -64,14 +75,18 @@ pub(crate) fn of_module(options: &PlanOptions, contract: &Contract, path: &Path)
         let files = module::run::env_files(target);
         files.into_iter().for_each(|file| option(&mut words, "--env-file", file));
     }
-    words.extend(terms(options, contract));
-    option(&mut words, "--dry-run -o", &path.display().to_string());
+    words.extend(terms(context, options, contract));
+    option(&mut words, "--dry-run -o", &output(path));
     Some(words.join(" "))
 }
 
 /// What was said about the contract itself.
-fn terms(options: &PlanOptions, contract: &Contract) -> Vec<String> {
+fn terms(context: &Context<'_>, options: &PlanOptions, contract: &Contract) -> Vec<String> {
     let mut words = Vec::new();
+    if let Some(key) = signer(context, options, contract) {
+        option(&mut words, "--sign", &key);
+    }
+    kept(contract, "recipient").iter().for_each(|who| option(&mut words, "--recipient", who));
     if let Some(identity) = &options.identity {
         option(&mut words, "--identity", identity);
     }
@@ -90,6 +105,30 @@ fn terms(options: &PlanOptions, contract: &Contract) -> Vec<String> {
         words.push("--once".to_owned());
     }
     words
+}
+
+/// An option that the contract was made with.
+fn kept<'c>(contract: &'c Contract, name: &str) -> &'c [String] {
+    contract.provenance().options.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// What the contract was signed with. One of format 1.0 has only the public key: the name is that of
+/// the key of this machine that goes with it.
+fn signer(context: &Context<'_>, options: &PlanOptions, contract: &Contract) -> Option<String> {
+    if let Some(name) = kept(contract, "sign").first() {
+        return Some(name.clone());
+    }
+    let signer = PublicKey::from_bytes(contract.provenance().signer?).to_string();
+    let root = context.root(options.root.as_ref())?;
+    let keys = Credentials::new(&root).list().unwrap_or_default();
+    let mut keys = keys.into_iter().filter_map(|key| key.found.ok());
+    let named = keys.find(|key| key.public == signer);
+    Some(named.map_or_else(|| "KEY".to_owned(), |key| key.name.as_str().to_owned()))
+}
+
+/// Where the new contract goes: a file, also where the old one came from standard input.
+fn output(path: &Path) -> String {
+    if path == Path::new("-") { "new.plan".to_owned() } else { path.display().to_string() }
 }
 
 fn option(words: &mut Vec<String>, name: &str, value: &str) {

@@ -191,6 +191,7 @@ fn status_trouble(server: &str, status: u16) -> Trouble {
     let (kind, help) = match status {
         404 | 410 => (TroubleKind::Missing, "check the address"),
         401 | 403 | 407 => (TroubleKind::Denied, "this page wants to know who asks"),
+        502..=504 => (TroubleKind::Unreachable, "the server itself is not there: try again later"),
         _ => (TroubleKind::Failed, "try the address with `curl -v`"),
     };
     Trouble::new(kind, format!("{server} answered with status {status}"), help)
@@ -200,7 +201,7 @@ fn status_trouble(server: &str, status: u16) -> Trouble {
 fn trouble(server: &str, error: &Error, limit: Duration) -> Trouble {
     let (kind, message, help) = match error {
         Error::Timeout(_) => (
-            TroubleKind::TimedOut,
+            TroubleKind::Unreachable,
             format!("{server} did not answer within {limit:?}"),
             "try the address with `curl -v`",
         ),
@@ -212,7 +213,7 @@ fn trouble(server: &str, error: &Error, limit: Duration) -> Trouble {
             "check its certificate, and whether the port speaks `https`",
         ),
         Error::InvalidProxyUrl | Error::ConnectProxyFailed(_) => (
-            TroubleKind::Failed,
+            TroubleKind::Unreachable,
             format!("the proxy to {server} does not work"),
             "check `https_proxy`, `http_proxy` and `no_proxy`",
         ),
@@ -232,7 +233,7 @@ fn trouble(server: &str, error: &Error, limit: Duration) -> Trouble {
 
 fn no_server(server: &str) -> Trouble {
     Trouble::new(
-        TroubleKind::Missing,
+        TroubleKind::Unreachable,
         format!("{server} was not found"),
         "check the name and the network",
     )
@@ -245,7 +246,7 @@ fn io_trouble(server: &str, error: &io::Error) -> Trouble {
     }
     let (kind, message, help) = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
-            TroubleKind::TimedOut,
+            TroubleKind::Unreachable,
             format!("{server} did not answer in time"),
             "try the address with `curl -v`",
         ),
@@ -256,7 +257,7 @@ fn io_trouble(server: &str, error: &io::Error) -> Trouble {
             "check its certificate, and whether the port speaks `https`",
         ),
         other => (
-            TroubleKind::Failed,
+            TroubleKind::Unreachable,
             format!("{server} cannot be reached: {other}"),
             "check the name, the port and the network",
         ),

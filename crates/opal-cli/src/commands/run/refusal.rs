@@ -1,0 +1,101 @@
+//! The record of a contract that was not run: every refusal leaves one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use opal_core::Value;
+use opal_core::contract::{Contract, Frame};
+use opal_core::hash::Algorithm;
+use opal_core::record::{Counts, Status};
+use opal_runtime::record::{
+    self, Contract as Named, Drifted, Ending, Header, Reason, Refusal, RunId,
+};
+
+use crate::commands::execute::recording;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::{planning, view};
+
+/// Somebody asked for a contract to be run.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) asked: &'a Asked,
+    pub(super) path: &'a Path,
+    pub(super) bytes: &'a [u8],
+}
+
+impl Attempt<'_> {
+    /// Records a failure that refuses the contract, and hands it on.
+    pub(super) fn refused(&self, failure: Failure, contract: Option<&Contract>) -> Failure {
+        if let Some(reason) = failure.refusal {
+            self.keep(contract, (reason, failure.message.clone(), failure.exit), Vec::new());
+        }
+        failure
+    }
+
+    /// That it cannot be kept changes nothing. A dry run refuses nothing.
+    pub(super) fn keep(
+        &self,
+        contract: Option<&Contract>,
+        (reason, message, exit): (Reason, String, Exit),
+        drift: Vec<Drifted>,
+    ) {
+        if self.asked.plan.dry_run || self.asked.run.no_record {
+            return;
+        }
+        let Some(root) = self.context.root(self.asked.plan.root.as_ref()) else { return };
+        // Of a file that nobody could open, what it says about itself.
+        let frame = Frame::read(self.bytes).ok();
+        let source = contract.and_then(super::today::recorded);
+        let file = self.path.file_name().map(|name| name.to_string_lossy());
+        let target = match (contract, &frame) {
+            (Some(contract), _) => {
+                recording::target(source.as_deref().unwrap_or(self.path), contract.plan())
+            }
+            (None, Some(frame)) => frame.target(),
+            (None, None) => file.as_deref().unwrap_or_default(),
+        };
+        let said = frame.as_ref().map(Frame::header);
+        let nothing = BTreeMap::<String, Value>::new();
+        let start = planning::here().ok();
+        let at = SystemTime::now();
+        let header = Header {
+            id: RunId::new(at, opal_runtime::keys::name()),
+            at,
+            target,
+            arguments: contract.map_or(&nothing, |contract| &contract.plan().target.arguments),
+            algorithm: said.map_or(Algorithm::default(), |header| header.algorithm),
+            plan_hash: said.map(|header| header.plan_hash),
+            contract: Some(Named {
+                file_digest: Algorithm::Sha256.digest(&[self.bytes]),
+                path: self.path.display().to_string(),
+            }),
+            drift,
+            refusal: Some(Refusal { reason, message }),
+            directory: start.as_deref().map(recording::directory),
+            place: start.as_deref().and_then(recording::place),
+            commit: source.as_deref().and_then(planning::checked_out),
+            host: Some(planning::host()),
+            user: self.context.ambient.user.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            pid: std::process::id(),
+        };
+        let ending = Ending {
+            at,
+            took: Duration::ZERO,
+            status: Status::Refused,
+            code: i32::from(exit.code()),
+            counts: Counts::default(),
+            failed: None,
+            beside: Vec::new(),
+            hidden: &[],
+            resources: Vec::new(),
+        };
+        if let Err(unwritten) = record::refused(&root, header, &ending) {
+            view::plan::note(&unwritten.to_string());
+        }
+    }
+}
