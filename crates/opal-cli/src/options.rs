@@ -11,6 +11,7 @@
 mod format;
 mod modules;
 mod run;
+mod selection;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,7 @@ use crate::failure::Failure;
 use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use run::{Resume, RunOptions, branch_output};
-use table::{LOOKS, Of, ROWS, Row};
+use table::{LOOKS, Of, ROWS, Row, SELECTS};
 pub(crate) use words::{Taken, known, names, names_behind, taken};
 
 /// What was asked of opal: of the plan, and of the run.
@@ -35,8 +36,9 @@ pub(crate) use words::{Taken, known, names, names_behind, taken};
 pub(crate) struct Asked {
     pub(crate) plan: PlanOptions,
     pub(crate) run: RunOptions,
-    /// Ids or paths of the steps that are told of.
-    pub(crate) only: Vec<String>,
+    /// Ids or paths of the steps that are selected, and of those that are not.
+    only: Vec<String>,
+    skip: Vec<String>,
 }
 
 /// Which options stand behind the name of a task.
@@ -52,7 +54,7 @@ impl Behind {
     fn rows(self) -> impl Iterator<Item = &'static Row> {
         let looks = self == Self::Look;
         let general = ROWS.iter().filter(move |row| !looks || row.of == Of::Both);
-        general.chain(LOOKS.iter().filter(move |_| looks))
+        general.chain(SELECTS.iter().chain(&LOOKS).filter(move |_| looks))
     }
 }
 
@@ -110,7 +112,8 @@ pub(crate) fn run_args() -> Vec<Arg> {
 pub(crate) fn apply_args() -> Vec<Arg> {
     let is_for_apply = |row: &&Row| row.is_of(Of::Run);
     let dry_run = Row::arg(&ROWS[0]).help("Change nothing, and say what would change");
-    ROWS.iter().filter(is_for_apply).map(Row::arg).chain([dry_run]).collect()
+    let selecting = SELECTS.iter().map(Row::arg);
+    ROWS.iter().filter(is_for_apply).map(Row::arg).chain([dry_run]).chain(selecting).collect()
 }
 
 /// The options of `opal verify`.
@@ -201,14 +204,15 @@ impl Asked {
     }
 
     pub(crate) fn from(matches: &ArgMatches) -> Result<Self, Failure> {
-        let only = Given(matches).many("only");
-        Ok(Self { plan: PlanOptions::from(matches)?, run: RunOptions::from(matches)?, only })
+        let (only, skip) = (Given(matches).many("only"), Given(matches).many("skip"));
+        Ok(Self { plan: PlanOptions::from(matches)?, run: RunOptions::from(matches)?, only, skip })
     }
 
     /// These, and where they say nothing, `other`.
     pub(crate) fn or(self, other: Self) -> Self {
         let only = [self.only, other.only].concat();
-        Self { plan: self.plan.or(other.plan), run: self.run.or(other.run), only }
+        let skip = [self.skip, other.skip].concat();
+        Self { plan: self.plan.or(other.plan), run: self.run.or(other.run), only, skip }
     }
 
     /// Whether they make sense where nothing runs.

@@ -85,7 +85,9 @@ impl Subject<'_> {
         let loaded = self.loaded;
         let parse = match &loaded.form {
             Form::Language(parse) => parse,
-            Form::Config(Ok(config)) => return Ok(Program::Lowered(config::lower(config))),
+            Form::Config(Ok(config)) => {
+                return Ok(Program::Lowered(config::lower(config, &context.registry)));
+            }
             Form::Module(run) => return Ok(Program::Lowered(module::lower(&run.prepared))),
             Form::Config(Err(errors)) => return Err(errors.clone()),
         };

@@ -10,10 +10,11 @@ use opal_core::plan::{Plan, Step};
 use opal_core::resolver::Trouble;
 use opal_core::resource::{self, Verification};
 use opal_runtime::plan::Resolved;
+use opal_runtime::selection::Selection;
 use opal_runtime::session::{LocalSession, Session, Setup};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::{self, Report, Survey, USUAL_JOBS};
+use opal_runtime::verify::{self, Direction, Report, Survey, USUAL_JOBS};
 
 use crate::dispatch::Context;
 use crate::failure::Failure;
@@ -32,7 +33,9 @@ pub(crate) struct Look<'l> {
     pub(crate) jobs: Option<usize>,
     /// For every look.
     pub(crate) timeout: Option<Duration>,
-    pub(crate) only: &'l [String],
+    pub(crate) selection: Selection<'l>,
+    /// How differences are written.
+    pub(crate) direction: Direction,
     /// What differences are told apart with, for a contract.
     pub(crate) key: Option<&'l PlaceholderKey>,
 }
@@ -65,7 +68,8 @@ impl Look<'_> {
             stop: self.stop,
             jobs: self.jobs.unwrap_or(USUAL_JOBS),
             timeout: self.timeout,
-            only: self.only,
+            selection: self.selection,
+            direction: self.direction,
             key: self.key,
             clock: SystemTime::now,
         };

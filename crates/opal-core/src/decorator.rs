@@ -22,6 +22,8 @@ pub struct Descriptor {
     /// Whether a name belongs to the path, as in `@env.HOME`.
     pub subject: Subject,
     pub params: &'static [Param],
+    /// Of these optional parameters exactly one is given.
+    pub one_of: &'static [&'static str],
     /// Any further `NAME=value` is taken too, with this type (`@environ`).
     pub open_params: Option<Type>,
     pub returns: Option<Returns>,
@@ -217,6 +219,7 @@ impl Descriptor {
         docs: "",
         subject: Subject::None,
         params: &[],
+        one_of: &[],
         open_params: None,
         returns: None,
         any_with: None,

@@ -24,7 +24,9 @@ use crate::placeholder::Placeholder;
 use crate::record::Shown;
 use crate::resolver::{Inputs, Probe, Trouble};
 
-pub use identity::{Described, depends_on, described, id, is_placed, key, name, placed, thing};
+pub use identity::{
+    Described, depends_on, described, id, is_placed, key, label, name, placed, thing, title,
+};
 
 /// Looks at a state of the world and changes nothing.
 pub trait Verify: Sync + fmt::Debug {
@@ -83,6 +85,8 @@ pub struct Finding {
     pub is_private: bool,
     /// What lines that are there, and none are expected instead of, may be an older form of.
     pub removed: Option<Secret>,
+    /// Why an apply will not correct it, where it will not.
+    pub refusal: Option<Trouble>,
 }
 
 impl Finding {
@@ -131,10 +135,23 @@ impl Finding {
         self
     }
 
+    /// An apply will fail, and say this.
+    #[must_use]
+    pub fn with_refusal(mut self, refusal: Option<Trouble>) -> Self {
+        self.refusal = refusal;
+        self
+    }
+
     fn new(status: Status, message: impl Into<String>) -> Self {
-        let (details, content, removed) = (None, None, None);
-        let message = Secret::new(message);
-        Self { status, message, details, content, is_private: false, removed }
+        Self {
+            status,
+            message: Secret::new(message),
+            details: None,
+            content: None,
+            is_private: false,
+            removed: None,
+            refusal: None,
+        }
     }
 }
 
@@ -143,6 +160,8 @@ impl Finding {
 pub struct Verification {
     /// The step's own `id`, or its path.
     pub id: String,
+    /// What it is called for people.
+    pub name: Option<Shown<'static>>,
     /// The path of the step.
     pub path: Box<str>,
     /// Which thing it is about: `template:/etc/app.conf`.
@@ -151,10 +170,19 @@ pub struct Verification {
     pub message: Shown<'static>,
     pub details: Option<Shown<'static>>,
     pub blocked: Option<Blocked>,
+    /// Why an apply will not correct it.
+    pub refusal: Option<Refusal>,
     /// Of the details before anything was hidden, under the key of a contract that is made or held.
     pub digest: Option<Placeholder>,
     pub took: Duration,
     pub at: SystemTime,
+}
+
+/// Why an apply will fail, though it can be seen what differs.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub error: Shown<'static>,
+    pub help: Vec<Shown<'static>>,
 }
 
 /// Why something is blocked.

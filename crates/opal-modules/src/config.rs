@@ -11,20 +11,24 @@
 //! | fields | keys: known, given twice, missing | `fields` |
 //! | values | nodes to values, against the parameters of the descriptors | `values`, `given` |
 //! | steps | steps, settings and validations | `steps`, `validations`, tables in `keys` |
+//! | repeats | variables, conditions and lists of steps | `repeats`, `expressions` |
 //! | dependencies | ids, unknown and disabled prerequisites, circles | `dependencies` |
 //! | lower, convert | the same program as a unit and as source text | `lower`, `convert` |
 //! | schema | the JSON Schema for editors | `schema` |
 //!
-//! A value of a configuration is plain data: nothing in it is a reference or a variable of opal's,
-//! and only `command` and `check` are shell text. Everything that is wrong is reported at once.
+//! A value of a configuration is plain data, but for references to its own variables: `@var.NAME`
+//! where it declares `vars`, and `@var.item` in a step with `for_each`. Only `command` and `check` are
+//! shell text, which no reference reaches. Everything that is wrong is reported at once.
 
 mod convert;
 pub(crate) mod dependencies;
 pub(crate) mod document;
+mod expressions;
 pub(crate) mod fields;
 mod given;
 mod keys;
 mod lower;
+mod repeats;
 pub(crate) mod report;
 pub(crate) mod scalar;
 mod schema;
@@ -35,11 +39,11 @@ mod values;
 
 use opal_core::decorator::{Descriptor, Param};
 use opal_core::text::MAX_SOURCE_BYTES;
-use opal_core::{Code, Diagnostic, Duration, Registry, Span};
+use opal_core::{Code, Diagnostic, Duration, Registry, Span, Value};
 use opal_syntax::Foreign;
 
 pub use convert::convert;
-pub use given::Given;
+pub use given::{Given, Whole};
 pub use lower::lower;
 pub use schema::schema;
 pub use validations::Check;
@@ -52,6 +56,7 @@ pub struct Config {
     pub name: Option<String>,
     pub description: Option<String>,
     pub settings: Settings,
+    pub variables: Vec<Variable>,
     /// In the order of the file, disabled ones included.
     pub steps: Vec<Step>,
     pub validations: Vec<Validation>,
@@ -72,14 +77,42 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Step {
     pub id: String,
-    /// What it is called for people.
-    pub name: Option<String>,
     pub enabled: bool,
+    pub when: Option<When>,
+    pub for_each: Option<ForEach>,
     /// The resource of its type.
     pub descriptor: &'static Descriptor,
     /// In the order of the parameters, `id` and `depends_on` among them.
     pub arguments: Vec<Argument>,
     /// Its first key.
+    pub span: Span,
+}
+
+/// A variable of the whole configuration.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    pub name: String,
+    pub value: Value,
+    pub span: Span,
+}
+
+/// A condition, as the language writes it.
+#[derive(Clone, Debug)]
+pub struct When {
+    pub source: String,
+    pub span: Span,
+}
+
+/// A step that is there once for each element of a list.
+#[derive(Clone, Debug)]
+pub struct ForEach {
+    /// The variable that holds the list, as the language writes it.
+    pub source: Option<String>,
+    pub items: Vec<Value>,
+    /// What names an element: `@var.item` or a field of it.
+    pub key: &'static str,
+    /// The ids of the elements' steps.
+    pub ids: Vec<String>,
     pub span: Span,
 }
 
@@ -101,6 +134,17 @@ impl Config {
     /// The steps that are not left out.
     pub fn enabled(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.enabled)
+    }
+}
+
+impl Step {
+    /// The id as the language writes it: that of an element ends in the element's name.
+    fn id_source(&self) -> String {
+        let id = Given::Data(Value::String(self.id.clone().into())).to_string();
+        match &self.for_each {
+            Some(for_each) => format!("{}.{}\"", id.trim_end_matches('"'), for_each.key),
+            None => id,
+        }
     }
 }
 

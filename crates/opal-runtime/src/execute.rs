@@ -56,14 +56,15 @@ mod tally;
 mod together;
 mod turns;
 mod undeclared;
+mod unselected;
 mod values;
 mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
 use opal_core::action::{BranchOutput, Failure, Halt, Why};
@@ -122,6 +123,8 @@ pub struct Job<'a> {
     pub output: ShownBranches,
     /// The path of the first step to run; those before it are skipped.
     pub from: Option<&'a str>,
+    /// The paths of the resources that were selected; the other steps are skipped. None for all.
+    pub selected: Option<&'a BTreeSet<Box<str>>>,
     /// A look at all resources before the run: what was satisfied then is not looked at again, as long
     /// as nothing has been done.
     pub known: Option<&'a Report>,
@@ -242,6 +245,10 @@ struct Walk<'p> {
     tally: Mutex<Tally<'p>>,
     /// What became of resources, by their ids.
     fates: Mutex<BTreeMap<&'p str, resource::Fate>>,
+    /// The ids of all steps, once somebody asks.
+    ids: OnceLock<BTreeSet<&'p str>>,
+    /// The ids that selected steps depend on, once somebody asks.
+    needed: OnceLock<BTreeSet<&'p str>>,
     /// Whether a step has done something: what was satisfied before may no longer be.
     has_acted: AtomicBool,
     /// How often a change of what is described was begun or ended.
@@ -266,6 +273,8 @@ impl<'p> Walk<'p> {
             alone: alone::Alone::default(),
             tally: Mutex::default(),
             fates: Mutex::default(),
+            needed: OnceLock::new(),
+            ids: OnceLock::new(),
             has_acted: AtomicBool::new(false),
             changed: AtomicU64::new(0),
             kept: Mutex::default(),
@@ -282,7 +291,10 @@ impl<'p> Walk<'p> {
     /// A step as people see it.
     fn text(&self, step: &Step) -> Shown<'static> {
         let Job { plan, registry, showing, vault, .. } = self.job;
-        vault.scrub(&running_text(plan, step, registry, &showing.visible))
+        // A resource goes by its id and name, all else by what was written.
+        let label = self.described(step).and_then(|it| opal_core::resource::label(plan, step, it));
+        let text = label.unwrap_or_else(|| running_text(plan, step, registry, &showing.visible));
+        vault.scrub(&text)
     }
 
     /// A step that failed although it never started: it was skipped, or could not be connected.

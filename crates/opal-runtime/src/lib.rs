@@ -45,6 +45,7 @@ pub mod record;
 pub mod regular;
 pub mod root;
 pub mod script;
+pub mod selection;
 pub mod session;
 pub mod stop;
 pub mod trusted;

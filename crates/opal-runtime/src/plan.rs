@@ -79,6 +79,8 @@ pub enum Purpose {
     Quick,
     /// To be run at once.
     Run,
+    /// To verify its resources: what only other steps need is left open.
+    Verify,
     /// To be kept, so that another run can be compared with it.
     Contract,
     /// To be compared with a contract of format 1.0, which leaves out arguments that have their
@@ -155,7 +157,7 @@ pub fn plan(
         Err(expand::Stop) => return Err(planner.into_errors().into()),
     };
     let resolved = settle::settle(planner, steps, keys)?;
-    let errors = resources::check(&resolved, request.registry, probe);
+    let errors = resources::check(&resolved, request.unit, request.registry, probe);
     if errors.is_empty() { Ok(resolved) } else { Err(errors.into()) }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Plan ──rehearse──▶ resources, each with its directory and environment
-//!      ──round─────▶ the next whose prerequisites are satisfied ──crew──▶ look ──scrub──▶ Verification
+//!      ──round─────▶ the next whose prerequisites are known ──crew──▶ look ──scrub──▶ Verification
 //! ```
 //!
 //! | what | where |
@@ -11,16 +11,18 @@
 //! | which look comes next, and what it has found, safe to show | `round` |
 //! | threads that look, and are left behind where they do not answer | `crew` |
 //! | one look, cut off in time | `look`, `watched` |
-//! | what was found, safe to show | `details` |
+//! | what was found, safe to show, and which way a difference is read | `details`, `direction` |
 //!
-//! There are no retries, and one error never hides another. What a step depends on is looked at first;
-//! where that is not satisfied, the step is blocked and not looked at. What a quick plan left open is
-//! unknown.
+//! There are no retries, and one error never hides another. Prerequisites are verified first. A step
+//! whose prerequisite is missing or blocked is verified too: where that gives an answer, the answer is
+//! reported with a note; where it does not, the step is blocked by its prerequisite. A drifted
+//! prerequisite changes nothing. What a quick plan left open is unknown.
 //!
 //! Deliberately not here: acting. The executor looks again right before it acts, with the same `look`.
 
 mod crew;
 pub(crate) mod details;
+mod direction;
 mod look;
 mod pretend;
 mod rehearse;
@@ -36,16 +38,17 @@ use std::time::{Duration, Instant, SystemTime};
 use opal_core::action::Why;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Key, Plan};
-use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource::Verification;
-use opal_core::{Code, Data, Registry, Span};
+use opal_core::{Data, Registry};
 
 use crate::execute::Unready;
+use crate::selection::Selection;
 use crate::session::Session;
 use crate::stop::Stop;
 use crate::vault::Vault;
 
 pub(crate) use details::Sight;
+pub use direction::Direction;
 pub(crate) use look::{Look, limit, look};
 
 /// Looks that are under way at a time, unless somebody says so.
@@ -77,9 +80,10 @@ pub struct Survey<'a> {
     pub jobs: usize,
     /// For every look, whatever its step says.
     pub timeout: Option<Duration>,
-    /// Ids or paths of the steps that are asked for; empty for all. What these depend on is looked
-    /// at too, and not told.
-    pub only: &'a [String],
+    /// The steps that are asked for. Their prerequisites are verified too, and not reported.
+    pub selection: Selection<'a>,
+    /// How differences are written.
+    pub direction: Direction,
     /// What the digests of differences are made with.
     pub key: Option<&'a PlaceholderKey>,
     pub clock: fn() -> SystemTime,
@@ -108,12 +112,6 @@ pub fn verify(
     Ok(Report { verifications, took: since.elapsed(), stopped })
 }
 
-/// What is wrong with what was asked for, and with no step of the plan.
-fn unready(message: impl Into<String>, help: String) -> Unready {
-    let trouble = Trouble::new(TroubleKind::Invalid, message, help);
-    Unready { path: String::new(), span: Span::at(0), line: 1, code: Code::NotReady, trouble }
-}
-
 impl fmt::Debug for Survey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Survey")
@@ -121,7 +119,7 @@ impl fmt::Debug for Survey<'_> {
             .field("start", &self.start)
             .field("jobs", &self.jobs)
             .field("timeout", &self.timeout)
-            .field("only", &self.only)
+            .field("selection", &self.selection)
             .finish_non_exhaustive()
     }
 }

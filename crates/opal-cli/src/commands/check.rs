@@ -103,7 +103,7 @@ fn language(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failur
 fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
     match config::read(text, &context.registry) {
         Ok(config) => {
-            let texts = check::texts(&config::lower(&config), &context.registry);
+            let texts = check::texts(&config::lower(&config, &context.registry), &context.registry);
             syntax::of_file(&texts, text, &world(context)?)
         }
         Err(found) => Ok(found),

@@ -91,6 +91,13 @@ impl Errand<'_> {
         self.keeper.map_or(Ok(()), Keeper::set_off)
     }
 
+    /// The contract, and in what it is no longer true.
+    fn held(&self) -> (Option<Contract>, Vec<Drifted>) {
+        let held = self.contract.as_ref();
+        let drift = held.map(|held| held.drift.clone()).unwrap_or_default();
+        (held.map(|held| held.named.clone()), drift)
+    }
+
     /// Nothing runs, and whoever was told that something would hears why.
     fn abandoned(&self, failure: Failure) -> Failure {
         self.keeper.inspect(|keeper| keeper.abandon(&failure.message));
@@ -119,6 +126,7 @@ pub(crate) fn execute(
     let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan, vault)?;
     let stop = errand.watched.stop();
+    let selected = verify::selected(context, asked, errand.resolved)?;
     let job = Job {
         plan,
         values: secrets,
@@ -134,6 +142,7 @@ pub(crate) fn execute(
         jobs: asked.run.jobs.map(Into::into),
         output: ShownBranches { asked: asked.run.output, usual: look.branch_output() },
         from: from.as_deref(),
+        selected: selected.as_ref(),
         known: None,
         is_declared: errand.subject.loaded.is_config(),
         stdin: true,
@@ -155,11 +164,9 @@ pub(crate) fn execute(
         return Ok(exit);
     }
     let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
-    let held = errand.contract.as_ref().map(|held| (held.named.clone(), held.drift.clone()));
-    let (contract, drift) = held.unzip();
+    let (contract, drift) = errand.held();
     let source = &errand.subject.loaded.path;
-    let header =
-        recording::header(context, (source, &start), plan, contract, drift.unwrap_or_default());
+    let header = recording::header(context, (source, &start), plan, contract, drift);
     let recording = Recording::begin(context, asked, header, (plan, vault), kept_by)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");

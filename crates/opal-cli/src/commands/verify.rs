@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use opal_core::plan::{Plan, Step};
+use opal_core::resolver::Trouble;
 use opal_core::resource;
 use opal_core::{Registry, Value};
 use opal_runtime::execute;
 use opal_runtime::plan::{Purpose, Resolved};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::Report;
+use opal_runtime::verify::{Direction, Report};
 
 use super::task;
 use crate::dispatch::Context;
@@ -67,7 +68,8 @@ pub(crate) fn verify(
     let counts = Counts::of(&resolved.plan, &context.registry);
     let vault = vault(&resolved);
     let what = (subject, &*resolved);
-    let report = look(context, asked, what, &vault, watched.stop(), limit(asked))?;
+    let report =
+        look(context, asked, what, &vault, watched.stop(), (limit(asked), Direction::Report))?;
     if let Some(exit) = report.stopped.and(watched.exit()) {
         return Err(interrupted(exit, &report, counts));
     }
@@ -75,7 +77,7 @@ pub(crate) fn verify(
         file: &subject.loaded.name,
         report: &report,
         others: counts.others,
-        is_part: !asked.only.is_empty(),
+        is_part: !asked.selection().is_all(),
         mend: &mend(subject),
     };
     view::verify::show(&findings, asked, context)?;
@@ -86,7 +88,7 @@ pub(crate) fn verify(
     Ok(if all_satisfied { Exit::Done } else { Exit::Differs })
 }
 
-/// The plan with every value, for which nothing is left behind.
+/// The plan with every value that its resources need, for which nothing is left behind.
 pub(crate) fn plan(
     context: &Context<'_>,
     subject: &Subject<'_>,
@@ -96,7 +98,7 @@ pub(crate) fn plan(
 ) -> Outcome<Resolved> {
     let options = &asked.plan;
     let mut keys = subject.passing_keys(context, options);
-    let planned = subject.plan(context, program, options, Purpose::Run, &mut keys, watched)?;
+    let planned = subject.plan(context, program, options, Purpose::Verify, &mut keys, watched)?;
     let Ok(resolved) = planned else { return Ok(planned) };
     // A check that the shell cannot read would look like one that fails.
     let world = subject.world(context, options)?.stopped_by(watched.stop());
@@ -118,16 +120,34 @@ pub(crate) fn look(
     (subject, resolved): (&Subject<'_>, &Resolved),
     vault: &Vault,
     stop: &Stop,
-    timeout: Option<Duration>,
+    (timeout, direction): (Option<Duration>, Direction),
 ) -> Result<Report, Failure> {
-    let total = match asked.only.len() {
-        0 => Counts::of(&resolved.plan, &context.registry).resources,
-        some => some,
+    let total = match selected(context, asked, resolved)? {
+        Some(selected) => selected.len(),
+        None => Counts::of(&resolved.plan, &context.registry).resources,
     };
     let progress = Progress::begin(context, asked, total);
     let jobs = asked.run.jobs.map(Into::into);
-    let look = Look { subject, resolved, vault, stop, jobs, timeout, only: &asked.only, key: None };
+    let (selection, key) = (asked.selection(), None);
+    let look = Look { subject, resolved, vault, stop, jobs, timeout, selection, direction, key };
     look.take(context, &asked.plan, &|_| progress.another())
+}
+
+/// The paths of the resources that were selected; none where nothing was said.
+pub(crate) fn selected(
+    context: &Context<'_>,
+    asked: &Asked,
+    resolved: &Resolved,
+) -> Result<Option<BTreeSet<Box<str>>>, Failure> {
+    if asked.selection().is_all() {
+        return Ok(None);
+    }
+    let paths = asked.selection().paths(&resolved.plan, &resolved.secrets, &context.registry);
+    paths.map(Some).map_err(|unready| {
+        // Of what was typed: it holds no value.
+        let Trouble { message, help, .. } = unready.trouble;
+        Failure { help, ..Failure::usage(message, "") }
+    })
 }
 
 pub(crate) fn vault(resolved: &Resolved) -> Vault {

@@ -85,10 +85,16 @@ pub(super) static ROWS: [Row; 31] = [
     row("timings", Nothing, Run, "Show how long each step took, at the end")
 ];
 
+/// What `opal verify` and `opal apply` have: which steps are meant.
+#[rustfmt::skip]
+pub(super) static SELECTS: [Row; 2] = [
+    row("only", Texts("ID"), Look, "Only this step, by its id or path; may be repeated"),
+    row("skip", Texts("ID"), Look, "All steps but this one, by its id or path; may be repeated"),
+];
+
 /// What `opal verify` has besides those that are for everybody.
 #[rustfmt::skip]
-pub(super) static LOOKS: [Row; 4] = [
-    row("only", Texts("ID"), Look, "Tell of this step only, by its id or path; may be repeated"),
+pub(super) static LOOKS: [Row; 3] = [
     row("timeout", Text("DURATION"), Look, "How long each look may take, whatever the steps say; else 30s"),
     short('j', row("jobs", Text("N"), Look, "At most N looks at a time, and never more than 32; else 16")),
     short('v', row("verbose", Nothing, Look, "Also show the differences, and what to do about what is blocked")),
@@ -111,7 +117,7 @@ impl Row {
     pub(super) fn arg(&self) -> Arg {
         let heading = match self.of {
             Run => "Options of a run",
-            Look => "Options of a look",
+            Look => "Options for resources",
             Plan | Both => "Options of opal",
         };
         let arg = Arg::new(Self::id(self.name)).long(self.name).help(self.help);

@@ -124,12 +124,17 @@ fn usage(descriptor: &Descriptor) -> String {
         Subject::None => String::new(),
         Subject::Required(_) | Subject::OrParam(_) => ".NAME".to_owned(),
     };
+    let one_of = descriptor.one_of.join(" | ");
     let required: Vec<&str> = descriptor
         .params
         .iter()
-        .filter(|param| matches!(param.presence, Presence::Required))
-        .filter(|param| descriptor.subject != Subject::OrParam(param.name))
-        .map(|param| param.name)
+        .filter_map(|param| match param.presence {
+            Presence::Required if descriptor.subject != Subject::OrParam(param.name) => {
+                Some(param.name)
+            }
+            _ if descriptor.one_of.first() == Some(&param.name) => Some(&*one_of),
+            _ => None,
+        })
         .collect();
     let more = descriptor.params.len() > required.len() || descriptor.open_params.is_some();
     let mut inside = required.join(", ");

@@ -17,6 +17,7 @@ mod tests;
 
 use std::fmt::Write as _;
 
+use opal_core::record::Shown;
 use opal_core::resource::{Status, Verification};
 use opal_runtime::verify::Report;
 
@@ -31,6 +32,12 @@ use crate::options::Asked;
 pub(crate) use changes::{Preview, preview};
 pub(crate) use difference::{bounded, whole};
 pub(crate) use progress::Progress;
+
+/// How the differences of a verification are read, and those of an apply.
+const LEGEND_OF_A_REPORT: &str =
+    "differences: lines with `-` are expected, lines with `+` are what is there";
+const LEGEND_OF_CHANGES: &str =
+    "differences: lines with `-` are removed, lines with `+` are written";
 
 /// What `opal verify` has found.
 #[derive(Debug)]
@@ -66,7 +73,7 @@ pub(crate) fn first(report: &Report, asked: &Asked, context: &Context<'_>) {
     let colour = context.ambient.stderr_colour(context.typed.colour);
     let mut out = format!("{}\n", summary(report, Paint(colour)));
     let satisfied = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
-    let skipped: Vec<String> = satisfied.map(|it| visible(&it.id)).collect();
+    let skipped: Vec<String> = satisfied.map(name_of).collect();
     if !skipped.is_empty() {
         let names = skipped.join(", ");
         let _ = writeln!(out, "will be skipped, unless a step before changes it: {names}");
@@ -84,6 +91,9 @@ fn human(findings: &Findings<'_>, verbose: bool, colour: bool) -> String {
     }
     let mut out = table(&report.verifications, paint);
     if verbose {
+        if report.verifications.iter().any(has_diff) {
+            let _ = write!(out, "\n{LEGEND_OF_A_REPORT}\n");
+        }
         report.verifications.iter().for_each(|found| details(found, paint, &mut out));
     }
     let _ = write!(out, "\n{}\n", summary(report, paint));
@@ -100,7 +110,7 @@ fn table(all: &[Verification], paint: Paint) -> String {
         let Verification { status, message, took, .. } = found;
         table.row([
             paint.status(*status, symbol(*status)),
-            visible(&found.id),
+            name_of(found),
             paint.status(*status, status.name()),
             time(*took),
             visible(&message.text()),
@@ -109,18 +119,43 @@ fn table(all: &[Verification], paint: Paint) -> String {
     table.finish(|head| paint.code("2", head))
 }
 
+/// `conf`, or `conf (Web server)` where the step has a name.
+fn name_of(found: &Verification) -> String {
+    let id = visible(&found.id);
+    match &found.name {
+        Some(name) => format!("{id} ({})", visible(&name.text())),
+        None => id,
+    }
+}
+
+/// Whether there is a difference to show line by line.
+fn has_diff(found: &Verification) -> bool {
+    let is_header = |line: &str| line.starts_with("--- ");
+    found.details.as_ref().is_some_and(|details| details.text().lines().any(is_header))
+}
+
 /// What there is to say about a step in several lines.
 fn details(found: &Verification, paint: Paint, out: &mut String) {
     let blocked = found.blocked.as_ref().filter(|blocked| !blocked.by_prerequisite);
     if found.details.is_none() && blocked.is_none() {
         return;
     }
-    let (id, key) = (visible(&found.id), visible(&found.key.text()));
-    let _ = writeln!(out, "\n{}: {}, {key}", paint.code("1", &id), found.status.name());
+    let (name, key) = (name_of(found), visible(&found.key.text()));
+    let _ = writeln!(out, "\n{}: {}, {key}", paint.code("1", &name), found.status.name());
     if let Some(details) = &found.details {
         out.push_str(&whole(&details.text(), paint.0));
     }
-    for help in blocked.into_iter().flat_map(|blocked| &blocked.help) {
+    let help = blocked.map_or(&[][..], |blocked| &blocked.help);
+    let help = found.refusal.as_ref().map_or(help, |refusal| {
+        let error = visible(&refusal.error.text());
+        let _ = writeln!(out, "  apply will not correct it: {error}");
+        &refusal.help
+    });
+    help_lines(help, paint, out);
+}
+
+fn help_lines(help: &[Shown<'_>], paint: Paint, out: &mut String) {
+    for help in help {
         let _ = writeln!(out, "  {}: {}", paint.code("1;32", "help"), visible(&help.text()));
     }
 }

@@ -7,6 +7,7 @@ mod check;
 mod command_line;
 mod completions;
 mod configs;
+mod configs_program;
 mod contract;
 mod convert;
 mod documents;

@@ -2,6 +2,7 @@
 
 mod diffs;
 mod hard;
+mod hides_nothing;
 mod others;
 mod private;
 
@@ -91,16 +92,16 @@ fn where_it_cannot_look_at_all_it_exits_with_3() {
 }
 
 #[test]
-fn a_chain_is_blocked_behind_its_first_missing_link() {
+fn a_chain_is_verified_behind_its_first_missing_link() {
     let opal = chain();
-    assert_statuses(&opal, &[("dir", "missing"), ("conf", "blocked"), ("link", "blocked")]);
+    assert_statuses(&opal, &[("dir", "missing"), ("conf", "missing"), ("link", "missing")]);
     opal.call(&["verify", "site.yaml"])
-        .says("dependencies not satisfied: dir (missing)")
-        .says("dependencies not satisfied: conf (blocked)");
+        .says("; depends on dir (missing)")
+        .says("; depends on conf (missing)");
     opal.call(&["apply", "site.yaml"]).code(0);
     assert_statuses(&opal, &[("dir", "satisfied"), ("conf", "satisfied"), ("link", "satisfied")]);
     opal.write("out/app.conf", "port=81\n");
-    assert_statuses(&opal, &[("dir", "satisfied"), ("conf", "drifted"), ("link", "blocked")]);
+    assert_statuses(&opal, &[("dir", "satisfied"), ("conf", "drifted"), ("link", "satisfied")]);
 }
 
 #[test]
@@ -115,10 +116,10 @@ fn a_diamond_names_all_that_is_not_satisfied() {
     std::fs::create_dir(opal.path().join("top")).unwrap();
     opal.call(&["verify", "site.yaml"])
         .code(1)
-        .says("dependencies not satisfied: left (missing), right (missing)");
+        .says("; depends on left (missing), right (missing)");
     std::fs::create_dir(opal.path().join("left")).unwrap();
     let expected =
-        [("top", "satisfied"), ("left", "satisfied"), ("right", "missing"), ("end", "blocked")];
+        [("top", "satisfied"), ("left", "satisfied"), ("right", "missing"), ("end", "missing")];
     assert_statuses(&opal, &expected);
 }
 
@@ -189,7 +190,7 @@ fn tasks_take_their_arguments_and_the_options_of_a_look_behind_them() {
     // The function's own flag wins.
     opal.call(&["verify", "setup", "web", "--only", "nothing"]).code(1).says("missing");
     opal.call(&["verify", "setup", "web", "--yes"]).code(2);
-    opal.call(&["verify", "setup", "--help"]).code(0).says("Options of a look");
+    opal.call(&["verify", "setup", "--help"]).code(0).says("Options for resources");
 }
 
 #[test]

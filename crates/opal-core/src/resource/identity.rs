@@ -91,6 +91,28 @@ pub fn name<'p>(plan: &'p Plan, step: &'p Step) -> &'p str {
     shown.map_or(&*step.path, |text| text.as_ref())
 }
 
+/// What a step is called for people, where it was given a `name` that all may see.
+#[must_use]
+pub fn title<'p>(plan: &'p Plan, step: &'p Step) -> Option<&'p str> {
+    match step.arg("name")? {
+        Arg::Const(Value::String(text)) => Some(text.as_ref()),
+        Arg::Value(key) => match plan.values.get(key).and_then(|it| it.public.as_ref()) {
+            Some(Value::String(text)) => Some(text.as_ref()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The line that stands for a step with an `id`: `conf (Web server): template:/etc/app.conf`. None
+/// where it has none, and goes by what was written.
+#[must_use]
+pub fn label(plan: &Plan, step: &Step, described: Described) -> Option<String> {
+    let id = Some(name(plan, step)).filter(|name| **name != *step.path)?;
+    let title = title(plan, step).map_or_else(String::new, |title| format!(" ({title})"));
+    Some(format!("{id}{title}: {}", key(plan, step, described)))
+}
+
 /// Which thing a step is about: `template:/etc/app.conf`, in one line and safe to show.
 #[must_use]
 pub fn key(plan: &Plan, step: &Step, described: Described) -> String {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use opal_core::Registry;
+use opal_core::{Registry, Value};
 use opal_runtime::Words;
 use opal_syntax::Style;
 
-use super::given::is_invisible;
-use super::{Config, Step, shell};
+use super::given::{Given, is_invisible};
+use super::{Config, ForEach, Step, shell};
 
 /// The same program in the language: planning it gives the same steps.
 #[must_use]
@@ -19,6 +19,13 @@ pub fn convert(config: &Config, registry: &Registry) -> String {
         comment(text, &mut out);
     }
     if !out.is_empty() {
+        out.push('\n');
+    }
+    for variable in &config.variables {
+        let value = Given::Data(variable.value.clone());
+        push(&mut out, format_args!("var {} = {value}\n", variable.name));
+    }
+    if !config.variables.is_empty() {
         out.push('\n');
     }
     if config.enabled().next().is_some() {
@@ -39,21 +46,33 @@ pub fn convert(config: &Config, registry: &Registry) -> String {
 }
 
 fn branch(config: &Config, step: &Step, out: &mut String) {
-    if let Some(name) = &step.name {
-        comment(name, out);
+    let mut blocks = 0;
+    let mut open = |out: &mut String, head: std::fmt::Arguments<'_>| {
+        push(out, format_args!("{head} {{\n"));
+        blocks += 1;
+    };
+    if let Some(ForEach { source, items, .. }) = &step.for_each {
+        let items = || Given::Data(Value::Array(items.clone())).to_string();
+        let over = source.clone().unwrap_or_else(items);
+        open(out, format_args!("for item in {over}"));
+    }
+    if let Some(when) = &step.when {
+        open(out, format_args!("if {}", when.source));
     }
     if let Some(timeout) = config.settings.timeout {
-        push(out, format_args!("@timeout({timeout}) {{\n"));
+        open(out, format_args!("@timeout({timeout})"));
     }
     push(out, format_args!("@{}(", step.descriptor.path));
     for (index, argument) in step.arguments.iter().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
-        push(out, format_args!("{separator}{}={}", argument.param.name, argument.value));
+        let value = match argument.param.name {
+            "id" => step.id_source(),
+            _ => argument.value.to_string(),
+        };
+        push(out, format_args!("{separator}{}={value}", argument.param.name));
     }
     out.push_str(")\n");
-    if config.settings.timeout.is_some() {
-        out.push_str("}\n");
-    }
+    out.push_str(&"}\n".repeat(blocks));
 }
 
 /// Text for people; what cannot be seen there is left out.

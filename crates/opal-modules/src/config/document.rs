@@ -43,6 +43,16 @@ impl Node {
     }
 }
 
+impl Node {
+    /// The text of a single value.
+    pub(crate) fn word(&self) -> Option<&str> {
+        match &self.kind {
+            NodeKind::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// With every alias written out.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {

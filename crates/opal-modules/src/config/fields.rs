@@ -114,6 +114,12 @@ impl<'n> Fields<'n> {
         }
     }
 
+    /// `names` are the keys of which one is needed.
+    pub(crate) fn missing_one_of(&self, names: &str, report: &mut Report<'_>) {
+        let message = format!("{} needs one of {names}", self.what);
+        report.error(Code::ConfigMissingKey, self.head, message, "add exactly one of them");
+    }
+
     /// Complains about every key that is not known, though it is not known what takes the others.
     pub(crate) fn slips(mut self, known: &[&str], report: &mut Report<'_>) {
         for key in known {

@@ -30,7 +30,7 @@ pub(super) static FILE: [Param; 3] = [
 ];
 
 /// The keys of the file whose values have keys of their own.
-pub(super) const SECTIONS: [&str; 3] = ["settings", "steps", "validations"];
+pub(super) const SECTIONS: [&str; 4] = ["settings", "steps", "validations", "vars"];
 
 pub(super) static SETTINGS: [Param; 5] = [
     Param {
@@ -72,21 +72,19 @@ pub(super) static SETTINGS: [Param; 5] = [
 ];
 
 /// What a step has besides the parameters of its resource. A parameter of the same name is meant
-/// before these: `name` of a `service` is the service.
-pub(super) static STEP: [Param; 2] = [
-    Param {
-        name: "name",
-        presence: Presence::Optional,
-        docs: "what the step is called, for people",
-        ..Param::BASE
-    },
-    Param {
-        name: "enabled",
-        ty: Type::Bool,
-        presence: Presence::Default(Value::Bool(true)),
-        docs: "false leaves the step out",
-        ..Param::BASE
-    },
+/// before it: `enabled` of a `service` is whether it starts with the machine.
+pub(super) static STEP: [Param; 1] = [Param {
+    name: "enabled",
+    ty: Type::Bool,
+    presence: Presence::Default(Value::Bool(true)),
+    docs: "false leaves the step out",
+    ..Param::BASE
+}];
+
+/// What a step has of a program: its condition, and the list it is repeated for.
+pub(super) const PROGRAM: [(&str, &str); 2] = [
+    ("when", "an expression over `@var`, `@os` and `@env`: the step is left out where it is false"),
+    ("for_each", "a list: the step is there once for each element, which is `@var.item`"),
 ];
 
 /// The long form of an element of `packages`.

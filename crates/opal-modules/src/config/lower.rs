@@ -1,28 +1,31 @@
 //! From a configuration to the unit that a source text would give.
 //!
 //! ```text
+//! var NAME = …
 //! @parallel(max=N, on_failure="wait") {
-//!     @timeout(T) { @RESOURCE(…, id="a") }
+//!     for item in LIST { if CONDITION { @timeout(T) { @RESOURCE(…, id="a.@var.item") } } }
 //!     …
 //! }
 //! VALIDATION
 //! ```
 
-use opal_core::{Span, Value};
+use opal_core::{Registry, Span, Value};
 use opal_runtime::unit::{
-    self, Block, Call, Expr, ExprKind, Name, Operand, Piece, Reference, ShellText, Statement,
-    StatementKind, Unit, Work,
+    self, Block, Branch, Call, Expr, ExprKind, Name, Operand, Piece, Reference, ShellText,
+    Statement, StatementKind, Unit, Work,
 };
 
 use super::given::Given;
-use super::{Argument, Config, Step, shell};
+use super::repeats::ITEM;
+use super::{Argument, Config, ForEach, Step, Variable, When, expressions, shell};
 
 /// The program of a configuration: a script without functions. Its places are those of the YAML
 /// text, so a plan is asked for with no text beside it.
 #[must_use]
-pub fn lower(config: &Config) -> Unit {
-    let mut statements = Vec::new();
-    let steps: Vec<Statement> = config.enabled().map(|step| branch(config, step)).collect();
+pub fn lower(config: &Config, registry: &Registry) -> Unit {
+    let mut statements: Vec<Statement> = config.variables.iter().map(variable).collect();
+    let branch = |step| branch(config, step, registry);
+    let steps: Vec<Statement> = config.enabled().map(branch).collect();
     if let Some(first) = steps.first() {
         let span = first.span;
         let mut args = vec![named("max", Value::Int(config.settings.parallel), span)];
@@ -39,19 +42,55 @@ pub fn lower(config: &Config) -> Unit {
     Unit { functions: Vec::new(), script: Block { statements, span: Span::at(0) } }
 }
 
-fn branch(config: &Config, step: &Step) -> Statement {
-    let args = step.arguments.iter().map(argument).collect();
-    let inner = call(step.descriptor.path, args, None, step.span);
-    let Some(timeout) = config.settings.timeout else { return inner };
-    let limit = named("duration", Value::Duration(timeout), step.span);
-    let block = Block { statements: vec![inner], span: step.span };
-    call("timeout", vec![limit], Some(block), step.span)
+fn variable(variable: &Variable) -> Statement {
+    let Variable { name, value, span } = variable;
+    let name = Name { text: name.clone(), span: *span };
+    let value = Expr { kind: ExprKind::Literal(value.clone()), span: *span };
+    Statement { kind: StatementKind::Var { name, value }, span: *span }
 }
 
-fn argument(argument: &Argument) -> unit::Argument {
+fn branch(config: &Config, step: &Step, registry: &Registry) -> Statement {
+    let args = step.arguments.iter().map(|it| argument(it, step, registry)).collect();
+    let mut inner = call(step.descriptor.path, args, None, step.span);
+    if let Some(timeout) = config.settings.timeout {
+        let limit = named("duration", Value::Duration(timeout), step.span);
+        inner = call("timeout", vec![limit], Some(block(inner)), step.span);
+    }
+    if let Some(When { source, span }) = &step.when {
+        let condition = Some(expression(source, registry, *span));
+        let kind = StatementKind::If(vec![Branch { condition, body: block(inner) }]);
+        inner = Statement { kind, span: *span };
+    }
+    if let Some(ForEach { source, items, span, .. }) = &step.for_each {
+        let over = match source {
+            Some(source) => expression(source, registry, *span),
+            None => Expr { kind: ExprKind::Literal(Value::Array(items.clone())), span: *span },
+        };
+        let names = vec![Name { text: ITEM.to_owned(), span: *span }];
+        let kind = StatementKind::For { names, over, body: block(inner) };
+        inner = Statement { kind, span: *span };
+    }
+    inner
+}
+
+fn block(statement: Statement) -> Block {
+    Block { span: statement.span, statements: vec![statement] }
+}
+
+/// Reading has seen that it is one.
+fn expression(source: &str, registry: &Registry, span: Span) -> Expr {
+    let missing = Expr { kind: ExprKind::Missing, span };
+    expressions::parse(source, registry, span).unwrap_or(missing)
+}
+
+fn argument(argument: &Argument, step: &Step, registry: &Registry) -> unit::Argument {
     let span = argument.span;
     let kind = match &argument.value {
+        Given::Data(_) if argument.param.name == "id" && step.for_each.is_some() => {
+            expression(&step.id_source(), registry, span).kind
+        }
         Given::Data(value) => ExprKind::Literal(value.clone()),
+        Given::Open { .. } => expression(&argument.value.to_string(), registry, span).kind,
         Given::Regex(text) => ExprKind::Regex(text.clone()),
         Given::Command { text, plain: true } => literal(text),
         Given::Command { text, plain: false } => ExprKind::Reference(Reference {

@@ -18,12 +18,15 @@ pub(crate) struct Report<'r> {
     pub(crate) registry: &'r Registry,
     errors: Vec<Diagnostic>,
     suggestions: usize,
+    /// The variables that the step which is read can use; none where texts are only texts.
+    pub(crate) variables: Vec<String>,
     patterns: BTreeMap<&'static str, Option<Regex>>,
 }
 
 impl<'r> Report<'r> {
     pub(crate) fn new(registry: &'r Registry) -> Self {
-        Self { registry, errors: Vec::new(), suggestions: 0, patterns: BTreeMap::new() }
+        let (errors, variables, patterns) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { registry, errors, suggestions: 0, variables, patterns }
     }
 
     pub(crate) fn push(&mut self, error: Diagnostic) {

@@ -31,6 +31,11 @@ pub fn schema(registry: &Registry) -> String {
         "minItems": 1,
         "items": by_type(steps),
     });
+    file["properties"]["vars"] = json!({
+        "description": "values that steps use as `@var.NAME`",
+        "type": "object",
+        "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "const": "item" } },
+    });
     file["properties"]["validations"] = json!({
         "description": "what must hold when all steps are done",
         "type": "array",
@@ -63,7 +68,44 @@ fn step(descriptor: &'static Descriptor, resource: &'static Resource) -> Json {
     let mut form = object(descriptor.params.iter().chain(own), Some(resource));
     form["description"] = json!(descriptor.summary);
     form["properties"]["type"] = json!({ "const": resource.yaml });
+    for (name, docs) in keys::PROGRAM {
+        form["properties"][name] = json!({ "description": docs });
+    }
+    form["properties"]["when"]["type"] = json!(["string", "boolean"]);
+    form["properties"]["for_each"]["type"] = json!(["array", "string"]);
+    form["properties"]["for_each"]["pattern"] = json!("^@var\\.");
+    // Any value but these can be a reference to a variable; shell text holds none.
+    let closed = ["id", "depends_on", "enabled", "when", "for_each"];
+    for param in descriptor.params.iter().filter(|it| !closed.contains(&it.name) && !it.shell) {
+        for name in std::iter::once(param.name).chain(param.alias) {
+            open_to_variables(&mut form["properties"][name]);
+        }
+    }
+    if !descriptor.one_of.is_empty() {
+        let one = descriptor.one_of.iter().map(|name| json!({ "required": [name] }));
+        form["oneOf"] = one.collect();
+    }
     form
+}
+
+/// A number, a list or a mapping may be given as `"@var.NAME"`.
+fn open_to_variables(property: &mut Json) {
+    let takes_text = match &property["type"] {
+        Json::Array(types) => types.iter().any(|it| it == "string"),
+        one => one == "string",
+    };
+    let is_typed = property.get("type").is_some() || property.get("enum").is_some();
+    let has_pattern = property.get("pattern").is_some();
+    if !is_typed || property.get("const").is_some() || (takes_text && !has_pattern) {
+        return;
+    }
+    let Json::Object(mut own) = property.take() else { return };
+    let about: Vec<(String, Json)> = ["description", "default"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), own.remove(name)?)))
+        .collect();
+    *property = json!({ "anyOf": [own, { "type": "string", "pattern": "@var\\." }] });
+    about.into_iter().for_each(|(name, value)| property[name] = value);
 }
 
 fn validation(form: &keys::Form) -> Json {

@@ -1,5 +1,7 @@
 //! The file, its settings and its steps.
 
+use std::collections::BTreeMap;
+
 use opal_core::decorator::{Descriptor, Param, Presence, Resource};
 use opal_core::{Code, Diagnostic, Registry, Span, Value};
 
@@ -7,8 +9,10 @@ use super::dependencies::Draft;
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
 use super::given::Given;
-use super::report::Report;
-use super::{Argument, Config, Settings, Step, dependencies, keys, validations, values};
+use super::report::{Report, listed};
+use super::{
+    Argument, Config, Settings, Step, Variable, dependencies, keys, repeats, validations, values,
+};
 
 pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
     let mut fields = Fields::of(root, "a configuration", report)?;
@@ -18,8 +22,12 @@ pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
         Some(field) => settings(field.value, report),
         None => Some(Settings::of(&[])),
     };
+    let variables = match fields.take("vars") {
+        Some(field) => repeats::variables(field.value, report),
+        None => Vec::new(),
+    };
     let steps = match fields.take("steps") {
-        Some(field) => steps(field.value, report),
+        Some(field) => steps(field.value, &variables, report),
         None => {
             fields.missing(&["steps"], report);
             Vec::new()
@@ -32,7 +40,7 @@ pub(super) fn config(root: &Node, report: &mut Report<'_>) -> Option<Config> {
     let known = keys::FILE.iter().map(|param| param.name).chain(keys::SECTIONS);
     fields.finish(known, report);
     let (name, description) = (about("name"), about("description"));
-    Some(Config { name, description, settings: settings?, steps, validations })
+    Some(Config { name, description, settings: settings?, variables, steps, validations })
 }
 
 fn settings(node: &Node, report: &mut Report<'_>) -> Option<Settings> {
@@ -68,7 +76,7 @@ impl Settings {
     }
 }
 
-fn steps(node: &Node, report: &mut Report<'_>) -> Vec<Step> {
+fn steps(node: &Node, variables: &[Variable], report: &mut Report<'_>) -> Vec<Step> {
     let items = match &node.kind {
         NodeKind::List(items) if !items.is_empty() => items,
         _ => {
@@ -84,18 +92,45 @@ fn steps(node: &Node, report: &mut Report<'_>) -> Vec<Step> {
     for item in items {
         let Some(fields) = Fields::of(item, "a step", report) else { continue };
         let mut draft = Draft::of(&fields, "depends_on");
-        if let Some(step) = step(fields, &known, report) {
+        if let Some(step) = step(fields, &known, variables, report) {
             draft.enabled = step.enabled;
             steps.push(step);
         }
         drafts.push(draft);
     }
     dependencies::check(&drafts, report);
+    of_elements(&mut steps);
     steps
 }
 
+/// To depend on a step with `for_each` is to depend on the steps of all its elements.
+fn of_elements(steps: &mut [Step]) {
+    let ids: BTreeMap<String, Vec<String>> = steps
+        .iter()
+        .filter_map(|step| Some((step.id.clone(), step.for_each.as_ref()?.ids.clone())))
+        .collect();
+    let depends_on = |argument: &&mut Argument| argument.param.name == "depends_on";
+    for argument in steps.iter_mut().flat_map(|step| &mut step.arguments).filter(depends_on) {
+        if let Given::Data(Value::Array(wanted)) = &mut argument.value {
+            let all = std::mem::take(wanted).into_iter().flat_map(|id| match &id {
+                Value::String(text) if ids.contains_key(text.as_ref()) => {
+                    let ids = ids[text.as_ref()].iter().map(|id| Value::String(id.clone().into()));
+                    ids.collect()
+                }
+                _ => vec![id],
+            });
+            *wanted = all.collect();
+        }
+    }
+}
+
 /// `known` are the keys of all types.
-fn step(mut fields: Fields<'_>, known: &[&str], report: &mut Report<'_>) -> Option<Step> {
+fn step(
+    mut fields: Fields<'_>,
+    known: &[&str],
+    variables: &[Variable],
+    report: &mut Report<'_>,
+) -> Option<Step> {
     let span = fields.head;
     let Some(given) = type_name(&mut fields, report) else {
         fields.slips(known, report);
@@ -106,13 +141,40 @@ fn step(mut fields: Fields<'_>, known: &[&str], report: &mut Report<'_>) -> Opti
     // A parameter is meant before a key of the same name that every step has.
     let own = || keys::STEP.iter().filter(|param| descriptor.param(param.name).is_none());
     let about = arguments(&mut fields, own(), None, report);
-    let name = text(&about, "name");
+    let id = fields.get("id").and_then(Node::word);
+    let for_each = fields.take("for_each");
+    let for_each = for_each.and_then(|it| repeats::for_each(it, id, variables, report));
+    let mut names: Vec<&str> = variables.iter().map(|variable| &*variable.name).collect();
+    names.extend(for_each.as_ref().map(|_| repeats::ITEM));
+    let when = fields.take("when").and_then(|field| repeats::when(field, &names, report));
+    report.variables = names.iter().map(|name| (*name).to_owned()).collect();
     let enabled = !matches!(find(&about, "enabled"), Some(Given::Data(Value::Bool(false))));
+    one_of(&fields, descriptor, report);
     let arguments = arguments(&mut fields, descriptor.params.iter(), Some(resource), report);
     let params = descriptor.params.iter().map(|param| key(param, Some(resource)));
-    let known = params.chain(own().map(|param| param.name)).chain(["type"]);
-    fields.finish(known, report);
-    Some(Step { id: text(&arguments, "id")?, name, enabled, descriptor, arguments, span })
+    let program = keys::PROGRAM.iter().map(|(key, _)| *key);
+    let known = params.chain(own().map(|param| param.name)).chain(program);
+    fields.finish(known.chain(["type"]), report);
+    report.variables.clear();
+    let id = text(&arguments, "id")?;
+    Some(Step { id, enabled, when, for_each, descriptor, arguments, span })
+}
+
+/// Of some keys exactly one is given.
+fn one_of(fields: &Fields<'_>, descriptor: &Descriptor, report: &mut Report<'_>) {
+    let given = descriptor.one_of.iter().filter_map(|key| Some((*key, fields.get_field(key)?.key)));
+    let given: Vec<(&str, Span)> = given.collect();
+    let names = listed(descriptor.one_of.iter().copied());
+    match given[..] {
+        [] if !descriptor.one_of.is_empty() => fields.missing_one_of(&names, report),
+        [(first, place), (second, again), ..] => {
+            let message = format!("`{second}` is given, and so is `{first}`");
+            let error = Diagnostic::new(Code::ConfigRepeatedKey, again, message);
+            report
+                .push(error.also(place, "first here").help(format!("give exactly one of {names}")));
+        }
+        _ => {}
+    }
 }
 
 /// The resource that a step describes.
@@ -134,7 +196,7 @@ fn step_type(
 /// The keys that a step can have, whatever its type is.
 fn of_any_type(registry: &Registry) -> Vec<&'static str> {
     let params = types(registry).flat_map(|(descriptor, _)| descriptor.params);
-    let mut keys = vec!["type"];
+    let mut keys = vec!["type", "when", "for_each"];
     for param in keys::STEP.iter().chain(params) {
         for key in [Some(param.name), param.alias].into_iter().flatten() {
             if !keys.contains(&key) {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use opal_core::decorator::Param;
+use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Duration, Span, Type, Value, suggest};
 
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
-use super::given::Given;
-use super::keys;
+use super::given::{Given, Whole};
 use super::report::{Report, listed};
 use super::scalar::{Meaning, meaning};
 use super::shell;
 use super::steps::{self, arguments};
+use super::{expressions, keys};
 
 /// The pattern of permissions, for which numbers are a trap.
 const OCTAL: &str = "[0-7]{3,4}";
@@ -27,6 +28,9 @@ pub(super) fn given(
     if param.shell {
         return command(name, node, report);
     }
+    if let Some(open) = open(param, node, report) {
+        return open;
+    }
     if param.ty == Type::Regex {
         return regex(name, node, report);
     }
@@ -36,6 +40,55 @@ pub(super) fn given(
         (ty, _) => value(ty, name, node, report)?,
     };
     check(param, name, &value, node.head(), report).then_some(Given::Data(value))
+}
+
+/// What refers to variables, where the step can use some: a text with references in it, or a value
+/// that is nothing but a reference. The outer option is none where all of it is data.
+fn open(param: &'static Param, node: &Node, report: &mut Report<'_>) -> Option<Option<Given>> {
+    if report.variables.is_empty() || !refers(node) || matches!(param.name, "id" | "depends_on") {
+        return None;
+    }
+    let is_text = matches!(param.ty, Type::String | Type::OneOf(_) | Type::Duration | Type::Any);
+    let value = match &node.kind {
+        NodeKind::Scalar { text, .. } if is_text || expressions::is_reference(text) => {
+            Some(Value::String(text.clone().into()))
+        }
+        NodeKind::List(_) | NodeKind::Map(_) => any(param.name, node, report),
+        NodeKind::Scalar { .. } => {
+            let help = "give it nothing but a reference, such as `\"@var.NAME\"`";
+            wrong(param.name, &param.ty.with_article(), help, node, report);
+            None
+        }
+    };
+    let is_any = |element: &TypeRef| *element.get() == Type::Any;
+    let whole = Whole {
+        outside: !matches!(param.ty, Type::String | Type::OneOf(_)),
+        inside: matches!(&param.ty, Type::Array(it) | Type::Map(it) if is_any(it)),
+    };
+    let given = value.map(|value| Given::Open { value, whole });
+    if let Some(given) = &given {
+        let names = report.variables.clone();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        match expressions::parse(&given.to_string(), report.registry, node.head()) {
+            Ok(expr) => expressions::check(&expr, &names, report),
+            Err(why) => {
+                let message =
+                    format!("`{}` holds a reference that cannot be read: {why}", param.name);
+                let help = "write `@var.NAME`; `\\@` is the character itself";
+                report.error(Code::ConfigValue, node.head(), message, help);
+            }
+        }
+    }
+    Some(given)
+}
+
+/// Whether a reference to a variable is anywhere in it.
+fn refers(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Scalar { text, .. } => text.contains(expressions::VARIABLE),
+        NodeKind::List(items) => items.iter().any(|item| refers(item)),
+        NodeKind::Map(pairs) => pairs.iter().any(|(_, value)| refers(value)),
+    }
 }
 
 fn value(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
@@ -118,7 +171,7 @@ fn scalar(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option
 }
 
 /// Where anything may stand: what YAML means by it.
-fn any(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
+pub(super) fn any(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
     match &node.kind {
         NodeKind::List(_) => {
             value(&Type::Array(opal_core::types::TypeRef::Static(&Type::Any)), name, node, report)
@@ -254,6 +307,16 @@ fn command(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
     let text = written.trim_end_matches('\n');
     if text.trim().is_empty() {
         wrong(name, "a command", "write what the shell should run", node, report);
+        return None;
+    }
+    let refers = |it: &String| text.contains(&format!("{}{it}", expressions::VARIABLE));
+    if let Some(variable) = report.variables.iter().find(|it| refers(it)).cloned() {
+        let message = format!("`{name}` is shell text, where `@var.{variable}` is not replaced");
+        let shouted = variable.to_uppercase();
+        let help = format!(
+            "hand it over: `env: {{{shouted}: \"@var.{variable}\"}}`, and write `${shouted}`"
+        );
+        report.error(Code::ConfigValue, node.head(), message, help);
         return None;
     }
     let plain = shell::reads_back(text, report.registry);

@@ -1,7 +1,7 @@
 //! What is accepted, what is refused, and where the fault is said to be.
 
 use opal_core::{Duration, Value};
-use opal_modules::config::{Check, Config, Given};
+use opal_modules::config::{Argument, Check, Config, Given};
 
 use crate::support::{faults, read};
 
@@ -39,7 +39,9 @@ fn every_part_of_a_file_is_read() {
     assert!(!config.settings.dry_run);
     let enabled: Vec<&str> = config.enabled().map(|step| step.id.as_str()).collect();
     assert_eq!(enabled, ["page", "root"]);
-    assert_eq!(config.steps[0].name.as_deref(), Some("The page"));
+    let named = |it: &&Argument| it.param.name == "name";
+    let name = config.steps[0].arguments.iter().find(named).unwrap();
+    assert_eq!(name.value.to_string(), "\"The page\"");
     let timeout = Given::Data(Value::Duration(Duration::from_secs(120)));
     assert_eq!(argument(&config, "verify_timeout"), &timeout);
     let checks: Vec<&Check> = config.validations.iter().map(|one| &one.check).collect();

@@ -39,9 +39,8 @@ fn the_conversion_reads_as_people_write() {
 # And a check.
 
 @parallel(max=2, on_failure="wait") {
-    # The root
     @timeout(1m30s) {
-        @file.directory(path="~/www", mode="0755", id="root")
+        @file.directory(path="~/www", mode="0755", id="root", name="The root")
     }
     @timeout(1m30s) {
         @file.template(source="a", destination="b", vars={"list": [1, -2.5, null], "mail": "a\@b.example", "port": 80}, id="page", depends_on=["root"])
@@ -87,7 +86,7 @@ fn commands_of_every_kind_are_the_same() {
 fn an_at_in_a_command_is_text() {
     let config =
         read("version: 1\nsteps:\n  - {id: a, type: command, command: 'mail me@x @env.HOME'}\n");
-    let plan = plan_of(&config::lower(&config), None).unwrap();
+    let plan = plan_of(&config::lower(&config, &registry()), None).unwrap();
     assert!(format!("{plan:?}").contains("mail me@x @env.HOME"), "{plan:?}");
     assert!(plan.values.is_empty() && plan.reads.is_empty(), "{plan:?}");
 }
@@ -97,13 +96,15 @@ fn every_resource_can_be_written() {
     same(
         "version: 1\nsteps:\n\
          \x20 - {id: t, type: template, source: a, destination: t, env: true, allow_missing: true, mode: '0600'}\n\
-         \x20 - {id: c, type: copy, source: a, destination: c, overwrite: true, recursive: true, preserve_mode: false}\n\
+         \x20 - {id: c, type: copy, source: a, destination: c, overwrite: true, recursive: true, preserve_mode: false, owner: 0, group: 0}\n\
+         \x20 - {id: g, type: copy, content: a, destination: g, mode: '0600', when: '@os.name == \"linux\"'}\n\
+         \x20 - {id: e, type: directory, path: '@var.item', for_each: [e1, e2], depends_on: [g]}\n\
          \x20 - {id: s, type: symlink, source: a, target: s, force: true}\n\
          \x20 - {id: l, type: line_in_file, file: f, line: x, match: '^x', on_multiple_matches: all, backup: true, encoding: latin-1}\n\
          \x20 - {id: d, type: directory, path: d, owner: 1000, group: staff}\n\
          \x20 - {id: x, type: absent, path: x, recursive: true}\n\
          \x20 - {id: p, type: package, packages: [nginx, {name: y, version: 1.0}], manager: apt, update: true}\n\
-         \x20 - {id: r, type: repo, url: 'https://example.com/r.git', destination: r, branch: main, depth: 1}\n\
+         \x20 - {id: r, type: repo, url: 'https://example.com/r.git', destination: r, branch: main, depth: 1, force: true}\n\
          \x20 - {id: v, type: service, name: nginx, enabled: true, state: running}\n\
          \x20 - {id: u, type: user, name: app, uid: 2000, groups: [a, b], home: /h, shell: /bin/sh}\n\
          \x20 - {id: m, type: command, command: make, check: 'false', shell: sh, workdir: /, env: {A: 1}, depends_on: [t, c], verify_timeout: 90}\n",
@@ -122,7 +123,7 @@ fn faults_of_planning_point_into_the_configuration() {
     let yaml = "version: 1\nsteps:\n  - {id: a, type: directory, path: /x, mode: 0700}\n  \
                 - {id: b, type: directory, path: /x, mode: 0755}\n";
     let config = read(yaml);
-    let errors = plan_of(&config::lower(&config), None).unwrap_err();
+    let errors = plan_of(&config::lower(&config, &registry()), None).unwrap_err();
     let places: Vec<&str> = errors.iter().map(|error| &yaml[error.primary.span.range()]).collect();
     assert_eq!(places, ["id"], "{errors:#?}");
     assert!(errors[0].primary.span.start as usize > yaml.find("- {id: b").unwrap());

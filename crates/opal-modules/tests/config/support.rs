@@ -78,7 +78,7 @@ pub(crate) fn plan_of(
 
 #[track_caller]
 pub(crate) fn hash_of_config(config: &Config) -> Digest {
-    let unit = config::lower(config);
+    let unit = config::lower(config, &registry());
     plan_hash(&plan_of(&unit, None).unwrap_or_else(|errors| panic!("{errors:#?}")))
 }
 

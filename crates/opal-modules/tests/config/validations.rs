@@ -14,7 +14,7 @@ fn holds(validation: &str, directory: &Path) -> Result<(), String> {
     let yaml = format!(
         "version: 1\nsteps:\n  - {{id: a, type: absent, path: x}}\nvalidations:\n  - {validation}\n"
     );
-    let unit = config::lower(&read(&yaml));
+    let unit = config::lower(&read(&yaml), &crate::support::registry());
     let StatementKind::Step(step) = &unit.script.statements[1].kind else { panic!("{unit:#?}") };
     let Work::Shell(text) = &step.first.work else { panic!("{unit:#?}") };
     let ran = Command::new("sh")

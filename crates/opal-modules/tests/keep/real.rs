@@ -83,6 +83,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         jobs: None,
         output: execute::ShownBranches::GROUPED,
         from: None,
+        selected: None,
         known: None,
         is_declared: false,
         stdin: false,

@@ -332,6 +332,29 @@ impl Checker<'_> {
             let message = format!("`@{}` needs {}", descriptor.path, listed(names));
             self.error(Code::MissingArgument, span, message, form(descriptor));
         }
+        self.one_of(descriptor, given, span);
+    }
+
+    fn one_of(&mut self, descriptor: &'static Descriptor, given: &[Option<Span>], span: Span) {
+        let one_of = descriptor.one_of;
+        let params = descriptor.params.iter().zip(given);
+        let given = params.filter(|(param, _)| one_of.contains(&param.name));
+        let given: Vec<(&str, Span)> =
+            given.filter_map(|(param, span)| Some((param.name, (*span)?))).collect();
+        let names = listed(one_of.iter().copied());
+        match given[..] {
+            [] if !one_of.is_empty() => {
+                let message = format!("`@{}` needs one of {names}", descriptor.path);
+                self.error(Code::MissingArgument, span, message, form(descriptor));
+            }
+            [(first, place), (second, again), ..] => {
+                let message = format!("`{second}` is given, and so is `{first}`");
+                let error = Diagnostic::new(Code::RepeatedArgument, again, message);
+                let help = format!("give exactly one of {names}");
+                self.report(error.also(place, "first here").help(help));
+            }
+            _ => {}
+        }
     }
 }
 

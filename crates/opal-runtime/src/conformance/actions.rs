@@ -143,6 +143,7 @@ impl Trial {
             stop,
             jobs: None,
             from: None,
+            selected: None,
             known: None,
             is_declared: false,
             stdin: false,
@@ -161,12 +162,16 @@ fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
     if let Subject::Required(_) = descriptor.subject {
         step.args.push(("subject".into(), Arg::Const(Value::text("conformance"))));
     }
+    let has_one = given.iter().any(|(name, _)| descriptor.one_of.contains(name));
     for param in descriptor.params {
         let value = given.iter().find(|(name, _)| *name == param.name);
         let arg = match (value, &param.presence) {
             (Some((_, value)), _) => Arg::Const(value.clone()),
             (None, Presence::Required) if param.shell => text(OWN),
             (None, Presence::Required) => Arg::Const(sample(param)),
+            (None, _) if descriptor.one_of.first() == Some(&param.name) && !has_one => {
+                Arg::Const(sample(param))
+            }
             _ => continue,
         };
         step.args.push((param.name.into(), arg));

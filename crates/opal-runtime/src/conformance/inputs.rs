@@ -21,6 +21,9 @@ pub(super) fn least(descriptor: &Descriptor, given: &Inputs, canary: &str) -> In
         let made = match &param.presence {
             _ if left_out => None,
             Presence::Required => Some(sample(param, canary)),
+            Presence::Optional if is_chosen(descriptor, param, given) => {
+                Some(sample(param, canary))
+            }
             Presence::Optional => None,
             Presence::Default(value) => Some(Input::Data(Data::from(value))),
         };
@@ -29,6 +32,12 @@ pub(super) fn least(descriptor: &Descriptor, given: &Inputs, canary: &str) -> In
         }
     }
     inputs
+}
+
+/// Whether a parameter stands for those of which exactly one is given.
+fn is_chosen(descriptor: &Descriptor, param: &Param, given: &Inputs) -> bool {
+    descriptor.one_of.first() == Some(&param.name)
+        && !descriptor.one_of.iter().any(|name| given.args.contains_key(name))
 }
 
 fn sample(param: &Param, canary: &str) -> Input {

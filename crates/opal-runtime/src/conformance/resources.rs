@@ -18,10 +18,11 @@ use opal_core::{Registry, Value};
 use super::actions::{Nobody, plan_of, registry, step};
 use super::{Findings, Law, Violation};
 use crate::execute::{Job, Outcome, ShownBranches, execute};
+use crate::selection::Selection;
 use crate::session::{LocalSession, Session, Setup};
 use crate::stop::Stop;
 use crate::vault::Vault;
-use crate::verify::{Survey, USUAL_JOBS, verify};
+use crate::verify::{Direction, Survey, USUAL_JOBS, verify};
 
 /// A world in which a resource is tried.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +200,8 @@ impl Trial<'_> {
             stop: &Stop::new(),
             jobs: USUAL_JOBS,
             timeout: None,
-            only: &[],
+            selection: Selection::default(),
+            direction: Direction::Report,
             key: None,
             clock: || SystemTime::UNIX_EPOCH,
         };
@@ -228,6 +230,7 @@ impl Trial<'_> {
             stop: &Stop::new(),
             jobs: None,
             from: None,
+            selected: None,
             known: None,
             is_declared: false,
             stdin: false,

@@ -7,6 +7,27 @@ use opal_core::{Type, Value};
 /// Permission bits as `chmod` takes them, without signs or letters.
 pub(super) const OCTAL: &str = "[0-7]{3,4}";
 
+/// Permissions, owner and group of what a resource keeps.
+pub(super) const MODE: Param = Param {
+    name: "mode",
+    presence: Presence::Optional,
+    pattern: Some(OCTAL),
+    docs: "the permissions in octal, such as `0640`",
+    ..Param::BASE
+};
+pub(super) const OWNER: Param = Param {
+    name: "owner",
+    presence: Presence::Optional,
+    docs: "the user it belongs to, by name or number",
+    ..Param::BASE
+};
+pub(super) const GROUP: Param = Param {
+    name: "group",
+    presence: Presence::Optional,
+    docs: "the group it belongs to, by name or number",
+    ..Param::BASE
+};
+
 pub(super) const STRINGS: Type = Type::Array(TypeRef::Static(&Type::String));
 pub(super) const STRING_MAP: Type = Type::Map(TypeRef::Static(&Type::String));
 
@@ -58,6 +79,14 @@ pub(super) const ID: Param = Param {
     presence: Presence::Optional,
     pattern: Some("[A-Za-z0-9_][A-Za-z0-9_.-]*"),
     docs: "a name of its own, which a plan has once; without it the step goes by its path",
+    ..Param::BASE
+};
+
+/// For every resource that is not about something with a name of its own.
+pub(super) const NAME: Param = Param {
+    name: "name",
+    presence: Presence::Optional,
+    docs: "what the step is called in reports, beside its `id`",
     ..Param::BASE
 };
 

@@ -19,3 +19,4 @@ mod removal;
 pub(super) mod service_running;
 pub(super) mod user_present;
 mod ways;
+mod written;

@@ -29,7 +29,7 @@ use super::values::Values;
 use super::walk::go_on;
 use super::{STACK_BYTES, Walk};
 use crate::session::Place;
-use crate::verify::{MAX_JOBS, Sight, USUAL_JOBS, details};
+use crate::verify::{Direction, MAX_JOBS, Sight, USUAL_JOBS, details};
 
 /// A resource that was as described when its turn was over.
 #[derive(Debug)]
@@ -163,7 +163,9 @@ impl<'p> Walk<'p> {
     ) -> Result<Option<Trouble>, Halt> {
         let (path, vault) = (&*kept.step.path, self.job.vault);
         let (status, Sight { message, details }, help) = match found {
-            Ok(finding) => (finding.status, details::shown(&finding, vault), Vec::new()),
+            Ok(finding) => {
+                (finding.status, details::shown(&finding, vault, Direction::Change), Vec::new())
+            }
             Err(trouble) => {
                 let message = vault.scrub(&trouble.message);
                 (Status::Blocked, Sight { message, details: None }, trouble.help)

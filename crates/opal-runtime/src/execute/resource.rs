@@ -25,7 +25,7 @@ use super::stage::Actor;
 use super::walk::{failed, go_on};
 use crate::session::Place;
 use crate::stop::Stop;
-use crate::verify::{Look, Sight, details, limit, look};
+use crate::verify::{Direction, Look, Sight, details, limit, look};
 
 /// How long a look that is out of time has to end what it started.
 const GRACE: Duration = Duration::from_secs(1);
@@ -43,6 +43,8 @@ pub(super) enum Fate {
     TimedOut,
     /// It did not run, since something that it depends on has failed.
     LeftOut,
+    /// It was not selected, and is missing or blocked.
+    Unselected(Status),
 }
 
 impl Fate {
@@ -52,6 +54,8 @@ impl Fate {
             Some(Self::Failed) => Some("failed"),
             Some(Self::TimedOut) => Some("timed out"),
             Some(Self::LeftOut) => Some("skipped"),
+            Some(Self::Unselected(Status::Missing)) => Some("missing, not selected"),
+            Some(Self::Unselected(_)) => Some("blocked, not selected"),
             None => Some("not run"),
         }
     }
@@ -136,9 +140,10 @@ impl<'p> Walk<'p> {
                 self.keep((step, described), here, seen, true);
                 Ok(())
             }
-            status => {
-                Err(actor.fail(1, not_reached(status, &details::shown(&found, self.job.vault))))
-            }
+            status => Err(actor.fail(
+                1,
+                not_reached(status, &details::shown(&found, self.job.vault, Direction::Change)),
+            )),
         }
     }
 
@@ -198,7 +203,7 @@ impl<'p> Walk<'p> {
     }
 
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {
-        let Sight { message, details } = details::shown(found, self.job.vault);
+        let Sight { message, details } = details::shown(found, self.job.vault, Direction::Change);
         let (path, status) = (&*step.path, found.status);
         self.tell(Kind::Verified { path, status, message, details }, here)
     }
@@ -212,13 +217,23 @@ impl<'p> Walk<'p> {
         }
         let fates = lock(&self.fates);
         let mut unmet = Vec::new();
-        for id in wanted {
+        for id in wanted.into_iter().filter(|id| self.has_step(id)) {
             if let Some(words) = Fate::words(fates.get(id).copied()) {
                 unmet.push(format!("{} ({words})", self.named(id)));
             }
         }
         unmet.dedup();
         (!unmet.is_empty()).then(|| prerequisites(&unmet.join(", ")))
+    }
+
+    /// Whether the plan has a step with this id: a condition may have left it out.
+    fn has_step(&self, id: &str) -> bool {
+        let ids = self.ids.get_or_init(|| {
+            let mut ids = BTreeSet::new();
+            walk(&self.job.plan.steps, &mut |step| ids.extend(resource::id(step, self.job.values)));
+            ids
+        });
+        ids.contains(id)
     }
 
     /// The name of the step with this id that all may see.

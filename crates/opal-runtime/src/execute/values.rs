@@ -50,6 +50,8 @@ impl<'a> Values<'a> {
                 let fields = fields.iter().map(|(key, arg)| Ok((key.clone(), self.data(arg)?)));
                 Data::Map(fields.collect::<Result<_, Trouble>>()?)
             }
+            // Where it matters, whoever asks has seen that the step is left open.
+            Arg::Deferred(_) if self.lets.is_none() => stand_in(place),
             Arg::Deferred(_) | Arg::Shell(_) => {
                 return Err(Trouble::new(
                     TroubleKind::Invalid,

@@ -51,6 +51,9 @@ impl<'p> Walk<'p> {
             return self.skip(step, here);
         }
         self.from.reach(step);
+        if self.is_unselected(step) {
+            return self.pass_over(step, here);
+        }
         match &*step.decorator {
             "if" | "when" | "for" | "while" | "iteration" | "block" => {
                 self.block(&step.block, here.clone())

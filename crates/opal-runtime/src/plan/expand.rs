@@ -257,8 +257,9 @@ impl<'a> Planner<'a> {
         let mut roots: Vec<u32> = Vec::new();
         if let Cell::Node(id) = cell {
             roots.push(*id);
-            // A quick plan asks nothing that takes time, so there is nothing to gain.
-            if !self.graph.quick {
+            // A quick plan asks nothing that takes time, so there is nothing to gain. Of a plan for
+            // verifying it is not known yet what is needed.
+            if !self.graph.quick && self.request.purpose != super::Purpose::Verify {
                 let waiting = self.demands[self.asked..].iter();
                 roots.extend(waiting.filter_map(|demand| match demand.cell {
                     Cell::Node(id) => Some(id),

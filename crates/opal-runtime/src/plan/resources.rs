@@ -4,6 +4,7 @@
 //! Values from the world are compared by what they are, and never printed. What a quick plan has left
 //! open is not judged.
 
+mod left_out;
 mod order;
 mod things;
 
@@ -15,11 +16,14 @@ use opal_core::resource::{self, Described};
 use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 
 use super::Resolved;
+use crate::unit::Unit;
+use left_out::LeftOut;
 use order::Place;
 
 /// Everything that is wrong, in the order of the places.
 pub(super) fn check(
     resolved: &Resolved,
+    unit: &Unit,
     registry: &Registry,
     probe: &dyn Probe,
 ) -> Vec<Diagnostic> {
@@ -27,7 +31,7 @@ pub(super) fn check(
     if nodes.is_empty() {
         return Vec::new();
     }
-    let mut checker = Checker { resolved, probe, nodes, errors: Vec::new() };
+    let mut checker = Checker { resolved, unit, probe, nodes, errors: Vec::new() };
     checker.names();
     checker.dependencies();
     checker.things();
@@ -46,6 +50,7 @@ struct Node<'p> {
 
 struct Checker<'p> {
     resolved: &'p Resolved,
+    unit: &'p Unit,
     probe: &'p dyn Probe,
     nodes: Vec<Node<'p>>,
     errors: Vec<Diagnostic>,
@@ -105,6 +110,7 @@ impl<'p> Checker<'p> {
             for (at, wanted) in resource::depends_on(node.step, values).into_iter().enumerate() {
                 match ids.get(wanted) {
                     Some(&other) => edges.push((index, other)),
+                    None if LeftOut::of(self.unit).may_be(wanted) => {}
                     None => {
                         let error = self.unknown(node.step, at, wanted, &ids);
                         self.errors.push(error);

@@ -1,5 +1,7 @@
 //! Open ends to constants, keys and placeholders: the last stage of a plan.
 
+mod needed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -22,8 +24,13 @@ pub(super) fn settle(
     mut steps: Vec<Step>,
     keys: &mut dyn Keys,
 ) -> Result<Resolved, Unplanned> {
-    let roots: Vec<u32> = planner.demands.iter().filter_map(|demand| node(&demand.cell)).collect();
-    planner.graph.force(&roots, planner.probe);
+    if planner.request.purpose == Purpose::Verify {
+        needed::force(&mut planner, &steps);
+    } else {
+        let cells = planner.demands.iter().map(|demand| &demand.cell);
+        let roots: Vec<u32> = cells.filter_map(node).collect();
+        planner.graph.force(&roots, planner.probe);
+    }
     let mut settler = Settler::default();
     settler.known(&mut planner);
     for taint in std::mem::take(&mut planner.undecided) {

@@ -10,6 +10,7 @@ use opal_core::class::HIDDEN_ALONE_FROM;
 use opal_core::record::Shown;
 use opal_core::resource::Finding;
 
+use super::direction::{self, Direction, Line, reversed};
 use crate::vault::Vault;
 
 /// In place of what could be an older value.
@@ -26,12 +27,16 @@ pub(crate) struct Sight {
     pub(crate) details: Option<Shown<'static>>,
 }
 
-pub(crate) fn shown(finding: &Finding, vault: &Vault) -> Sight {
+pub(crate) fn shown(finding: &Finding, vault: &Vault, direction: Direction) -> Sight {
     let mut older = Vec::new();
     let details = finding.details.as_ref().map(|details| {
         let removed = finding.removed.as_ref().map(|it| format!("-{}", it.expose()));
         let text = without_older(details.expose(), removed.as_deref(), vault, &mut older);
-        vault.scrub(&if finding.is_private { in_words(&text) } else { text })
+        vault.scrub(&match direction {
+            _ if finding.is_private => in_words(&text),
+            Direction::Report => text,
+            Direction::Change => reversed(&text),
+        })
     });
     // The longest first: one may be a part of another.
     older.sort_by_key(|text| std::cmp::Reverse(text.len()));
@@ -44,27 +49,29 @@ pub(crate) fn shown(finding: &Finding, vault: &Vault) -> Sight {
     Sight { message: vault.scrub(&message), details }
 }
 
-/// How much a diff says, and all that stands before it.
+/// How many lines the diffs have that differ, after all that is said in words.
 fn in_words(details: &str) -> String {
-    let lines = || details.split_inclusive('\n');
-    let Some(at) = lines().position(|line| line.starts_with(EXPECTED)) else {
-        return details.to_owned();
-    };
-    let (mut differing, mut is_cut) = (0, false);
+    let (mut words, mut differing, mut is_cut, mut has_diff) = (String::new(), 0, false, false);
     let (mut expected, mut actual) = (0, 0);
-    for line in lines().skip(at + 2).chain(["@@"]) {
-        match line.as_bytes() {
-            [b'-', ..] => expected += 1,
-            [b'+', ..] => actual += 1,
-            [b'\\', ..] => {}
-            [first, ..] => {
-                is_cut |= *first == b'[';
-                differing += std::mem::take(&mut expected).max(std::mem::take(&mut actual));
+    for line in direction::lines(details) {
+        match line {
+            Line::Expected(_) => expected += 1,
+            Line::Actual(_) => actual += 1,
+            _ => {
+                differing += usize::max(std::mem::take(&mut expected), std::mem::take(&mut actual))
             }
-            [] => {}
+        }
+        match line {
+            Line::Words(text) if has_diff && text.starts_with('[') => is_cut = true,
+            Line::Words(text) => words.push_str(text),
+            Line::Names(..) => has_diff = true,
+            _ => {}
         }
     }
-    let mut words: String = lines().take(at).collect();
+    differing += usize::max(expected, actual);
+    if !has_diff {
+        return words;
+    }
     let (them, are) =
         if differing == 1 { ("line differs; it", "is") } else { ("lines differ; they", "are") };
     let more = if is_cut { "more than " } else { "" };
@@ -164,7 +171,7 @@ mod tests {
     fn sight(finding: &Finding) -> (String, String) {
         let vault = Vault::new();
         vault.register(&Data::text("new-secret"), "<value>");
-        let Sight { message, details } = shown(finding, &vault);
+        let Sight { message, details } = shown(finding, &vault, Direction::Report);
         let details = details.map_or_else(String::new, |it| it.text().into_owned());
         (message.text().into_owned(), details)
     }
@@ -173,7 +180,7 @@ mod tests {
         sight(&Finding::drifted("").with_details(text)).1
     }
 
-    const DIFF: &str = "mode 0600\n--- expected: a\n+++ actual: b\n@@ -1,3 +1,4 @@\n same\n-one\n\
+    const DIFF: &str = "mode 0600\n--- expected: a\n+++ actual: b\n@@ -1,5 +1,5 @@\n same\n-one\n\
                         -two\n+ONE\n+TWO\n+three\n context\n--- expected: x\n";
 
     #[test]

@@ -144,6 +144,7 @@ impl<'p> Rehearsal<'p> {
     fn follow(&mut self, step: &Step, here: &mut Here) {
         let values = Values::before(self.survey.values);
         let is_certain = described(step, self.survey.registry).is_none()
+            && !step.is_left_open()
             && !step.args.iter().any(|(_, arg)| is_open(arg));
         match moves(step, values) {
             Ok(Movement::Stays) => {}

@@ -9,14 +9,14 @@ use opal_core::action::Why;
 use opal_core::hash::Digest;
 use opal_core::placeholder::Placeholder;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
-use opal_core::resource::{self, Blocked, Finding, Status, Verification};
-use opal_core::{Data, Secret, suggest};
+use opal_core::resource::{self, Blocked, Finding, Refusal, Status, Verification};
+use opal_core::{Data, Secret};
 
 use super::crew::{Crew, Task};
 use super::details::{self, Sight};
 use super::look::{Limit, Looked, limit, out_of_time};
 use super::rehearse::Found;
-use super::{MAX_JOBS, Survey, unready};
+use super::{MAX_JOBS, Survey};
 use crate::execute::{Unready, Values, inputs, is_open};
 use crate::stop::{Order, Stop};
 
@@ -65,7 +65,6 @@ struct Seen {
     found: Result<Finding, Trouble>,
     at: SystemTime,
     took: Duration,
-    by_prerequisite: bool,
 }
 
 impl<'r, 'p> Round<'r, 'p> {
@@ -110,21 +109,12 @@ impl<'r, 'p> Round<'r, 'p> {
 
     /// Finds those that are asked for, and what these depend on.
     fn choose(&mut self) -> Result<(), Unready> {
-        let survey = self.survey;
+        let Survey { plan, values, registry, selection, .. } = self.survey;
+        let chosen = selection.paths(plan, values, registry)?;
         let mut wanted = Vec::new();
-        if survey.only.is_empty() {
-            wanted.extend(0..self.nodes.len());
-        }
-        for given in survey.only {
-            let is_it = |node: &Node<'_, '_>| {
-                let step = node.found.step;
-                resource::id(step, survey.values) == Some(given) || *step.path == **given
-            };
-            let at = self.nodes.iter().position(is_it).ok_or_else(|| self.unknown(given))?;
-            wanted.push(at);
-        }
-        for &index in &wanted {
-            self.nodes[index].is_asked = true;
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            node.is_asked = chosen.contains(&node.found.step.path);
+            wanted.extend(node.is_asked.then_some(index));
         }
         while let Some(index) = wanted.pop() {
             if !std::mem::replace(&mut self.nodes[index].is_needed, true) {
@@ -135,16 +125,6 @@ impl<'r, 'p> Round<'r, 'p> {
         let nodes = self.nodes.iter().enumerate();
         self.ready = nodes.filter(|(_, it)| is_ready(it)).map(|(index, _)| index).collect();
         Ok(())
-    }
-
-    fn unknown(&self, given: &str) -> Unready {
-        let plan = self.survey.plan;
-        let names = self.nodes.iter().map(|node| resource::name(plan, node.found.step));
-        let help = match suggest::nearest(given, names) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => "without ids every resource of the plan is looked at, and named".to_owned(),
-        };
-        unready(format!("the plan has no resource `{given}`"), help)
     }
 
     pub(super) fn run(mut self) -> (Vec<Verification>, Option<Why>) {
@@ -189,27 +169,23 @@ impl<'r, 'p> Round<'r, 'p> {
 
     fn begin(&mut self, index: usize) {
         let at = (self.survey.clock)();
-        let known =
-            |found, by_prerequisite| Seen { found, at, took: Duration::ZERO, by_prerequisite };
-        if let Some(trouble) = self.unmet(index) {
-            return self.settle(index, known(Err(trouble), true));
-        }
+        let known = |found| Seen { found, at, took: Duration::ZERO };
         let found = self.nodes[index].found;
         let is_open = found.step.args.iter().any(|(_, arg)| is_open(arg));
         let spot = match &found.spot {
             Ok(spot) if !is_open => spot.clone(),
             Ok(_) => {
                 let why = "it uses a value that only the run will give";
-                return self.settle(index, known(Ok(Finding::unknown(why)), false));
+                return self.settle(index, known(Ok(Finding::unknown(why))));
             }
             Err(why) => {
-                return self.settle(index, known(Ok(Finding::unknown(&**why)), false));
+                return self.settle(index, known(Ok(Finding::unknown(&**why))));
             }
         };
         let values = Values::before(self.survey.values);
         let inputs = match inputs(found.step, found.described.descriptor, values) {
             Ok(inputs) => inputs,
-            Err(trouble) => return self.settle(index, known(Err(trouble), false)),
+            Err(trouble) => return self.settle(index, known(Err(trouble))),
         };
         let limit = limit(&inputs, self.survey.timeout);
         let stop = self.survey.stop.limited(limit.time, GRACE);
@@ -230,17 +206,17 @@ impl<'r, 'p> Round<'r, 'p> {
         Task { index, verify, inputs, session, base, spot, stop, limit }
     }
 
-    /// What it depends on and is not satisfied.
-    fn unmet(&self, index: usize) -> Option<Trouble> {
+    /// What it depends on and is missing or blocked: `a (missing)`.
+    fn unmet(&self, index: usize) -> Vec<String> {
         let plan = self.survey.plan;
         let unmet = self.nodes[index].after.iter().filter_map(|&other| {
             let node = &self.nodes[other];
             let status = node.verification.as_ref()?.status;
             let name = resource::name(plan, node.found.step);
-            (status != Status::Satisfied).then(|| format!("{name} ({})", status.name()))
+            matches!(status, Status::Missing | Status::Blocked)
+                .then(|| format!("{name} ({})", status.name()))
         });
-        let unmet: Vec<String> = unmet.collect();
-        (!unmet.is_empty()).then(|| prerequisites(&unmet))
+        unmet.collect()
     }
 
     fn answered(&mut self, index: usize, looked: Looked, took: Duration) {
@@ -250,7 +226,7 @@ impl<'r, 'p> Round<'r, 'p> {
         let Some(Running { at, .. }) = self.running.remove(&index) else { return };
         // What it says may be about having been stopped.
         if found.is_ok() || self.survey.stop.order() == Order::GoOn {
-            self.settle(index, Seen { found, at, took, by_prerequisite: false });
+            self.settle(index, Seen { found, at, took });
         }
     }
 
@@ -284,15 +260,17 @@ impl<'r, 'p> Round<'r, 'p> {
             let node = &self.nodes[index];
             if node.is_asked && node.verification.is_none() {
                 let name = resource::name(self.survey.plan, node.found.step);
-                let found = Err(prerequisites(&[format!("{name} (depends on itself)")]));
+                let message = format!("`{name}` depends on itself");
+                let help = "remove one of the dependencies that form the circle";
+                let found = Err(Trouble::new(TroubleKind::Invalid, message, help));
                 let at = (self.survey.clock)();
-                self.settle(index, Seen { found, at, took: Duration::ZERO, by_prerequisite: true });
+                self.settle(index, Seen { found, at, took: Duration::ZERO });
             }
         }
     }
 
     fn settle(&mut self, index: usize, seen: Seen) {
-        let verification = self.verification(self.nodes[index].found, seen);
+        let verification = self.verification(index, seen);
         if self.nodes[index].is_asked {
             (self.tell)(&verification);
         }
@@ -307,31 +285,39 @@ impl<'r, 'p> Round<'r, 'p> {
     }
 
     /// The one place where what was found becomes something that may be seen.
-    fn verification(&self, found: &Found<'_>, seen: Seen) -> Verification {
-        let Survey { plan, vault, .. } = self.survey;
-        let Seen { found: look, at, took, by_prerequisite } = seen;
-        let mut digest = None;
-        let (status, message, details, blocked) = match look {
+    fn verification(&self, index: usize, Seen { found: look, at, took }: Seen) -> Verification {
+        let Survey { plan, vault, direction, .. } = self.survey;
+        let (found, unmet) = (self.nodes[index].found, self.unmet(index).join(", "));
+        let by_prerequisite = !unmet.is_empty();
+        let (mut digest, mut refusal) = (None, None);
+        let scrub_all = |lines: &[String]| lines.iter().map(|line| vault.scrub(line)).collect();
+        let (status, message, details, blocked) = match answer(look, &unmet) {
             Ok(finding) => {
                 digest = self.digest(&finding);
-                let Sight { message, details } = details::shown(&finding, vault);
+                refusal = finding.refusal.as_ref().map(|trouble| Refusal {
+                    error: vault.scrub(&trouble.message),
+                    help: scrub_all(&trouble.help),
+                });
+                let Sight { message, details } = details::shown(&finding, vault, *direction);
                 (finding.status, message, details, None)
             }
             Err(Trouble { message, help, .. }) => {
                 let error = vault.scrub(&message);
-                let help = help.iter().map(|line| vault.scrub(line)).collect();
+                let help = scrub_all(&help);
                 let blocked = Blocked { error: error.clone(), help, by_prerequisite };
                 (Status::Blocked, error, None, Some(blocked))
             }
         };
         Verification {
             id: resource::name(plan, found.step).to_owned(),
+            name: resource::title(plan, found.step).map(|title| vault.scrub(title)),
             path: found.step.path.clone(),
             key: vault.scrub(&resource::key(plan, found.step, found.described)),
             status,
             message,
             details,
             blocked,
+            refusal,
             digest,
             took,
             at,
@@ -339,9 +325,11 @@ impl<'r, 'p> Round<'r, 'p> {
     }
 
     /// Of all that was found, whatever of it is shown.
-    fn digest(&self, Finding { details, content, .. }: &Finding) -> Option<Placeholder> {
+    fn digest(&self, finding: &Finding) -> Option<Placeholder> {
         let key = self.survey.key?;
-        let told = told_apart(details.as_ref(), *content, self.survey.base)?;
+        // The content of what is missing says what its details show.
+        let details = finding.details.as_ref().filter(|_| finding.status != Status::Missing);
+        let told = told_apart(details, finding.content, self.survey.base)?;
         Some(key.placeholder(self.survey.plan.algorithm, DETAILS, &Data::Text(told)))
     }
 }
@@ -365,7 +353,20 @@ fn told_apart(details: Option<&Secret>, content: Option<Digest>, base: &Path) ->
     }
 }
 
-fn prerequisites(unmet: &[String]) -> Trouble {
-    let message = format!("dependencies not satisfied: {}", unmet.join(", "));
-    Trouble::new(TroubleKind::Failed, message, "see to what it depends on first")
+/// What verifying a step says where `unmet` names prerequisites that are missing or blocked: its own
+/// answer with a note, or, where there is none, that it is blocked by them.
+fn answer(look: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Trouble> {
+    let own = match look {
+        look if unmet.is_empty() => return look,
+        Ok(finding) if finding.status != Status::Unknown => {
+            let message = format!("{}; depends on {unmet}", finding.message.expose());
+            return Ok(Finding { message: Secret::new(message), ..finding });
+        }
+        Ok(_) => None,
+        Err(trouble) => Some(trouble.message),
+    };
+    let message = format!("dependencies not satisfied: {unmet}");
+    let mut trouble = Trouble::new(TroubleKind::Failed, message, "apply what it depends on first");
+    trouble.help.extend(own.map(|own| format!("verified now, it says: {own}")));
+    Err(trouble)
 }

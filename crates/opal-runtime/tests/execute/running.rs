@@ -84,6 +84,7 @@ impl<'s> Running<'s> {
             jobs: self.jobs,
             output: self.output,
             from: self.from.as_deref(),
+            selected: None,
             known: self.known.as_ref(),
             is_declared: false,
             stdin: false,

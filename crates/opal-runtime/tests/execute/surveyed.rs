@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use opal_runtime::selection::Selection;
 use opal_runtime::session::{LoggedSession, Session};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::{Report, Survey, USUAL_JOBS, verify};
+use opal_runtime::verify::{Direction, Report, Survey, USUAL_JOBS, verify};
 
 use crate::planning::Project;
 use crate::things::THING;
@@ -27,7 +28,8 @@ pub(crate) fn survey(source: &str, session: &Arc<LoggedSession>) -> Report {
         stop: &Stop::new(),
         jobs: USUAL_JOBS,
         timeout: None,
-        only: &[],
+        selection: Selection::default(),
+        direction: Direction::Report,
         key: None,
         clock: || SystemTime::UNIX_EPOCH,
     };

@@ -70,7 +70,8 @@ fn a_copy_that_is_behind_moves_forward() {
     commit(&site, "work", "two");
     push(&site);
     let found = site.verify(CALL);
-    assert!(found.message.text().ends_with("differs in: commit"), "{}", found.message.text());
+    let expected = format!(", expected {}", head(&site, "work").trim());
+    assert!(found.message.text().ends_with(&expected), "{}", found.message.text());
     let details = found.details.unwrap();
     assert!(details.text().contains(&format!("-commit: {}", head(&site, "work").trim())));
     site.brings_about(CALL, Status::Drifted);

@@ -11,10 +11,11 @@ use std::time::SystemTime;
 use opal_core::files::Files;
 use opal_core::resource::{Status, Verification};
 use opal_runtime::execute;
+use opal_runtime::selection::Selection;
 use opal_runtime::session::{LocalSession, Session, Setup};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::{self, Survey, USUAL_JOBS};
+use opal_runtime::verify::{self, Direction, Survey, USUAL_JOBS};
 
 use crate::planning::Project;
 use crate::running::{Ran, Running};
@@ -105,7 +106,8 @@ impl Site {
             stop: &Stop::new(),
             jobs: USUAL_JOBS,
             timeout: None,
-            only: &[],
+            selection: Selection::default(),
+            direction: Direction::Report,
             key: None,
             clock: || SystemTime::UNIX_EPOCH,
         };

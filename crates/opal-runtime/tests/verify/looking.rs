@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resource::Verification;
 use opal_runtime::execute::{self, Unready};
+use opal_runtime::selection::Selection;
 use opal_runtime::session::{LoggedSession, Session};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::{Report, Survey, USUAL_JOBS, verify};
+use opal_runtime::verify::{Direction, Report, Survey, USUAL_JOBS, verify};
 
 use crate::planning::Project;
 use crate::things::THING;
@@ -22,6 +23,7 @@ pub(crate) struct Looking {
     pub(crate) jobs: usize,
     pub(crate) timeout: Option<Duration>,
     pub(crate) only: Vec<String>,
+    pub(crate) skip: Vec<String>,
     pub(crate) key: Option<PlaceholderKey>,
 }
 
@@ -40,6 +42,7 @@ impl Looking {
             jobs: USUAL_JOBS,
             timeout: None,
             only: Vec::new(),
+            skip: Vec::new(),
             key: None,
         }
     }
@@ -66,7 +69,8 @@ impl Looking {
             stop: &self.stop,
             jobs: self.jobs,
             timeout: self.timeout,
-            only: &self.only,
+            selection: Selection { only: &self.only, skip: &self.skip },
+            direction: Direction::Report,
             key: self.key.as_ref(),
             clock: || SystemTime::UNIX_EPOCH,
         };

@@ -1,4 +1,4 @@
-//! What is looked at before what, and what is not looked at at all.
+//! What is verified before what, and what a prerequisite does to those that depend on it.
 
 use opal_core::resource::Status;
 
@@ -25,11 +25,39 @@ fn every_status_is_told_in_the_order_of_the_plan() {
 }
 
 #[test]
-fn what_depends_on_something_unsatisfied_is_blocked_without_a_look() {
-    is_there("chain/c");
+fn every_status_of_a_prerequisite_leaves_the_own_status_and_the_two_that_matter_are_noted() {
+    for (is, note) in [
+        ("there", ""),
+        ("drifted", ""),
+        ("unknown", ""),
+        ("missing", "; depends on a (missing)"),
+        ("blocked", "; depends on a (blocked)"),
+    ] {
+        is_there(&format!("own-{is}/c"));
+        if is == "there" {
+            is_there("own-there/a");
+        }
+        let of_a = if matches!(is, "there" | "missing") { "found" } else { is };
+        let source = format!(
+            "@test.thing(\"own-{is}/a\", id=\"a\", is=\"{of_a}\")\n\
+             @test.thing(\"own-{is}/b\", id=\"b\", is=\"drifted\", depends_on=[\"a\"])\n\
+             @test.thing(\"own-{is}/c\", id=\"c\", depends_on=[\"a\"])\n\
+             @test.thing(\"own-{is}/d\", id=\"d\", depends_on=[\"a\"])\n"
+        );
+        let expected = [
+            format!("b drifted: different{note}"),
+            format!("c satisfied: there{note}"),
+            format!("d missing: `own-{is}/d` is not there{note}"),
+        ];
+        assert_eq!(lines(&source)[1..], expected, "{is}");
+    }
+}
+
+#[test]
+fn what_cannot_be_verified_is_blocked_by_a_missing_or_blocked_prerequisite_transitively() {
     let source = "@test.thing(\"chain/a\", id=\"a\")\n\
-                  @test.thing(\"chain/b\", id=\"b\", depends_on=[\"a\"])\n\
-                  @test.thing(\"chain/c\", id=\"c\", depends_on=[\"b\"])\n\
+                  @test.thing(\"chain/b\", id=\"b\", is=\"blocked\", depends_on=[\"a\"])\n\
+                  @test.thing(\"chain/c\", id=\"c\", is=\"unknown\", depends_on=[\"b\"])\n\
                   @test.thing(\"chain/d\", id=\"d\")\n";
     let looked = Looking::new(source).look();
     assert_eq!(
@@ -41,11 +69,10 @@ fn what_depends_on_something_unsatisfied_is_blocked_without_a_look() {
             "d missing: `chain/d` is not there",
         ]
     );
-    let mut looks = log("chain");
-    looks.sort();
-    assert_eq!(looks, ["look a", "look d"]);
     let blocked = looked.of("b").blocked.as_ref().unwrap();
-    assert!(blocked.by_prerequisite && !blocked.help.is_empty());
+    assert!(blocked.by_prerequisite);
+    let help: Vec<_> = blocked.help.iter().map(|line| line.text().into_owned()).collect();
+    assert_eq!(help[1], "verified now, it says: `chain/b` may not be looked at");
 }
 
 #[test]
@@ -66,15 +93,6 @@ fn a_diamond_is_looked_at_from_its_top_once_each() {
     assert_eq!((looks.len(), looks[0].as_str(), looks[3].as_str()), (4, "look a", "look d"));
     assert_eq!(looked.told.first().unwrap(), "a");
     assert_eq!(looked.told.last().unwrap(), "d");
-}
-
-#[test]
-fn an_unknown_prerequisite_is_not_satisfied_either() {
-    let source = "@test.thing(\"unsure/a\", id=\"a\", is=\"unknown\")\n\
-                  @shell(\"make\", id=\"m\")\n\
-                  @test.thing(\"unsure/b\", id=\"b\", depends_on=[\"a\"])\n";
-    let lines = lines(source);
-    assert_eq!(lines[2], "b blocked: dependencies not satisfied: a (unknown)");
 }
 
 #[test]
@@ -114,6 +132,23 @@ fn an_id_that_is_not_there_is_an_error_with_the_nearest() {
     assert_eq!(trouble.message, "the plan has no resource `ngnix`");
     assert_eq!(trouble.help, ["did you mean `nginx`?"]);
     assert!(log("unasked").is_empty());
+}
+
+#[test]
+fn what_is_skipped_is_not_told_and_an_empty_selection_is_an_error() {
+    is_there("skip/a");
+    let source = "@test.thing(\"skip/a\", id=\"a\")\n@test.thing(\"skip/b\", id=\"b\")\n\
+                  @test.thing(\"skip/c\", id=\"c\")\n";
+    let select = |only: &[&str], skip: &[&str]| {
+        let [only, skip] = [only, skip].map(|ids| ids.iter().map(|id| (*id).into()).collect());
+        Looking { only, skip, ..Looking::new(source) }.try_look()
+    };
+    assert_eq!(select(&[], &["b"]).ok().unwrap().told.len(), 2);
+    assert_eq!(select(&["a", "b"], &["b"]).ok().unwrap().told, ["a"]);
+    let trouble = select(&["a"], &["a"]).err().unwrap().trouble;
+    assert_eq!(trouble.message, "no step is selected");
+    let trouble = select(&[], &["z"]).err().unwrap().trouble;
+    assert_eq!(trouble.help, ["expected one of: `a`, `b`, `c`"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use opal_runtime::plan::Resolved;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::Report;
+use opal_runtime::verify::{Direction, Report};
 
 use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;
@@ -24,7 +24,8 @@ pub(crate) fn look(
         return Ok(Ok(None));
     }
     let counts = Counts::of(&resolved.plan, &context.registry);
-    let report = verify::look(context, asked, (subject, resolved), vault, watched.stop(), None)?;
+    let how = (None, Direction::Change);
+    let report = verify::look(context, asked, (subject, resolved), vault, watched.stop(), how)?;
     match report.stopped.and(watched.exit()) {
         Some(exit) => {
             let Failure { message, .. } = verify::interrupted(exit, &report, counts);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::plan::Step;
 use opal_core::resource::{self, Status, Verification};
 use opal_runtime::plan::Resolved;
-use opal_runtime::verify::Report;
+use opal_runtime::verify::{Direction, Report};
 
 use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;
@@ -27,22 +27,15 @@ pub(crate) enum Effect {
     Run,
     /// A quick plan leaves open what it uses.
     Open,
-    /// It is looked at again once what it depends on was applied.
-    Later,
+    /// It cannot be verified yet: it waits for what it depends on, and is verified and applied then.
+    Wait,
     /// It would fail, or what it depends on would.
     Blocked,
 }
 
 impl Effect {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Create,
-        Self::Correct,
-        Self::Run,
-        Self::Skip,
-        Self::Blocked,
-        Self::Later,
-        Self::Open,
-    ];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Create, Self::Correct, Self::Run, Self::Skip, Self::Blocked, Self::Wait, Self::Open];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -51,7 +44,7 @@ impl Effect {
             Self::Correct => "correct",
             Self::Run => "run",
             Self::Open => "unknown",
-            Self::Later => "later",
+            Self::Wait => "wait",
             Self::Blocked => "blocked",
         }
     }
@@ -83,8 +76,8 @@ pub(crate) fn below(
 ) -> Result<Exit, Failure> {
     let counts = Counts::of(&resolved.plan, &context.registry);
     let vault = verify::vault(resolved);
-    let (what, limit) = ((subject, resolved), verify::limit(asked));
-    let report = verify::look(context, asked, what, &vault, watched.stop(), limit)?;
+    let (what, how) = ((subject, resolved), (verify::limit(asked), Direction::Change));
+    let report = verify::look(context, asked, what, &vault, watched.stop(), how)?;
     if let Some(exit) = report.stopped.and(watched.exit()) {
         return Err(verify::interrupted(exit, &report, counts));
     }
@@ -114,7 +107,8 @@ fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
     let mut open: Vec<usize> = (0..effects.len()).filter(is_blocked).collect();
     while let Some(index) = open.pop() {
         for &other in &dependents[index] {
-            if effects[other] == Effect::Later {
+            // What is in the desired state stays so, whatever happens to others.
+            if !matches!(effects[other], Effect::Blocked | Effect::Skip) {
                 effects[other] = Effect::Blocked;
                 open.push(other);
             }
@@ -136,11 +130,12 @@ fn leave_open<'p>(steps: &'p [Step], around: bool, found: &mut BTreeSet<&'p str>
 
 fn effect(found: &Verification) -> Effect {
     match (found.status, &found.blocked) {
+        _ if found.refusal.is_some() => Effect::Blocked,
         (Status::Satisfied, _) => Effect::Skip,
         (Status::Missing, _) => Effect::Create,
         (Status::Drifted, _) => Effect::Correct,
         (Status::Unknown, _) => Effect::Run,
-        (Status::Blocked, Some(blocked)) if blocked.by_prerequisite => Effect::Later,
+        (Status::Blocked, Some(blocked)) if blocked.by_prerequisite => Effect::Wait,
         (Status::Blocked, _) => Effect::Blocked,
     }
 }

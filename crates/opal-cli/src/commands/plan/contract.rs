@@ -15,7 +15,9 @@ use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipien
 use opal_runtime::plan::{Keys, Resolved, source_hash};
 use opal_runtime::record::Reason;
 use opal_runtime::regular;
+use opal_runtime::selection::Selection;
 use opal_runtime::vault::Vault;
+use opal_runtime::verify::Direction;
 
 use super::show;
 use crate::commands::execute::recording::MODULE;
@@ -105,7 +107,8 @@ fn resources(
         stop: watched.stop(),
         jobs: None,
         timeout: None,
-        only: &[],
+        selection: Selection::default(),
+        direction: Direction::Report,
         key: Some(&key),
     };
     let report = look.take(context, options, &|_| {})?;

@@ -6,9 +6,10 @@ use opal_runtime::contracts::Opened;
 use opal_runtime::execute;
 use opal_runtime::plan::Resolved;
 use opal_runtime::record::reader;
+use opal_runtime::selection::Selection;
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::Report;
+use opal_runtime::verify::{Direction, Report};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -42,8 +43,9 @@ fn look(
     }
     let vault = Vault::new();
     execute::register_planned(&vault, &resolved.plan, &resolved.showing);
-    let (jobs, timeout, only) = (None, None, &[][..]);
-    let look = Look { subject, resolved, vault: &vault, stop, jobs, timeout, only, key: Some(key) };
+    let (jobs, timeout, selection) = (None, None, Selection::default());
+    let (vault, direction, key) = (&vault, Direction::Report, Some(key));
+    let look = Look { subject, resolved, vault, stop, jobs, timeout, selection, direction, key };
     let report = look.take(context, options, &|_| {})?;
     Ok(Some(report).filter(|report| report.stopped.is_none()))
 }

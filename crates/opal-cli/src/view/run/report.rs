@@ -171,7 +171,10 @@ fn beside(failed: &Failed<'_>) -> String {
     let text = words::cut(&text, MAX_BESIDE_COLUMNS);
     let why = failed.message.clone().unwrap_or_else(|| words::ending(failed.code));
     let place = failed.placed().map(|place| format!(" ({place})")).unwrap_or_default();
-    format!("{}: {text}: {}{place}", failed.name(), visible::line(&why))
+    let name = failed.name();
+    // The line of a resource begins with its name.
+    let text = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
+    format!("{name}: {text}: {}{place}", visible::line(&why))
 }
 
 fn shortened(text: &str) -> String {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use opal_core::resource::Verification;
 use opal_runtime::verify::Report;
 
-use super::{Paint, bounded, document, left_alone};
+use super::{LEGEND_OF_CHANGES, Paint, document, has_diff, help_lines, left_alone, name_of, whole};
 use crate::commands::apply::preview::Effect;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -13,9 +13,6 @@ use crate::options::Asked;
 use crate::view::diagnostics::visible;
 use crate::view::table::Table;
 use crate::view::{print, print_json};
-
-/// Lines of a difference that are shown where nobody asked for more.
-const SHOWN_LINES: usize = 40;
 
 /// What a dry run has found.
 #[derive(Debug)]
@@ -38,11 +35,10 @@ pub(crate) fn preview(
         return print_json(&document::of(preview.file, preview.report, Some(preview.effects)));
     }
     let colour = context.ambient.stdout_colour(context.typed.colour);
-    let most = if asked.run.verbose { usize::MAX } else { SHOWN_LINES };
-    print(&human(preview, most, colour))
+    print(&human(preview, colour))
 }
 
-pub(super) fn human(preview: &Preview<'_>, most: usize, colour: bool) -> String {
+pub(super) fn human(preview: &Preview<'_>, colour: bool) -> String {
     let (all, paint) = (&preview.report.verifications, Paint(colour));
     if all.is_empty() {
         return format!("no step describes a state\n{}", left_alone(preview.others));
@@ -51,14 +47,17 @@ pub(super) fn human(preview: &Preview<'_>, most: usize, colour: bool) -> String 
     for (found, effect) in all.iter().zip(preview.effects) {
         table.row([
             paint.code(code(*effect), symbol(*effect)),
-            visible(&found.id),
+            name_of(found),
             paint.code(code(*effect), effect.name()),
             visible(&found.message.text()),
         ]);
     }
     let mut out = table.finish(|head| paint.code("2", head));
+    if all.iter().any(has_diff) {
+        let _ = write!(out, "\n{LEGEND_OF_CHANGES}\n");
+    }
     for (found, effect) in all.iter().zip(preview.effects) {
-        details(found, *effect, (most, paint), &mut out);
+        details(found, *effect, paint, &mut out);
     }
     let counts = Effect::ALL.into_iter().filter_map(|effect| {
         let count = preview.effects.iter().filter(|it| **it == effect).count();
@@ -75,19 +74,21 @@ pub(super) fn human(preview: &Preview<'_>, most: usize, colour: bool) -> String 
     out
 }
 
-fn details(found: &Verification, effect: Effect, (most, paint): (usize, Paint), out: &mut String) {
-    let id = paint.code("1", &visible(&found.id));
+fn details(found: &Verification, effect: Effect, paint: Paint, out: &mut String) {
+    let id = paint.code("1", &name_of(found));
     if let Some(details) = &found.details {
         let _ = writeln!(out, "\n{id}: {}", found.status.name());
-        out.push_str(&bounded(&details.text(), paint.0, most, ""));
+        out.push_str(&whole(&details.text(), paint.0));
     }
     let blocked =
         found.blocked.as_ref().filter(|it| effect == Effect::Blocked && !it.by_prerequisite);
     if let Some(blocked) = blocked.filter(|blocked| !blocked.help.is_empty()) {
         let _ = writeln!(out, "\n{id}: {}", visible(&blocked.error.text()));
-        for help in &blocked.help {
-            let _ = writeln!(out, "  {}: {}", paint.code("1;32", "help"), visible(&help.text()));
-        }
+        help_lines(&blocked.help, paint, out);
+    }
+    if let Some(refusal) = &found.refusal {
+        let _ = writeln!(out, "\n{id}: {}", visible(&refusal.error.text()));
+        help_lines(&refusal.help, paint, out);
     }
 }
 
@@ -98,19 +99,19 @@ fn symbol(effect: Effect) -> &'static str {
         Effect::Correct => "~",
         Effect::Run => "▸",
         Effect::Open => "?",
-        Effect::Later => "…",
+        Effect::Wait => "…",
         Effect::Blocked => "✗",
     }
 }
 
 fn words(effect: Effect) -> &'static str {
     match effect {
-        Effect::Skip => "as described",
+        Effect::Skip => "already satisfied",
         Effect::Create => "to create",
         Effect::Correct => "to correct",
         Effect::Run => "to run",
         Effect::Open => "left open",
-        Effect::Later => "later, once others were applied",
+        Effect::Wait => "waiting for others",
         Effect::Blocked => "blocked",
     }
 }
@@ -120,7 +121,7 @@ fn code(effect: Effect) -> &'static str {
         Effect::Skip => "2",
         Effect::Create => "32",
         Effect::Correct => "33",
-        Effect::Run | Effect::Open | Effect::Later => "36",
+        Effect::Run | Effect::Open | Effect::Wait => "36",
         Effect::Blocked => "31",
     }
 }

@@ -36,11 +36,17 @@ fn result(found: &Verification) -> Value {
         "duration_seconds": seconds(found.took),
         "timestamp": timestamp(found.at),
     });
+    if let Some(name) = &found.name {
+        result["name"] = name.text().into();
+    }
     if let Some(details) = &found.details {
         result["details"] = details.text().into();
     }
     if let Some(blocked) = &found.blocked {
         result["error"] = blocked.error.text().into();
+    }
+    if let Some(refusal) = &found.refusal {
+        result["refusal"] = refusal.error.text().into();
     }
     result
 }

@@ -18,6 +18,7 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
     });
     Verification {
         id: id.to_owned(),
+        name: (id == "conf").then(|| text("Web server")),
         path: format!("script.{id}").into(),
         key: text(&format!("file:/{id}")),
         status,
@@ -25,6 +26,7 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
         details: (status == Status::Drifted)
             .then(|| text("--- expected: a\n+++ actual: b\n@@ -1 +1 @@\n-a\tb\n+\u{1b}[2J\n")),
         blocked,
+        refusal: None,
         digest: None,
         took: Duration::from_millis(3),
         at: SystemTime::UNIX_EPOCH + Duration::from_micros(1_500_000),
@@ -55,13 +57,13 @@ fn shown(report: &Report, verbose: bool) -> String {
 #[test]
 fn the_table_has_a_row_a_step_and_says_what_to_do() {
     let expected = "\
-\x20  STEP     STATUS     TOOK  MESSAGE
-✓  nginx    satisfied  3ms   nginx is installed
-+  conf     missing    3ms   /etc/app.conf is not there
-~  motd     drifted    3ms   1 line differs
-✗  user     blocked    3ms   /etc/shadow may not be read
-✗  site     blocked    3ms   dependencies not satisfied: conf (missing)
-?  migrate  unknown    3ms   there is no check
+\x20  STEP               STATUS     TOOK  MESSAGE
+✓  nginx              satisfied  3ms   nginx is installed
++  conf (Web server)  missing    3ms   /etc/app.conf is not there
+~  motd               drifted    3ms   1 line differs
+✗  user               blocked    3ms   /etc/shadow may not be read
+✗  site               blocked    3ms   dependencies not satisfied: conf (missing)
+?  migrate            unknown    3ms   there is no check
 
 6 resources: 1 satisfied, 1 missing, 1 drifted, 2 blocked, 1 unknown in 12ms
 2 more steps only do something: they are not looked at
@@ -100,18 +102,14 @@ fn rows_stay_in_the_order_of_the_plan() {
 #[test]
 fn a_preview_says_what_would_happen_to_each() {
     let report = all();
-    let effects = [
-        Effect::Skip,
-        Effect::Create,
-        Effect::Correct,
-        Effect::Blocked,
-        Effect::Later,
-        Effect::Run,
-    ];
+    let effects =
+        [Effect::Skip, Effect::Create, Effect::Correct, Effect::Blocked, Effect::Wait, Effect::Run];
     let preview = Preview { file: "a.yaml", report: &report, effects: &effects, others: 1 };
-    let shown = changes::human(&preview, 3, false);
-    assert!(shown.contains("+  conf     create   /etc/app.conf is not there\n"), "{shown}");
-    assert!(shown.contains("@@ -1 +1 @@\n… 2 more lines\n"), "{shown}");
+    let shown = changes::human(&preview, false);
+    assert!(
+        shown.contains("+  conf (Web server)  create   /etc/app.conf is not there\n"),
+        "{shown}"
+    );
     assert!(
         shown.contains("nothing was changed: 1 to create, 1 to correct, 1 to run, "),
         "{shown}"

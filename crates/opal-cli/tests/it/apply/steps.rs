@@ -74,6 +74,6 @@ fn on_a_pipe_steps_are_told_and_not_counted() {
                 \x20 - {id: a, type: directory, path: a}\n\
                 \x20 - {id: b, type: directory, path: b}\n";
     let ran = Opal::machine("").file("a.yaml", text).call(&["apply", "a.yaml"]);
-    assert_eq!(ran.code(0).stderr.matches("▸ @file.directory(").count(), 2, "{ran:#?}");
+    assert_eq!(ran.code(0).stderr.matches(": directory:").count(), 2, "{ran:#?}");
     assert!(!ran.stderr.contains(" ended"), "{ran:#?}");
 }

@@ -94,9 +94,9 @@ fn page(resource: &Value) -> String {
         key(resource)
     );
     out.push_str(
-        "Besides, [every resource](../../guide/verify.md#the-five-statuses) is `blocked` where it may \
-         not be looked at, where the look takes too long, and while what it depends on is not as \
-         described.\n\n## Examples\n",
+        "[Every resource](../../guide/verify.md#the-five-statuses) is also `blocked` where it may not \
+         be read, where verifying takes too long, and where it cannot be verified because what it \
+         depends on is missing or blocked.\n\n## Examples\n",
     );
     let examples = list(resource, "examples");
     for example in examples {

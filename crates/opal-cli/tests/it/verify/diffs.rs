@@ -51,9 +51,9 @@ fn a_run_shows_forty_lines_of_a_difference_and_all_with_v() {
     let lines = |word: &str| -> String { (0..100).map(|n| format!("{word} {n}\n")).collect() };
     let opal = copy(lines("wanted"), lines("found"));
     let ran = opal.call(&["apply", "a.yaml", "--no-record"]);
-    ran.code(0).says("  drifted: ").says("  -wanted 0\n").says(" more lines\n").hides("+found 99");
+    ran.code(0).says("  drifted: ").says("  -found 0\n").says(" more lines\n").hides("+wanted 99");
     opal.write("found", lines("found"));
-    opal.call(&["apply", "a.yaml", "--no-record", "-v"]).code(0).says("  +found 99\n");
+    opal.call(&["apply", "a.yaml", "--no-record", "-v"]).code(0).says("  +wanted 99\n");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use opal_core::resource::{Finding, Verify};
 use opal_core::types::Field;
 use opal_core::{Data, Secret, Type};
 
-use crate::decorators::common::{DEPENDS_ON, ID, NO, PUBLIC, STRING_MAP, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NAME, NO, PUBLIC, STRING_MAP, VERIFY_TIMEOUT};
 
 static RESULT: [Field; 3] = [
     Field { name: "stdout", ty: Type::String, docs: "standard output, exactly as it was" },
@@ -92,6 +92,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     returns: Some(Returns { version: "1.0.0", ty: Type::Object(&RESULT) }),
     any_with: Some("json"),

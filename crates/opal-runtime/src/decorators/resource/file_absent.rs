@@ -8,7 +8,7 @@ use opal_core::resource::{Finding, Verify};
 use opal_core::{Data, Type};
 
 use super::{diff, paths, removal};
-use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.absent",
@@ -39,6 +39,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     resource: Some(Resource { yaml: "absent", key: &["path"], verify: &FileAbsent }),
     action: Some(&FileAbsent),

@@ -1,3 +1,5 @@
+mod changes;
+mod given;
 mod make;
 #[cfg(test)]
 mod tests;
@@ -7,32 +9,31 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
-use opal_core::files::EntryKind;
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::resolver::{Inputs, Links, Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Status, Verify};
 use opal_core::{Data, Type};
 
 use super::{diff, paths};
-use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT, YES};
+use crate::decorators::common::{
+    DEPENDS_ON, GROUP, ID, MODE, NAME, NO, OWNER, VERIFY_TIMEOUT, YES,
+};
 use trees::{Difference, Facts, How, Piece, below, links};
-
-/// Bytes of a file that is shown line by line.
-const MAX_SHOWN_BYTES: u64 = 1 << 20;
 
 /// Bytes that a contract is held against: a look is no second copy.
 const MAX_HASHED_BYTES: u64 = 64 << 20;
 
-/// Differences that are listed, and that are named in one line.
-const MAX_LISTED: usize = 1_000;
+/// Differences that are named in one line.
 const MAX_NAMED: usize = 3;
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.copy",
-    summary: "a copy of a file or a directory",
+    summary: "a copy of a file or a directory, or a file with a given content",
     docs: "Keeps the destination equal to the source, compared by content and permissions and \
-           not by times. A destination that is there and differs is somebody's work, so it is \
+           not by times; or equal to `content`, which is written as it is given: one of `source` \
+           and `content` is given. A destination that is there and differs is somebody's work, so it is \
            replaced only with `overwrite=true`; otherwise the step is blocked and says what \
            differs. What is only missing in a destination is added in any case.\n\n\
            A directory needs `recursive=true`. Links in it are copied as links. Files of the \
@@ -40,11 +41,13 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            Permissions are all twelve bits. Set-uid and set-gid of a file are those of the source \
            only where the copy belongs to the same user, or group: otherwise the program would \
            run as somebody else, and the copy has to be without them. With \
-           `preserve_mode=false` the permissions are not looked at: a file that is there keeps \
-           its own.\n\n\
+           `preserve_mode=false` the permissions are not compared: a file that is there keeps \
+           its own. `mode` is for a file and wins over the permissions of the source; `owner` and \
+           `group` are for all that is copied, links excepted.\n\n\
            ## Statuses\n\n\
            - `satisfied`: all that the source has is in the destination too, with the same \
-           content and, unless `preserve_mode=false`, the same permissions.\n\
+           content and, unless `preserve_mode=false`, the same permissions, and with the `mode`, \
+           `owner` and `group` that are given.\n\
            - `missing`: nothing is at the destination.\n\
            - `drifted`: parts of a directory are missing, or, with `overwrite=true`, something \
            differs.\n\
@@ -53,10 +56,21 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            directory should be, or the other way round; or the destination is a link or lies \
            within its source.",
     params: &[
-        Param { name: "source", docs: "the file or directory to copy", ..Param::BASE },
+        Param {
+            name: "source",
+            presence: Presence::Optional,
+            docs: "the file or directory to copy",
+            ..Param::BASE
+        },
         Param {
             name: "destination",
             docs: "where the copy is, by its full name and not the directory above it",
+            ..Param::BASE
+        },
+        Param {
+            name: "content",
+            presence: Presence::Optional,
+            docs: "what the file holds, in place of a `source`",
             ..Param::BASE
         },
         Param {
@@ -77,13 +91,18 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             name: "preserve_mode",
             ty: Type::Bool,
             presence: YES,
-            docs: "give the copy the permissions of the source",
+            docs: "give the copy the permissions of the source, unless `mode` says others",
             ..Param::BASE
         },
+        MODE,
+        OWNER,
+        GROUP,
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
+    one_of: &["source", "content"],
     resource: Some(Resource { yaml: "copy", key: &["destination"], verify: &FileCopy }),
     action: Some(&FileCopy),
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
@@ -92,6 +111,12 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             title: "install a unit file",
             source: "fun install() {\n    \
                      @file.copy(\"app.service\", \"/etc/systemd/system/app.service\", \
+                     overwrite=true)\n}\n",
+        },
+        Example {
+            title: "a small file without a source",
+            source: "fun motd() {\n    \
+                     @file.copy(destination=\"/etc/motd\", content=\"Welcome\\n\", mode=\"0644\", \
                      overwrite=true)\n}\n",
         },
         Example {
@@ -113,6 +138,7 @@ struct Wanted {
     overwrite: bool,
     recursive: bool,
     preserve_mode: bool,
+    attributes: Attributes,
 }
 
 impl Wanted {
@@ -128,12 +154,26 @@ impl Wanted {
         }
         let (overwrite, recursive) = (inputs.is_true("overwrite"), inputs.is_true("recursive"));
         let preserve_mode = inputs.is_true("preserve_mode");
-        Ok(Self { source, destination, overwrite, recursive, preserve_mode })
+        let attributes = paths::attributes(inputs, probe)?;
+        Ok(Self { source, destination, overwrite, recursive, preserve_mode, attributes })
+    }
+
+    /// Whether the permissions of the copy matter.
+    fn sets_mode(&self) -> bool {
+        self.preserve_mode || self.attributes.mode.is_some()
+    }
+
+    /// The permissions of a copy that is there.
+    fn mode(&self, source: &Entry, copy: &Entry) -> u32 {
+        self.attributes.mode.unwrap_or_else(|| trees::mode(source, copy))
     }
 }
 
 impl Verify for FileCopy {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        if let Some(content) = inputs.text("content") {
+            return given::verify(content, inputs, probe);
+        }
         let wanted = Wanted::new(inputs, probe)?;
         let facts = look(&wanted, probe)?;
         let finding = decide(&wanted, &facts)?;
@@ -142,11 +182,11 @@ impl Verify for FileCopy {
         }
         let finding =
             finding.with_content(contents(&wanted, &facts, probe)?).with_privacy(facts.is_private);
-        if finding.status != Status::Drifted {
-            return Ok(finding);
-        }
-        let diff = diff_of(&wanted, &facts, probe)?;
-        Ok(finding.with_details(diff.unwrap_or_else(|| listed(&facts.differences))))
+        let given = match finding.status {
+            Status::Missing => paths::given(&wanted.attributes),
+            _ => String::new(),
+        };
+        Ok(finding.with_details(given + &changes::shown(&wanted, &facts, probe)?))
     }
 }
 
@@ -218,39 +258,6 @@ fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest,
     Ok(Algorithm::Sha256.digest(&parts))
 }
 
-/// Of a single file, where it is not too large to be shown line by line.
-fn diff_of(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Option<String>, Trouble> {
-    let [Difference { how: How::Content { expected, actual, .. }, .. }] = &facts.differences[..]
-    else {
-        return Ok(None);
-    };
-    if facts.kind != EntryKind::File || *expected.max(actual) > MAX_SHOWN_BYTES {
-        return Ok(None);
-    }
-    let read = |path: &Path| {
-        let mut bytes = Vec::new();
-        let read = probe
-            .read(path, Links::followed_above(path))?
-            .take(MAX_SHOWN_BYTES)
-            .read_to_end(&mut bytes);
-        read.map(|_| bytes).map_err(|error| trees::unread(path, &error))
-    };
-    let (source, destination) = (read(&facts.source)?, read(&wanted.destination)?);
-    let expected = (&*wanted.source.to_string_lossy(), &*source);
-    let actual = (&*wanted.destination.to_string_lossy(), &*destination);
-    Ok(Some(diff::unified(expected, actual)))
-}
-
-/// A line for each difference.
-fn listed(differences: &[Difference]) -> String {
-    let mut lines: String =
-        differences.iter().take(MAX_LISTED).map(|it| format!("{}\n", described(it))).collect();
-    if let Some(more @ 1..) = differences.len().checked_sub(MAX_LISTED) {
-        lines.push_str(&format!("and {} more\n", diff::grouped(more)));
-    }
-    lines
-}
-
 /// The first of them, for one line.
 fn summary(differences: &[Difference]) -> String {
     let first = differences.iter().take(MAX_NAMED).map(described).collect::<Vec<_>>().join(", ");
@@ -272,6 +279,14 @@ fn described(difference: &Difference) -> String {
             format!("{of}content ({actual} bytes, expected {expected})")
         }
         How::Mode { expected, actual } => format!("{of}mode {actual:04o}, expected {expected:04o}"),
+        How::Owner { expected: (owner, group), actual } => {
+            let owner = owner.filter(|owner| *owner != actual.0);
+            let owner = owner.map(|owner| format!("owner {}, expected {owner}", actual.0));
+            let group = group.filter(|group| *group != actual.1);
+            let group = group.map(|group| format!("group {}, expected {group}", actual.1));
+            let both: Vec<String> = owner.into_iter().chain(group).collect();
+            format!("{of}{}", both.join("; "))
+        }
         How::Link { expected, actual } => {
             format!("{of}points to `{}`, expected `{}`", actual.display(), expected.display())
         }
@@ -283,6 +298,10 @@ fn described(difference: &Difference) -> String {
 
 impl Action for FileCopy {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        if let Some(content) = inputs.text("content") {
+            let written = given::apply(content, inputs, &*stage.probe(), stage.files());
+            return written.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble));
+        }
         let made = {
             let probe = stage.probe();
             Wanted::new(inputs, &*probe).and_then(|wanted| {

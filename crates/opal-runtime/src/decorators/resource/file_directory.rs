@@ -2,14 +2,14 @@ use std::path::PathBuf;
 
 use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 
 use super::paths;
 use super::properties::{self, Property};
-use crate::decorators::common::{DEPENDS_ON, ID, OCTAL, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.directory",
@@ -28,28 +28,13 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            or group is not known.",
     params: &[
         Param { name: "path", docs: "the directory; `~` is the home directory", ..Param::BASE },
-        Param {
-            name: "mode",
-            presence: Presence::Optional,
-            pattern: Some(OCTAL),
-            docs: "the permissions in octal, such as `0750`",
-            ..Param::BASE
-        },
-        Param {
-            name: "owner",
-            presence: Presence::Optional,
-            docs: "the user it belongs to, by name or number",
-            ..Param::BASE
-        },
-        Param {
-            name: "group",
-            presence: Presence::Optional,
-            docs: "the group it belongs to, by name or number",
-            ..Param::BASE
-        },
+        MODE,
+        OWNER,
+        GROUP,
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     resource: Some(Resource { yaml: "directory", key: &["path"], verify: &FileDirectory }),
     action: Some(&FileDirectory),
@@ -92,7 +77,9 @@ impl Verify for FileDirectory {
 fn decide(wanted: &Wanted, found: Option<Entry>) -> Result<Finding, Trouble> {
     let path = wanted.path.display();
     let Some(found) = found else {
-        return Ok(Finding::missing(format!("there is no directory `{path}`")));
+        let missing = Finding::missing(format!("there is no directory `{path}`"));
+        let given = paths::given(&wanted.attributes);
+        return Ok(if given.is_empty() { missing } else { missing.with_details(given) });
     };
     if found.kind != EntryKind::Directory {
         return Err(Trouble::new(
@@ -103,7 +90,7 @@ fn decide(wanted: &Wanted, found: Option<Entry>) -> Result<Finding, Trouble> {
     }
     let properties = paths::compared(&wanted.attributes, &found);
     if properties.iter().any(Property::differs) {
-        let message = format!("`{path}` differs in {}", properties::differing(&properties));
+        let message = format!("`{path}` differs: {}", properties::differing(&properties));
         let details = properties::compared(&path.to_string(), &properties);
         return Ok(Finding::drifted(message).with_details(details));
     }
@@ -157,7 +144,7 @@ mod tests {
         let attributes = Attributes { mode: Some(0o750), owner: Some(0), group: None };
         let wanted = Wanted { path: "/d".into(), attributes };
         let finding = decide(&wanted, found(EntryKind::Directory, 0o755, 0)).unwrap();
-        assert_eq!(finding.message.expose(), "`/d` differs in mode");
+        assert_eq!(finding.message.expose(), "`/d` differs: mode 0755, expected 0750");
         let details = finding.details.unwrap();
         assert!(details.expose().contains("-mode: 0750\n+mode: 0755\n owner: 0\n"));
     }

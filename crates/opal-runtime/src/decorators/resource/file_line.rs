@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use super::diff::unified;
 use super::{content, paths};
-use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
 use edit::{Change, Line, Several, edit};
 use encoding::Encoding;
 
@@ -99,6 +99,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     resource: Some(Resource { yaml: "line_in_file", key: &["file", "line"], verify: &FileLine }),
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
@@ -202,7 +203,11 @@ fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble
         (None, _) => Finding::satisfied(message),
         (Some(change), None) => {
             let content = Algorithm::Sha256.digest(&[&change.content]);
-            Finding::missing(format!("there is no `{path}`")).with_content(content)
+            let shown = wanted.line.encoding.shown(&change.content);
+            let diff = unified((&path, shown.as_bytes()), (&path, b""));
+            Finding::missing(format!("there is no `{path}`"))
+                .with_details(diff)
+                .with_content(content)
         }
         (Some(change), Some(found)) => {
             let shown = |bytes| wanted.line.encoding.shown(bytes);

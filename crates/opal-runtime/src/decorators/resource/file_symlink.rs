@@ -8,7 +8,7 @@ use opal_core::resource::{Finding, Verify};
 use opal_core::{Data, Type};
 
 use super::{diff, paths, removal};
-use crate::decorators::common::{DEPENDS_ON, ID, NO, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.symlink",
@@ -38,6 +38,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     resource: Some(Resource { yaml: "symlink", key: &["target"], verify: &FileSymlink }),
     action: Some(&FileSymlink),
@@ -113,12 +114,15 @@ impl Verify for FileSymlink {
 fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     let (source, target) = (wanted.source.display(), wanted.target.display());
     match facts {
-        Facts::Nothing => Ok(Finding::missing(format!("there is no link `{target}`"))),
+        Facts::Nothing => {
+            let missing = Finding::missing(format!("there is no link `{target}`"));
+            Ok(missing.with_details(differing(wanted, "")))
+        }
         Facts::Link(to) if wanted.is_meant_by(to) => {
             Ok(Finding::satisfied(format!("`{target}` points to `{source}`")))
         }
         Facts::Link(to) => {
-            let message = format!("`{target}` points to `{}`", to.display());
+            let message = format!("`{target}` points to `{}`, expected `{source}`", to.display());
             Ok(Finding::drifted(message).with_details(differing(wanted, &to.to_string_lossy())))
         }
         Facts::Else(kind) if wanted.force => {
@@ -136,7 +140,8 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
 fn differing(wanted: &Wanted, actual: &str) -> String {
     let of = wanted.target.to_string_lossy();
     let expected = format!("{}\n", wanted.source.display());
-    diff::unified((&of, expected.as_bytes()), (&of, format!("{actual}\n").as_bytes()))
+    let actual = if actual.is_empty() { String::new() } else { format!("{actual}\n") };
+    diff::unified((&of, expected.as_bytes()), (&of, actual.as_bytes()))
 }
 
 impl Action for FileSymlink {

@@ -15,7 +15,7 @@ use opal_core::{Data, Type};
 use self::place::{Place, Repository, Tip};
 use super::properties::{Property, compared, differing};
 use super::{paths, ways};
-use crate::decorators::common::{DEPENDS_ON, ID, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "git.repo",
@@ -27,13 +27,17 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            only what is new is fetched. Submodules are not fetched, hooks do not run, and nobody \
            is asked for a password: use a credential helper or a key.\n\n\
            Nothing that is only here is lost. Where the directory holds other files, or the \
-           working copy has changes or commits that the server does not have, the step fails and \
-           says so; the branch only moves forward.\n\n\
+           working copy has commits that the server does not have, the step fails and says so; \
+           the branch only moves forward. Changes to files that are not committed are drift, and \
+           are discarded only with `force=true`; without it the step fails and names them. Files \
+           that git does not know are left alone: builds and editors leave them, and they do not \
+           count.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: origin and branch are those that are asked for, and the commit is the \
-           one that the server has; changed files do not count.\n\
+           - `satisfied`: origin and branch are those that are asked for, the commit is the one \
+           that the server has, and no file has uncommitted changes.\n\
            - `missing`: nothing is at the destination.\n\
-           - `drifted`: origin, branch or commit differ, or the destination is no working copy.\n\
+           - `drifted`: origin, branch or commit differ, files have uncommitted changes, or the \
+           destination is not a working copy.\n\
            - `blocked`: the server does not answer or does not have the branch, git is not \
            installed, or it cannot read the working copy or does not trust its owner.",
     params: &[
@@ -53,9 +57,17 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "how many commits of the history to fetch; without it all of them",
             ..Param::BASE
         },
+        Param {
+            name: "force",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "discard changes that are not committed",
+            ..Param::BASE
+        },
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     resource: Some(Resource { yaml: "repo", key: &["destination"], verify: &GitRepo }),
     capabilities: &[
@@ -106,6 +118,7 @@ struct Wanted {
     /// Whole.
     path: PathBuf,
     depth: Option<i64>,
+    force: bool,
 }
 
 fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trouble> {
@@ -125,7 +138,8 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trou
     if let Place::Repository(repository) = &place {
         place::demand_free(&path, repository, &tip, probe)?;
     }
-    Ok((Wanted { url, path, depth }, place, tip))
+    let force = inputs.is_true("force");
+    Ok((Wanted { url, path, depth, force }, place, tip))
 }
 
 fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
@@ -133,13 +147,18 @@ fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
     let repository = match place {
         Place::Nothing => {
             let content = Algorithm::Sha256.digest(&[tip.branch.as_bytes(), tip.commit.as_bytes()]);
-            return Finding::missing(format!("`{path}` is not there")).with_content(content);
+            let Tip { branch, commit } = tip;
+            let origin = url::without_credentials(&wanted.url);
+            let details = format!("origin {origin}\nbranch {branch}\ncommit {commit}\n");
+            let missing = Finding::missing(format!("`{path}` is not there"));
+            return missing.with_details(details).with_content(content);
         }
         Place::EmptyDirectory => {
-            return Finding::drifted(format!("`{path}` is empty, and no repository"));
+            return Finding::drifted(format!("`{path}` is empty, not a repository"));
         }
         Place::Other(what) => {
-            return Finding::drifted(format!("`{path}` is {what}, no repository"));
+            let finding = Finding::drifted(format!("`{path}` is {what}, not a repository"));
+            return finding.with_refusal(Some(occupied(wanted, what)));
         }
         Place::Repository(repository) => repository,
     };
@@ -150,11 +169,24 @@ fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
         let commit = commit.get(..10).unwrap_or(commit);
         return Finding::satisfied(format!("`{branch}` is at {commit}, as on the server"));
     }
-    let finding = Finding::drifted(format!("`{path}` differs in: {different}"));
-    finding.with_details(compared(&wanted.path.to_string_lossy(), &properties))
+    let finding = Finding::drifted(format!("`{path}` differs: {different}"));
+    let details = compared(&wanted.path.to_string_lossy(), &properties);
+    finding.with_details(details).with_refusal(unforced(wanted, repository))
 }
 
-fn properties(wanted: &Wanted, repository: &Repository, tip: &Tip) -> [Property; 3] {
+/// Changes that nobody has allowed to discard.
+fn unforced(wanted: &Wanted, repository: &Repository) -> Option<Trouble> {
+    let changes = &repository.changes;
+    if changes.count == 0 || wanted.force {
+        return None;
+    }
+    let (path, words) = (wanted.path.display(), changes.words());
+    let message = format!("`{path}` has changes that are not committed: {words}");
+    let help = "commit, stash or revert them, or discard them with `force=true`";
+    Some(Trouble::new(TroubleKind::Failed, message, help))
+}
+
+fn properties(wanted: &Wanted, repository: &Repository, tip: &Tip) -> [Property; 4] {
     let none = || "none".to_owned();
     let expected = url::without_credentials(&wanted.url);
     let mut actual = repository.origin.as_deref().map_or_else(none, url::without_credentials);
@@ -167,6 +199,7 @@ fn properties(wanted: &Wanted, repository: &Repository, tip: &Tip) -> [Property;
         Property::new("origin", expected, actual),
         Property::new("branch", &*tip.branch, branch),
         Property::new("commit", &*tip.commit, commit),
+        Property::new("uncommitted changes", "none", repository.changes.words()),
     ]
 }
 
@@ -182,7 +215,7 @@ mod tests {
     use super::*;
 
     fn wanted(url: &str) -> Wanted {
-        Wanted { url: url.into(), path: "/opt/tools".into(), depth: None }
+        Wanted { url: url.into(), path: "/opt/tools".into(), depth: None, force: false }
     }
 
     fn there(origin: &str, branch: Option<&str>, commit: Option<&str>) -> Place {
@@ -190,6 +223,7 @@ mod tests {
             origin: (!origin.is_empty()).then(|| origin.to_owned()),
             branch: branch.map(str::to_owned),
             commit: commit.map(str::to_owned),
+            changes: place::Changes::default(),
         })
     }
 
@@ -198,8 +232,8 @@ mod tests {
         let url = "https://example.com/tools.git";
         for (place, status, message) in [
             (Place::Nothing, Status::Missing, "`/opt/tools` is not there"),
-            (Place::EmptyDirectory, Status::Drifted, "`/opt/tools` is empty, and no repository"),
-            (Place::Other("a file"), Status::Drifted, "`/opt/tools` is a file, no repository"),
+            (Place::EmptyDirectory, Status::Drifted, "`/opt/tools` is empty, not a repository"),
+            (Place::Other("a file"), Status::Drifted, "`/opt/tools` is a file, not a repository"),
             (
                 there(url, Some("main"), Some("abc")),
                 Status::Satisfied,
@@ -208,18 +242,23 @@ mod tests {
             (
                 there("", Some("main"), Some("abc")),
                 Status::Drifted,
-                "`/opt/tools` differs in: origin",
+                "`/opt/tools` differs: origin none, expected https://example.com/tools.git",
             ),
-            (there(url, None, Some("abc")), Status::Drifted, "`/opt/tools` differs in: branch"),
+            (
+                there(url, None, Some("abc")),
+                Status::Drifted,
+                "`/opt/tools` differs: branch none, expected main",
+            ),
             (
                 there(url, Some("main"), Some("def")),
                 Status::Drifted,
-                "`/opt/tools` differs in: commit",
+                "`/opt/tools` differs: commit def, expected abc",
             ),
             (
                 there("/other", Some("x"), None),
                 Status::Drifted,
-                "`/opt/tools` differs in: origin, branch, commit",
+                "`/opt/tools` differs: origin /other, expected https://example.com/tools.git; branch x, \
+                 expected main; commit none, expected abc",
             ),
         ] {
             let tip = Tip { branch: "main".into(), commit: "abc".into() };

@@ -64,6 +64,15 @@ pub(super) fn attributes(inputs: &Inputs, probe: &dyn Probe) -> Result<Attribute
     Ok(Attributes { mode: mode(inputs), owner, group })
 }
 
+/// The attributes that are given, as a line of words; nothing where none is.
+pub(super) fn given(attributes: &Attributes) -> String {
+    let mode = attributes.mode.map(|mode| format!("mode {mode:04o}"));
+    let owner = attributes.owner.map(|owner| format!("owner {owner}"));
+    let group = attributes.group.map(|group| format!("group {group}"));
+    let all: Vec<String> = [mode, owner, group].into_iter().flatten().collect();
+    if all.is_empty() { String::new() } else { all.join(", ") + "\n" }
+}
+
 /// Each attribute that is given, and what it is.
 pub(super) fn compared(wanted: &Attributes, found: &Entry) -> Vec<Property> {
     let octal = |mode: u32| format!("{mode:04o}");

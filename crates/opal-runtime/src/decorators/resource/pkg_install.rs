@@ -12,7 +12,7 @@ use self::manager::{Installed, Manager};
 use self::wanted::Wanted;
 use super::diff;
 use super::programs::{self, demand_root, named};
-use crate::decorators::common::{DEPENDS_ON, ID, NO, STRINGS, VERIFY_TIMEOUT};
+use crate::decorators::common::{DEPENDS_ON, ID, NAME, NO, STRINGS, VERIFY_TIMEOUT};
 
 pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
     path: "pkg.install",
@@ -59,6 +59,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
+        NAME,
     ],
     resource: Some(Resource { yaml: "package", key: &["packages"], verify: &PkgInstall }),
     capabilities: &[Capability::Network, Capability::Packages, Capability::Processes],

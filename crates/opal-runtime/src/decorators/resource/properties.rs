@@ -24,10 +24,17 @@ impl Property {
     }
 }
 
-/// The names of those that differ, for a message.
+/// What differs, for a message: `mode 0644, expected 0600; owner 0, expected 33`.
 pub(super) fn differing(properties: &[Property]) -> String {
-    let names = properties.iter().filter(|it| it.differs()).map(|it| it.name);
-    names.collect::<Vec<_>>().join(", ")
+    let words = properties.iter().filter(|it| it.differs()).map(|it| {
+        let Property { name, expected, actual } = it;
+        format!("{name} {}, expected {}", or_none(actual), or_none(expected))
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+fn or_none(value: &str) -> &str {
+    if value.is_empty() { "none" } else { value }
 }
 
 /// A line for each of them, as a diff.
@@ -44,9 +51,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_named_and_marked() {
+    fn only_what_differs_is_said_and_marked() {
         let properties = [Property::new("uid", "5", "7"), Property::new("shell", "/x", "/x")];
-        assert_eq!(differing(&properties), "uid");
+        assert_eq!(differing(&properties), "uid 7, expected 5");
         let diff = compared("user ann", &properties);
         assert!(diff.contains("-uid: 5\n+uid: 7\n shell: /x\n"), "{diff}");
     }

@@ -138,7 +138,7 @@ impl Checker<'_> {
 
     /// The first argument in which two descriptions differ, as far as they are known.
     fn differ(&self, a: &Node<'_>, b: &Node<'_>) -> Option<&'static str> {
-        const OF_ITS_OWN: [&str; 3] = ["id", "depends_on", "verify_timeout"];
+        const OF_ITS_OWN: [&str; 4] = ["id", "name", "depends_on", "verify_timeout"];
         let params = a.described.descriptor.params.iter();
         let mut params = params.filter(|param| !OF_ITS_OWN.contains(&param.name));
         let differs = |param: &&Param| {

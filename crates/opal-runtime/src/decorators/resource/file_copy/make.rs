@@ -8,7 +8,7 @@ use opal_core::files::{Attributes, EntryKind, Existing, Files};
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 
 use super::Wanted;
-use super::trees::{Difference, Facts, How, Piece, below, links, mode, unread, without_set_user};
+use super::trees::{Difference, Facts, How, Piece, below, links, unread, without_set_user};
 
 /// What a directory needs while it is filled.
 const FILLING: u32 = 0o700;
@@ -65,7 +65,7 @@ impl Copy<'_> {
             }
             How::Missing(Piece::Link(said)) => files.make_link(&to, said, false),
             How::Link { expected, .. } => files.make_link(&to, expected, false),
-            How::Mode { .. } => Ok(()),
+            How::Mode { .. } | How::Owner { .. } => Ok(()),
             How::Kind { expected, actual } => Err(other_kind(&to, *expected, *actual)),
         }
     }
@@ -74,25 +74,31 @@ impl Copy<'_> {
     fn close(&self, difference: &Difference, files: &dyn Files) -> Result<(), Trouble> {
         let to = below(&self.wanted.destination, &difference.path);
         match difference.how {
-            How::Missing(Piece::Directory { mode }) if self.wanted.preserve_mode => {
+            How::Missing(Piece::Directory { mode }) if self.wanted.sets_mode() => {
                 files.set(&to, &self.with(mode))
             }
             How::Missing(Piece::File { mode: said })
-                if self.wanted.preserve_mode && said != without_set_user(said) =>
+                if self.wanted.sets_mode() && said != without_set_user(said) =>
             {
                 let from = below(&self.facts.source, &difference.path);
                 match (self.probe.look(&from)?, self.probe.look(&to)?) {
-                    (Some(source), Some(made)) => files.set(&to, &self.with(mode(&source, &made))),
+                    (Some(source), Some(made)) => {
+                        files.set(&to, &self.with(self.wanted.mode(&source, &made)))
+                    }
                     _ => Ok(()),
                 }
             }
             How::Mode { expected, .. } => files.set(&to, &self.with(expected)),
+            How::Owner { expected: (owner, group), .. } => {
+                files.set(&to, &Attributes { mode: None, owner, group })
+            }
             _ => Ok(()),
         }
     }
 
     fn with(&self, mode: u32) -> Attributes {
-        Attributes { mode: self.wanted.preserve_mode.then_some(mode), ..Attributes::default() }
+        let mode = self.wanted.sets_mode().then_some(mode);
+        Attributes { mode, ..self.wanted.attributes }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use opal_core::files::{Entry, EntryKind};
+use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 
 use super::Wanted;
@@ -57,6 +57,11 @@ pub(super) enum How {
         expected: u32,
         actual: u32,
     },
+    /// Another owner or group than those that are given.
+    Owner {
+        expected: (Option<u32>, Option<u32>),
+        actual: (u32, u32),
+    },
     Link {
         expected: PathBuf,
         actual: PathBuf,
@@ -98,6 +103,16 @@ impl Facts {
                     TroubleKind::Invalid,
                     format!("`{}` is a directory", wanted.source.display()),
                     "say `recursive=true` to copy it with all that is in it",
+                ));
+            }
+            if wanted.attributes.mode.is_some() {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!(
+                        "`{}` is a directory, and `mode` is for a file",
+                        wanted.source.display()
+                    ),
+                    "leave `mode` out: the copy has the permissions of the source",
                 ));
             }
             if wanted.destination.starts_with(&source) {
@@ -188,7 +203,7 @@ impl Walk<'_> {
     }
 
     fn missing(&mut self, path: &Path, source: Entry) -> Result<(), Trouble> {
-        let mode = source.mode;
+        let mode = self.wanted.attributes.mode.unwrap_or(source.mode);
         let piece = match source.kind {
             EntryKind::Directory => Piece::Directory { mode },
             EntryKind::Link => Piece::Link(self.probe.read_link(&below(&self.source, path))?),
@@ -208,19 +223,27 @@ impl Walk<'_> {
             }
             // Sizes tell nothing of what a system makes up as it is read, such as `/proc/version`.
             EntryKind::File if !self.is_same(&from, &to)? => {
-                let mode = mode(source, there);
+                let mode = self.wanted.mode(source, there);
                 Some(How::Content { expected: source.bytes, actual: there.bytes, mode })
             }
             _ => {
-                let (expected, actual) = (mode(source, there), there.mode);
-                let differs = self.wanted.preserve_mode && expected != actual;
+                let (expected, actual) = (self.wanted.mode(source, there), there.mode);
+                let differs = self.wanted.sets_mode() && expected != actual;
                 differs.then_some(How::Mode { expected, actual })
             }
         };
-        if let Some(how) = how {
-            self.note(path, how);
-        }
+        let owner = self.owner(source, there);
+        how.into_iter().chain(owner).for_each(|how| self.note(path, how));
         Ok(())
+    }
+
+    /// A link belongs to whoever made it.
+    fn owner(&self, source: &Entry, there: &Entry) -> Option<How> {
+        let Attributes { owner, group, .. } = self.wanted.attributes;
+        let differs = owner.is_some_and(|owner| owner != there.owner)
+            || group.is_some_and(|group| group != there.group);
+        let how = How::Owner { expected: (owner, group), actual: (there.owner, there.group) };
+        (differs && source.kind != EntryKind::Link).then_some(how)
     }
 
     fn is_same(&self, from: &Path, to: &Path) -> Result<bool, Trouble> {

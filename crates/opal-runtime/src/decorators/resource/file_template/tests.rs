@@ -1,3 +1,4 @@
+use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{Input, TroubleKind};
 use opal_core::resource::Status;
 
@@ -66,7 +67,7 @@ fn content_and_mode_decide() {
     ] {
         let finding = FileTemplate.verify(&inputs(given), &world).unwrap();
         assert_eq!((finding.status, finding.message.expose()), (status, message));
-        assert_eq!(finding.details.is_some(), status == Status::Drifted);
+        assert_eq!(finding.details.is_some(), status != Status::Satisfied);
     }
 }
 
@@ -83,12 +84,15 @@ fn details_hold_the_mode_and_the_diff() {
 
 #[test]
 fn what_is_too_large_is_another_content() {
-    let [source, destination] = ["/t", "/d"].map(PathBuf::from);
-    let content = Zeroizing::new(b"x".to_vec());
-    let template = source.clone();
-    let wanted = Wanted { source, destination, content, mode: None, template, template_mode: None };
-    let found = Found { mode: 0o644, bytes: 70_000_000, content: None };
-    let finding = decide(&wanted, Some(&found));
+    let wanted = Wanted {
+        name: "/t".to_owned(),
+        destination: "/d".into(),
+        content: Zeroizing::new(b"x".to_vec()),
+        attributes: Attributes::default(),
+        is_private: false,
+    };
+    let entry = Entry { kind: EntryKind::File, mode: 0o644, owner: 0, group: 0, bytes: 70_000_000 };
+    let finding = written::decide(&wanted, Some(&Found { entry, content: None }), "");
     assert_eq!(finding.status, Status::Drifted);
     let details = finding.details.unwrap();
     assert_eq!(details.expose(), "content differs: 1 bytes expected, 70,000,000 actual\n");

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! nothing there   clone
-//! a repository    fetch the branch ─▶ nothing to lose? ─▶ move forward ─▶ name the origin
+//! a repository    no changes, or force ─▶ fetch the branch ─▶ nothing to lose? ─▶ move forward ─▶
+//!                 name the origin
 //! ```
 //!
 //! What could be lost is looked for before anything moves; git itself refuses to write over files
@@ -43,6 +44,13 @@ pub(super) fn forward(
     stage: &mut dyn Stage,
 ) -> Result<(), Halt> {
     let Tip { branch, commit } = tip;
+    if let Some(trouble) = super::unforced(wanted, repository) {
+        return Err(stage.fail(1, trouble));
+    }
+    if repository.changes.count > 0 {
+        // Files that git does not know stay.
+        succeed(within(wanted, "reset --quiet --hard", stage)?, "reset", wanted, stage)?;
+    }
     let is_there =
         repository.branch.as_ref() == Some(branch) && repository.commit.as_ref() == Some(commit);
     if !is_there {
@@ -80,16 +88,6 @@ fn nothing_to_lose(
     stage: &dyn Stage,
 ) -> Result<(), Halt> {
     let path = wanted.path.display();
-    let status = within(wanted, "status --porcelain --untracked-files=no", stage)?;
-    let status = answer(status, stage)?;
-    if status.code != 0 {
-        let message = format!("git cannot tell whether `{path}` has changes");
-        return Err(kept(message, "try it by hand, with `git status`", stage));
-    }
-    if !status.stdout.expose().is_empty() {
-        let message = format!("`{path}` has changes that are not committed");
-        return Err(kept(message, "commit, stash or revert them", stage));
-    }
     let own = format!("refs/heads/{branch}");
     let exists = within(wanted, "rev-parse --quiet --verify", stage)?.word(&*own);
     if answer(exists, stage)?.code == 0 {

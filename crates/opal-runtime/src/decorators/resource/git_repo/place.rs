@@ -27,6 +27,39 @@ pub(super) struct Repository {
     pub(super) branch: Option<String>,
     /// None before the first commit.
     pub(super) commit: Option<String>,
+    pub(super) changes: Changes,
+}
+
+/// Files of a working copy that are not as committed. Files that git does not know are nobody's
+/// deviation: builds and editors leave them, and nothing here removes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub(super) count: usize,
+    /// The first of them.
+    pub(super) first: Vec<String>,
+}
+
+/// Files with changes that are named.
+const MAX_NAMED: usize = 5;
+
+impl Changes {
+    /// From the lines of `git status --porcelain`, each with two letters before the name.
+    fn read(listing: &str) -> Self {
+        let names = || listing.lines().filter_map(|line| line.get(3..));
+        let first = names().take(MAX_NAMED).map(str::to_owned).collect();
+        Self { count: names().count(), first }
+    }
+
+    /// `none`, or `2 files (one, two)`.
+    pub(super) fn words(&self) -> String {
+        let names = self.first.join(", ");
+        let more = if self.count > self.first.len() { ", …" } else { "" };
+        match self.count {
+            0 => "none".to_owned(),
+            1 => format!("1 file ({names})"),
+            count => format!("{count} files ({names}{more})"),
+        }
+    }
 }
 
 /// The branch that is followed, and where it stands on the server.
@@ -65,7 +98,13 @@ fn repository(path: &Path, probe: &dyn Probe) -> Result<Repository, Trouble> {
             _ => Err(unreadable(path, &answer)),
         }
     };
+    let status = git_in(path, "status --porcelain --untracked-files=no --ignore-submodules=dirty")?;
+    let status = status.ask(probe)?;
+    if status.code != 0 {
+        return Err(unreadable(path, &status));
+    }
     Ok(Repository {
+        changes: Changes::read(status.stdout.expose()),
         origin: line("config --get remote.origin.url")?,
         branch: line("symbolic-ref --quiet --short HEAD")?,
         commit: line("rev-parse --quiet --verify 'HEAD^{commit}'")?,

@@ -63,7 +63,7 @@ impl Unit {
             return Ok(Finding::satisfied(format!("`{name}` is {}", all.join(" and "))));
         }
         let different = differing(&properties);
-        let finding = Finding::drifted(format!("`{name}` differs in: {different}"));
+        let finding = Finding::drifted(format!("`{name}` differs: {different}"));
         Ok(finding.with_details(compared(&format!("service {name}"), &properties)))
     }
 
@@ -225,7 +225,10 @@ mod tests {
     fn the_diff_has_the_words_of_systemd() {
         let unit = unit("loaded failed failed disabled");
         let finding = unit.decide(&wanted(true, Some(true))).unwrap();
-        assert_eq!(finding.message.expose(), "`nginx` differs in: state, at boot");
+        assert_eq!(
+            finding.message.expose(),
+            "`nginx` differs: state failed (failed), expected running; at boot disabled, expected enabled"
+        );
         let details = finding.details.unwrap();
         let lines =
             "-state: running\n-at boot: enabled\n+state: failed (failed)\n+at boot: disabled\n";

@@ -195,7 +195,7 @@ impl Facts {
             return Ok(Finding::satisfied(format!("the user `{name}` is as described")));
         }
         let different = differing(&properties);
-        let finding = Finding::drifted(format!("the user `{name}` differs in: {different}"));
+        let finding = Finding::drifted(format!("the user `{name}` differs: {different}"));
         Ok(finding.with_details(compared(&format!("user {name}"), &properties)))
     }
 

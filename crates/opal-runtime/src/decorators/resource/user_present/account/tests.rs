@@ -37,16 +37,20 @@ fn each_state_of_an_account_has_its_status() {
             Status::Satisfied,
             "the user `ann` is as described",
         ),
-        (Wanted { uid: text("7"), ..wanted() }, Status::Drifted, "the user `ann` differs in: uid"),
+        (
+            Wanted { uid: text("7"), ..wanted() },
+            Status::Drifted,
+            "the user `ann` differs: uid 1000, expected 7",
+        ),
         (
             Wanted { home: text("/srv"), shell: text("/bin/sh"), ..wanted() },
             Status::Drifted,
-            "the user `ann` differs in: home, shell",
+            "the user `ann` differs: home /home/ann, expected /srv; shell /bin/bash, expected /bin/sh",
         ),
         (
             Wanted { groups: groups(&["sudo", "web"]), ..wanted() },
             Status::Drifted,
-            "the user `ann` differs in: groups",
+            "the user `ann` differs: GROUPS",
         ),
     ] {
         let finding = facts(ANN).decide(&wanted).unwrap();
