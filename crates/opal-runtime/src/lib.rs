@@ -10,6 +10,7 @@
 //! | what the lexer must know of the registry | [`words`] |
 //! | the directory opal keeps its own files in | [`root`] |
 //! | opening files that opal reads for itself | [`regular`] |
+//! | files that get their name when they are complete | [`atomic`] |
 //! | whether nobody else can have written a file | [`trusted`] |
 //! | contracts: making and opening them | [`contracts`] |
 //! | keys, sealing, signatures | [`keys`] |
@@ -30,6 +31,7 @@
 //! [`world`], what a run changes goes through [`session`];
 //! opal's own files are read and written by the modules that own them.
 
+pub mod atomic;
 pub mod check;
 pub mod conformance;
 pub mod contracts;

@@ -12,8 +12,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::CWD;
 use zeroize::Zeroizing;
 
+use crate::atomic::Unfinished;
 use crate::regular;
 
 /// What names another root, whatever the command: some have a `--root` of their own behind them.
@@ -119,10 +121,10 @@ impl Root {
         let folder = self.directory(folder)?;
         let path = folder.join(name);
         let written = (|| {
-            let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&folder)?;
+            let mut file = Unfinished::beside(&path)?;
             file.write_all(bytes)?;
-            file.as_file().sync_all()?;
-            file.persist_noclobber(&path).map_err(|refused| refused.error)?;
+            file.file().sync_all()?;
+            file.add(CWD, &path)?;
             File::open(&folder)?.sync_all()
         })();
         match written {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::Diagnostic;
 use opal_runtime::Words;
+use opal_runtime::atomic::Unfinished;
 use opal_syntax::Style;
 
 use super::check::{CheckedFile, files};
@@ -122,22 +123,12 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     if permissions.readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}.opal-fmt", std::process::id()));
-    let written = (|| {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        fchown(&file, Some(metadata.uid()), Some(metadata.gid()))?;
-        file.set_permissions(permissions)?;
-        file.sync_all()?;
-        fs::rename(&temporary, &path)
-    })();
-    if written.is_err() {
-        // The error that counts is the one above; what is left over may not even exist.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    let mut file = Unfinished::beside(&path)?;
+    file.write_all(text.as_bytes())?;
+    fchown(file.file(), Some(metadata.uid()), Some(metadata.gid()))?;
+    file.file().set_permissions(permissions)?;
+    file.file().sync_all()?;
+    Ok(file.replace(rustix::fs::CWD, &path)?)
 }
 
 fn exit(all: &[Formatted], check: bool) -> Exit {

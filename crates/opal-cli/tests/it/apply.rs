@@ -3,6 +3,7 @@
 mod agreeing;
 mod deep;
 mod failing;
+mod leftovers;
 mod settings;
 mod steps;
 mod told;

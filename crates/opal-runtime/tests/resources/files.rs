@@ -45,11 +45,10 @@ fn a_file_is_closed_to_others_until_it_is_there() {
     let mut pending =
         site.files().write(&site.path("f"), &mode(0o644), Existing::Replaced).unwrap();
     pending.write_all(b"secret").unwrap();
-    let [temporary] = <[_; 1]>::try_from(
-        names(&site).into_iter().filter(|it| it.starts_with(".opal-")).collect::<Vec<_>>(),
-    )
-    .unwrap();
-    assert_eq!(site.mode(&temporary), 0o600);
+    // A temporary name is there only where the file system has no files without one.
+    for temporary in names(&site).into_iter().filter(|it| it != "usual") {
+        assert_eq!(site.mode(&temporary), 0o600);
+    }
     assert!(!site.path("f").exists());
     pending.keep().unwrap();
     assert_eq!((site.mode("f"), site.text("f").as_str()), (0o644, "secret"));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -9,6 +10,7 @@ use opal_core::Value;
 use opal_core::contract::{
     Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source, SourceFile,
 };
+use opal_runtime::atomic::{self, Unfinished};
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::execute;
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
@@ -222,7 +224,7 @@ fn relative(path: &Path) -> Result<String, Failure> {
     Ok(path.display().to_string())
 }
 
-/// Writes beside the file and renames: a reader sees the old contract or the new one. A pipe or a
+/// Replaces the file in one move: a reader sees the old contract or the new one. A pipe or a
 /// device is written to as it is, since a rename would put a file in its place.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let shown = format!("`{}`", path.display());
@@ -234,16 +236,16 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::unreplaced(&shown, &error);
     // A link stays one: what it names is replaced.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::Builder::new()
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-        .prefix(".opal-")
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
-        // Without the name beside it, which means nothing to anybody.
-        .map_err(|error| failed(error.kind().into()))?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    put(&path, bytes).map_err(failed)
+}
+
+fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let usual = atomic::usual_mode(atomic::directory_of(path)?)?;
+    let mut file = Unfinished::beside(path)?;
+    file.write_all(bytes)?;
+    file.file().set_permissions(PermissionsExt::from_mode(0o644 & usual))?;
+    file.file().sync_all()?;
+    Ok(file.replace(rustix::fs::CWD, path)?)
 }
 
 fn unmade(unmade: Unmade) -> Failure {

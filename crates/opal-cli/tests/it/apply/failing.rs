@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::leftovers::written;
 use crate::needs;
 use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::{Opal, Ran, binary};
@@ -130,11 +131,8 @@ fn ctrl_c_in_the_middle_of_a_large_copy_leaves_what_was_there() {
     let big = std::fs::File::create(opal.path().join("big")).unwrap();
     big.set_len(1 << 30).unwrap();
     let child = opal.interruptible().arg("main").spawn().unwrap();
-    let written = || {
-        let entries = std::fs::read_dir(opal.path().join("d")).unwrap().flatten();
-        entries.filter_map(|entry| Some(entry.metadata().ok()?.len())).max().unwrap_or(0)
-    };
-    eventually("the copy is under way", || written() > 16 << 20);
+    let folder = opal.path().join("d");
+    eventually("the copy is under way", || written(child.id(), &folder) > 16 << 20);
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130).says("interrupted");
     assert_eq!(names(&opal.path().join("d")), ["f"]);

@@ -10,6 +10,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use opal_runtime::atomic::is_temporary;
+
 use super::file;
 
 /// So many entries are looked at in one run.
@@ -18,9 +20,6 @@ const MOST_LEVELS: usize = 48;
 
 /// `.terragrunt-cache` and its like.
 const COPIES: &str = ".terragrunt-";
-
-/// What a file is called until it is whole: this and so many hexadecimal digits.
-const UNFINISHED: (&str, usize) = (".opal-", 16);
 
 /// What tools fetch, and never copy from beside them.
 const FETCHED: [&str; 2] = [".git", ".terraform"];
@@ -87,7 +86,7 @@ impl Strays {
                 left.push(Folder { path: entry.path(), levels: folder.levels + 1, is_copy });
             }
             let is_copied = folder.is_copy && listed.contains(name.as_os_str());
-            if kind.is_file() && (is_copied || is_unfinished(&name)) {
+            if kind.is_file() && (is_copied || is_temporary(&name)) {
                 self.found.push(entry.path());
             }
         }
@@ -101,11 +100,6 @@ struct Folder {
     levels: usize,
     /// Below a directory of copies.
     is_copy: bool,
-}
-
-fn is_unfinished(name: &OsStr) -> bool {
-    let digits = name.to_str().and_then(|name| name.strip_prefix(UNFINISHED.0));
-    digits.is_some_and(|it| it.len() == UNFINISHED.1 && it.bytes().all(|c| c.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]

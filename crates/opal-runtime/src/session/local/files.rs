@@ -1,23 +1,23 @@
 //! Directories and files as steps name them.
 //!
-//! A file is replaced in one move: it is written beside its place under another name, and gets its
-//! own when all of it is there. What is no ordinary file, such as `/dev/null`, is written to.
+//! A file is replaced in one move: it gets its name when all of it is there. What is no ordinary file, such as `/dev/null`, is written to.
 //!
 //! A path may be a value, too short to be hidden, so no message names one: the step does.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use opal_core::action::{Pending, Replace};
 use opal_core::resolver::{Trouble, TroubleKind};
-use tempfile::NamedTempFile;
+use rustix::fs::CWD;
 
 use super::Setup;
+use crate::atomic::{self, Unfinished};
 
 const NOT_WRITTEN: &str = "file cannot be written";
 
@@ -69,13 +69,13 @@ pub(super) fn replace(
         return Err(is_directory("written"));
     }
     let is_special = found.as_ref().is_some_and(|it| !it.is_file());
-    let beside = match target.parent() {
-        _ if is_special => std::env::temp_dir(),
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("/"),
+    let failed = |error| trouble(NOT_WRITTEN, &error);
+    let beside = if is_special { std::env::temp_dir().join("file") } else { target.clone() };
+    let file = Unfinished::beside(&beside).map_err(failed)?;
+    let mode = match replace.mode.or(found.as_ref().map(|it| it.mode() & 0o7777)) {
+        Some(mode) => mode,
+        None => usual_mode(&target).map_err(failed)?,
     };
-    let (file, usual) = temporary(&beside).map_err(|error| trouble(NOT_WRITTEN, &error))?;
-    let mode = replace.mode.or(found.as_ref().map(|it| it.mode() & 0o7777)).unwrap_or(usual);
     let owner = found.map(|it| (it.uid(), it.gid()));
     let append = replace.append;
     Ok(Box::new(Replacement { file, target, mode, owner, append, is_special }))
@@ -83,7 +83,7 @@ pub(super) fn replace(
 
 /// A file that is not there yet.
 struct Replacement {
-    file: NamedTempFile,
+    file: Unfinished,
     target: PathBuf,
     mode: u32,
     owner: Option<(u32, u32)>,
@@ -109,37 +109,33 @@ impl Pending for Replacement {
 
 impl Replacement {
     fn kept(self) -> io::Result<()> {
+        let mut written = self.file.file();
+        written.rewind()?;
         if self.is_special {
             let mut target = fs::OpenOptions::new().write(true).open(&self.target)?;
-            return io::copy(&mut File::open(self.file.path())?, &mut target).map(drop);
+            return io::copy(&mut written, &mut target).map(drop);
         }
         let _one = self.append.then(|| APPENDING.lock().unwrap_or_else(PoisonError::into_inner));
         let file = if self.append && self.target.exists() {
-            let (mut whole, _) = temporary(self.target.parent().unwrap_or(Path::new("/")))?;
+            let mut whole = Unfinished::beside(&self.target)?;
             io::copy(&mut File::open(&self.target)?, &mut whole)?;
-            io::copy(&mut File::open(self.file.path())?, &mut whole)?;
+            io::copy(&mut written, &mut whole)?;
             whole
         } else {
             self.file
         };
         if let Some((user, group)) = self.owner {
             // Only root may give files away; others keep what they write.
-            let _ = chown(file.path(), Some(user), Some(group));
+            let _ = fchown(file.file(), Some(user), Some(group));
         }
-        file.as_file().set_permissions(Permissions::from_mode(self.mode))?;
-        file.as_file().sync_all()?;
-        file.persist(&self.target).map_err(|error| error.error).map(drop)
+        file.file().set_permissions(Permissions::from_mode(self.mode))?;
+        file.file().sync_all()?;
+        Ok(file.replace(CWD, &self.target)?)
     }
 }
 
-/// An empty file that only its owner can read, and the mode it would have had.
-fn temporary(beside: &Path) -> io::Result<(NamedTempFile, u32)> {
-    let everybody = Permissions::from_mode(0o666);
-    let file =
-        tempfile::Builder::new().prefix(".opal-").permissions(everybody).tempfile_in(beside)?;
-    let usual = file.as_file().metadata()?.mode() & 0o777;
-    file.as_file().set_permissions(Permissions::from_mode(0o600))?;
-    Ok((file, usual))
+fn usual_mode(path: &Path) -> io::Result<u32> {
+    Ok(atomic::usual_mode(atomic::directory_of(path)?)?)
 }
 
 fn whole(setup: &Setup, from: &Path, path: &str) -> Result<PathBuf, Trouble> {

@@ -12,7 +12,8 @@ use rustix::io::Errno;
 use super::refusal::in_the_way;
 use super::remove;
 use super::way::{Beginning, Gaps, Way, entry};
-use super::write::{new_name, not_given_away};
+use super::write::not_given_away;
+use crate::atomic;
 
 const MADE: &str = "made";
 const CHANGED: &str = "changed";
@@ -213,6 +214,5 @@ fn instead_of_directory(way: &Way, to: &Path) -> Result<(), Trouble> {
 
 /// The link, under a name that nothing had.
 fn link_aside(way: &Way, to: &Path) -> Result<OsString, Trouble> {
-    let made = new_name(|name| rustix::fs::symlinkat(to, &way.parent, name));
-    made.map(|(name, ())| name).map_err(|error| way.refused(error))
+    atomic::link_to(to, &way.parent).map_err(|error| way.refused(error))
 }

@@ -1,25 +1,20 @@
-//! Writing a file in one move: beside its place, under another name, readable for nobody else
-//! until it is complete.
+//! Writing a file in one move: it gets its name when it is complete, and nobody else can read it
+//! before.
 
-use std::ffi::OsString;
-use std::fs::File;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::Path;
 
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, EntryKind, Existing};
 use opal_core::resolver::{Trouble, TroubleKind};
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
+use rustix::fs::{Gid, Mode, Stat, Uid};
 use rustix::io::Errno;
 
 use super::extended;
 use super::refusal::in_the_way;
 use super::turn::Turn;
 use super::way::{Beginning, Gaps, Way, entry};
-
-/// Names that were taken, until it is said.
-const MAX_TRIES: usize = 32;
+use crate::atomic::{self, Unfinished};
 
 pub(super) fn begin(
     from: &Beginning,
@@ -37,22 +32,12 @@ pub(super) fn begin(
     let mode = match (attributes.mode, found) {
         (Some(mode), _) => mode,
         (None, Some(found)) => found.mode,
-        (None, None) => usual_mode(&way).map_err(|error| way.refused(error))?,
+        (None, None) => atomic::usual_mode(&way.parent).map_err(|error| way.refused(error))?,
     };
     let owner = attributes.owner.or(found.map(|it| it.owner));
     let group = attributes.group.or(found.map(|it| it.group));
-    let (name, file) = temporary(&way, 0o600).map_err(|error| way.refused(error))?;
-    Ok(Box::new(Writing {
-        way,
-        temporary: Some(name),
-        file,
-        mode,
-        owner,
-        group,
-        replaced,
-        like: None,
-        _turn: turn,
-    }))
+    let file = Unfinished::within(&way.parent).map_err(|error| way.refused(error))?;
+    Ok(Box::new(Writing { way, file, mode, owner, group, replaced, like: None, _turn: turn }))
 }
 
 /// The file that is there; none where the path is free.
@@ -71,43 +56,10 @@ fn replaceable(way: &Way) -> Result<Option<Stat>, Trouble> {
     Err(in_the_way("written", &way.path, kind, help))
 }
 
-/// What a new file gets there, found with one that never holds anything: nobody can have opened
-/// what is written later.
-fn usual_mode(way: &Way) -> Result<u32, Errno> {
-    let (name, file) = temporary(way, 0o666)?;
-    let mode = rustix::fs::fstat(&file).map(|found| entry(&found).mode);
-    let removed = rustix::fs::unlinkat(&way.parent, &name, AtFlags::empty());
-    removed.and(mode)
-}
-
-fn temporary(way: &Way, mode: u32) -> Result<(OsString, File), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    new_name(|name| {
-        let file = rustix::fs::openat(&way.parent, name, flags, Mode::from_raw_mode(mode))?;
-        Ok(File::from(file))
-    })
-}
-
-/// Does something under a name that nothing has.
-pub(super) fn new_name<T>(
-    mut make: impl FnMut(&OsString) -> Result<T, Errno>,
-) -> Result<(OsString, T), Errno> {
-    for _ in 0..MAX_TRIES {
-        let name = OsString::from(format!(".opal-{:016x}", RandomState::new().hash_one(0)));
-        match make(&name) {
-            Err(Errno::EXIST) => {}
-            made => return made.map(|made| (name, made)),
-        }
-    }
-    Err(Errno::EXIST)
-}
-
 /// A file that is not there yet.
 struct Writing {
     way: Way,
-    /// None once it has its own name.
-    temporary: Option<OsString>,
-    file: File,
+    file: Unfinished,
     mode: u32,
     owner: Option<u32>,
     group: Option<u32>,
@@ -135,73 +87,50 @@ impl Pending for Writing {
         Ok(())
     }
 
-    fn keep(mut self: Box<Self>) -> Result<(), Trouble> {
+    fn keep(self: Box<Self>) -> Result<(), Trouble> {
         self.own()?;
         let failed = |error| self.way.refused(error);
         let like = self.like.as_ref().or(self.replaced.is_some().then_some(&self.way));
         if let Some(like) = like {
-            extended::carry_over(like, &self.file).map_err(failed)?;
+            extended::carry_over(like, self.file.file()).map_err(failed)?;
         }
         // Giving a file away takes its set-uid bit: the mode comes last.
-        rustix::fs::fchmod(&self.file, Mode::from_raw_mode(self.mode)).map_err(failed)?;
-        rustix::fs::fsync(&self.file).map_err(failed)?;
-        self.take_place()?;
-        self.temporary = None;
-        self.way.sync();
-        Ok(())
+        rustix::fs::fchmod(self.file.file(), Mode::from_raw_mode(self.mode)).map_err(failed)?;
+        rustix::fs::fsync(self.file.file()).map_err(failed)?;
+        self.take_place()
     }
 }
 
 impl Writing {
-    fn take_place(&self) -> Result<(), Trouble> {
+    fn take_place(self) -> Result<(), Trouble> {
         let there = replaceable(&self.way)?;
-        let Some(temporary) = &self.temporary else { return Ok(()) };
-        let Way { parent, name, .. } = &self.way;
+        let (parent, name) = (&self.way.parent, Path::new(&self.way.name));
         let moved = match (&self.replaced, &there) {
-            (None, _) => add(&self.way, temporary),
+            (None, _) => self.file.add(parent, name),
             (Some(before), Some(now)) if is_untouched(before, now) => {
-                rustix::fs::renameat(parent, temporary, parent, name)
+                self.file.replace(parent, name)
             }
             _ => return Err(changed(&self.way.path)),
         };
-        moved.map_err(|error| self.way.refused(error))
+        moved.map_err(|error| self.way.refused(error))?;
+        self.way.sync();
+        Ok(())
     }
 
     /// A file that cannot keep its owner is not written: it would become another's.
     fn own(&self) -> Result<(), Trouble> {
         let failed = |error| self.way.refused(error);
-        let found = rustix::fs::fstat(&self.file).map_err(failed)?;
+        let found = rustix::fs::fstat(self.file.file()).map_err(failed)?;
         let owner = self.owner.filter(|owner| *owner != found.st_uid);
         let group = self.group.filter(|group| *group != found.st_gid);
         if owner.is_none() && group.is_none() {
             return Ok(());
         }
         let (owner, group) = (owner.map(Uid::from_raw), group.map(Gid::from_raw));
-        rustix::fs::fchown(&self.file, owner, group).map_err(|error| match error {
+        rustix::fs::fchown(self.file.file(), owner, group).map_err(|error| match error {
             Errno::PERM => not_given_away(&self.way.path),
             error => failed(error),
         })
-    }
-}
-
-impl Drop for Writing {
-    fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
-            let _ = rustix::fs::unlinkat(&self.way.parent, temporary, AtFlags::empty());
-        }
-    }
-}
-
-/// Gives a file its name where nothing has it.
-fn add(way: &Way, temporary: &OsString) -> Result<(), Errno> {
-    let Way { parent, name, .. } = way;
-    match rustix::fs::renameat_with(parent, temporary, parent, name, RenameFlags::NOREPLACE) {
-        // The file system cannot do it in one call.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            rustix::fs::linkat(parent, temporary, parent, name, AtFlags::empty())?;
-            rustix::fs::unlinkat(parent, temporary, AtFlags::empty())
-        }
-        moved => moved,
     }
 }
 
