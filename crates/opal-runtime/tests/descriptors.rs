@@ -198,7 +198,8 @@ fn names_and_aliases_of_one_decorator_are_distinct() {
 
 #[test]
 fn required_parameters_come_first() {
-    for descriptor in BUILT_IN {
+    // `source` keeps its place before `destination`, although `content` can be given instead.
+    for descriptor in BUILT_IN.iter().filter(|it| it.path != "file.copy") {
         let required =
             descriptor.params.iter().map(|param| matches!(param.presence, Presence::Required));
         assert!(required.is_sorted_by(|before, after| before >= after), "@{}", descriptor.path);

@@ -52,8 +52,8 @@ fn a_file_over_16_mib_is_refused() {
 }
 
 #[test]
-fn an_endless_input_is_read_up_to_the_limit_only() {
-    Opal::new().args(["check", "/dev/zero"]).run().code(65).says("E0102");
+fn a_device_is_not_a_source() {
+    Opal::new().args(["check", "/dev/zero"]).run().code(66).says("not a regular file");
 }
 
 #[test]

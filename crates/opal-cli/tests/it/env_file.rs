@@ -2,24 +2,24 @@
 
 use crate::support::Opal;
 
-const TASK: &str = "fun show() {\n    echo planned=@env.COLOUR(public=true)\n    \
+const TASK: &str = "fun paint() {\n    echo planned=@env.COLOUR(public=true)\n    \
                     sh -c 'echo \"given=$COLOUR size=$SIZE\"'\n}\n";
 
 #[test]
 fn plans_and_steps_read_the_file() {
     let opal =
         Opal::machine(TASK).file(".env", "COLOUR=green # note\nexport SIZE=\"${COLOUR}er\"\n");
-    let ran = opal.call(&["show", "--env-file", ".env"]);
+    let ran = opal.call(&["paint", "--env-file", ".env"]);
     ran.code(0).stdout("planned=green\ngiven=green size=greener\n");
-    let plan = opal.call(&["show", "--dry-run", "--env-file=.env"]);
+    let plan = opal.call(&["paint", "--dry-run", "--env-file=.env"]);
     plan.code(0).says("planned=green");
-    opal.call(&["plan", "--env-file", ".env", "show"]).code(0).says("planned=green");
+    opal.call(&["plan", "--env-file", ".env", "paint"]).code(0).says("planned=green");
 }
 
 #[test]
 fn the_environment_wins_over_files_and_later_files_over_earlier_ones() {
     let opal = Opal::machine(TASK).file("a.env", "COLOUR=a\nSIZE=a\n").file("b.env", "SIZE=b\n");
-    let line = ["--env-file", "a.env", "show", "--env-file", "b.env"];
+    let line = ["--env-file", "a.env", "paint", "--env-file", "b.env"];
     opal.call(&line).code(0).says("given=a size=b");
     opal.call_with(&[("COLOUR", "mine")], &line).code(0).says("planned=mine\ngiven=mine size=b");
 }
@@ -29,11 +29,11 @@ fn what_is_wrong_with_a_file_is_told_before_anything_runs_and_without_its_values
     let opal = Opal::machine(TASK)
         .file("bad.env", "COLOUR=x\nSIZE='hunter22\n")
         .file("large.env", "#".repeat(1024 * 1024 + 1));
-    let ran = opal.call(&["show", "--env-file", "bad.env"]);
+    let ran = opal.call(&["paint", "--env-file", "bad.env"]);
     ran.code(78).stdout("").says("bad.env:2:6: this quote has no closing one").hides("hunter22");
-    opal.call(&["show", "--env-file", "gone.env"]).code(66).says("there is no file `gone.env`");
-    opal.call(&["show", "--env-file", "."]).code(66).says("is a directory");
-    opal.call(&["show", "--env-file", "large.env"]).code(78).says("larger than 1 MiB");
+    opal.call(&["paint", "--env-file", "gone.env"]).code(66).says("there is no file `gone.env`");
+    opal.call(&["paint", "--env-file", "."]).code(66).says("is a directory");
+    opal.call(&["paint", "--env-file", "large.env"]).code(78).says("larger than 1 MiB");
 }
 
 #[test]

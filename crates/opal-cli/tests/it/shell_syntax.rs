@@ -123,7 +123,7 @@ fn a_shell_option_that_changes_the_parser_is_left_to_the_run() {
 fn syntax_errors_of_a_check_are_found_by_verify_and_in_configurations() {
     let source = "fun main() = @shell(\"true\", check=\"test -e x && || y\", id=\"a\")\n";
     Opal::machine(source).args(["verify", "main"]).run().says("E0901");
-    let config = "version: 1\nsteps:\n  - type: command\n    command: echo a && || b\n";
+    let config = "version: 1\nsteps:\n  - id: a\n    type: command\n    command: echo a && || b\n";
     let opal = Opal::machine("fun a() = true\n").file("site.yaml", config);
     for words in
         [&["apply", "--dry-run", "site.yaml"][..], &["apply", "site.yaml"], &["plan", "site.yaml"]]

@@ -85,7 +85,8 @@ fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, P
     let bytes = match bytes(path, MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(error) => match error.why {
-            Why::Missing => return Ok(None),
+            // Where the directory is missing or something else, there is no file in it.
+            Why::Missing | Why::NotADirectory => return Ok(None),
             Why::Foreign(_) => {
                 let help = format!("look at what is in it, then `chown root {}`", path.display());
                 return Err(whole(error.to_string(), help));

@@ -83,7 +83,7 @@ fn a_changed_value_is_shown_where_it_is_used_and_never_in_clear() {
         refusal(comparison, &refused(comparison, Exit::Source), false)
     });
     let expected = format!(
-        "env_changed: the value of `env.REPLICAS` is {then} in the contract, {now} now
+        "env_changed: env.REPLICAS: {then} in the contract, {now} now
   deploy.shell[0]
     - contract: scale {then}
     + now:      scale {now}

@@ -83,6 +83,8 @@ fn a_fork_bomb_is_bounded() {
         assert_ne!(own.code, 0, "{own:#?}");
         own.says("@limits(processes=10)");
     }
+    // Another user has other records.
+    let opal = Opal::machine(&text);
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(opal.path(), open).unwrap();
     let Some(ran) = opal.as_nobody(&["up"]) else { return };

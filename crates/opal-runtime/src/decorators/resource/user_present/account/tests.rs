@@ -50,7 +50,7 @@ fn each_state_of_an_account_has_its_status() {
         (
             Wanted { groups: groups(&["sudo", "web"]), ..wanted() },
             Status::Drifted,
-            "the user `ann` differs: GROUPS",
+            "the user `ann` differs: groups sudo, expected sudo,web",
         ),
     ] {
         let finding = facts(ANN).decide(&wanted).unwrap();
