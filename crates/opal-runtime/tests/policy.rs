@@ -60,7 +60,7 @@ fn a_full_file_is_read() {
 fn every_mistake_has_its_line_and_a_way_forward() {
     let cases = [
         ("\nrequire_signatur = true\n", 2, "did you mean `require_signature`"),
-        ("\n\nentirely_else = 1\n", 3, "known are"),
+        ("\n\nentirely_else = 1\n", 3, "expected one of"),
         ("require_signature = \"yes\"\n", 1, "write `require_signature = true`"),
         ("require_expiry = 1\n", 1, "write `require_expiry = true`"),
         ("trusted_keys = \"ed25519:x\"\n", 1, "opal keys show"),
@@ -71,10 +71,10 @@ fn every_mistake_has_its_line_and_a_way_forward() {
         ("max_age = \"0s\"\n", 1, "24h"),
         ("randomness = \"never\"\n", 1, "contract"),
         ("randomness = true\n", 1, "contract"),
-        ("a = \n", 1, "mend the TOML"),
-        ("require_signature = true\nrequire_signature = true\n", 2, "mend the TOML"),
+        ("a = \n", 1, "fix the TOML"),
+        ("require_signature = true\nrequire_signature = true\n", 2, "fix the TOML"),
         ("require_signature = false\ntrusted_keys = []\n", 1, "leave out one"),
-        ("[policy]\nrequire_signature = true\n", 1, "known are"),
+        ("[policy]\nrequire_signature = true\n", 1, "expected one of"),
     ];
     for (text, line, help) in cases {
         let error = parse(text).unwrap_err();

@@ -30,7 +30,10 @@ pub(crate) fn check(
             for item in &list.items {
                 let item = &Datum { plain: item.plain.clone(), taint: own_or(item, datum) };
                 let place = allowed(item, context, dash || may_dash(datum));
-                known(item, place).map_err(|refusal| refused(&refusal, item, span))?;
+                match item.plain {
+                    Plain::Open(_) => open(item, place, span)?,
+                    _ => known(item, place).map_err(|refusal| refused(&refusal, item, span))?,
+                }
             }
             match datum.to_data() {
                 Some(data) => admit(place.after_dashes(true), &data).map(drop),

@@ -105,7 +105,8 @@ fn every_file_is_json_with_sorted_keys() {
     let message = Some(Shown::vouch(&b"no"[..]));
     ending.failed = Some(Failed { path: "deploy.shell[0]", code: 3, message });
     writer.finish(&ending).unwrap();
-    for name in names(&folder) {
+    // The mark of a contract's record has no content.
+    for name in names(&folder).into_iter().filter(|name| name != "contract") {
         let text = fs::read_to_string(folder.join(&name)).unwrap();
         assert!(text.ends_with('\n') && !text.contains(['\u{202e}', '\u{9b}']), "{name}");
         for line in text.lines() {
