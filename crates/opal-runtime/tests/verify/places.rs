@@ -96,7 +96,7 @@ fn a_directory_that_is_named_whole_is_known_again() {
 fn a_key_says_which_thing_it_is_and_shows_no_value() {
     is_there("keys/a");
     let source = "//@ env PLACE keys/hidden-place\n@test.thing(\"keys/a\", id=\"a\")\n\
-                  @test.thing(@env.PLACE, id=\"b\")\n";
+                  @test.thing(@env.PLACE(secret=true), id=\"b\")\n";
     let mut looking = Looking::new(source);
     looking.project.world = std::mem::take(&mut looking.project.world).env("PLACE", "keys/hidden");
     let looked = looking.look();

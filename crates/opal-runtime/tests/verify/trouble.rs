@@ -207,7 +207,8 @@ fn differences_have_digests_under_the_key_of_a_contract_and_only_there() {
 
 #[test]
 fn values_are_hidden_in_all_that_is_said() {
-    let mut looking = Looking::new("@test.thing(@env.NAME, id=\"a\", is=\"blocked\")\n");
+    let mut looking =
+        Looking::new("@test.thing(@env.NAME(secret=true), id=\"a\", is=\"blocked\")\n");
     looking.project.world =
         std::mem::take(&mut looking.project.world).env("NAME", "hidden/canary-5150");
     let looked = looking.look();

@@ -73,10 +73,10 @@ impl Lexer<'_> {
 
     /// A frame was closed before the position: what it leaves for the word around it.
     pub(super) fn note_closed(&mut self, closed: &Frame) {
-        if closed.kind.holds_commands() && closed.substitution {
-            if (self.contexts.len() as u32) > closed.references && self.is_computed() {
-                self.compute_printed(closed.references);
-            }
+        let has_references = self.contexts.len() as u32 > closed.references;
+        let is_substitution = closed.kind.holds_commands() && closed.substitution;
+        if is_substitution && has_references && self.is_computed() {
+            self.compute_printed(closed.references);
         }
         let end = self.pos as u32;
         let is_solid = match closed.kind {
