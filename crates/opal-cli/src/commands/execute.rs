@@ -85,6 +85,12 @@ impl Errand<'_> {
             .map_err(|failure| self.abandoned(failure))
     }
 
+    /// How the run looks on a terminal.
+    fn look(&self, context: &Context<'_>, asked: &Asked) -> Look {
+        let counts_branches = !self.subject.loaded.is_config();
+        Look { counts_branches, ..Look::of(context, asked) }
+    }
+
     /// The last that may stand in the way.
     fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
         self.claim.map_or(Ok(()), |contract| claim(context, asked, &contract))?;
@@ -116,8 +122,7 @@ pub(crate) fn execute(
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);
-    let counts_branches = !errand.subject.loaded.is_config();
-    let look = Look { counts_branches, ..Look::of(context, asked) };
+    let look = errand.look(context, asked);
     let live = Live::new(look, errand.watched.stop())?
         .looking_at(verify::described(plan, &context.registry));
     let told = Told::new(&live, context, errand);

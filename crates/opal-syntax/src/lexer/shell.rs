@@ -192,7 +192,10 @@ impl Lexer<'_> {
         let word = &src[start..pos];
         match frame.command.end_word(word) {
             Word::Plain => {
-                self.keep_word(start, Kind::Plain);
+                // The commands of a subshell were judged one by one.
+                if word.first() != Some(&b'(') {
+                    self.keep_word(start, Kind::Plain);
+                }
                 self.plain_word(word);
                 false
             }

@@ -64,7 +64,7 @@ const MISTAKES: &[(&str, Code)] = &[
     ("@retry(3 4) { echo a }", Code::Syntax),
     ("@retry(delay=1s, 3) { echo a }", Code::PositionalAfterNamed),
     ("cat <<", Code::UnterminatedHeredoc),
-    ("fun f { echo a }", Code::Syntax),
+    ("fun f echo a", Code::Syntax),
     ("fun f(x y) { echo a }", Code::Syntax),
     ("fun f(x: ) { echo a }", Code::Syntax),
     ("fun f() =", Code::Syntax),
