@@ -208,7 +208,8 @@ impl Command {
             matches!(word, b"export" | b"declare" | b"local" | b"readonly" | b"typeset");
         self.is_judged = self.declares
             || matches!(word, b"builtin" | b"command")
-            || word.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
+            || word.first() != Some(&b'(')
+                && word.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
         Word::Plain
     }
 }
