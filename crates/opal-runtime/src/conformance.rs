@@ -13,7 +13,7 @@
 //!   read, whether it was read well, was no text or was too large, nor of the data in a command.
 //! - **L5, absence has a name.** Where what it reads is not there, the trouble is of the kind
 //!   [`Missing`](opal_core::resolver::TroubleKind::Missing), so that drift can be told apart, and
-//!   has a help line.
+//!   has a help line. A value that is about absence says so itself: `false`, or an empty array.
 //! - **L6, no effect, and no reads in secret.** It asks the world only for what its capabilities
 //!   declare, and declares nothing that it does not ask for: `Environment` for variables,
 //!   `FilesRead` for files (which a process may read for it), `Processes` for commands, `Network`

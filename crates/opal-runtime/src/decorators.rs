@@ -35,6 +35,8 @@ pub static BUILT_IN: &[&Descriptor] = &[
     &value::shell_output::DESCRIPTOR,
     &value::file_read::DESCRIPTOR,
     &value::file_hash::DESCRIPTOR,
+    &value::file_exists::DESCRIPTOR,
+    &value::file_glob::DESCRIPTOR,
     &value::git_commit::DESCRIPTOR,
     &value::git_branch::DESCRIPTOR,
     &value::http_get::DESCRIPTOR,

@@ -29,7 +29,7 @@ fn every_built_in_value_obeys_the_laws() {
         assert!(found.is_empty(), "@{}: {found:#?}", descriptor.path);
         checked += 1;
     }
-    assert_eq!(checked, 16);
+    assert_eq!(checked, 18);
 }
 
 type Answer = Result<Data, Trouble>;
@@ -191,6 +191,9 @@ fn l5_absence_is_missing_and_helps() {
     fn shrugs(_: &Inputs, probe: &dyn Probe) -> Answer {
         Ok(probe.env("X")?.map_or(Data::text(""), Data::Text))
     }
+    fn claims(_: &Inputs, probe: &dyn Probe) -> Answer {
+        Ok(Data::Bool(probe.env("X")?.is_none()))
+    }
     fn fails(_: &Inputs, probe: &dyn Probe) -> Answer {
         let failed = || Trouble::new(TroubleKind::Failed, "no", "try");
         probe.env("X")?.map(Data::Text).ok_or_else(failed)
@@ -202,6 +205,9 @@ fn l5_absence_is_missing_and_helps() {
     for resolver in broken {
         breaks(&Descriptor { resolver: Some(resolver), ..READER }, Law::L5);
     }
+    let returns =
+        Some(opal_core::decorator::Returns { version: "1.0.0", ty: opal_core::Type::Bool });
+    breaks(&Descriptor { resolver: Some(&Made(claims)), returns, ..READER }, Law::L5);
 }
 
 #[test]

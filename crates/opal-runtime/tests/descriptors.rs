@@ -21,6 +21,8 @@ const ROLES: &[(&str, &[Role])] = &[
     ("file.absent", &[Role::Resource]),
     ("file.copy", &[Role::Resource]),
     ("file.directory", &[Role::Resource]),
+    ("file.exists", &[Role::Value]),
+    ("file.glob", &[Role::Value]),
     ("file.hash", &[Role::Value]),
     ("file.line", &[Role::Resource]),
     ("file.read", &[Role::Value, Role::Endpoint]),
@@ -270,10 +272,19 @@ fn secrets_and_random_values_are_declared_secret() {
 }
 
 #[test]
-fn only_constants_and_facts_about_machine_and_repository_are_public() {
+fn only_constants_and_facts_about_machine_files_and_repository_are_public() {
     let public = paths(|it| it.exposure == Exposure::Public);
-    let expected =
-        ["args", "git.branch", "git.commit", "os.arch", "os.hostname", "os.name", "time.now"];
+    let expected = [
+        "args",
+        "file.exists",
+        "file.glob",
+        "git.branch",
+        "git.commit",
+        "os.arch",
+        "os.hostname",
+        "os.name",
+        "time.now",
+    ];
     assert_eq!(public, expected);
 }
 

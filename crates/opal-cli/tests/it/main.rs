@@ -15,6 +15,7 @@ mod drift;
 mod ends;
 mod env_file;
 mod explain;
+mod files;
 mod fmt;
 mod formats;
 mod help;

@@ -115,6 +115,7 @@ fun all(env: \"x\" | \"y\" = \"x\", rest...) {
     @workdir(\"home\") { ls }
     @environ(A=@env.A, B=\"@random.password(length=20)\") { printenv }
     echo @file.hash(\"commands.opl\") @os.name @os.arch @os.hostname @git.commit @git.branch
+    echo @file.exists(\"secret\") @file.glob(\"*.opl\")
     echo @secret.file(\"secret\") @secret.cmd(\"cat secret\") @secret.env.A
     echo -- @crypto.generate_key(type=\"ed25519\") @env.NOT_SET(default=\"d\") @env.P(public=true)
     cat <<END

@@ -103,6 +103,8 @@ fn absence(resolver: &dyn Resolver, least: &Inputs, found: &mut Findings) {
     let only_facts = world.asked().iter().all(|it| matches!(it, Asked::Now | Asked::Host));
     match answer {
         _ if only_facts => {}
+        Ok(Data::Bool(false)) => {}
+        Ok(Data::Array(items)) if items.is_empty() => {}
         Ok(_) => found.add(Law::L5, "it gives a value where there is nothing to read"),
         Err(trouble) => {
             secrecy(&format!("{trouble:?}"), found);

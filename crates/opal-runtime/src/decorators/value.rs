@@ -3,11 +3,14 @@
 pub(super) mod args;
 pub(super) mod crypto_generate_key;
 pub(super) mod env;
+pub(super) mod file_exists;
+pub(super) mod file_glob;
 pub(super) mod file_hash;
 pub(super) mod file_read;
 mod git;
 pub(super) mod git_branch;
 pub(super) mod git_commit;
+mod globbing;
 pub(super) mod http_get;
 pub(super) mod r#let;
 pub(super) mod os_arch;

@@ -38,6 +38,8 @@ pub(crate) const USED: &[&str] = &[
     "@parallel {\n    echo --a={}\n    echo --b={}\n}\n",
     "@cmd.f({}) && echo --a={} || echo b\nfun f(x) { echo -- @var.x }\n",
     "var v = @env.NOT_SET(default=\"x\")\nv = {}\necho -- @var.v\n",
+    "if @file.exists(\"dir/{}\") { echo a }\necho @file.exists({})\n",
+    "echo -- @file.glob(\"dir/{}\") @file.glob(\"dir/{*,{}}\")\n",
     "var v = {}\nvar l = [v, v]\nfor i in 0...1 {\n    var x = l[i]\n    echo -- @var.x\n}\n",
 ];
 
@@ -74,6 +76,7 @@ pub(crate) const REFUSED: &[&str] = &[
     "@cmd.f({})\nfun f(x) { @timeout(x) { echo a } }\n",
     "var v = {}\necho a > @file.write(\"out\", mode=v)\n",
     "var v = {}\necho @file.read(v)\n",
+    "var v = {}\necho @file.glob(\"[@var.v\")\n",
     "var v = {}\necho @file.hash(\"dir/@var.v\")\n",
     "var v = {}\necho @file.read(v + \"/..\")\n",
     "var v = {}\necho @secret.env(name=v)\n",

@@ -1,9 +1,15 @@
 //! What several resolvers do in the same way.
 
+use std::path::Path;
+
 use opal_core::Secret;
+use opal_core::files::EntryKind;
 use opal_core::resolver::{Inputs, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
 
 use crate::world::wiped;
+
+/// Links that lead to each other, as many as an operating system follows.
+const MAX_LINKS: usize = 40;
 
 /// A String that the schema promises.
 pub(super) fn required<'a>(inputs: &'a Inputs, name: &str) -> Result<&'a str, Trouble> {
@@ -38,6 +44,22 @@ pub(super) fn file(inputs: &Inputs, probe: &dyn Probe) -> Result<Secret, Trouble
             "convert it with `iconv`, let a step read it, or pin it with `@file.hash(…)`",
         )),
     }
+}
+
+/// What is at a whole path, links followed; none where nothing is or links lead to each other.
+pub(super) fn kind_at(probe: &dyn Probe, path: &Path) -> Result<Option<EntryKind>, Trouble> {
+    let mut at = path.to_owned();
+    for _ in 0..=MAX_LINKS {
+        match probe.look(&at)?.map(|entry| entry.kind) {
+            Some(EntryKind::Link) => {
+                let target = probe.read_link(&at)?;
+                at.pop();
+                at.push(target);
+            }
+            other => return Ok(other),
+        }
+    }
+    Ok(None)
 }
 
 pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Trouble {
