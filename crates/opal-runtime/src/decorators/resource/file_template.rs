@@ -4,6 +4,8 @@ mod apart;
 mod chains;
 mod engine;
 mod go;
+mod methods;
+mod names;
 mod words;
 
 use std::collections::BTreeMap;
@@ -141,9 +143,9 @@ fn render(
         .map_err(|trouble| words::unread(source, trouble))?;
     // The engine keeps templates, so there is no use in wiping this copy, which takes its time.
     let bytes = std::mem::take(&mut *read);
-    let template = std::str::from_utf8(&bytes).map_err(|error| words::no_text(source, &error))?;
-    let faulty = |fault| words::faulty(source, fault, inputs);
-    let template = Template::new(template, inputs.is_true("allow_missing")).map_err(faulty)?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| words::no_text(source, &error))?;
+    let faulty = |fault| words::faulty(source, text, fault, inputs);
+    let template = Template::new(text, inputs.is_true("allow_missing")).map_err(faulty)?;
     let vars = match inputs.data("vars") {
         Some(Data::Map(vars)) => vars,
         _ => &BTreeMap::new(),

@@ -116,7 +116,16 @@ fn is_tame_tag(tag: &str) -> bool {
 fn calls(tag: &str) -> bool {
     let mut parts = tag.split('|');
     let first = parts.next().unwrap_or_default();
-    first.contains('(') || parts.any(|filter| filter.matches('(').count() > 1)
+    let own = |filter: &str| filter.trim().split('(').next().is_some_and(is_name);
+    first.contains('(')
+        || parts.any(|filter| match filter.matches('(').count() {
+            0 => false,
+            count => count > 1 || !own(filter),
+        })
+}
+
+fn is_name(text: &str) -> bool {
+    text.trim_end().chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Renders in a process of its own; none where there is no program for it.
@@ -141,6 +150,7 @@ pub(super) fn render<'d>(
                 "it takes more than {} MiB of memory or {MAX_SECONDS} seconds of CPU time to render",
                 MAX_MEMORY >> 20
             )),
+            help: None,
         }),
     })
 }
@@ -197,8 +207,8 @@ pub fn render_here() -> io::Result<()> {
 
 fn fault_document(fault: &Fault) -> Value {
     match &fault.reason {
-        Reason::Missing(name) => json!({"line": fault.line, "missing": name}),
-        Reason::Other(message) => json!({"line": fault.line, "other": message}),
+        Reason::Missing(name) => json!({"line": fault.line, "missing": name, "help": fault.help}),
+        Reason::Other(message) => json!({"line": fault.line, "other": message, "help": fault.help}),
     }
 }
 
@@ -209,7 +219,7 @@ fn read_fault(bytes: &[u8]) -> Fault {
         (Some(name), _) => Reason::Missing(name.to_owned()),
         (None, message) => Reason::Other(message.unwrap_or("it cannot be rendered").to_owned()),
     };
-    Fault { line, reason }
+    Fault { line, reason, help: fault["help"].as_str().map(str::to_owned) }
 }
 
 fn document(data: &Data) -> Value {
@@ -271,6 +281,7 @@ mod tests {
             "{% macro f(s) %}{{ f(s) }}{% endmacro %}",
             "{{ [x, x] }}",
             "{{ x | default(range(9)) }}",
+            "{{ x | upper == y.replace('', z) }}",
             "{{ unclosed",
             "{{ \"}}\" ~ x }}",
             "{{ \"a'b\" == 'c}}' ~ x }}",

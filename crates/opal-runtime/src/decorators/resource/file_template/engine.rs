@@ -13,7 +13,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use opal_core::Data;
 use zeroize::Zeroizing;
 
-use super::{apart, chains, go};
+use super::{apart, chains, go, methods, names};
 use crate::world::wiped;
 
 /// Steps of the engine, about a second of them.
@@ -36,6 +36,8 @@ const NAME: &str = "template";
 pub(super) struct Fault {
     pub(super) line: Option<usize>,
     pub(super) reason: Reason,
+    /// How to correct it, where that is known.
+    pub(super) help: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -47,7 +49,11 @@ pub(super) enum Reason {
 
 impl Fault {
     pub(super) fn at(line: usize, message: impl Into<String>) -> Self {
-        Self { line: Some(line), reason: Reason::Other(message.into()) }
+        Self { line: Some(line), reason: Reason::Other(message.into()), help: None }
+    }
+
+    pub(super) fn with_help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
     }
 }
 
@@ -145,6 +151,7 @@ fn surroundings(allow_missing: bool) -> Environment<'static> {
             pairs(&value, &name, allow_missing)
         });
         environment.add_filter(go::SHOWN, shown);
+        environment.set_unknown_method_callback(methods::call);
         environment
     };
     MADE[usize::from(allow_missing)].get_or_init(make).clone()
@@ -220,18 +227,19 @@ fn fault(error: &Error) -> Fault {
     let line = error.line();
     let detail = error.detail().unwrap_or_default();
     if let Some(name) = undefined(detail) {
-        return Fault { line, reason: Reason::Missing(go::spoken(name)) };
+        return Fault { line, reason: Reason::Missing(go::spoken(name)), help: None };
     }
-    let message = match error.kind() {
-        // These speak of the template alone.
-        ErrorKind::SyntaxError
-        | ErrorKind::UnknownFilter
-        | ErrorKind::UnknownFunction
-        | ErrorKind::UnknownTest
-            if !detail.is_empty() =>
-        {
-            go::spoken(detail)
-        }
+    let (message, help) = match names::unknown(error.kind(), detail) {
+        Some((message, help)) => (message, Some(help)),
+        None => (said(error, detail), None),
+    };
+    Fault { line, reason: Reason::Other(message), help }
+}
+
+fn said(error: &Error, detail: &str) -> String {
+    match error.kind() {
+        // It speaks of the template alone.
+        ErrorKind::SyntaxError if !detail.is_empty() => go::spoken(detail),
         ErrorKind::TemplateNotFound | ErrorKind::BadInclude => {
             "a template cannot bring in another one".to_owned()
         }
@@ -242,8 +250,7 @@ fn fault(error: &Error) -> Fault {
             Some(place) => format!("{kind} in `{}`", go::spoken(place)),
             None => kind.to_string(),
         },
-    };
-    Fault { line, reason: Reason::Other(message) }
+    }
 }
 
 /// The name in what the engine says about a name without a value.

@@ -33,10 +33,14 @@ pub(super) fn to_jinja(source: &str) -> Result<Cow<'_, str>, Fault> {
     let mut copied = 0;
     for tag in tags::tags(source) {
         let is_ours = tag.kind == Kind::Value && is_go(tag.inner, translation.is_going());
+        let line = || 1 + newlines(&source[..tag.start]);
+        if let Some(name) = tags::dollar(&tag, is_ours) {
+            return Err(dollar(line(), name));
+        }
         if !is_ours {
             continue;
         }
-        let line = 1 + newlines(&source[..tag.start]);
+        let line = line();
         out.push_str(&source[copied..tag.start]);
         out.push_str(&translation.tag(&tag, line)?);
         copied = tag.end;
@@ -219,7 +223,34 @@ impl Names for Translation {
 }
 
 fn unsupported(line: usize, what: &str) -> Fault {
-    Fault::at(line, format!("`{what}` of Go templates is not supported; write it as Jinja"))
+    let help = match what {
+        "|" => "write filters without the dot: `{{ name|upper }}`",
+        "with" => "write names in full, as in `{{ a.b }}`, or use `{% set x = a.b %}`",
+        "define" | "template" | "block" => "write it in place, or as `{% macro name() %}`",
+        "break" | "continue" => {
+            "write the loop as Jinja: `{% for x in list %}{% break %}{% endfor %}`"
+        }
+        "printf" => "write `{{ \"%s\"|format(name) }}`",
+        "len" => "write `{{ name|length }}`",
+        "index" => "write `{{ name[0] }}` or `{{ name[\"key\"] }}`",
+        "default" => "write `{{ name|default(\"value\") }}`",
+        "quote" => "write the quotes in the template: `\"{{ name }}\"`",
+        "toJson" => "write `{{ name|tojson }}`",
+        "upper" | "lower" | "title" | "trim" | "join" | "replace" => {
+            "write it as a filter: `{{ name|upper }}`"
+        }
+        _ => "write `{{ name }}`, `{% if name %}` or `{% for x in list %}`",
+    };
+    let message = format!("`{what}` of Go templates is not supported; write it as Jinja");
+    Fault::at(line, message).with_help(Some(help.to_owned()))
+}
+
+/// `$name` or `${name}` where Jinja has `name`.
+fn dollar(line: usize, whole: &str) -> Fault {
+    let name = whole.trim_matches(['$', '{', '}', ' ']);
+    let message = format!("`{whole}` cannot be used in a template: its names have no `$`");
+    let help = (!name.is_empty()).then(|| format!("write `{name}`, as in `{{{{ {name} }}}}`"));
+    Fault::at(line, message).with_help(help)
 }
 
 /// A trim mark on each side, and what is between them.

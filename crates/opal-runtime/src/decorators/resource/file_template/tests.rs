@@ -126,6 +126,32 @@ fn what_cannot_be_decided_is_blocked_with_the_path_and_the_reason() {
 }
 
 #[test]
+fn the_help_names_the_right_spelling() {
+    let vars = Data::Map([("d".to_owned(), Data::Map(BTreeMap::new()))].into());
+    let inputs = inputs(&[("vars", vars)]);
+    for (template, help) in [
+        ("{% for item in [1] %}{{ itme }}{% endfor %}", "did you mean `item`?"),
+        ("{{ d.items }}", "to call the method, write `d.items()`"),
+        ("{{ d|uper }}", "did you mean `upper`?"),
+        ("{{ d|keys }}", "it is a method: write `VALUE.keys()`"),
+        ("{{ d|to_json }}", "did you mean `tojson`?"),
+        ("{{ d is defind }}", "did you mean `defined`?"),
+        ("{{ rnge(3) }}", "did you mean `range`?"),
+        ("{{ length(d) }}", "it is a filter: write `VALUE|length`"),
+        ("{{ 'x'.splt() }}", "did you mean `.split()`?"),
+        ("{{ 'x'.title() }}", "it is a filter: write `VALUE|title`"),
+        ("{{ ${d} }}", "write `d`, as in `{{ d }}`"),
+        ("{{ $d }}", "a value of `vars` has no `$`: write `{{ d }}`"),
+        ("{% if $d %}{% endif %}", "write `d`, as in `{{ d }}`"),
+        ("{{ printf \"%s\" .d }}", "write `{{ \"%s\"|format(name) }}`"),
+    ] {
+        let trouble = FileTemplate.verify(&inputs, &world(template)).unwrap_err();
+        assert_eq!(trouble.help[0], help, "{template}: {}", trouble.message);
+        assert!(trouble.message.contains("line 1: "), "{}", trouble.message);
+    }
+}
+
+#[test]
 fn a_name_that_is_nearly_right_is_suggested() {
     let db = Data::Map([("host".to_owned(), Data::text("x"))].into());
     let vars = Data::Map([("db".to_owned(), db), ("port".to_owned(), Data::Int(1))].into());

@@ -8,6 +8,7 @@ use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::suggest::nearest;
 
 use super::engine::{Fault, Reason};
+use super::{methods, names};
 
 pub(super) fn unread(source: &Path, trouble: Trouble) -> Trouble {
     if trouble.kind != TroubleKind::Missing {
@@ -36,24 +37,40 @@ pub(super) fn no_text(source: &Path, error: &Utf8Error) -> Trouble {
     Trouble::new(TroubleKind::NotText, message, "convert it with `iconv`, or use `@file.copy`")
 }
 
-pub(super) fn faulty(source: &Path, fault: Fault, inputs: &Inputs) -> Trouble {
+/// `text` is the template.
+pub(super) fn faulty(source: &Path, text: &str, fault: Fault, inputs: &Inputs) -> Trouble {
     let place = fault.line.map_or_else(String::new, |line| format!("line {line}: "));
     let (reason, help) = match fault.reason {
         Reason::Missing(name) => {
-            let mut help = Vec::new();
-            help.extend(similar(&name, inputs).map(|near| format!("did you mean `{near}`?")));
-            help.push(
-                "give it a value in `vars`, or let names without one render as nothing: \
-                 `allow_missing=true`"
-                    .to_owned(),
-            );
+            let help = missing(&name, text, inputs);
             (format!("`{name}` has no value"), help)
         }
-        Reason::Other(message) => (message, vec!["correct the template".to_owned()]),
+        Reason::Other(message) => {
+            (message, vec![fault.help.unwrap_or_else(|| "correct the template".to_owned())])
+        }
     };
     let message =
         format!("the template `{}` cannot be rendered: {place}{reason}", source.display());
     Trouble { kind: TroubleKind::Invalid, message, help }
+}
+
+fn missing(name: &str, text: &str, inputs: &Inputs) -> Vec<String> {
+    if let Some((_, method)) = name.rsplit_once('.')
+        && methods::NAMES.contains(&method)
+    {
+        return vec![format!("to call the method, write `{name}()`")];
+    }
+    let own = || nearest(name, names::set_in(text)).map(str::to_owned);
+    let near = similar(name, inputs).or_else(own);
+    let values = if inputs.is_true("env") {
+        "give it a value in `vars`, or set it in the environment, which `env=true` reads; \
+         `allow_missing=true` lets names without a value render as nothing"
+    } else {
+        "give it a value in `vars`, or read the environment with `env=true`; \
+         `allow_missing=true` lets names without a value render as nothing"
+    };
+    let near = near.map(|near| format!("did you mean `{near}`?"));
+    near.into_iter().chain([values.to_owned()]).collect()
 }
 
 /// The name that was probably meant: of those beside it.

@@ -86,7 +86,8 @@ fn a_name_without_a_value_is_named_with_its_line() {
         ("\n{{range .prot}}{{end}}", 2, ".prot"),
         ("{{range .list}}{{.z}}{{end}}", 1, ".z"),
     ] {
-        let expected = Fault { line: Some(line), reason: Reason::Missing(name.to_owned()) };
+        let reason = Reason::Missing(name.to_owned());
+        let expected = Fault { line: Some(line), reason, help: None };
         assert_eq!(render(source), Err(expected), "{source}");
     }
 }
@@ -102,7 +103,7 @@ fn names_may_be_missing_where_that_is_allowed() {
 fn what_is_wrong_is_said_without_values() {
     for (source, line, message) in [
         ("{{ name + port }}", 1, "invalid operation in `name + port`"),
-        ("{{ name|nope }}", 1, "filter nope is unknown"),
+        ("{{ name|nope }}", 1, "there is no filter `nope`"),
         ("{% include 'x' %}", 1, "a template cannot bring in another one"),
         ("\n{% import 'template' as x %}{{ x }}", 2, "a template cannot bring in another one"),
         (

@@ -151,10 +151,9 @@ impl<'t> Reader<'t> {
             };
         }
         let Some(found) = self.names.variable(name) else {
-            return Err(Fault::at(
-                self.line,
-                format!("`{name}` is not set by a `range` around it"),
-            ));
+            let message = format!("`{name}` is not set by a `range` around it");
+            let help = format!("a value of `vars` has no `$`: write `{{{{ {} }}}}`", &name[1..]);
+            return Err(Fault::at(self.line, message).with_help(Some(help)));
         };
         if path.is_empty() { Ok(found) } else { self.path(&found, path) }
     }

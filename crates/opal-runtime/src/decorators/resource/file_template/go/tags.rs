@@ -114,6 +114,35 @@ pub(super) fn is_go(inner: &str, came_before: bool) -> bool {
     }
 }
 
+/// A `$name` or `${name}` that neither spelling has. Go has `$name`, and no `${name}`.
+pub(super) fn dollar<'s>(tag: &Tag<'s>, is_go: bool) -> Option<&'s str> {
+    if tag.kind == Kind::Comment || tag.inner.trim_start_matches('-').trim_start().starts_with("/*")
+    {
+        return None;
+    }
+    let mut quote = None;
+    let mut chars = tag.inner.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match quote {
+            Some(_) if c == '\\' => drop(chars.next()),
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if matches!(c, '"' | '\'' | '`') => quote = Some(c),
+            None if c == '$' && (!is_go || tag.inner[at + 1..].starts_with('{')) => {
+                let rest = &tag.inner[at + 1..];
+                let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+                let end = match rest.strip_prefix('{') {
+                    Some(inner) => inner.find('}').map_or(rest.len(), |end| end + 2),
+                    None => rest.find(|c| !is_name(c)).unwrap_or(rest.len()),
+                };
+                return Some(&tag.inner[at..at + 1 + end]);
+            }
+            None => {}
+        }
+    }
+    None
+}
+
 /// Whether a word begins with `.` or `$`, which none of Jinja does.
 fn has_operand(text: &str) -> bool {
     let mut quote = None;

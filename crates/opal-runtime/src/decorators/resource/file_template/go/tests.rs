@@ -6,9 +6,9 @@ fn jinja(source: &str) -> String {
 
 fn fault(source: &str) -> (usize, String) {
     match to_jinja(source).unwrap_err() {
-        Fault { line: Some(line), reason: super::super::engine::Reason::Other(message) } => {
-            (line, message)
-        }
+        Fault {
+            line: Some(line), reason: super::super::engine::Reason::Other(message), ..
+        } => (line, message),
         other => panic!("{other:?}"),
     }
 }
@@ -97,12 +97,16 @@ fn both_spellings_may_be_mixed() {
 #[test]
 fn what_is_not_supported_is_named_with_its_line() {
     let not = |what: &str| format!("`{what}` of Go templates is not supported; write it as Jinja");
+    let no_dollar =
+        |what: &str| format!("`{what}` cannot be used in a template: its names have no `$`");
     for (go, line, message) in [
         ("a\n{{with .x}}{{end}}", 2, not("with")),
         ("\n\n{{ printf \"%s\" .x }}", 3, not("printf")),
         ("{{.x | upper}}", 1, not("|")),
         ("{{$x := .y}}", 1, "`$x` is not set by a `range` around it".into()),
         ("{{template \"x\" .}}", 1, not("template")),
+        ("\n{{ ${x} }}", 2, no_dollar("${x}")),
+        ("{% if $x.y %}", 1, no_dollar("$x")),
         ("{{range .l}}{{break}}{{end}}", 1, not("break")),
         ("{{range .l}}\n{{.}}", 1, "`range` has no `end`".into()),
         ("{{.x}}\n{{end}}", 2, "`end` has nothing to end".into()),
