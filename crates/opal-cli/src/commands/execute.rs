@@ -123,14 +123,13 @@ pub(crate) fn execute(
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);
     let look = errand.look(context, asked);
-    let live = Live::new(look, errand.watched.stop())?
-        .looking_at(verify::described(plan, &context.registry));
+    let stop = errand.watched.stop();
+    let live = Live::new(look, stop)?.looking_at(verify::described(plan, &context.registry));
     let told = Told::new(&live, context, errand);
     let unmoved = Unmoved(&told);
     let (start, base) = (errand.subject.start()?, errand.subject.base()?);
     let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan, vault)?;
-    let stop = errand.watched.stop();
     let selected = verify::selected(context, asked, errand.resolved)?;
     let job = Job {
         plan,

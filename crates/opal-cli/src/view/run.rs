@@ -41,6 +41,7 @@ use opal_core::plan::Plan;
 use opal_core::record::{Event, Shown, Stream};
 use opal_runtime::session::Closed;
 use opal_runtime::stop::Stop;
+use opal_runtime::vault::Vault;
 use opal_runtime::witness::{Audience, Progress};
 use serde_json::Value;
 
@@ -165,8 +166,8 @@ impl Live {
     }
 
     /// What became of each step that describes a state, as JSON.
-    pub(crate) fn steps_json(&self, plan: &Plan, registry: &Registry) -> Value {
-        self.0.lock().ends.json(plan, registry)
+    pub(crate) fn steps_json(&self, plan: &Plan, registry: &Registry, vault: &Vault) -> Value {
+        self.0.lock().ends.json(plan, registry, vault)
     }
 
     /// The last words.

@@ -96,7 +96,7 @@ impl End<'_> {
         } else if asked.plan.is_json() && last.is_ok() {
             let source = &self.errand.subject.loaded.path;
             let target = recording::target(source, &self.errand.resolved.plan);
-            let steps = || live.steps_json(&resolved.plan, &context.registry);
+            let steps = || live.steps_json(&resolved.plan, &context.registry, vault);
             let steps = self.errand.subject.loaded.is_config().then(steps);
             view::print_json(&summary_json(id.as_deref(), target, &report, steps))?;
         }

@@ -6,12 +6,26 @@ use std::time::Duration;
 use opal_core::Registry;
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{End, Finished, Shown};
-use opal_core::resource;
+use opal_core::resource::{self, Status};
+use opal_runtime::vault::Vault;
 use serde_json::{Value, json};
+
+use crate::commands::apply::preview::Effect;
 
 /// By the paths of the steps; of a step with several attempts the last.
 #[derive(Debug, Default)]
-pub(super) struct Ends(BTreeMap<Box<str>, Ended>);
+pub(super) struct Ends {
+    ended: BTreeMap<Box<str>, Ended>,
+    /// What verify saw before the step acted for the first time.
+    seen: BTreeMap<Box<str>, Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    status: Status,
+    message: String,
+    details: Option<String>,
+}
 
 #[derive(Debug)]
 struct Ended {
@@ -22,6 +36,20 @@ struct Ended {
 }
 
 impl Ends {
+    pub(super) fn verified(
+        &mut self,
+        path: &str,
+        status: Status,
+        message: &Shown<'_>,
+        details: Option<&Shown<'_>>,
+    ) {
+        self.seen.entry(path.into()).or_insert_with(|| Seen {
+            status,
+            message: message.text().into_owned(),
+            details: details.map(|details| details.text().into_owned()),
+        });
+    }
+
     pub(super) fn finished(&mut self, step: &Finished<'_>) {
         let message = step.message.as_ref().map(|message| message.text().into_owned());
         let ended = Ended {
@@ -31,12 +59,12 @@ impl Ends {
             message: message
                 .or_else(|| (step.end == End::TimedOut).then(|| "timed out".to_owned())),
         };
-        self.0.insert(step.path.into(), ended);
+        self.ended.insert(step.path.into(), ended);
     }
 
     /// At the end of the run it was no longer as described.
     pub(super) fn undone(&mut self, path: &str, message: &Shown<'_>) {
-        if let Some(ended) = self.0.get_mut(path) {
+        if let Some(ended) = self.ended.get_mut(path) {
             ended.status = End::Failed.name();
             ended.code = Some(1);
             ended.message = Some(message.text().into_owned());
@@ -45,34 +73,63 @@ impl Ends {
 
     pub(super) fn skipped(&mut self, path: &str, why: Option<&Shown<'_>>) {
         let message = why.map(|why| why.text().into_owned());
-        self.0.insert(path.into(), Ended { message, ..Ended::SKIPPED });
+        self.ended.insert(path.into(), Ended { message, ..Ended::SKIPPED });
     }
 
     /// One entry for each step that describes a state, in the order of the plan. What the run did not
     /// get to was skipped.
-    pub(super) fn json(&self, plan: &Plan, registry: &Registry) -> Value {
+    pub(super) fn json(&self, plan: &Plan, registry: &Registry, vault: &Vault) -> Value {
         let mut entries = Vec::new();
-        self.add(plan, &plan.steps, registry, &mut entries);
+        let mut steps: Vec<&Step> = plan.steps.iter().rev().collect();
+        while let Some(step) = steps.pop() {
+            if resource::described(step, registry).is_some() {
+                let title = resource::title(plan, step).map(|title| vault.scrub(title));
+                let mut entry = self.entry(resource::name(plan, step), step);
+                if let Some(title) = title {
+                    entry["name"] = title.text().into();
+                }
+                entries.push(entry);
+            }
+            steps.extend(step.block.iter().rev());
+        }
         Value::Array(entries)
     }
 
-    fn add(&self, plan: &Plan, steps: &[Step], registry: &Registry, entries: &mut Vec<Value>) {
-        for step in steps {
-            if resource::described(step, registry).is_some() {
-                let ended = self.0.get(&step.path).unwrap_or(&Ended::SKIPPED);
-                let name = resource::name(plan, step);
-                entries.push(json!({
-                    "id": (name != &*step.path).then_some(name),
-                    "path": step.path,
-                    "decorator": step.decorator,
-                    "status": ended.status,
-                    "code": ended.code,
-                    "duration_ms": ended.took.map(|took| took.as_micros() as f64 / 1000.0),
-                    "message": ended.message,
-                }));
-            }
-            self.add(plan, &step.block, registry, entries);
+    fn entry(&self, id: &str, step: &Step) -> Value {
+        let ended = self.ended.get(&step.path).unwrap_or(&Ended::SKIPPED);
+        let seen = self.seen.get(&step.path);
+        let said = ended.message.as_ref().or(seen.map(|seen| &seen.message));
+        let mut entry = json!({
+            "step_id": id,
+            "path": step.path,
+            "decorator": step.decorator,
+            "verified": seen.map(|seen| seen.status.name()),
+            "action": action(seen.map(|seen| seen.status), ended.code.is_some()).name(),
+            "status": ended.status,
+            "code": ended.code,
+            "duration_ms": ended.took.map(|took| took.as_micros() as f64 / 1000.0),
+            "message": said,
+        });
+        if let Some(details) = seen.and_then(|seen| seen.details.as_ref()) {
+            entry["details"] = details.as_str().into();
         }
+        if ended.code.is_some_and(|code| code != 0) {
+            entry["error"] = said.map_or_else(|| "it failed".to_owned(), Clone::clone).into();
+        }
+        entry
+    }
+}
+
+/// In the words of a dry run.
+const fn action(seen: Option<Status>, has_begun: bool) -> Effect {
+    match seen {
+        Some(Status::Satisfied) => Effect::Skip,
+        Some(Status::Missing) => Effect::Create,
+        Some(Status::Drifted) => Effect::Correct,
+        Some(Status::Unknown) => Effect::Run,
+        Some(Status::Blocked) => Effect::Blocked,
+        None if has_begun => Effect::Blocked,
+        None => Effect::Skip,
     }
 }
 

@@ -205,6 +205,9 @@ impl State {
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
             }
             Kind::Verified { path, status, message, details } => {
+                if self.look.stdout_is_json {
+                    self.ends.verified(path, *status, message, details.as_ref());
+                }
                 self.verified(path, *status, message, details.as_ref());
             }
             // The failure of the run says so.

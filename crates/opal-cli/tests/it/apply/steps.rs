@@ -17,16 +17,70 @@ fn the_summary_has_an_entry_for_each_step() {
                 \x20 - {id: after, type: directory, path: after, depends_on: [bad]}\n";
     let opal = Opal::machine("").file("a.yaml", text).file("there/.keep", "");
     let summary = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
-    assert_eq!(of(&summary, "id"), ["there", "made", "bad", "after"]);
+    assert_eq!(of(&summary, "step_id"), ["there", "made", "bad", "after"]);
     assert_eq!(of(&summary, "status"), ["satisfied", "done", "failed", "skipped"]);
     assert_eq!(of(&summary, "code"), [0.into(), 0.into(), 7.into(), Value::Null]);
     assert_eq!(of(&summary, "decorator")[1..3], ["@file.directory", "@shell"]);
     let steps = &summary["steps"];
     assert!(steps[1]["path"].as_str().unwrap().contains("file.directory"), "{steps:#}");
     assert!(steps[1]["duration_ms"].is_number() && steps[3]["duration_ms"].is_null(), "{steps:#}");
-    assert_eq!(steps[1]["message"], Value::Null);
+    assert_eq!(of(&summary, "verified")[..3], ["satisfied", "missing", "unknown"]);
+    assert_eq!(of(&summary, "verified")[3], Value::Null);
+    assert_eq!(of(&summary, "action"), ["skip", "create", "run", "skip"]);
+    assert!(steps[1]["message"].as_str().unwrap().contains("there is no directory"), "{steps:#}");
+    let has_error = |step: &Value| step.get("error").is_some();
+    let failed: Vec<bool> = steps.as_array().unwrap().iter().map(has_error).collect();
+    assert_eq!(failed, [false, false, true, false], "{steps:#}");
     assert_eq!(steps[3]["message"], "dependencies not satisfied: bad (failed)");
     assert_eq!(summary["failed"]["id"], "bad");
+}
+
+#[test]
+fn an_entry_has_what_verify_saw_and_what_was_written() {
+    let text = "version: 1\nsteps:\n\
+                \x20 - {id: conf, name: Web server, type: template, source: t.j2, \
+                destination: conf, vars: {port: 8080}}\n\
+                \x20 - {id: bad, type: template, source: u.j2, destination: d, vars: {port: 1}}\n";
+    let opal = Opal::machine("").file("a.yaml", text).file("conf", "port=80\n");
+    let opal = opal.file("t.j2", "port={{ port }}\n").file("u.j2", "{{ port.splt(',') }}\n");
+    let before = opal.call(&["apply", "a.yaml", "--dry-run", "--json"]).code(1).json();
+    let summary = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
+    let (conf, bad) = (&summary["steps"][0], &summary["steps"][1]);
+    assert_eq!((&conf["name"], &conf["verified"]), (&"Web server".into(), &"drifted".into()));
+    assert_eq!((&conf["action"], &conf["status"]), (&"correct".into(), &"done".into()));
+    let details = conf["details"].as_str().unwrap();
+    assert!(details.contains("--- current: ") && details.contains("\n+port=8080\n"), "{details}");
+    assert_eq!((&bad["action"], &bad["verified"]), (&"blocked".into(), &"blocked".into()));
+    assert!(bad["error"].as_str().unwrap().contains("has no method `splt`"), "{bad:#}");
+    for (index, step) in [conf, bad].into_iter().enumerate() {
+        let shown = &before["results"][index];
+        assert_eq!(shown["status"], step["verified"], "{before:#}");
+        for key in ["step_id", "name", "action", "details", "error"] {
+            assert_eq!(shown.get(key), step.get(key), "{key}: {before:#} {summary:#}");
+        }
+    }
+}
+
+#[test]
+fn the_terminal_the_document_and_the_record_count_the_same() {
+    let text = "version: 1\nsettings: {continue_on_error: true}\nsteps:\n\
+                \x20 - {id: there, type: directory, path: there}\n\
+                \x20 - {id: a, type: command, command: 'true'}\n\
+                \x20 - {id: b, type: command, command: 'true'}\n\
+                \x20 - {id: bad, type: command, command: exit 7}\n\
+                \x20 - {id: after, type: directory, path: after, depends_on: [bad]}\n";
+    let opal = Opal::machine("").file("a.yaml", text).file("there/.keep", "");
+    let ran = opal.call(&["apply", "a.yaml", "--json"]);
+    let summary = ran.code(1).json();
+    let folder = std::path::Path::new(summary["record"].as_str().unwrap());
+    let kept = std::fs::read(folder.join("summary.json")).unwrap();
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
+    assert_eq!(kept["counts"], summary["counts"], "{kept:#}");
+    let counts = ["done", "satisfied", "failed", "skipped"].map(|name| &summary["counts"][name]);
+    assert_eq!(counts, [2, 1, 1, 1]);
+    let has = |status: &str| of(&summary, "status").iter().filter(|it| *it == status).count();
+    assert_eq!([has("done"), has("satisfied"), has("failed"), has("skipped")], [2, 1, 1, 1]);
+    ran.says("failed: 2 steps done, 1 already satisfied, 1 failed, 1 skipped");
 }
 
 #[test]

@@ -35,6 +35,9 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
            The template sees what `vars` hands it and nothing else, unless `env=true` adds the \
            environment. A name it uses and nobody gave is an error, which keeps a typing mistake \
            from becoming an empty setting; `allow_missing=true` renders it as nothing.\n\n\
+           Methods work as in Jinja: `.items()`, `.keys()`, `.values()` and `.get()` of a map; \
+           `.split()`, `.replace()`, `.startswith()`, `.strip()` and others of a text. An error names \
+           the line, and the nearest name, filter, test or method that exists.\n\n\
            Tags in the Go spelling are understood too: `{{.name}}`, `{{if .on}}`, `{{else}}`, \
            `{{range .list}}`, `{{end}}`, and `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `not`, `and`, \
            `or`. A template cannot include another one. A destination that is a symbolic link \
