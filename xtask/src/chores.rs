@@ -15,6 +15,7 @@ const ANSIBLE: &str = "2.19.14";
 pub(crate) fn test(root: &Path) -> Result<(), String> {
     provide(root, "valgrind");
     provide(root, "age");
+    provide(root, "zstd");
     let ansible = ansible(root);
     run(root, &["cargo", "fmt", "--all", "--check"])?;
     run(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
@@ -44,8 +45,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     crate::peers::compare(root, arguments.contains(&"--bars"), arguments.contains(&QUICK))
 }
 
-/// The tests that count instructions need valgrind, and those that open envelopes with another
-/// implementation need age. Without them they are skipped, except in CI, so a machine that cannot
+/// The tests that count instructions need valgrind, those that open envelopes with another
+/// implementation need age, and an independent reader of packed plans needs zstd. Without them they
+/// are skipped, except in CI, so a machine that cannot
 /// have them is told, not failed.
 fn provide(root: &Path, program: &str) {
     if answers(&[program, "--version"]).is_some() {
