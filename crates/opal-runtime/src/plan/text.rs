@@ -58,7 +58,8 @@ fn allowed(datum: &Datum, context: Context, dash: bool) -> Context {
         return context.constant();
     }
     // What is drawn was judged by what can be, before it was.
-    let drawn = datum.taint.as_ref().is_some_and(|taint| taint.drawn);
+    let is_known = !matches!(datum.plain, Plain::Open(_));
+    let drawn = is_known && datum.taint.as_ref().is_some_and(|taint| taint.drawn);
     context.after_dashes(dash || drawn || may_dash(datum))
 }
 
