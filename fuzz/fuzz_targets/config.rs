@@ -19,7 +19,7 @@ fuzz_target!(|text: &str| {
             }
         }
         Ok(read) => {
-            config::lower(&read);
+            config::lower(&read, &registry);
             let source = config::convert(&read, &registry);
             let found = check::check(&source, &registry).diagnostics;
             assert!(!found.iter().any(Diagnostic::is_error), "{found:#?}\n{source}");
