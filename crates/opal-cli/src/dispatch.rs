@@ -251,7 +251,7 @@ impl Context<'_> {
     }
 }
 
-/// Refuses a word that `opal plan` keeps for itself where it is no command of it: one of a later
+/// Refuses a word that `opal plan` keeps for itself that is not one of its commands: one of a later
 /// version, or one after an option.
 fn not_of_plan(command: &clap::Command, rest: &[OsString]) -> Result<(), Failure> {
     let Some((at, word)) = builtins::target(command, rest) else { return Ok(()) };

@@ -20,7 +20,7 @@ pub(crate) fn marked(command: &Command, rest: &[OsString]) -> Vec<OsString> {
     words
 }
 
-/// The first word that is no option and no value of one, and where it is; none after a `--`.
+/// The first word that is neither an option nor the value of one, and its index; none after a `--`.
 pub(crate) fn target<'w>(command: &Command, words: &'w [OsString]) -> Option<(usize, &'w str)> {
     let mut at = 0;
     while let Some(word) = words.get(at).and_then(|word| word.to_str()) {

@@ -54,7 +54,7 @@ fn old_and_new_contracts_of_one_plan_are_the_same_plan() {
     opal.call(&new).code(0);
     assert_eq!(&opal.bytes("new.plan")[4..8], [1, 0, 1, 0]);
     let line = ["plan", "diff", "old.plan", "new.plan", "--identity", "ci.key"];
-    // The random values are drawn anew, and nothing else differs.
+    // The random values are drawn again, and nothing else differs.
     let document = opal.call(&[&line[..], &["--json"]].concat()).json();
     let steps = document["differences"].as_array().unwrap();
     assert!(steps.iter().all(|one| one["change"] == "value"), "{steps:#?}");

@@ -104,7 +104,7 @@ pub fn title<'p>(plan: &'p Plan, step: &'p Step) -> Option<&'p str> {
     }
 }
 
-/// The line that stands for a step with an `id`: `conf (Web server): template:/etc/app.conf`. None
+/// The line that names a step with an `id`: `conf (Web server): template:/etc/app.conf`. None
 /// where it has none, and goes by what was written.
 #[must_use]
 pub fn label(plan: &Plan, step: &Step, described: Described) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Expressions in a configuration: conditions, and texts with references to variables.
 //!
 //! They are written as in the language and read by its own parser, so that both mean the same. All of
-//! an expression has the place of the YAML value it stands in.
+//! an expression has the place of the YAML value it is in.
 
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_runtime::unit::{Access, Expr, ExprKind, Reference, StatementKind, StrPiece, Unit};

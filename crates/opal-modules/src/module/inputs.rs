@@ -265,7 +265,7 @@ pub(super) fn merge(inputs: &mut Map<String, Value>, over: Map<String, Value>) {
 /// Makes a place for what comes from elsewhere, and is not known yet.
 pub(super) fn reserve(inputs: &mut Map<String, Value>, path: &str) {
     let keys: Vec<&str> = path.split('.').collect();
-    // A path through something that is no map is reported when it is imported.
+    // A path through something that is not a map is reported when it is imported.
     let _ = set(inputs, &keys, Value::Null, Match::AsWritten);
 }
 

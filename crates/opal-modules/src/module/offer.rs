@@ -4,7 +4,7 @@ use std::path::Path;
 
 use opal_core::suggest;
 
-/// Nobody reads a longer list.
+/// A longer list is cut.
 const MOST_NAMES: usize = 20;
 /// A reference has fewer parts.
 const MOST_LEVELS: usize = 8;

@@ -60,7 +60,7 @@ impl fmt::Display for Part {
     }
 }
 
-/// A text in parts; else what stands in its braces.
+/// A text in parts; else what its braces hold.
 pub(super) fn parts(text: &str) -> Result<Vec<Part>, &str> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once('{') {

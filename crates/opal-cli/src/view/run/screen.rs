@@ -137,7 +137,7 @@ impl Screen {
         self.output(stream, &whole)
     }
 
-    /// Nobody reads standard output any more.
+    /// The reader has closed standard output.
     pub(super) fn is_unread(&self) -> bool {
         self.out.broken.as_ref().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
     }

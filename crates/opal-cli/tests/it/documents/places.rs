@@ -57,7 +57,7 @@ fn page() -> String {
         "\n## What opal does not follow\n\n\
          opal reads the text of a step. What the step does with a shell variable is not followed: \
          after `x=@var.text`, `eval \"$x\"`, `$((x))` and `${!x}` evaluate the value because the step \
-         says so. The same holds for files that a step writes and runs, for input that `exec` sets for later commands, and for shell functions that \
+         says so. The same holds for files that a step writes and runs, for input that `exec` sets for later commands, for attributes that `eval` gives a variable (`eval \"declare -i n\"; n=@var.x`), for lines that a loop reads and evaluates, and for shell functions that \
          evaluate their arguments. An expansion among the words of a command (`printf \"$format\" \
          @var.x`) is taken for an ordinary word, not for an option.\n",
     );

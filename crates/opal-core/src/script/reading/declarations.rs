@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
             return;
         }
         if let Some(case) = attribute {
-            // A list in the shell's own brackets is no text that is read again.
+            // A list in the shell's own brackets is not read again.
             if !(case.role == Role::Code && word.is_list) {
                 self.mark(index, case);
             }
