@@ -30,19 +30,39 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
 /// Peers that take a second for each file get some of them.
 const QUICK: &str = "--quick";
 
+/// The benchmarks of our own code: the name, and the crate that has it.
+const BENCHES: [(&str, &str); 4] = [
+    ("parse", "opal-syntax"),
+    ("contract", "opal-core"),
+    ("plan", "opal-runtime"),
+    ("scrub", "opal-runtime"),
+];
+
+/// The measurements beside other tools.
+const PEERS: &str = "peers";
+
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    for (package, bench) in [
-        ("opal-syntax", "parse"),
-        ("opal-core", "contract"),
-        ("opal-runtime", "plan"),
-        ("opal-runtime", "scrub"),
-    ] {
+    let (options, parts): (Vec<&str>, Vec<&str>) =
+        arguments.iter().partition(|word| word.starts_with('-'));
+    let names = || BENCHES.iter().map(|(name, _)| *name).chain([PEERS]);
+    if let Some(unknown) = parts.iter().find(|part| names().all(|name| name != **part)) {
+        let names: Vec<&str> = names().collect();
+        return Err(format!(
+            "unknown benchmark `{unknown}`; expected one of: {}",
+            names.join(", ")
+        ));
+    }
+    let is_wanted = |name: &str| parts.is_empty() || parts.contains(&name);
+    for (bench, package) in BENCHES.into_iter().filter(|(name, _)| is_wanted(name)) {
         let line = ["cargo", "bench", "-p", package, "--bench", bench, "--"];
-        let own = arguments.iter().copied().filter(|word| *word != QUICK);
+        let own = options.iter().copied().filter(|word| *word != QUICK);
         run(root, &line.into_iter().chain(own).collect::<Vec<_>>())?;
     }
+    if !is_wanted(PEERS) {
+        return Ok(());
+    }
     run(root, &["cargo", "build", "--release", "-p", "opal-cli"])?;
-    crate::peers::compare(root, arguments.contains(&"--bars"), arguments.contains(&QUICK))
+    crate::peers::compare(root, options.contains(&"--bars"), options.contains(&QUICK))
 }
 
 /// The tests that count instructions need valgrind, those that open envelopes with another

@@ -28,8 +28,9 @@ Usage: cargo xtask <command>
 Commands:
   test           everything that must hold: format, lints, tests, fuzz targets
   tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
-  bench [args]   the benchmarks, and opal beside its peers; `--bars` fails where a bar is missed,
-                 `--quick` shows Ansible 100 of the 1,000 files, which saves a quarter of an hour
+  bench [names]  the benchmarks (parse, contract, plan, scrub) and opal beside its peers (peers), all
+                 of them without a name; `--bars` fails where a bar is missed, `--quick` shows
+                 Ansible 100 of the 1,000 files, which saves a quarter of an hour
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   layout         lists the functions of short runs anew, for the linker; needs gdb
   help           this text
