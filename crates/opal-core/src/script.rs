@@ -25,4 +25,4 @@ pub use admit::{Refusal, admit, admit_type};
 pub use cases::{At, CASES, Case, Role};
 pub use names::{INTERPRETED, InterpretedName, interpreted, runs_at_start};
 pub use reading::{Mark, Reading, read};
-pub use words::{Kind, Word, dequote};
+pub use words::{Kind, Spare, Word, dequote};

@@ -72,7 +72,7 @@ pub(crate) struct Lexer<'s> {
     /// The places of the references of the step being read, in order.
     pub(crate) contexts: Vec<Context>,
     /// The words of commands that have not ended, and what is kept of those that have.
-    judged: Judged,
+    judged: Judged<'s>,
     /// The first `$1` of the step being read.
     positional: Option<Span>,
     /// The step gives itself positional parameters.

@@ -96,7 +96,7 @@ use Role::{Code, Name, Sum, Warn};
 
 /// At most 255 rows: a place in shell text has eight bits for its row.
 #[rustfmt::skip]
-const ROWS: &[Case] = &[
+pub(super) const ROWS: &[Case] = &[
     // The shell's own syntax. The constants of `Case` name these rows by their numbers.
     syntax(Code, "bash expands the word after `>&` and `<&` twice", "make >& @var.x"),
     syntax(Name, "the shell evaluates the index of an array", "a[@var.x]=1"),

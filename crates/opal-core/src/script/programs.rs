@@ -1,6 +1,6 @@
 //! How programs take their options, and which run another program.
 
-use super::cases::{At, CASES, Case, REMOTES, Role, SHELLS};
+use super::cases::{At, CASES, Case, REMOTES, ROWS, Role, SHELLS};
 
 /// How a program reads its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ const fn program(names: &'static [&'static str], shape: Shape, valued: &'static 
 use Shape::{Declares, Loose, Prints, Remote, Shell, Strict, Wraps};
 
 #[rustfmt::skip]
-static PROGRAMS: &[Program] = &[
+const PROGRAMS: &[Program] = &[
     program(&["echo"], Prints, ""),
     program(&["printf"], Prints, ""),
     program(&["eval", "alias", "trap", "let", "source", ".", "unset", "getopts", "hash", "history", "fc", "bind", "enable", "test", "["], Strict, ""),
@@ -83,11 +83,102 @@ static PROGRAMS: &[Program] = &[
     program(&["tmux"], Strict, "LSfct"),
 ];
 
+/// A name of the table, with what the lexer asks for at every word.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    name: &'static str,
+    /// Its index among the programs.
+    program: u8,
+    /// Its rows among the cases, a bit for each.
+    rows: [u64; 4],
+}
+
+const NAME_COUNT: usize = {
+    let (mut program, mut count) = (0, 0);
+    while program < PROGRAMS.len() {
+        count += PROGRAMS[program].names.len();
+        program += 1;
+    }
+    count
+};
+
+/// All names, those with the same first byte beside each other.
+static ENTRIES: [Entry; NAME_COUNT] = {
+    let mut entries = [Entry { name: "", program: 0, rows: [0; 4] }; NAME_COUNT];
+    let (mut first, mut at) = (0, 0);
+    while first < 128 {
+        let mut program = 0;
+        while program < PROGRAMS.len() {
+            let names = PROGRAMS[program].names;
+            let mut index = 0;
+            while index < names.len() {
+                if names[index].as_bytes()[0] == first {
+                    let rows = rows_of(names[index]);
+                    entries[at] = Entry { name: names[index], program: program as u8, rows };
+                    at += 1;
+                }
+                index += 1;
+            }
+            program += 1;
+        }
+        first += 1;
+    }
+    entries
+};
+
+const _: () = assert!(NAME_COUNT < 256 && PROGRAMS.len() < 256, "an index is a byte");
+
+/// Where the names with each first byte begin.
+static STARTS: [u8; 129] = {
+    let mut starts = [0; 129];
+    let (mut first, mut at) = (0, 0);
+    while first < 129 {
+        while at < NAME_COUNT && (ENTRIES[at].name.as_bytes()[0] as usize) < first {
+            at += 1;
+        }
+        starts[first] = at as u8;
+        first += 1;
+    }
+    starts
+};
+
+const fn rows_of(name: &str) -> [u64; 4] {
+    let mut rows = [0; 4];
+    let mut row = 0;
+    while row < ROWS.len() {
+        let programs = ROWS[row].programs;
+        let mut index = 0;
+        while index < programs.len() {
+            if is_same(programs[index].as_bytes(), name.as_bytes()) {
+                rows[row / 64] |= 1 << (row % 64);
+            }
+            index += 1;
+        }
+        row += 1;
+    }
+    rows
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 /// A program by the name it is called by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Called {
     pub(super) program: &'static Program,
     pub(super) name: &'static str,
+    rows: [u64; 4],
 }
 
 /// The program of a name, as it is called without its folder. A version at its end does not count.
@@ -104,17 +195,23 @@ pub(super) fn find(name: &[u8]) -> Option<Called> {
 }
 
 fn exact(name: &[u8]) -> Option<Called> {
-    PROGRAMS.iter().find_map(|program| {
-        let mut names = program.names.iter();
-        let name = names.find(|known| known.as_bytes() == name)?;
-        Some(Called { program, name })
-    })
+    let entry = beginning_as(name).iter().find(|entry| entry.name.as_bytes() == name)?;
+    let program = &PROGRAMS[entry.program as usize];
+    Some(Called { program, name: entry.name, rows: entry.rows })
+}
+
+/// The names with the same first byte.
+fn beginning_as(name: &[u8]) -> &'static [Entry] {
+    let Some(first) = name.first().map(|byte| *byte as usize).filter(|first| *first < 128) else {
+        return &[];
+    };
+    &ENTRIES[STARTS[first] as usize..STARTS[first + 1] as usize]
 }
 
 /// Whether a name that begins so can be that of a program whose words matter.
 pub(super) fn may_begin(prefix: &[u8]) -> bool {
-    let begins = |name: &&str| name.as_bytes().starts_with(prefix);
-    PROGRAMS.iter().any(|program| program.names.iter().any(begins))
+    let begins = |entry: &Entry| entry.name.as_bytes().starts_with(prefix);
+    prefix.is_empty() || beginning_as(prefix).iter().any(begins)
 }
 
 /// Whether the program evaluates words, or runs a program that does: a value must not name it where
@@ -128,7 +225,19 @@ pub(super) fn evaluates(name: &[u8]) -> bool {
 
 impl Called {
     pub(super) fn cases(self) -> impl Iterator<Item = &'static Case> {
-        CASES.iter().filter(move |case| case.programs.contains(&self.name))
+        self.rows.into_iter().zip([0, 64, 128, 192]).flat_map(|(rows, first)| {
+            let mut left = rows;
+            std::iter::from_fn(move || {
+                let row = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                CASES.get(first + row)
+            })
+        })
+    }
+
+    /// The row for the value of an option: a letter alone, or a long name with its dashes.
+    pub(super) fn option(self, name: &[u8]) -> Option<&'static Case> {
+        self.cases().find(|case| matches!(case.at, At::Option(it) if it.as_bytes() == name))
     }
 
     /// The row for a place in the words of this program.

@@ -34,43 +34,50 @@ pub struct Reading {
     /// Variables that get the attribute of an integer, a name reference or an array: words by their
     /// index.
     pub attributed: Vec<usize>,
+    /// The words of the command, without assignments before it and redirections.
+    rest: Vec<usize>,
 }
 
-/// Reads a command, in which at least one word holds a reference.
-#[must_use]
-pub fn read(words: &[Word<'_>]) -> Reading {
-    let mut reader = Reader { words, reading: Reading::default() };
+/// Reads a command, in which at least one word holds a reference. What was read before is forgotten;
+/// its memory is used again.
+pub fn read(words: &[Word<'_>], reading: &mut Reading) {
+    reading.marks.clear();
+    reading.attributed.clear();
+    (reading.input, reading.prints, reading.stores) = (None, false, false);
+    let mut rest = std::mem::take(&mut reading.rest);
+    rest.clear();
+    let plain = |index: &usize| matches!(words[*index].kind, Kind::Plain | Kind::Assignment);
+    rest.extend(
+        (0..words.len()).filter(plain).skip_while(|at| words[*at].kind == Kind::Assignment),
+    );
+    let mut reader = Reader { words, reading };
     for (index, word) in words.iter().enumerate() {
         if word.kind == Kind::Assignment {
             reader.assignment(index);
         }
     }
-    let rest: Vec<usize> = (0..words.len())
-        .filter(|index| matches!(words[*index].kind, Kind::Plain | Kind::Assignment))
-        .skip_while(|index| words[*index].kind == Kind::Assignment)
-        .collect();
     reader.command(&rest);
-    reader.reading
+    reader.reading.rest = rest;
 }
 
 struct Reader<'w, 't> {
     words: &'w [Word<'t>],
-    reading: Reading,
+    reading: &'w mut Reading,
 }
 
 /// An option, and what it is given.
-enum Taken<'r> {
+enum Taken<'w> {
     /// Not an option.
     Operand(usize),
     /// The letter or the long name, and the word that holds its value.
-    Valued(&'r [u8], usize),
+    Valued(&'w [u8], usize),
     /// Letters without a value.
     Flags(usize),
     /// A value may choose the option.
     Chosen(usize),
 }
 
-impl Reader<'_, '_> {
+impl<'w> Reader<'w, '_> {
     fn mark(&mut self, word: usize, case: &'static Case) {
         if self.words[word].has_references {
             self.reading.marks.push((word, Mark::Case(case)));
@@ -162,10 +169,11 @@ impl Reader<'_, '_> {
     }
 
     /// Takes the word at `at` of `rest`, and perhaps the one after it.
-    fn take<'r>(&'r self, called: Called, rest: &[usize], at: &mut usize) -> Taken<'r> {
+    fn take(&self, called: Called, rest: &[usize], at: &mut usize) -> Taken<'w> {
         let index = rest[*at];
         *at += 1;
-        let word = &self.words[index];
+        let words: &'w [Word<'_>] = self.words;
+        let word = &words[index];
         if !word.is_option() {
             // `-@var.x`: nothing is known of it but the dash.
             let is_chosen = word.text.as_ref() == b"-" && !word.whole && word.has_references;
@@ -177,12 +185,11 @@ impl Reader<'_, '_> {
             *at += 1;
             next.unwrap_or(index)
         };
-        if text.starts_with(b"--") || called.case(option(text)).is_some() {
+        if text.starts_with(b"--") || called.option(text).is_some() {
             let equals = text.iter().position(|byte| *byte == b'=');
             let name = &text[..equals.unwrap_or(text.len())];
             let is_long = |known: &&str| known.as_bytes() == name;
-            let valued =
-                called.program.long.iter().any(is_long) || called.case(option(name)).is_some();
+            let valued = called.program.long.iter().any(is_long) || called.option(name).is_some();
             return match equals {
                 Some(_) => Taken::Valued(name, index),
                 None if valued && word.whole => Taken::Valued(name, next(at)),
@@ -192,8 +199,7 @@ impl Reader<'_, '_> {
         for (place, letter) in text.iter().enumerate().skip(1) {
             let name = &text[place..=place];
             let is_valued = called.program.valued.as_bytes().contains(letter);
-            if is_valued
-                || (called.case(option(name)).is_some() && called.program.shape != Shape::Shell)
+            if is_valued || (called.option(name).is_some() && called.program.shape != Shape::Shell)
             {
                 let attached = place + 1 < text.len() || !word.whole;
                 return Taken::Valued(name, if attached { index } else { next(at) });
@@ -203,18 +209,17 @@ impl Reader<'_, '_> {
     }
 
     fn valued(&mut self, called: Called, name: &[u8], index: usize) {
-        if let Some(case) = called.case(option(name)) {
+        if let Some(case) = called.option(name) {
             self.mark(index, case);
         }
     }
 
     fn options(&mut self, called: Called, rest: &[usize], is_loose: bool) {
-        let cases: Vec<&'static Case> = called.cases().collect();
         let (mut at, mut operands, mut is_over) = (0, 0u8, false);
         while at < rest.len() {
             let index = rest[at];
             if at > 0 {
-                self.after(&cases, rest[at - 1], index);
+                self.after(called, rest[at - 1], index);
             }
             let is_end = self.words[index].whole && self.words[index].text.as_ref() == b"--";
             if is_end && !is_over {
@@ -230,17 +235,14 @@ impl Reader<'_, '_> {
                 self.take(called, rest, &mut at)
             };
             match taken {
-                Taken::Valued(name, value) => {
-                    let name = name.to_vec();
-                    self.valued(called, &name, value);
-                }
+                Taken::Valued(name, value) => self.valued(called, name, value),
                 Taken::Flags(_) | Taken::Chosen(_) => {}
                 Taken::Operand(index) => {
                     // GNU parallel quotes what follows `:::`.
                     if called.name == "parallel" && self.words[index].text.starts_with(b":::") {
                         return;
                     }
-                    self.operand(&cases, operands, index);
+                    self.operand(called, operands, index);
                     operands = operands.saturating_add(1);
                     is_over |= !is_loose;
                 }
@@ -253,25 +255,25 @@ impl Reader<'_, '_> {
     fn is_long_case(&self, called: Called, index: usize) -> bool {
         let text = self.words[index].text.as_ref();
         let name = text.split(|byte| *byte == b'=').next().unwrap_or_default();
-        text.starts_with(b"--") && called.case(option(name)).is_some()
+        text.starts_with(b"--") && called.option(name).is_some()
     }
 
-    fn after(&mut self, cases: &[&'static Case], before: usize, index: usize) {
+    fn after(&mut self, called: Called, before: usize, index: usize) {
         let before = &self.words[before];
-        let is_after = |case: &&&'static Case| match case.at {
+        let is_after = |case: &&'static Case| match case.at {
             At::After(word) => {
                 !before.whole && case.role == Role::Name && before.text.is_empty()
                     || before.whole && before.text.as_ref() == word.as_bytes()
             }
             _ => false,
         };
-        if let Some(case) = cases.iter().find(is_after) {
+        if let Some(case) = called.cases().find(is_after) {
             self.mark(index, case);
         }
     }
 
-    fn operand(&mut self, cases: &[&'static Case], number: u8, index: usize) {
-        for case in cases {
+    fn operand(&mut self, called: Called, number: u8, index: usize) {
+        for case in called.cases() {
             let here = match case.at {
                 At::From(first) => number >= first,
                 At::Operand(only) => number == only,
@@ -301,10 +303,7 @@ impl Reader<'_, '_> {
                 continue;
             }
             match self.take(called, rest, &mut at) {
-                Taken::Valued(name, index) => {
-                    let name = name.to_vec();
-                    self.valued(called, &name, index);
-                }
+                Taken::Valued(name, index) => self.valued(called, name, index),
                 Taken::Flags(_) => {}
                 Taken::Chosen(index) => {
                     if let Some(case) = called.cases().find(|case| case.role == Role::Code) {
@@ -335,13 +334,4 @@ impl Reader<'_, '_> {
 /// A file that is run: only what `<( … )` gives is text of this step.
 fn is_run_as_file(case: &Case) -> bool {
     case.at == At::Operand(0) && case.role == Role::Code && case.example.contains("<(")
-}
-
-fn option(name: &[u8]) -> At {
-    // The rows hold a letter alone, or a long name with its dashes.
-    let found = super::CASES.iter().find_map(|case| match case.at {
-        At::Option(known) if known.as_bytes() == name => Some(known),
-        _ => None,
-    });
-    found.map_or(At::Syntax, At::Option)
 }

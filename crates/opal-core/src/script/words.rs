@@ -1,6 +1,7 @@
 //! Words of a command without their quotes, as far as the text alone tells.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// What a word is in its command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,22 +29,44 @@ pub struct Word<'t> {
     pub is_simple: bool,
     /// It is one reference and nothing else, perhaps in quotes.
     pub is_reference: bool,
-    /// `NAME=( … )`.
+    /// `NAME=( … )` with a reference in it.
     pub is_list: bool,
     /// `<( … )` is in it.
     pub has_process: bool,
     pub kind: Kind,
 }
 
+/// The memory of words that are done with.
+#[derive(Debug, Default)]
+pub struct Spare(Vec<Vec<u8>>);
+
+impl Spare {
+    /// Forgets words and keeps what their texts were copied into.
+    pub fn clear(&mut self, words: &mut Vec<Word<'_>>) {
+        for word in words.drain(..) {
+            if let Cow::Owned(mut text) = word.text {
+                text.clear();
+                self.0.push(text);
+            }
+        }
+    }
+}
+
 /// Nobody names a program with more, and an argument of a megabyte is not copied.
 const LONGEST: usize = 4096;
 
-/// Takes the quotes off `raw`, whose first reference, if there is one, is at `reference`.
+/// Takes the quotes off `raw`, whose first reference, if there is one, is at `reference`. A text that
+/// must be copied takes its memory from `spare`.
 #[must_use]
-pub fn dequote(raw: &[u8], reference: Option<std::ops::Range<usize>>, kind: Kind) -> Word<'_> {
+pub fn dequote<'t>(
+    raw: &'t [u8],
+    reference: Option<Range<usize>>,
+    kind: Kind,
+    spare: &mut Spare,
+) -> Word<'t> {
     let start = reference.as_ref().map_or(raw.len(), |range| range.start);
     let end = start.min(LONGEST);
-    let (text, length) = literal(&raw[..end]);
+    let (text, length) = literal(&raw[..end], spare);
     let whole = length == raw.len();
     let is_quote = |text: &[u8]| matches!(text, b"" | b"\"");
     let is_reference = reference.as_ref().is_some_and(|range| {
@@ -59,7 +82,7 @@ pub fn dequote(raw: &[u8], reference: Option<std::ops::Range<usize>>, kind: Kind
         has_references: reference.is_some(),
         is_simple: length == start,
         is_reference,
-        is_list: is_list(raw),
+        is_list: reference.is_some() && is_list(raw),
         has_process,
         kind,
     }
@@ -71,22 +94,16 @@ fn is_list(raw: &[u8]) -> bool {
 }
 
 fn holds_process(text: &[u8]) -> bool {
-    text.windows(2).any(|pair| pair == b"<(")
+    text.contains(&b'<') && text.windows(2).any(|pair| pair == b"<(")
 }
 
 /// The text at the start that means itself, and how many bytes of `raw` it took.
-fn literal(raw: &[u8]) -> (Cow<'_, [u8]>, usize) {
-    let plain = |byte: &u8| {
-        !matches!(
-            byte,
-            b'\\' | b'\'' | b'"' | b'$' | b'`' | b'*' | b'?' | b'[' | b'{' | b'<' | b'>'
-        )
-    };
-    let length = raw.iter().take_while(|byte| plain(byte)).count();
+fn literal<'t>(raw: &'t [u8], spare: &mut Spare) -> (Cow<'t, [u8]>, usize) {
+    let length = plain_length(raw);
     if length == raw.len() || raw == b"[" || raw == b"{}" {
         return (Cow::Borrowed(raw), raw.len());
     }
-    let mut text = raw[..length].to_vec();
+    let mut text = Piece { raw, borrowed: 0..length, owned: None, spare };
     let mut at = length;
     let mut quoted = false;
     while let Some(&byte) = raw.get(at) {
@@ -97,12 +114,12 @@ fn literal(raw: &[u8]) -> (Cow<'_, [u8]>, usize) {
             }
             (b'\\', Some(b'\n')) => at += 2,
             (b'\\', Some(next)) if !quoted || matches!(next, b'$' | b'`' | b'"' | b'\\') => {
-                text.push(next);
+                text.push(at + 1..at + 2);
                 at += 2;
             }
             (b'\'', _) if !quoted => match single(raw, at + 1) {
                 Some(end) => {
-                    text.extend_from_slice(&raw[at + 1..end]);
+                    text.push(at + 1..end);
                     at = end + 1;
                 }
                 None => break,
@@ -110,7 +127,7 @@ fn literal(raw: &[u8]) -> (Cow<'_, [u8]>, usize) {
             // `$'…'` means itself where no escape is in it, and `$"…"` is `"…"`.
             (b'$', Some(b'\'')) if !quoted => match single(raw, at + 2) {
                 Some(end) if !raw[at + 2..end].contains(&b'\\') => {
-                    text.extend_from_slice(&raw[at + 2..end]);
+                    text.push(at + 2..end);
                     at = end + 1;
                 }
                 _ => break,
@@ -119,12 +136,60 @@ fn literal(raw: &[u8]) -> (Cow<'_, [u8]>, usize) {
             (b'$' | b'`', _) => break,
             (b'*' | b'?' | b'[' | b'{' | b'<' | b'>', _) if !quoted => break,
             _ => {
-                text.push(byte);
-                at += 1;
+                // At least one byte: what is special outside of quotes may not be inside.
+                let length = plain_length(&raw[at + 1..]) + 1;
+                text.push(at..at + length);
+                at += length;
             }
         }
     }
-    (Cow::Owned(text), at)
+    (text.finish(), at)
+}
+
+/// How many bytes at the start are not special, with quotes or without.
+fn plain_length(raw: &[u8]) -> usize {
+    raw.iter().position(|byte| SPECIAL[*byte as usize]).unwrap_or(raw.len())
+}
+
+static SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let bytes = b"\\'\"$`*?[{<>";
+    let mut at = 0;
+    while at < bytes.len() {
+        special[bytes[at] as usize] = true;
+        at += 1;
+    }
+    special
+};
+
+/// A text that is copied only where it is not one piece of the word.
+struct Piece<'t, 's> {
+    raw: &'t [u8],
+    borrowed: Range<usize>,
+    owned: Option<Vec<u8>>,
+    spare: &'s mut Spare,
+}
+
+impl<'t> Piece<'t, '_> {
+    fn push(&mut self, range: Range<usize>) {
+        if let Some(owned) = &mut self.owned {
+            owned.extend_from_slice(&self.raw[range]);
+        } else if self.borrowed.is_empty() {
+            self.borrowed = range;
+        } else if self.borrowed.end == range.start {
+            self.borrowed.end = range.end;
+        } else {
+            let mut owned = self.spare.0.pop().unwrap_or_default();
+            owned.extend_from_slice(&self.raw[self.borrowed.clone()]);
+            owned.extend_from_slice(&self.raw[range]);
+            self.owned = Some(owned);
+        }
+    }
+
+    fn finish(self) -> Cow<'t, [u8]> {
+        let Self { raw, borrowed, owned, .. } = self;
+        owned.map_or_else(|| Cow::Borrowed(&raw[borrowed]), Cow::Owned)
+    }
 }
 
 fn single(raw: &[u8], from: usize) -> Option<usize> {
@@ -180,7 +245,7 @@ mod tests {
             "e\\\nval",
             "'e'\"v\"al",
         ] {
-            let word = dequote(raw.as_bytes(), None, Kind::Plain);
+            let word = dequote(raw.as_bytes(), None, Kind::Plain, &mut Spare::default());
             assert_eq!(word.name(), Some(&b"eval"[..]), "{raw}");
         }
     }
@@ -190,12 +255,12 @@ mod tests {
         for raw in
             ["$X", "e$X", "ev*", "ev?l", "e[v]al", "{eval,x}", "`x`", "$'\\x65val'", "\"$X\""]
         {
-            let word = dequote(raw.as_bytes(), None, Kind::Plain);
+            let word = dequote(raw.as_bytes(), None, Kind::Plain, &mut Spare::default());
             assert_eq!(word.name(), None, "{raw}");
         }
-        let word = dequote(b"\"$DIR\"/tool", None, Kind::Plain);
+        let word = dequote(b"\"$DIR\"/tool", None, Kind::Plain, &mut Spare::default());
         assert_eq!(word.name(), Some(&b"tool"[..]));
-        let word = dequote(b"\"$DIR/tool\"", None, Kind::Plain);
+        let word = dequote(b"\"$DIR/tool\"", None, Kind::Plain, &mut Spare::default());
         assert_eq!(word.name(), Some(&b"tool"[..]));
     }
 }

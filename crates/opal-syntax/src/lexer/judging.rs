@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use opal_core::script::{Case, Kind, Mark, Reading, Role, Word, dequote, interpreted, read};
+use opal_core::script::{Case, Kind, Mark, Reading, Role, Spare, Word, dequote, interpreted, read};
 
 use super::Lexer;
 use super::frames::FrameKind;
@@ -43,7 +43,7 @@ pub(super) struct Given {
 
 /// What the commands of a step leave for its end.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct Judged<'s> {
     pub(super) words: Vec<Kept>,
     pub(super) spots: Vec<Spot>,
     commands: u32,
@@ -53,9 +53,13 @@ pub(super) struct Judged {
     bodies: Vec<(u32, (u32, u32))>,
     /// The references of the last word that was refused as a whole.
     last: (u32, u32),
+    /// The command being judged: kept for their memory.
+    dequoted: Vec<Word<'s>>,
+    spare: Spare,
+    reading: Reading,
 }
 
-impl Judged {
+impl Judged<'_> {
     /// Forgets a step. A text that is one command as a whole keeps the attributes of its variables.
     pub(super) fn clear(&mut self, is_whole: bool) {
         self.words.clear();
@@ -156,9 +160,14 @@ impl<'s> Lexer<'s> {
     fn judge_command(&mut self) {
         let command = self.top().command;
         let owner = self.frames.len() as u32 - 1;
-        let kept: Vec<Kept> = self.judged.words[command.first as usize..].to_vec();
-        let words: Vec<Word<'_>> = kept.iter().map(|word| self.dequoted(word)).collect();
-        let reading = read(&words);
+        // Taken for as long as the places are set, which needs neither; their memory stays.
+        let all = std::mem::take(&mut self.judged.words);
+        let mut words = std::mem::take(&mut self.judged.dequoted);
+        let mut reading = std::mem::take(&mut self.judged.reading);
+        let kept = &all[command.first as usize..];
+        let mut spare = std::mem::take(&mut self.judged.spare);
+        words.extend(kept.iter().map(|word| self.dequoted(word, &mut spare)));
+        read(&words, &mut reading);
         for (index, mark) in &reading.marks {
             let word = &kept[*index];
             match mark {
@@ -177,11 +186,14 @@ impl<'s> Lexer<'s> {
             let end = text.iter().position(|byte| matches!(byte, b'=' | b'+' | b'['));
             self.judged.attributed.push(text[..end.unwrap_or(text.len())].to_vec());
         }
-        self.note_given(&kept, &reading);
-        self.judge_input(&kept, &reading);
+        self.note_given(kept, &reading);
+        self.judge_input(kept, &reading);
+        spare.clear(&mut words);
+        self.judged.spare = spare;
+        (self.judged.words, self.judged.dequoted, self.judged.reading) = (all, words, reading);
     }
 
-    fn dequoted(&self, word: &Kept) -> Word<'s> {
+    fn dequoted(&self, word: &Kept, spare: &mut Spare) -> Word<'s> {
         let src: &'s [u8] = self.src;
         let raw = &src[word.start as usize..word.end as usize];
         let has_references = word.references.1 > word.references.0;
@@ -189,7 +201,7 @@ impl<'s> Lexer<'s> {
         let range = first.map(|spot| {
             (spot.at - word.start) as usize..(spot.end.min(word.end) - word.start) as usize
         });
-        dequote(raw, range, word.kind)
+        dequote(raw, range, word.kind, spare)
     }
 
     /// Keeps what variables are given, for the attributes that the step gives them.

@@ -17,9 +17,8 @@ impl Reader<'_, '_> {
                 Taken::Operand(_) | Taken::Flags(_) if is_end => {}
                 Taken::Operand(index) => operand = Some(index),
                 Taken::Valued(name, index) => {
-                    let name = name.to_vec();
-                    runs_text |= rest_letters(&self.words[option], &name).contains(&b'c');
-                    self.valued(called, &name, index);
+                    runs_text |= rest_letters(&self.words[option], name).contains(&b'c');
+                    self.valued(called, name, index);
                     self.process(called, index);
                 }
                 Taken::Chosen(index) => {
@@ -29,7 +28,8 @@ impl Reader<'_, '_> {
                     runs_text = true;
                 }
                 Taken::Flags(index) => {
-                    let text = self.words[index].text.to_vec();
+                    let words = self.words;
+                    let text = words[index].text.as_ref();
                     let short = !text.starts_with(b"--");
                     let is_powershell = text.eq_ignore_ascii_case(b"-command");
                     runs_text |= short && text.contains(&b'c') || is_powershell;
@@ -67,10 +67,7 @@ impl Reader<'_, '_> {
         while at < rest.len() {
             let taken = self.take(called, rest, &mut at);
             match taken {
-                Taken::Valued(name, index) => {
-                    let name = name.to_vec();
-                    self.valued(called, &name, index);
-                }
+                Taken::Valued(name, index) => self.valued(called, name, index),
                 Taken::Flags(_) => {}
                 Taken::Operand(index) | Taken::Chosen(index) => {
                     let is_end = self.words[index].text.as_ref() == b"--";
