@@ -8,7 +8,7 @@
 //! | options of plans and runs | [`options`], files of variables in [`env_file`] |
 //! | files of the project, read and parsed | [`project`], [`source`] |
 //! | from a source to a plan | [`planning`] |
-//! | tasks and what they are given | [`tasks`], [`task_words`], [`task_arguments`] |
+//! | tasks and what they are given | [`tasks`], [`task_words`] |
 //! | all printing | [`view`] |
 //! | wording, hints and exit codes of failures | [`failure`] |
 //! | environment and terminal | [`ambient`], signals in [`signals`] |
@@ -29,7 +29,6 @@ mod signals;
 mod source;
 mod stages;
 mod survey;
-mod task_arguments;
 mod task_words;
 mod tasks;
 mod view;

@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use opal_core::parameter::{BindError, Binding, Parameter, read_word};
 use opal_core::{Type, Value, suggest};
 
 use crate::failure::Failure;
 use crate::options::{self, Behind, Taken};
-use crate::task_arguments::read;
 use crate::tasks::{Task, TaskParam, quoted};
 
 /// What the words ask for.
@@ -41,7 +41,8 @@ pub(crate) fn sort(
     side: Behind,
     names: &dyn Fn() -> Vec<String>,
 ) -> Result<Typed, Failure> {
-    let mut sorter = Sorter { task, side, names, found: Words::default(), rest: None };
+    let (found, binding) = (Words::default(), Binding::new(&task.params));
+    let mut sorter = Sorter { task, side, names, found, binding, rest: None };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let text = word
@@ -71,6 +72,7 @@ struct Sorter<'a> {
     side: Behind,
     names: &'a dyn Fn() -> Vec<String>,
     found: Words,
+    binding: Binding<'a, TaskParam, ()>,
     /// The words of the rest, once it has begun.
     rest: Option<Vec<Value>>,
 }
@@ -123,7 +125,8 @@ impl<'a> Sorter<'a> {
             None => (long, None),
         };
         let task = self.task;
-        if let Some(param) = task.flag(name) {
+        if let Some(index) = task.flag(name) {
+            let param = &task.params[index];
             let value = match value {
                 Some(value) => read_value(task, param, &value)?,
                 None if param.is_bool => Value::Bool(true),
@@ -135,42 +138,46 @@ impl<'a> Sorter<'a> {
                     read_value(task, param, word)?
                 }
             };
-            return self.set(param, value).map(|()| true);
+            return self.set(index, value).map(|()| true);
         }
         match task.switched_off(name).filter(|_| value.is_none()) {
-            Some(param) => self.set(param, Value::Bool(false)).map(|()| true),
+            Some(index) => self.set(index, Value::Bool(false)).map(|()| true),
             None => Ok(false),
         }
     }
 
-    fn set(&mut self, param: &TaskParam, value: Value) -> Result<(), Failure> {
-        let before = self.found.arguments.insert(param.name.clone(), value);
+    fn set(&mut self, index: usize, value: Value) -> Result<(), Failure> {
+        let param = &self.task.params[index];
+        let bound = self.binding.at(index, ());
         // Of a switch the last one counts, as everywhere.
-        if before.is_some() && !param.is_bool {
+        if bound.is_err() && !param.is_bool {
             let message = format!("`{}` of `{}` is given twice", param.name, self.task.name);
             return Err(Failure::usage(message, self.usage()));
         }
+        self.found.arguments.insert(param.name.clone(), value);
         Ok(())
     }
 
     /// The parameter that the next word without a flag goes to.
     fn next_param(&self) -> Option<&'a TaskParam> {
-        let open = |param: &&TaskParam| !self.found.arguments.contains_key(&param.name);
-        self.task.params.iter().find(open)
+        self.binding.next().map(|index| &self.task.params[index])
     }
 
     fn positional(&mut self, text: &str) -> Result<(), Failure> {
-        match self.next_param() {
-            Some(param) if param.rest => {
-                self.rest.get_or_insert_default();
-                self.more(text)
+        let index = match self.binding.by_position(()) {
+            Ok(index) => index,
+            Err(BindError::TooMany | BindError::Unknown | BindError::Repeated { .. }) => {
+                return Err(self.too_many(text));
             }
-            Some(param) => {
-                let value = read_value(self.task, param, text)?;
-                self.set(param, value)
-            }
-            None => Err(self.too_many(text)),
+        };
+        let param = &self.task.params[index];
+        if param.rest {
+            self.rest.get_or_insert_default();
+            return self.more(text);
         }
+        let value = read_value(self.task, param, text)?;
+        self.found.arguments.insert(param.name.clone(), value);
+        Ok(())
     }
 
     /// One more word of the rest.
@@ -182,11 +189,7 @@ impl<'a> Sorter<'a> {
     }
 
     fn end(mut self) -> Result<Words, Failure> {
-        let missing = |param: &&TaskParam| {
-            let given = self.found.arguments.contains_key(&param.name);
-            !given && !param.rest && param.default.is_none()
-        };
-        let missing: Vec<String> = self.task.params.iter().filter(missing).map(named).collect();
+        let missing: Vec<String> = self.binding.missing().map(named).collect();
         if !missing.is_empty() {
             let message = format!("`{}` needs {}", self.task.name, missing.join(" and "));
             return Err(Failure::usage(message, self.usage()));
@@ -260,8 +263,8 @@ fn named(param: &TaskParam) -> String {
 }
 
 fn read_value(task: &Task, param: &TaskParam, word: &str) -> Result<Value, Failure> {
-    read(&param.ty, word).map_err(|expects| {
-        let message = format!("`{}` of `{}` {expects}, got `{word}`", param.name, task.name);
+    read_word(&param.ty, word).map_err(|error| {
+        let message = format!("`{}` of `{}` {error}, got `{word}`", param.name, task.name);
         let near = suggest::nearest(word, param.choices.iter().map(String::as_str));
         match near {
             Some(near) => Failure::usage(message, format!("did you mean `{}`?", quoted(near))),
@@ -269,3 +272,20 @@ fn read_value(task: &Task, param: &TaskParam, word: &str) -> Result<Value, Failu
         }
     })
 }
+
+impl Parameter for TaskParam {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_required(&self) -> bool {
+        self.default.is_none()
+    }
+
+    fn is_rest(&self) -> bool {
+        self.rest
+    }
+}
+
+#[cfg(test)]
+mod tests;

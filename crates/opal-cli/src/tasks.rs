@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use opal_core::{Type, Value};
-use opal_runtime::check::literal_type;
 use opal_runtime::unit::{Function, Param, Unit};
 
 use crate::arguments;
@@ -50,19 +49,21 @@ impl Task {
         builtins::is_reserved(&self.name)
     }
 
-    /// The parameter whose flag is `--name`; `-` and `_` are equal.
-    pub(crate) fn flag(&self, name: &str) -> Option<&TaskParam> {
-        let own = || self.params.iter().filter(|param| !param.rest);
+    /// The index of the parameter whose flag is `--name`; `-` and `_` are equal.
+    pub(crate) fn flag(&self, name: &str) -> Option<usize> {
+        let own = |is_it: &dyn Fn(&TaskParam) -> bool| {
+            self.params.iter().position(|param| !param.rest && is_it(param))
+        };
         let loose = name.replace('_', "-");
-        let exact = own().find(|param| param.flag == name);
-        exact.or_else(|| own().find(|param| param.flag == loose || param.name == name))
+        let exact = own(&|param| param.flag == name);
+        exact.or_else(|| own(&|param| param.flag == loose || param.name == name))
     }
 
-    /// The Bool that `--no-x` sets to false, where no parameter has that name itself.
-    pub(crate) fn switched_off(&self, name: &str) -> Option<&TaskParam> {
+    /// The index of the Bool that `--no-x` sets to false, where no parameter has that name itself.
+    pub(crate) fn switched_off(&self, name: &str) -> Option<usize> {
         let loose = name.replace('_', "-");
-        let mut own = self.params.iter().filter(|param| param.is_bool && !param.rest);
-        own.find(|param| [name, &loose].contains(&param.off_switch().as_str()))
+        let is_it = |param: &TaskParam| [name, &loose].contains(&param.off_switch().as_str());
+        self.params.iter().position(|param| param.is_bool && !param.rest && is_it(param))
     }
 
     /// Whether `--name` is one of its own flags.
@@ -184,12 +185,11 @@ fn mark_apart(params: &mut [TaskParam]) {
 }
 
 fn task_param(param: &Param, text: &str) -> TaskParam {
-    let written = param.ty.as_ref().and_then(|written| written.ty.clone());
-    let ty = match (written, &param.default) {
+    // A word is a String where nothing says otherwise.
+    let ty = match (&param.ty, &param.default) {
         _ if param.rest => Type::String,
-        (Some(written), _) => written,
-        (None, Some(default)) => literal_type(default),
         (None, None) => Type::String,
+        _ => param.declared_type(),
     };
     let choices = match &ty {
         Type::OneOf(choices) => choices.iter().map(str::to_owned).collect(),

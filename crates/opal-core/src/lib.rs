@@ -16,6 +16,7 @@
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
+//! | how arguments are bound to parameters and checked | [`parameter`] |
 //! | "did you mean" | [`suggest`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -33,6 +34,7 @@ pub mod diagnostic;
 pub mod duration;
 pub mod files;
 pub mod hash;
+pub mod parameter;
 pub mod placeholder;
 pub mod plan;
 pub mod record;

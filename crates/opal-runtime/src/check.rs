@@ -7,7 +7,7 @@
 //! | statements, blocks, which scope is open | `walk` |
 //! | variables: declared, visible, used | `names` |
 //! | `let`: bound once, before it is read, where the plan does not depend on it | `lets` |
-//! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `pattern` |
+//! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `binding` |
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
@@ -19,6 +19,7 @@
 //! when it has the value. So nothing reported here can turn out to have been fine.
 
 mod arguments;
+mod binding;
 mod calls;
 mod cycles;
 mod foreign;
@@ -30,7 +31,6 @@ mod lowered;
 mod names;
 mod operators;
 mod parts;
-mod pattern;
 mod reach;
 mod references;
 mod text;
@@ -52,8 +52,8 @@ pub use functions::literal_type;
 pub use lowered::texts;
 pub use reach::Findings;
 
+pub(crate) use binding::{Bound, bind, bind_subject, decorator_error, function_error, repeated};
 pub(crate) use operators::conversion;
-pub(crate) use pattern::matches;
 
 /// A source text that has been read, with everything wrong with it.
 #[derive(Debug)]
@@ -260,20 +260,5 @@ impl<'a> Checker<'a> {
     fn may_suggest(&mut self, candidates: usize) -> bool {
         self.comparisons = self.comparisons.saturating_sub(candidates.max(1));
         self.comparisons > 0
-    }
-}
-
-/// `a`, `b` and `c`, each in backticks.
-pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
-    const MOST: usize = 12;
-    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    if names.len() > MOST {
-        names.truncate(MOST);
-        names.push("others".into());
-    }
-    match names.as_slice() {
-        [] => "none".into(),
-        [one] => one.clone(),
-        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
     }
 }

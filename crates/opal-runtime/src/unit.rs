@@ -12,6 +12,8 @@ pub mod step;
 
 use opal_core::{Span, Type};
 
+use crate::check::literal_type;
+
 pub use builtin::Builtin;
 pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
@@ -55,6 +57,19 @@ pub struct Param {
     pub default: Option<Expr>,
     /// `name...`: takes the rest of the arguments.
     pub rest: bool,
+}
+
+impl Param {
+    /// The type as it was written, or that of the default; any value where neither tells. Of a rest
+    /// the type of what is given by name.
+    #[must_use]
+    pub fn declared_type(&self) -> Type {
+        match (&self.ty, &self.default) {
+            (Some(written), _) => written.ty.clone().unwrap_or(Type::Any),
+            (None, Some(default)) => literal_type(default),
+            (None, None) => Type::Any,
+        }
+    }
 }
 
 /// A type as it was written.

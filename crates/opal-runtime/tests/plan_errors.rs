@@ -57,6 +57,21 @@ fn what_the_world_does_not_have() {
 }
 
 #[test]
+fn a_list_that_is_spread_gives_each_parameter_one_argument() {
+    for (list, named, expected) in [
+        (r#"["x"]"#, "b=2", &[][..]),
+        (r#"["x"]"#, "a=\"y\"", &["3:20 E0504"]),
+        (r#"["x", 2]"#, "b=3", &["3:20 E0504"]),
+        (r#"["x", 2, 3]"#, "", &["3:8 E0502"]),
+    ] {
+        let call = format!("@cmd.f(@var.l.*{}{named})", if named.is_empty() { "" } else { ", " });
+        let source = format!("var l = {list}\nfun f(a, b = 1) = echo @var.a @var.b\n{call}\n");
+        let found = found(&Project::read(&source).purpose(Purpose::Run));
+        assert_eq!(found, expected, "{list} {named}");
+    }
+}
+
+#[test]
 fn a_missing_variable_names_itself_and_the_form_with_a_default() {
     let errors = Project::new("echo @env.NOPE\n").plan().unwrap_err();
     assert!(errors[0].message.contains("`NOPE`"), "{errors:?}");

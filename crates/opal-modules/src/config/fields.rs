@@ -1,5 +1,6 @@
 //! The keys of a mapping: each known, and given once.
 
+use opal_core::parameter::listed;
 use opal_core::{Code, Diagnostic, Span};
 
 use super::document::{Node, NodeKind};
@@ -103,8 +104,7 @@ impl<'n> Fields<'n> {
 
     pub(crate) fn missing(&self, names: &[&str], report: &mut Report<'_>) {
         if !names.is_empty() {
-            let message =
-                format!("{} needs {}", self.what, super::report::listed(names.iter().copied()));
+            let message = format!("{} needs {}", self.what, listed(names.iter().copied()));
             report.error(
                 Code::ConfigMissingKey,
                 self.head,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use opal_core::parameter::matches;
 use opal_core::{Code, Diagnostic, Value};
 
 use super::document::{Node, NodeKind};
@@ -26,7 +27,7 @@ pub(super) fn variables(node: &Node, report: &mut Report<'_>) -> Vec<Variable> {
             report.error(Code::ConfigValue, key.head(), "a key is a single word", "write a name");
             continue;
         };
-        if !report.matches("[A-Za-z_][A-Za-z0-9_]*", name) || name == ITEM {
+        if !matches("[A-Za-z_][A-Za-z0-9_]*", name) || name == ITEM {
             let message = format!("`{name}` cannot be the name of a variable");
             let help =
                 format!("use letters, digits and `_`; `{ITEM}` is the element of `for_each`");

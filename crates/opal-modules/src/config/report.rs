@@ -1,9 +1,7 @@
 //! What was found wrong, and what every stage of reading needs.
 
-use std::collections::BTreeMap;
-
+use opal_core::parameter::expected;
 use opal_core::{Code, Diagnostic, Registry, Span, suggest};
-use regex::Regex;
 
 use super::document::{Node, NodeKind};
 
@@ -20,13 +18,11 @@ pub(crate) struct Report<'r> {
     suggestions: usize,
     /// The variables that the step which is read can use; none where texts are only texts.
     pub(crate) variables: Vec<String>,
-    patterns: BTreeMap<&'static str, Option<Regex>>,
 }
 
 impl<'r> Report<'r> {
     pub(crate) fn new(registry: &'r Registry) -> Self {
-        let (errors, variables, patterns) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { registry, errors, suggestions: 0, variables, patterns }
+        Self { registry, errors: Vec::new(), suggestions: 0, variables: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, error: Diagnostic) {
@@ -62,7 +58,7 @@ impl<'r> Report<'r> {
             let span = error.primary.span;
             error = error.fix(format!("write `{near}`"), span, near);
         }
-        self.push(error.help(format!("known are {}", listed(known))));
+        self.push(error.help(expected(known)));
     }
 
     /// Whether a key is that by which YAML 1.1 takes over the keys of another mapping; says so.
@@ -75,32 +71,8 @@ impl<'r> Report<'r> {
         is_merge
     }
 
-    /// Whether all of `text` matches a pattern of a descriptor.
-    pub(crate) fn matches(&mut self, pattern: &'static str, text: &str) -> bool {
-        let compiled = self
-            .patterns
-            .entry(pattern)
-            .or_insert_with(|| Regex::new(&format!(r"\A(?:{pattern})\z")).ok());
-        compiled.as_ref().is_none_or(|regex| regex.is_match(text))
-    }
-
     pub(crate) fn into_errors(mut self) -> Vec<Diagnostic> {
         opal_core::diagnostic::sort(&mut self.errors);
         self.errors
-    }
-}
-
-/// `a`, `b` and `c`; of many names only the first.
-pub(crate) fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    const MOST: usize = 20;
-    let mut names: Vec<String> = names.take(MOST + 1).map(|name| format!("`{name}`")).collect();
-    if names.len() > MOST {
-        names.truncate(MOST);
-        return format!("{}, …", names.join(", "));
-    }
-    match names.pop() {
-        None => "none".to_owned(),
-        Some(last) if names.is_empty() => last,
-        Some(last) => format!("{} and {last}", names.join(", ")),
     }
 }

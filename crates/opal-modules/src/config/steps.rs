@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use opal_core::decorator::{Descriptor, Param, Presence, Resource};
+use opal_core::parameter::{ExactlyOneError, exactly_one, listed};
 use opal_core::{Code, Diagnostic, Registry, Span, Value};
 
 use super::dependencies::Draft;
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
 use super::given::Given;
-use super::report::{Report, listed};
+use super::report::Report;
 use super::{
     Argument, Config, Settings, Step, Variable, dependencies, keys, repeats, validations, values,
 };
@@ -162,18 +163,16 @@ fn step(
 
 /// Of some keys exactly one is given.
 fn one_of(fields: &Fields<'_>, descriptor: &Descriptor, report: &mut Report<'_>) {
-    let given = descriptor.one_of.iter().filter_map(|key| Some((*key, fields.get_field(key)?.key)));
-    let given: Vec<(&str, Span)> = given.collect();
-    let names = listed(descriptor.one_of.iter().copied());
-    match given[..] {
-        [] if !descriptor.one_of.is_empty() => fields.missing_one_of(&names, report),
-        [(first, place), (second, again), ..] => {
+    let names = || listed(descriptor.one_of.iter().copied());
+    match exactly_one(descriptor.one_of, |key| Some(fields.get_field(key)?.key)) {
+        Ok(()) => {}
+        Err(ExactlyOneError::None) => fields.missing_one_of(&names(), report),
+        Err(ExactlyOneError::Two { first: (first, place), second: (second, again) }) => {
             let message = format!("`{second}` is given, and so is `{first}`");
             let error = Diagnostic::new(Code::ConfigRepeatedKey, again, message);
-            report
-                .push(error.also(place, "first here").help(format!("give exactly one of {names}")));
+            let help = format!("give exactly one of {}", names());
+            report.push(error.also(place, "first here").help(help));
         }
-        _ => {}
     }
 }
 

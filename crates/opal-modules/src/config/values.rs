@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use opal_core::decorator::Param;
+use opal_core::parameter::{self, Mismatch, Origin};
 use opal_core::types::TypeRef;
-use opal_core::{Code, Diagnostic, Duration, Span, Type, Value, suggest};
+use opal_core::{Code, Diagnostic, Duration, Span, Type, Value};
 
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
 use super::given::{Given, Whole};
-use super::report::{Report, listed};
+use super::report::Report;
 use super::scalar::{Meaning, meaning};
 use super::shell;
 use super::steps::{self, arguments};
@@ -94,18 +95,14 @@ fn refers(node: &Node) -> bool {
 fn value(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
     match ty {
         Type::String => Some(Value::String(text(name, node, report)?.into())),
-        Type::OneOf(choices) => {
+        Type::OneOf(_) => {
             let text = text(name, node, report)?;
-            if choices.contains(&text) {
-                return Some(Value::String(text.into()));
-            }
-            let message = format!("`{text}` is not among the values of `{name}`");
-            let near = suggest::nearest(&text, choices.iter());
-            let error = Diagnostic::new(Code::ConfigValue, node.head(), message)
-                .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-                .help(format!("known are {}", listed(choices.iter())));
-            report.push(error);
-            None
+            let value = Value::String(text.into());
+            let checked = parameter::accepts(ty, &value);
+            checked
+                .map_err(|mismatch| refused(&mismatch, name, &value, node.head(), report))
+                .ok()?;
+            Some(value)
         }
         Type::Duration => duration(name, node, report).map(Value::Duration),
         Type::Array(element) => {
@@ -246,7 +243,7 @@ fn octal(name: &str, node: &Node, report: &mut Report<'_>) -> Option<String> {
     if plain && let Meaning::Int(number) = meaning(&written) {
         let message = format!("`{name}` is the decimal number {number}, and permissions are octal");
         let error = Diagnostic::new(Code::ConfigValue, node.span, message);
-        let digits = report.matches(OCTAL, &written);
+        let digits = parameter::matches(OCTAL, &written);
         let digits = digits.then(|| format!("write `\"{written}\"` for these digits"));
         // What a program makes of `0644`; of a larger number nobody means the bits.
         let bits = (0o100..=0o777).contains(&number);
@@ -325,19 +322,8 @@ fn command(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
 
 /// Whether a value is within the bounds of its parameter.
 fn check(param: &Param, name: &str, value: &Value, span: Span, report: &mut Report<'_>) -> bool {
-    if let (Some((low, high)), Value::Int(given)) = (param.range, value)
-        && !(low..=high).contains(given)
-    {
-        let message = format!("`{name}` is {given}, which is out of its range");
-        let help = format!("it goes from {low} to {high}");
-        report.error(Code::ConfigValue, span, message, help);
-        return false;
-    }
-    if let (Some(pattern), Value::String(text)) = (param.pattern, value)
-        && !report.matches(pattern, text)
-    {
-        let message = format!("`{}` is not of the form that `{name}` has", text.escape_debug());
-        report.error(Code::ConfigValue, span, message, format!("it matches `{pattern}`"));
+    if let Err(mismatch) = parameter::check(param, value) {
+        refused(&mismatch, name, value, span, report);
         return false;
     }
     let help = match value {
@@ -348,6 +334,15 @@ fn check(param: &Param, name: &str, value: &Value, span: Span, report: &mut Repo
     };
     report.error(Code::ConfigValue, span, format!("`{name}` is empty"), help);
     false
+}
+
+fn refused(mismatch: &Mismatch, name: &str, value: &Value, span: Span, report: &mut Report<'_>) {
+    let text = match value {
+        Value::String(text) => text.escape_debug().to_string(),
+        value => value.to_string(),
+    };
+    let error = mismatch.diagnostic(name, Origin::Literal(&text), span);
+    report.push(Diagnostic { code: Code::ConfigValue, ..error });
 }
 
 fn wrong(name: &str, wanted: &str, help: &str, node: &Node, report: &mut Report<'_>) {
@@ -362,6 +357,6 @@ fn wrong(name: &str, wanted: &str, help: &str, node: &Node, report: &mut Report<
             Meaning::Text => "a text",
         },
     };
-    let message = format!("`{name}` is {found}, and {wanted} is wanted");
+    let message = format!("`{name}` expects {wanted}, got {found}");
     report.error(Code::ConfigValue, node.head(), message, help);
 }

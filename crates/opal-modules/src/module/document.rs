@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
+use opal_core::parameter::{expected, listed};
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Registry, Span, suggest};
 use opal_runtime::regular;
@@ -10,7 +11,7 @@ use opal_runtime::regular;
 use super::reference::{Name, NoReference, shorten};
 use crate::config::document::{self, Node, NodeKind};
 use crate::config::fields::Fields;
-use crate::config::report::{Report, listed};
+use crate::config::report::Report;
 use crate::config::scalar::{Meaning, meaning};
 
 const VERSION: &str = "hybridops/v1";
@@ -273,7 +274,8 @@ pub(super) fn closed(
         let near = suggest::nearest(key, known.iter().copied());
         let error = Diagnostic::new(Code::SpecLeak, field.key, message)
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-            .help(format!("known are {}; {help}", listed(known.iter().copied())));
+            .help(expected(known.iter().copied()))
+            .help(help);
         report.push(error);
     }
 }

@@ -103,8 +103,8 @@ fn packages_are_names_with_or_without_a_version() {
         [
             "5:17 E1002 a package has no key `nam`",
             "5:17 E1004 a package needs `name`",
-            "5:33 E1005 `a=b` is not of the form that `name` has",
-            "5:40 E1005 `packages` is a list, and a text is wanted",
+            "5:33 E1005 `a=b` is not a valid `name`",
+            "5:40 E1005 `packages` expects a text, got a list",
         ]
     );
 }
@@ -174,20 +174,20 @@ fn all_faults_are_reported_at_once() {
     assert_eq!(
         found,
         [
-            "1:10 E1005 `2` is not of the form that `version` has",
+            "1:10 E1005 `2` is not a valid `version`",
             "2:1 E1002 a configuration has no key `nam`",
-            "3:22 E1005 `parallel` is 0, which is out of its range",
-            "3:34 E1005 `timeout` is a text, and a length of time is wanted",
+            "3:22 E1005 `0` is out of the range of `parallel`",
+            "3:34 E1005 `timeout` expects a length of time, got a text",
             "3:40 E1002 `settings` has no key `verbos`",
             "6:11 E1006 there is no step type `copi`",
             "7:5 E1004 a `copy` step needs `destination`",
             "7:9 E1007 there are two steps with the id `a`",
-            "9:14 E1005 `source` is a list, and a text is wanted",
-            "10:16 E1005 `overwrite` is a text, and `true` or `false` is wanted",
+            "9:14 E1005 `source` expects a text, got a list",
+            "10:16 E1005 `overwrite` expects `true` or `false`, got a text",
             "11:18 E1008 there is no step with the id `c`",
             "12:5 E1002 a `copy` step has no key `extra`",
             "13:5 E1004 a `symlink` step needs `id`",
-            "16:17 E1005 `depends_on` is a text, and a list is wanted",
+            "16:17 E1005 `depends_on` expects a list, got a text",
             "17:5 E1005 a step is a mapping of keys to values",
             "19:11 E1006 there is no type of validation `file_exist`",
             "20:6 E1004 a `command_exists` validation needs `command`",

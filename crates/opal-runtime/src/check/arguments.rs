@@ -1,11 +1,13 @@
 //! Arguments against the parameters of a decorator.
 
-use opal_core::decorator::{Descriptor, Param, Presence, Subject};
+use opal_core::decorator::{Descriptor, Param};
+use opal_core::parameter::{self, BindError, Binding, ExactlyOneError, exactly_one, listed};
 use opal_core::script::interpreted;
-use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
+use opal_core::{Code, Diagnostic, Span, Type, Value};
 
+use super::Checker;
+use super::binding::{Bound, Written, bind, bind_subject, decorator_error, form};
 use super::lets::Site;
-use super::{Checker, listed, matches};
 use crate::lower;
 use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece, foreign};
 
@@ -26,12 +28,8 @@ impl Checker<'_> {
         subject: bool,
         site: Site,
     ) {
-        let mut given: Vec<Option<Span>> = vec![None; descriptor.params.len()];
-        if let (Subject::OrParam(name), true) = (descriptor.subject, subject)
-            && let Some(index) = descriptor.params.iter().position(|param| param.name == name)
-        {
-            given[index] = Some(span);
-        }
+        let mut binding = Binding::new(descriptor.params);
+        bind_subject(descriptor, subject, span, &mut binding);
         let foreign = foreign(args);
         // Text for another interpreter is not this shell's to read.
         let shell = descriptor.params.iter().position(|param| param.name == "shell");
@@ -41,22 +39,27 @@ impl Checker<'_> {
         };
         let collects = self.collects && !args.iter().enumerate().any(names_shell);
         let outer = std::mem::replace(&mut self.collects, collects);
-        let mut position = 0;
         let mut lost = false;
         for arg in args {
-            while given.get(position).is_some_and(Option::is_some) && arg.name.is_none() {
-                position += 1;
-            }
-            let Some(index) = self.parameter_of(descriptor, arg, position) else {
-                lost |= descriptor.open_params.is_none();
-                continue;
+            let index = match bind(descriptor, arg, &mut binding) {
+                Ok(Bound::Param(index)) => index,
+                Ok(Bound::Open) => {
+                    self.open_argument(descriptor, arg);
+                    continue;
+                }
+                Err(BindError::Repeated { index, first }) => {
+                    let error = BindError::Repeated { index, first };
+                    self.report(decorator_error(descriptor, arg, error));
+                    index
+                }
+                Err(error) => {
+                    self.expression(&arg.value, Site::Run);
+                    self.report(decorator_error(descriptor, arg, error));
+                    lost = true;
+                    continue;
+                }
             };
             let param = &descriptor.params[index];
-            if let Some(first) = given[index].replace(arg.span) {
-                let message = format!("`{}` is given twice", param.name);
-                let error = Diagnostic::new(Code::RepeatedArgument, arg.span, message);
-                self.report(error.also(first, "first here").help("remove one of them"));
-            }
             match foreign {
                 // Never read as shell text: its quotes and comments are other ones.
                 Some(program) if param.shell => self.foreign_text(&arg.value, program),
@@ -66,79 +69,18 @@ impl Checker<'_> {
         self.collects = outer;
         // An argument with a wrong name may well be the one that is missing.
         if !lost {
-            self.missing(descriptor, &given, span);
+            self.missing(descriptor, &binding, span);
         }
     }
 
-    /// Which parameter an argument is for; says so where there is none.
-    fn parameter_of(
-        &mut self,
-        descriptor: &'static Descriptor,
-        arg: &Argument,
-        position: usize,
-    ) -> Option<usize> {
-        let path = descriptor.path;
-        let Some(name) = &arg.name else {
-            if position < descriptor.params.len() {
-                return Some(position);
-            }
-            self.expression(&arg.value, Site::Run);
-            let takes = match descriptor.params.len() {
-                0 if descriptor.open_params.is_some() => "takes only named arguments".to_owned(),
-                0 => "takes no arguments".to_owned(),
-                1 => "takes one argument".to_owned(),
-                count => format!("takes {count} arguments"),
-            };
-            let help = match path {
-                "var" | "let" => {
-                    format!("to follow it with text in parentheses: `@{path}.NAME()(…)`")
-                }
-                "environ" => "write `@environ(NAME=\"value\") { … }`".to_owned(),
-                _ => form(descriptor),
-            };
-            self.error(Code::TooManyArguments, arg.span, format!("`@{path}` {takes}"), help);
-            return None;
-        };
-        let known =
-            |param: &Param| param.name == name.text || param.alias == Some(name.text.as_str());
-        if let Some(index) = descriptor.params.iter().position(known) {
-            return Some(index);
-        }
+    /// A further name, where the decorator takes any.
+    fn open_argument(&mut self, descriptor: &'static Descriptor, arg: &Argument) {
         let ty = self.expression(&arg.value, Site::Run);
-        if let Some(open) = &descriptor.open_params {
-            if path == "environ" {
-                self.interpreted_variable(&name.text, &arg.value);
-            }
-            if !open.accepts(&ty) {
-                let message = format!(
-                    "`{}` is {}, and `@{path}` takes {}",
-                    name.text,
-                    ty.with_article(),
-                    open.with_article()
-                );
-                self.error(
-                    Code::WrongType,
-                    arg.value.span,
-                    message,
-                    "quote it, or convert it with `str(…)`",
-                );
-            }
-            return None;
+        let (Some(open), Some(name)) = (&descriptor.open_params, &arg.name) else { return };
+        if descriptor.path == "environ" {
+            self.interpreted_variable(&name.text, &arg.value);
         }
-        let names = descriptor.params.iter().map(|param| param.name);
-        let near = suggest::nearest(&name.text, names.clone());
-        let mut error = Diagnostic::new(
-            Code::UnknownArgument,
-            name.span,
-            format!("`@{path}` has no argument `{}`", name.text),
-        )
-        .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-        .help(format!("known are {}", listed(names)));
-        if let Some(near) = near {
-            error = error.fix(format!("write `{near}`"), name.span, near);
-        }
-        self.report(error);
-        None
+        self.fits(&name.text, open, &ty, &arg.value);
     }
 
     fn argument(&mut self, param: &'static Param, arg: &Argument, site: Site) {
@@ -153,8 +95,10 @@ impl Checker<'_> {
             return;
         }
         let given = self.expression(&arg.value, site);
-        self.fits(param.name, &param.ty, &given, &arg.value);
-        self.in_bounds(param, &arg.value);
+        let written = Written::new(&arg.value, given);
+        if let Err(mismatch) = parameter::check(param, &written) {
+            self.report(written.refused(param.name, &mismatch));
+        }
     }
 
     /// `strategy=linear` where `"linear"` is meant.
@@ -172,64 +116,11 @@ impl Checker<'_> {
         true
     }
 
-    /// Whether a value of type `given` may be given to a parameter of type `wanted`.
-    pub(super) fn fits(&mut self, name: &str, wanted: &Type, given: &Type, value: &Expr) -> bool {
-        if !wanted.accepts(given) {
-            let message = format!(
-                "`{name}` is {}, and {} is wanted",
-                given.with_article(),
-                wanted.with_article()
-            );
-            let help = match (wanted, given) {
-                (Type::Duration, Type::Int) => "give it a unit, as in `5s` or `1m30s`".to_owned(),
-                (Type::Duration, Type::String) => "write it without quotes, as in `5s`".to_owned(),
-                (Type::Int, Type::String) => {
-                    "write it without quotes, or convert it with `int(…)`".to_owned()
-                }
-                (Type::Bool, Type::String) => "write `true` or `false` without quotes".to_owned(),
-                (Type::String, Type::Int | Type::Float) => {
-                    "quote it, or convert it with `str(…)`".to_owned()
-                }
-                (Type::Float, Type::Int) => "write it with a point, as in `1.0`".to_owned(),
-                (Type::Array(_), _) => "write a list: `[value]`".to_owned(),
-                _ => format!("give it {}", wanted.with_article()),
-            };
-            self.error(Code::WrongType, value.span, message, help);
-            return false;
-        }
-        if let (Type::OneOf(choices), ExprKind::Literal(Value::String(text))) =
-            (wanted, &value.kind)
-            && !choices.contains(text)
-        {
-            let near = suggest::nearest(text, choices.iter());
-            let error = Diagnostic::new(
-                Code::NotAChoice,
-                value.span,
-                format!("`{text}` is not among the values of `{name}`"),
-            )
-            .maybe_help(near.map(|near| format!("did you mean \"{near}\"?")))
-            .help(format!("known are {}", listed(choices.iter())));
-            self.report(error);
-            return false;
-        }
-        true
-    }
-
-    fn in_bounds(&mut self, param: &Param, value: &Expr) {
-        if let (Some((low, high)), Some(given)) = (param.range, int_literal(value))
-            && !(low..=high).contains(&given)
-        {
-            let message = format!("`{}` is {given}, which is out of its range", param.name);
-            let help = format!("it goes from {low} to {high}");
-            self.error(Code::OutOfRange, value.span, message, help);
-        }
-        if let (Some(pattern), ExprKind::Literal(Value::String(text))) =
-            (param.pattern, &value.kind)
-            && !matches(pattern, text)
-        {
-            let message = format!("`{text}` is not of the form that `{}` has", param.name);
-            let help = format!("it matches `{pattern}`");
-            self.error(Code::PatternMismatch, value.span, message, help);
+    /// Checks a value of type `given` against the type of the parameter `name`.
+    pub(super) fn fits(&mut self, name: &str, wanted: &Type, given: &Type, value: &Expr) {
+        let written = Written::new(value, given.clone());
+        if let Err(mismatch) = parameter::accepts(wanted, &written) {
+            self.report(written.refused(name, &mismatch));
         }
     }
 
@@ -323,63 +214,32 @@ impl Checker<'_> {
         }
     }
 
-    fn missing(&mut self, descriptor: &'static Descriptor, given: &[Option<Span>], span: Span) {
-        let missing = descriptor.params.iter().zip(given).filter(|(param, given)| {
-            given.is_none() && matches!(param.presence, Presence::Required)
-        });
-        let names: Vec<&str> = missing.map(|(param, _)| param.name).collect();
+    fn missing(
+        &mut self,
+        descriptor: &'static Descriptor,
+        binding: &Binding<'_, Param, Span>,
+        span: Span,
+    ) {
+        let names: Vec<&str> = binding.missing().map(|param| param.name).collect();
         if !names.is_empty() {
             let message = format!("`@{}` needs {}", descriptor.path, listed(names));
             self.error(Code::MissingArgument, span, message, form(descriptor));
         }
-        self.one_of(descriptor, given, span);
-    }
-
-    fn one_of(&mut self, descriptor: &'static Descriptor, given: &[Option<Span>], span: Span) {
-        let one_of = descriptor.one_of;
-        let params = descriptor.params.iter().zip(given);
-        let given = params.filter(|(param, _)| one_of.contains(&param.name));
-        let given: Vec<(&str, Span)> =
-            given.filter_map(|(param, span)| Some((param.name, (*span)?))).collect();
-        let names = listed(one_of.iter().copied());
-        match given[..] {
-            [] if !one_of.is_empty() => {
-                let message = format!("`@{}` needs one of {names}", descriptor.path);
+        let names = || listed(descriptor.one_of.iter().copied());
+        match exactly_one(descriptor.one_of, |name| binding.given(name)) {
+            Ok(()) => {}
+            Err(ExactlyOneError::None) => {
+                let message = format!("`@{}` needs one of {}", descriptor.path, names());
                 self.error(Code::MissingArgument, span, message, form(descriptor));
             }
-            [(first, place), (second, again), ..] => {
+            Err(ExactlyOneError::Two { first: (first, place), second: (second, again) }) => {
                 let message = format!("`{second}` is given, and so is `{first}`");
                 let error = Diagnostic::new(Code::RepeatedArgument, again, message);
-                let help = format!("give exactly one of {names}");
+                let help = format!("give exactly one of {}", names());
                 self.report(error.also(place, "first here").help(help));
             }
-            _ => {}
         }
     }
-}
-
-fn int_literal(value: &Expr) -> Option<i64> {
-    match &value.kind {
-        ExprKind::Literal(Value::Int(given)) => Some(*given),
-        ExprKind::Unary { ops, operand } if ops.len() == 1 => int_literal(operand)?.checked_neg(),
-        _ => None,
-    }
-}
-
-/// How a decorator is written, with what it must be given.
-fn form(descriptor: &Descriptor) -> String {
-    let params: Vec<String> = descriptor
-        .params
-        .iter()
-        .take(4)
-        .map(|param| match &param.presence {
-            Presence::Required => param.name.to_owned(),
-            Presence::Optional => format!("{}=…", param.name),
-            Presence::Default(value) => format!("{}={value}", param.name),
-        })
-        .collect();
-    let more = if descriptor.params.len() > 4 { ", …" } else { "" };
-    format!("write `@{}({}{more})`", descriptor.path, params.join(", "))
 }
 
 /// Whether anything in it is not written here.

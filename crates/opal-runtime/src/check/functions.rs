@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::parameter::{BindError, Binding, expected, listed};
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
+use super::binding::{function_error, signature};
 use super::lets::Site;
-use super::{Checker, listed, operators};
+use super::{Checker, operators};
 use crate::lower;
 use crate::unit::{
     Argument, Call, Expr, ExprKind, Function, FunctionNames, Param, StatementKind, UnaryOp, Unit,
@@ -117,7 +119,8 @@ impl Checker<'_> {
                 format!("there is no type `{name}`"),
             )
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-            .help(format!("known are {}, and closed sets: `\"a\" | \"b\"`", listed(Type::NAMES)));
+            .help(expected(Type::NAMES))
+            .help("a closed set is written `\"a\" | \"b\"`");
             if let Some(near) = near.filter(|near| near.eq_ignore_ascii_case(name)) {
                 error = error.fix(format!("write `{near}`"), written.span, near);
             }
@@ -141,11 +144,7 @@ impl Checker<'_> {
         if param.rest {
             return Type::array(Type::String);
         }
-        match (&param.ty, &param.default) {
-            (Some(written), _) => written.ty.clone().unwrap_or(Type::Any),
-            (None, Some(default)) => literal_type(default),
-            (None, None) => Type::Any,
-        }
+        param.declared_type()
     }
 
     /// `test: build lint`, as a Makefile says that one task needs others.
@@ -185,8 +184,7 @@ impl Checker<'_> {
             None => self.functions.script_calls.push(callee),
         }
         let function = &self.unit.functions[callee];
-        let mut given: Vec<Option<Span>> = vec![None; function.params.len()];
-        let mut position = 0;
+        let mut binding = Binding::new(&function.params);
         let mut lost = false;
         for arg in &call.args {
             if arg.name.is_none() && arg.value.is_spread() {
@@ -195,26 +193,25 @@ impl Checker<'_> {
                 self.spread_argument(arg);
                 continue;
             }
-            let Some(index) = self.callee_parameter(function, arg, &mut position) else {
-                lost = true;
-                continue;
+            let bound = match &arg.name {
+                Some(name) => binding.by_name(&name.text, arg.span),
+                None => binding.by_position(arg.span),
             };
-            let param = &function.params[index];
-            if let Some(first) = given[index].replace(arg.span)
-                && !param.rest
-            {
-                let message = format!("`{}` is given twice", param.name.text);
-                let error = Diagnostic::new(Code::RepeatedArgument, arg.span, message);
-                self.report(error.also(first, "first here").help("remove one of them"));
-            }
+            let index = match bound {
+                Ok(index) => index,
+                Err(error) => {
+                    self.report(function_error(function, arg, error));
+                    let BindError::Repeated { index, .. } = error else {
+                        self.expression(&arg.value, Site::Run);
+                        lost = true;
+                        continue;
+                    };
+                    index
+                }
+            };
             self.callee_argument(callee, index, arg);
         }
-        let missing = function
-            .params
-            .iter()
-            .zip(&given)
-            .filter(|(param, given)| given.is_none() && param.default.is_none() && !param.rest);
-        let missing: Vec<&Param> = missing.map(|(param, _)| param).collect();
+        let missing: Vec<&Param> = binding.missing().collect();
         if let (Some(first), false) = (missing.first(), lost) {
             let names = missing.iter().map(|param| param.name.text.as_str());
             let message = format!("`@cmd.{name}` needs {}", listed(names));
@@ -233,49 +230,9 @@ impl Checker<'_> {
         }
     }
 
-    fn callee_parameter(
-        &mut self,
-        function: &Function,
-        arg: &Argument,
-        position: &mut usize,
-    ) -> Option<usize> {
-        if let Some(name) = &arg.name {
-            let found = function.params.iter().position(|param| param.name.text == name.text);
-            if found.is_none() {
-                self.expression(&arg.value, Site::Run);
-                let names = function.params.iter().map(|param| param.name.text.as_str());
-                let near = suggest::nearest(&name.text, names);
-                let message = format!("`{}` has no parameter `{}`", function.name.text, name.text);
-                let error = Diagnostic::new(Code::UnknownArgument, name.span, message)
-                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-                    .help(signature(function));
-                self.report(error);
-            }
-            return found;
-        }
-        let index = *position;
-        match function.params.get(index) {
-            Some(param) => {
-                *position += usize::from(!param.rest);
-                Some(index)
-            }
-            None => {
-                self.expression(&arg.value, Site::Run);
-                let message = format!("`@cmd.{}` is given too much", function.name.text);
-                self.error(Code::TooManyArguments, arg.span, message, signature(function));
-                None
-            }
-        }
-    }
-
     fn callee_argument(&mut self, callee: usize, index: usize, arg: &Argument) {
         let param = &self.unit.functions[callee].params[index];
-        let written = param.ty.as_ref().and_then(|written| written.ty.clone());
-        let wanted = match (&written, &param.default) {
-            (Some(ty), _) => ty.clone(),
-            (None, Some(default)) => literal_type(default),
-            (None, None) => Type::Any,
-        };
+        let wanted = param.declared_type();
         if self.unquoted_choice(&wanted, &arg.value) {
             return;
         }
@@ -314,18 +271,4 @@ pub fn literal_type(default: &Expr) -> Type {
         }
         _ => Type::Any,
     }
-}
-
-fn signature(function: &Function) -> String {
-    let params: Vec<String> = function
-        .params
-        .iter()
-        .take(12)
-        .map(|param| match (&param.default, param.rest) {
-            (_, true) => format!("{}...", param.name.text),
-            (Some(_), _) => format!("{}=…", param.name.text),
-            (None, _) => param.name.text.clone(),
-        })
-        .collect();
-    format!("it is called as `@cmd.{}({})`", function.name.text, params.join(", "))
 }

@@ -1,11 +1,12 @@
 //! References in expressions: what they mean, and what type that has.
 
 use opal_core::decorator::{Descriptor, Subject};
+use opal_core::parameter::expected;
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
+use super::Checker;
 use super::lets::Site;
-use super::{Checker, listed};
 use crate::unit::{Access, Argument, ExprKind, Name, Reference};
 
 impl Checker<'_> {
@@ -158,7 +159,7 @@ impl Checker<'_> {
         if let Some(near) = near {
             error = error.help(format!("did you mean `@{near}`?"));
         } else if !family.is_empty() {
-            error = error.help(format!("known are {}", listed(family.iter().map(String::as_str))));
+            error = error.help(expected(family.iter().map(String::as_str)));
         }
         if let Some(near) = slip {
             error = error.fix(format!("write `@{near}`"), span, format!("@{near}"));
@@ -218,7 +219,7 @@ impl Checker<'_> {
                         format!("there is no field `{}`", name.text),
                     )
                     .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-                    .help(format!("known are {}", listed(names)));
+                    .help(expected(names));
                     self.report(error);
                     Type::Any
                 }

@@ -269,7 +269,7 @@ impl Checker<'_> {
             && !choices.contains(text)
         {
             let message = format!("the subject is never `{text}`");
-            let help = format!("it is one of {}", super::listed(choices.iter()));
+            let help = format!("it is one of {}", opal_core::parameter::listed(choices.iter()));
             self.error(Code::NotAChoice, pattern.span, message, help);
             return;
         }

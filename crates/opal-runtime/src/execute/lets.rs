@@ -186,7 +186,7 @@ impl Absent<'_> {
                 let help = match suggest::nearest(field, known.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None if fields.is_empty() => "it has no fields at all".to_owned(),
-                    None => format!("it has {}", crate::check::listed(known)),
+                    None => format!("it has {}", opal_core::parameter::listed(known)),
                 };
                 missing(format!("FieldAccessError: `{base}` has no field `{field}`"), help)
             }

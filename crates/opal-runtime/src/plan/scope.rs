@@ -227,12 +227,5 @@ impl<'s> Scoper<'s> {
 }
 
 fn parameter_type(param: &unit::Param) -> Type {
-    if param.rest {
-        return Type::array(Type::Any);
-    }
-    match (&param.ty, &param.default) {
-        (Some(written), _) => written.ty.clone().unwrap_or(Type::Any),
-        (None, Some(default)) => crate::check::literal_type(default),
-        (None, None) => Type::Any,
-    }
+    if param.rest { Type::array(Type::Any) } else { param.declared_type() }
 }

@@ -186,8 +186,8 @@ fn a_run_time_value_obeys_the_rules_for_its_place() {
             "echo $((1 + @let.it.id))",
             "`let.it.id` would become code: the shell computes it, and it is a String",
         ),
-        ("@log(@let.it.port)", "`message` is an Int, and a String is wanted"),
-        ("@log(\"x\", level=@let.it.id)", "what is given is not among the values of `level`"),
+        ("@log(@let.it.port)", "`message` expects a String, got an Int"),
+        ("@log(\"x\", level=@let.it.id)", "the value is not a valid `level`"),
         ("@environ(X=@let.it.nul) { a }", "`X` holds a NUL character, which no variable can"),
     ] {
         let session = LoggedSession::new();

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use opal_core::parameter::listed;
 use opal_core::resolver::Probe;
 use rustix::fs::{Access, StatVfs, statvfs};
 use serde_json::{Value, json};
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 use super::HookStep;
 use super::prepare::Prepared;
 use super::versions;
-use crate::config::report::listed;
 
 /// What is wrong, and the way forward.
 pub type Fault = (String, String);
@@ -112,7 +112,7 @@ fn contracts(prepared: &Prepared) -> impl Iterator<Item = Check> {
         }
         let missing = prepared.credentials.unassigned(id, wanted);
         let fault = (!missing.is_empty()).then(|| {
-            let missing = listed(missing.into_iter());
+            let missing = listed(missing);
             let files: Vec<String> = files.iter().map(|it| it.display().to_string()).collect();
             (
                 format!("the credentials `{id}` have no value for {missing}"),

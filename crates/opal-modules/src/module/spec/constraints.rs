@@ -1,5 +1,6 @@
 //! `constraints`: rules of inputs and outputs. The list of rules is closed.
 
+use opal_core::parameter::listed;
 use opal_core::{Code, Span};
 use serde_json::{Map, Value};
 
@@ -9,7 +10,7 @@ use super::super::reference::shorten;
 use super::super::value::value;
 use crate::config::document::Node;
 use crate::config::fields::{Field, Fields};
-use crate::config::report::{Report, listed};
+use crate::config::report::Report;
 
 /// More than this is a program, and belongs in a schema or a pack.
 const MOST: usize = 200;

@@ -1,13 +1,15 @@
 //! The arguments of a call of a function: by position, by name, or one an element of a list.
 
+use opal_core::parameter::{BindError, Binding, Parameter};
 use opal_core::plan::Step;
 use opal_core::{Code, Diagnostic, Span};
 
 use super::{Planner, Stop, steered};
+use crate::check::repeated;
 use crate::plan::datum::Plain;
 use crate::plan::graph::{Cell, diagnostic};
 use crate::plan::operate;
-use crate::plan::scoped::{CallArg, Function};
+use crate::plan::scoped::{CallArg, Function, Param};
 
 /// What one parameter is given, and where that is written.
 pub(super) struct Given {
@@ -24,28 +26,27 @@ impl Planner<'_> {
         step: &mut Step,
     ) -> Result<Vec<Given>, Stop> {
         let mut given = Vec::new();
-        let mut position = 0;
-        let is_rest = |at: usize| function.params.get(at).is_some_and(|param| param.rest);
+        let mut binding = Binding::new(&function.params);
         for arg in args {
             let span = arg.value.span;
             let cell = self.eval(&arg.value);
             let cells = match arg.param {
-                Some(at) => {
+                Some(index) => {
+                    let at = binding.at(index, span);
+                    let at = at.map_err(|error| self.unbound(function, error, span))?;
                     given.push(Given { at, cell, span });
                     continue;
                 }
                 None if arg.is_spread => self.spread(cell, span, step, || {
                     // Of a list that is not known, every parameter left gets a part.
-                    function.params.len().saturating_sub(position).max(1)
+                    binding.next().map_or(1, |next| function.params.len() - next)
                 })?,
                 None => vec![cell],
             };
             for cell in cells {
-                if position >= function.params.len() {
-                    return Err(self.too_many(function, span));
-                }
-                given.push(Given { at: position, cell, span });
-                position += usize::from(!is_rest(position));
+                let at = binding.by_position(span);
+                let at = at.map_err(|error| self.unbound(function, error, span))?;
+                given.push(Given { at, cell, span });
             }
         }
         Ok(given)
@@ -76,11 +77,34 @@ impl Planner<'_> {
         Ok(elements.into_iter().map(Cell::Known).collect())
     }
 
-    fn too_many(&mut self, function: &Function, span: Span) -> Stop {
-        let count = function.params.len();
-        let plural = if count == 1 { "" } else { "s" };
-        let message = format!("`{}` takes {count} argument{plural}, given more", function.name);
-        let help = "pass fewer elements, or let a last parameter `name...` take the rest";
-        self.stop(Diagnostic::new(Code::TooManyArguments, span, message).help(help))
+    fn unbound(&mut self, function: &Function, error: BindError<Span>, span: Span) -> Stop {
+        let error = match error {
+            BindError::Repeated { index, first } => {
+                repeated(&function.params[index].name, span, first)
+            }
+            BindError::TooMany | BindError::Unknown => {
+                let count = function.params.len();
+                let plural = if count == 1 { "" } else { "s" };
+                let message =
+                    format!("`{}` takes {count} argument{plural}, given more", function.name);
+                let help = "pass fewer elements, or let a last parameter `name...` take the rest";
+                Diagnostic::new(Code::TooManyArguments, span, message).help(help)
+            }
+        };
+        self.stop(error)
+    }
+}
+
+impl Parameter for Param {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_required(&self) -> bool {
+        self.default.is_none()
+    }
+
+    fn is_rest(&self) -> bool {
+        self.rest
     }
 }

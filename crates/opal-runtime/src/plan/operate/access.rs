@@ -131,7 +131,7 @@ fn no_key(base: &Datum, name: &str, fields: &Fields) -> OpError {
             "ask for a key that it has: `[\"KEY\"]`; print it once to see them".to_owned()
         }
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are {}", crate::check::listed(keys)),
+        None => opal_core::parameter::expected(keys),
     };
     OpError::new(Code::NoSuchElement, format!("there is no key `{name}`"), help)
 }

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use opal_core::Span;
-use opal_core::Value;
 use opal_core::decorator::{Descriptor, Subject};
+use opal_core::parameter::Binding;
+use opal_core::{Span, Value};
 
 use super::statements::{constant, literal};
 use super::{Scoper, Space};
+use crate::check::{Bound, bind, bind_subject, decorator_error};
 use crate::lower;
 use crate::plan::datum::{Datum, Plain};
 use crate::plan::scoped::{Access, ArgName, ArgValue, BoundArg, Expr, ExprKind, Piece, ValueCall};
@@ -142,30 +143,19 @@ impl Scoper<'_> {
         args: &[unit::Argument],
         subject: bool,
     ) -> Vec<BoundArg> {
-        let named = |arg: &unit::Argument| {
-            let name = &arg.name.as_ref()?.text;
-            descriptor.params.iter().position(|p| p.name == *name || p.alias == Some(name))
-        };
-        let mut taken: Vec<usize> = args.iter().filter_map(named).collect();
-        if let (Subject::OrParam(name), true) = (descriptor.subject, subject) {
-            taken.extend(descriptor.params.iter().position(|param| param.name == name));
-        }
+        let mut binding = Binding::new(descriptor.params);
+        bind_subject(descriptor, subject, Span::at(0), &mut binding);
         let mut bound = Vec::new();
         let is_foreign = unit::foreign(args).is_some();
         for arg in args {
-            let index = match &arg.name {
-                Some(_) => named(arg),
-                None => (0..descriptor.params.len()).find(|index| !taken.contains(index)),
-            };
-            let param = match (index, &arg.name) {
-                (Some(index), name) => {
-                    if name.is_none() {
-                        taken.push(index);
-                    }
-                    ArgName::Param(&descriptor.params[index])
+            let param = match (bind(descriptor, arg, &mut binding), &arg.name) {
+                (Ok(Bound::Param(index)), _) => ArgName::Param(&descriptor.params[index]),
+                (Ok(Bound::Open), Some(name)) => ArgName::Open(name.text.as_str().into()),
+                (Ok(Bound::Open), None) => continue,
+                (Err(error), _) => {
+                    self.lost.push(decorator_error(descriptor, arg, error));
+                    continue;
                 }
-                (None, Some(name)) => ArgName::Open(name.text.as_str().into()),
-                (None, None) => continue,
             };
             let shell = matches!(param, ArgName::Param(param) if param.shell);
             let value = match foreign_text(&arg.value).filter(|_| shell && is_foreign) {

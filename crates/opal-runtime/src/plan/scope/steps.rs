@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
+use opal_core::parameter::BindError;
+
 use super::Scoper;
+use crate::check::function_error;
 use crate::plan::scoped::{Call, CallArg, Callee, Operand, Piece, Redirect, Step, Target, Work};
 use crate::unit::{self, FunctionNames};
 
@@ -50,12 +53,17 @@ impl<'s> Scoper<'s> {
         let functions = &self.source.unit.functions;
         let index = self.by_name.get_or_init(|| FunctionNames::new(functions)).find(name)?;
         self.wanted.push(index);
-        let params = &self.source.unit.functions[index].params;
+        let function = &functions[index];
         let mut args = Vec::new();
         for arg in &call.args {
-            let named = |name: &unit::Name| params.iter().position(|p| p.name.text == name.text);
-            let param = match &arg.name {
-                Some(name) => Some(named(name)?),
+            let named =
+                |name: &unit::Name| function.params.iter().position(|p| p.name.text == name.text);
+            let param = match arg.name.as_ref().map(named) {
+                Some(None) => {
+                    self.lost.push(function_error(function, arg, BindError::Unknown));
+                    continue;
+                }
+                Some(found) => found,
                 None => None,
             };
             let is_spread = arg.name.is_none() && arg.value.is_spread();

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use opal_core::Secret;
 use opal_core::class::HIDDEN_ANYWHERE_FROM;
+use opal_core::parameter::listed;
 use serde_json::Value;
 
 use super::text;
 use crate::config::document::{self, Node, NodeKind};
-use crate::config::report::listed;
 use crate::config::scalar::{Meaning, meaning};
 use crate::module::inputs::is_placeholder;
 use crate::module::keep::secrecy::is_secret_key;
@@ -156,7 +156,7 @@ pub(super) fn open(leaves: &[Leaf]) -> Option<String> {
     match names.first() {
         None => None,
         Some(&"") => Some("the secret that it is to hold".to_owned()),
-        Some(_) => Some(listed(names.into_iter())),
+        Some(_) => Some(listed(names)),
     }
 }
 
