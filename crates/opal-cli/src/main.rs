@@ -10,7 +10,7 @@
 //! | from a source to a plan | [`planning`] |
 //! | tasks and what they are given | [`tasks`], [`task_words`] |
 //! | all printing | [`view`] |
-//! | wording, hints and exit codes of failures | [`failure`] |
+//! | wording, hints and exit codes of failures | [`failure`], mistakes in options in [`mistake`] |
 //! | environment and terminal | [`ambient`], signals in [`signals`] |
 //!
 //! Deliberately not here: any rule of the language. Commands decide what to show; views show it.
@@ -22,6 +22,7 @@ mod commands;
 mod dispatch;
 mod env_file;
 mod failure;
+mod mistake;
 mod options;
 mod planning;
 mod project;

@@ -25,6 +25,7 @@ use opal_core::Duration;
 use opal_core::hash::Algorithm;
 
 use crate::failure::Failure;
+use crate::mistake::Mistake;
 use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use run::{Resume, RunOptions, branch_output};
@@ -196,9 +197,7 @@ impl Asked {
         }
         let command = Command::new("opal").no_binary_name(true).args(args()).args(run_args());
         let matches = command.try_get_matches_from(words).map_err(|error| {
-            let text = error.render().to_string();
-            let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            Failure::usage(line, "see `opal run --help`")
+            Failure::usage(Mistake::of(&error).message, "see `opal run --help`")
         })?;
         Self::from(&matches)
     }

@@ -27,6 +27,7 @@ use crate::ambient::Ambient;
 use crate::arguments::Typed;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::mistake::Mistake;
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
@@ -94,24 +95,12 @@ pub(crate) fn clap(
         return help(&text, context);
     }
     if json {
-        let (message, help) = parts(&text.to_string());
-        print_error(&message, &help)?;
+        let mistake = Mistake::of(error);
+        print_error(&mistake.message, &mistake.help)?;
     }
     let colour = context.ambient.stderr_colour(context.typed.colour);
     say(&shown(&text, colour, context));
     Ok(Exit::Usage)
-}
-
-/// What clap says of a mistake, without layout: the mistake, then tips and the usage.
-fn parts(text: &str) -> (String, Vec<String>) {
-    let mut paragraphs = text.split("\n\n").map(|it| {
-        let words: Vec<&str> = it.split_whitespace().collect();
-        words.join(" ")
-    });
-    let first = paragraphs.next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or(&first).to_owned();
-    let help = paragraphs.map(|it| it.strip_prefix("tip: ").unwrap_or(&it).to_owned());
-    (message, help.filter(|it| !it.is_empty()).collect())
 }
 
 /// A failure as a JSON document, where there is none yet.

@@ -1,0 +1,144 @@
+//! What is wrong with the options, out of the context that clap's errors carry.
+//!
+//! The text that clap renders is for people: nothing here reads it.
+
+use std::error::Error as _;
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// A mistake on the command line, and the ways out of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    pub(crate) message: String,
+    pub(crate) help: Vec<String>,
+}
+
+impl Mistake {
+    pub(crate) fn of(error: &Error) -> Self {
+        Self { message: message(error), help: help(error) }
+    }
+}
+
+fn message(error: &Error) -> String {
+    let text = |kind| error.get(kind).map(words).unwrap_or_default();
+    let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    match error.kind() {
+        ErrorKind::UnknownArgument => format!("unexpected argument '{arg}' found"),
+        ErrorKind::ArgumentConflict if text(ContextKind::PriorArg) == arg => {
+            format!("the argument '{arg}' cannot be used multiple times")
+        }
+        ErrorKind::ArgumentConflict => {
+            let prior = text(ContextKind::PriorArg);
+            format!("the argument '{arg}' cannot be used with '{prior}'")
+        }
+        ErrorKind::InvalidValue if value.is_empty() => {
+            format!("a value is required for '{arg}' but none was supplied")
+        }
+        ErrorKind::InvalidValue => format!("invalid value '{value}' for '{arg}'"),
+        ErrorKind::ValueValidation => match error.source() {
+            Some(source) => format!("invalid value '{value}' for '{arg}': {source}"),
+            None => format!("invalid value '{value}' for '{arg}'"),
+        },
+        ErrorKind::NoEquals => format!("'{arg}' needs `=` before its value"),
+        ErrorKind::TooManyValues => {
+            format!("unexpected value '{value}' for '{arg}' found; no more were expected")
+        }
+        ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+            format!("'{arg}' has the wrong number of values")
+        }
+        ErrorKind::MissingRequiredArgument => {
+            format!("the following required arguments were not provided: {arg}")
+        }
+        ErrorKind::InvalidSubcommand => {
+            format!("unrecognized subcommand '{}'", text(ContextKind::InvalidSubcommand))
+        }
+        ErrorKind::MissingSubcommand => {
+            format!("'{}' requires a subcommand", text(ContextKind::InvalidSubcommand))
+        }
+        kind => kind.as_str().unwrap_or("the command line cannot be read").to_owned(),
+    }
+}
+
+fn help(error: &Error) -> Vec<String> {
+    let named = |kind, name: &str| {
+        let value = error.get(kind).map(words).filter(|value| !value.is_empty())?;
+        Some(format!("{name}{value}"))
+    };
+    let quoted = |kind, name: &str| {
+        let value = error.get(kind).map(words).filter(|value| !value.is_empty())?;
+        Some(format!("a similar {name} exists: '{value}'"))
+    };
+    let tips = match error.get(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => {
+            tips.iter().map(|tip| line(&tip.to_string())).collect()
+        }
+        _ => Vec::new(),
+    };
+    [
+        named(ContextKind::ValidValue, "possible values: "),
+        named(ContextKind::ValidSubcommand, "subcommands: "),
+        quoted(ContextKind::SuggestedSubcommand, "subcommand"),
+        quoted(ContextKind::SuggestedArg, "argument"),
+        quoted(ContextKind::SuggestedValue, "value"),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(tips)
+    .chain(named(ContextKind::Usage, ""))
+    .collect()
+}
+
+/// A value of the context in one line.
+fn words(value: &ContextValue) -> String {
+    match value {
+        ContextValue::Strings(values) => values.join(", "),
+        ContextValue::StyledStrs(values) => {
+            values.iter().map(|value| line(&value.to_string())).collect::<Vec<_>>().join(", ")
+        }
+        ContextValue::String(value) => value.clone(),
+        ContextValue::StyledStr(value) => line(&value.to_string()),
+        ContextValue::Number(value) => value.to_string(),
+        ContextValue::Bool(value) => value.to_string(),
+        _ => String::new(),
+    }
+}
+
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Arg, ArgAction, Command};
+
+    use super::*;
+
+    fn command() -> Command {
+        Command::new("opal")
+            .arg(Arg::new("format").long("format").value_parser(["json", "text"]))
+            .arg(Arg::new("jobs").long("jobs").value_parser(clap::value_parser!(u8)))
+            .arg(Arg::new("quiet").long("quiet").action(ArgAction::SetTrue).conflicts_with("loud"))
+            .arg(Arg::new("loud").long("loud").action(ArgAction::SetTrue))
+            .arg(Arg::new("file").long("file").required(true))
+    }
+
+    #[test]
+    fn every_mistake_names_the_option_and_a_way_out() {
+        for (words, message, help) in [
+            (&["--fromat=x"][..], "unexpected argument '--fromat' found", "'--format'"),
+            (&["--format=yaml"], "invalid value 'yaml' for '--format <format>'", "json, text"),
+            (&["--format"], "a value is required for '--format <format>'", "json, text"),
+            (&["--jobs=300"], "invalid value '300' for '--jobs <jobs>': 300 is not in", "--help"),
+            (&["--jobs=1", "--jobs=2"], "cannot be used multiple times", "Usage: opal"),
+            (&["--quiet", "--loud"], "'--quiet' cannot be used with '--loud'", "Usage: opal"),
+            (&[], "required arguments were not provided: --file <file>", "Usage: opal"),
+        ] {
+            let words = ["opal"].iter().chain(words);
+            let error = command().try_get_matches_from(words.clone()).unwrap_err();
+            let found = Mistake::of(&error);
+            assert!(found.message.contains(message), "{words:?}: {found:?}");
+            let all = found.help.join("\n");
+            assert!(all.contains(help) || help == "--help", "{words:?}: {found:?}");
+        }
+    }
+}
