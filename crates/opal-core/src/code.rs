@@ -25,35 +25,75 @@ impl Severity {
     }
 }
 
+/// The stage that a code belongs to; its number begins with two digits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// The file itself: 01.
+    File,
+    /// Words and literals: 02.
+    Words,
+    /// 03.
+    Grammar,
+    /// 04.
+    Names,
+    /// Arguments and types: 05.
+    Types,
+    /// Run-time bindings: 06.
+    Bindings,
+    /// Values as data: 07.
+    Data,
+    /// Making a plan: 08.
+    Plan,
+    /// Before the first step: 09.
+    Start,
+    /// Declarative configurations: 10.
+    Config,
+    /// 11.
+    Module,
+}
+
+impl Group {
+    /// Whether the text could not be read as it is: nothing else about it is certain.
+    #[must_use]
+    pub const fn is_syntax(self) -> bool {
+        matches!(self, Self::File | Self::Words | Self::Grammar)
+    }
+}
+
 macro_rules! codes {
-    ($($id:literal $name:ident $severity:ident $title:literal;)*) => {
+    ($([$group:ident] $($id:literal $name:ident $severity:ident $title:literal;)*)*) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code { $($name),* }
+        pub enum Code { $($($name),*),* }
 
         impl Code {
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+            pub const ALL: &'static [Self] = &[$($(Self::$name),*),*];
 
             #[must_use]
             pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $id),* }
+                match self { $($(Self::$name => $id),*),* }
             }
 
             #[must_use]
             pub const fn severity(self) -> Severity {
-                match self { $(Self::$name => Severity::$severity),* }
+                match self { $($(Self::$name => Severity::$severity),*),* }
+            }
+
+            #[must_use]
+            pub const fn group(self) -> Group {
+                match self { $($(Self::$name => Group::$group),*),* }
             }
 
             /// What it is about, in a few words.
             #[must_use]
             pub const fn title(self) -> &'static str {
-                match self { $(Self::$name => $title),* }
+                match self { $($(Self::$name => $title),*),* }
             }
         }
     };
 }
 
 codes! {
-    // The file itself.
+    [File]
     "E0101" NotUtf8 Error "the file is not UTF-8";
     "E0102" TooLarge Error "the file is larger than 16 MiB";
     "E0103" NulByte Error "the file holds a NUL byte";
@@ -61,7 +101,7 @@ codes! {
     "W0105" BidiControl Warning "an invisible character that changes the direction of text";
     "E0106" ForeignFile Error "a file of another tool";
 
-    // Words and literals.
+    [Words]
     "E0201" UnterminatedString Error "a string without its closing quote";
     "E0202" UnknownEscape Error "an unknown escape in a string";
     "E0203" BadNumber Error "a number that cannot be read";
@@ -75,7 +115,7 @@ codes! {
     "E0211" TwoDotRange Error "a range with two dots";
     "E0212" BadRegex Error "a regex that cannot be read";
 
-    // Grammar.
+    [Grammar]
     "E0301" Syntax Error "something else was expected here";
     "E0302" UnclosedBlock Error "a block without its closing brace";
     "E0303" UnmatchedBrace Error "a closing brace without a block";
@@ -96,7 +136,7 @@ codes! {
     "E0318" UnknownType Error "an unknown type";
     "E0319" DottedFunction Error "a dot in a function's name";
 
-    // Names.
+    [Names]
     "E0401" UndeclaredVariable Error "a variable that is not declared";
     "E0402" UsedBeforeDeclaration Error "a variable used before its declaration";
     "E0403" UnknownFunction Error "a function that does not exist";
@@ -113,7 +153,7 @@ codes! {
     "W0415" CommentAsGlob Warning "a `/* … */` inside a step";
     "W0416" ReservedName Warning "a function with the name of a built-in command";
 
-    // Arguments and types.
+    [Types]
     "E0501" MissingArgument Error "an argument is missing";
     "E0502" TooManyArguments Error "too many arguments";
     "E0503" UnknownArgument Error "an argument that is not known";
@@ -133,7 +173,7 @@ codes! {
     "E0517" NotAnEndpoint Error "a redirection to a decorator that is no endpoint";
     "W0518" DeprecatedParameter Warning "a parameter that goes away";
 
-    // Run-time bindings.
+    [Bindings]
     "E0601" LetAtPlanTime Error "a run-time value where the plan is made";
     "E0602" LetRebound Error "a `let` bound twice";
     "E0603" LetShadowed Error "a `let` that hides another";
@@ -146,7 +186,7 @@ codes! {
     "W0610" UnusedLet Warning "a `let` that nothing reads";
     "E0611" UncapturedOption Error "an option that needs a `let`";
 
-    // Values as data.
+    [Data]
     "E0701" ReevaluatedText Error "a value inside text that is evaluated again";
     "E0702" ArithmeticNotInt Error "a value in shell arithmetic that is no Int";
     "W0703" PositionalParameter Warning "the shell's `$1` in a step";
@@ -156,7 +196,7 @@ codes! {
     "W0707" TopLevelStep Warning "a top-level step that no task runs";
     "N0708" ForeignHabit Note "a spelling of another tool";
 
-    // Making a plan.
+    [Plan]
     "E0801" NoResult Error "a computation that has no result";
     "E0802" NotConvertible Error "a text that cannot be converted";
     "E0803" NoSuchElement Error "an index or a key that does not exist";
@@ -179,11 +219,11 @@ codes! {
     "W0820" NoArmMatches Warning "no arm of a `when` matches";
     "E0821" ValueUnreachable Error "a value whose server does not answer";
 
-    // Before the first step.
+    [Start]
     "E0901" ShellSyntax Error "shell syntax error";
     "E0902" NotReady Error "a step that cannot run";
 
-    // Declarative configurations.
+    [Config]
     "E1001" ConfigSyntax Error "a configuration that is no YAML";
     "E1002" ConfigUnknownKey Error "a key that does not exist";
     "E1003" ConfigRepeatedKey Error "a key given twice";
@@ -194,7 +234,7 @@ codes! {
     "E1008" ConfigDependency Error "a dependency that cannot be met";
     "E1009" ConfigCycle Error "steps that depend on each other in a circle";
 
-    // Modules.
+    [Module]
     "E1101" SpecKind Error "a spec of another kind or version";
     "E1102" SpecReference Error "a reference that is none";
     "E1103" SpecPlace Error "a spec that is not where its reference says";
@@ -235,6 +275,8 @@ mod tests {
                 Severity::Note => "N",
             };
             assert!(code.as_str().starts_with(letter), "{code:?}");
+            let group = format!("{:02}", code.group() as usize + 1);
+            assert_eq!(code.as_str()[1..3], group, "{code:?}");
             assert_eq!(Code::parse(&code.as_str().to_lowercase()), Some(*code));
         }
     }

@@ -50,7 +50,7 @@ pub mod value;
 pub mod view;
 
 pub use class::{Class, Ground};
-pub use code::{Code, Severity};
+pub use code::{Code, Group, Severity};
 pub use data::{Data, Secret};
 pub use diagnostic::{Diagnostic, Edit, Fix, Label};
 pub use duration::Duration;

@@ -1,6 +1,6 @@
 //! Which functions a target reaches, and what that makes of what was found.
 
-use opal_core::{Code, Diagnostic, Span};
+use opal_core::{Code, Diagnostic, Group, Severity, Span};
 use opal_syntax::Parse;
 
 use super::Checked;
@@ -91,7 +91,7 @@ impl Checked {
         let outside = |span| is_within(&unreached, span);
         let mut findings = Findings::default();
         for found in &self.diagnostics {
-            let forgiven = !is_syntax(found) && outside(found.primary.span);
+            let forgiven = !found.code.group().is_syntax() && outside(found.primary.span);
             if found.is_error() && !forgiven {
                 findings.errors.push(found.clone());
             } else {
@@ -106,8 +106,11 @@ impl Checked {
     pub fn habits(&self, function: Option<&str>) -> Vec<Diagnostic> {
         // As a script the file does run its top-level steps.
         let is_meant = |code| function.is_some() || code != Code::TopLevelStep;
-        let is_habit =
-            |found: &&Diagnostic| found.code.as_str().starts_with("W07") && is_meant(found.code);
+        let is_habit = |found: &&Diagnostic| {
+            let Diagnostic { code, .. } = found;
+            let is_warning = code.severity() == Severity::Warning;
+            code.group() == Group::Data && is_warning && is_meant(*code)
+        };
         let mut habits: Vec<_> = self.diagnostics.iter().filter(is_habit).cloned().collect();
         if !habits.is_empty() {
             let unreached = self.unreached(function);
@@ -128,9 +131,4 @@ impl Checked {
 fn is_within(places: &[(u32, u32)], span: Span) -> bool {
     let after = places.partition_point(|(start, _)| *start <= span.start);
     after > 0 && span.start < places[after - 1].1
-}
-
-/// Codes up to E03xx say that the text could not be read as it stands.
-fn is_syntax(found: &Diagnostic) -> bool {
-    found.code.as_str()[1..] < *"0400"
 }
