@@ -39,6 +39,8 @@ pub struct Diagnostic {
     /// The way forward, one suggestion a line.
     pub help: Vec<String>,
     pub fix: Option<Fix>,
+    /// The decorator that gave no value, where planning failed for that.
+    pub unread: Option<&'static str>,
     /// How many more like it there are that nobody kept: a file can hold millions.
     pub more: usize,
 }
@@ -56,6 +58,7 @@ impl Diagnostic {
             secondary: Vec::new(),
             help: Vec::new(),
             fix: None,
+            unread: None,
             more: 0,
         }
     }

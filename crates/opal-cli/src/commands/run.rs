@@ -212,7 +212,7 @@ pub(crate) fn replan(
         Err(Unplanned::Errors(errors)) => match watched.cut_off(CUT_OFF) {
             Some(ended) => ended.map(Err),
             None => {
-                let code = drift(&errors, &loaded.text, moved);
+                let code = drift(&errors, moved);
                 *why = Some(unplanned(&errors, code));
                 let found = subject.found(errors);
                 view::plan::no_plan(&found, code, options.is_json(), context).map(Err)
@@ -228,16 +228,13 @@ fn unplanned(errors: &[Diagnostic], code: Drift) -> String {
 }
 
 /// Why there is no plan today: what is gone, or else the source.
-fn drift(errors: &[Diagnostic], text: &str, moved: bool) -> Drift {
+fn drift(errors: &[Diagnostic], moved: bool) -> Drift {
     if errors.iter().any(|error| error.code == Code::ValueUnreachable) {
         return Drift::InfraMissing;
     }
     let missing = errors.iter().find(|error| error.code == Code::ValueMissing);
-    match missing {
-        Some(error) => {
-            let reference = &text[error.primary.span.range()];
-            Drift::of_missing(reference.strip_prefix('@').unwrap_or(reference))
-        }
+    match missing.and_then(|error| error.unread) {
+        Some(decorator) => Drift::of_missing(decorator),
         None if moved => Drift::SourceChanged,
         None => Drift::ValueChanged,
     }

@@ -47,10 +47,14 @@ impl Drift {
         }
     }
 
-    /// The code of a read that found nothing at all.
+    /// The code of a read by this decorator that found nothing at all.
     #[must_use]
-    pub fn of_missing(key: &str) -> Self {
-        if cause::is_environment(key) { Self::EnvChanged } else { Self::InfraMissing }
+    pub fn of_missing(decorator: &str) -> Self {
+        if matches!(decorator, "env" | "secret.env") {
+            Self::EnvChanged
+        } else {
+            Self::InfraMissing
+        }
     }
 }
 

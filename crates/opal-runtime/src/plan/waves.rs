@@ -262,7 +262,9 @@ impl Graph {
             (Some(refused), _) => State::Failed(Rc::new(refused)),
             (None, Err(found)) => {
                 let found = secrecy::veil(found, &self.hidden(&node.operands));
-                State::Failed(Rc::new(trouble(found, node.span)))
+                let unread = Some(shape.descriptor().path);
+                let error = Diagnostic { unread, ..trouble(found, node.span) };
+                State::Failed(Rc::new(error))
             }
             (None, Ok(data)) => {
                 let taint = shape.answered(&job.taint, &job.inputs, &data);
