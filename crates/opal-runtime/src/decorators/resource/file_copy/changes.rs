@@ -27,8 +27,12 @@ pub(super) fn shown(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result
     let (mut words, mut diffs, mut lines) = (String::new(), String::new(), 0);
     for (index, difference) in facts.differences.iter().enumerate() {
         let diff = if lines < MAX_LINES { changes.diff(difference)? } else { None };
-        if index < MAX_LISTED && (is_tree || diff.is_none()) {
-            words.push_str(&format!("{}\n", described(difference)));
+        // That all of a tree is missing is said where the tree is named.
+        let is_whole = is_tree && difference.path.as_os_str().is_empty();
+        let is_listed = !(is_whole && matches!(difference.how, How::Missing(_)));
+        if index < MAX_LISTED && is_listed && (is_tree || diff.is_none()) {
+            let size = if diff.is_none() { changes.size(difference)? } else { String::new() };
+            words.push_str(&format!("{}{size}\n", described(difference)));
         }
         lines += diff.as_deref().map_or(0, |diff| diff.lines().count());
         diffs.extend(diff);
@@ -64,6 +68,16 @@ impl Changes<'_> {
         // A file without content has no lines, and in a tree words would not say which file is meant.
         let says_which = diff.starts_with("--- ") || self.facts.kind != EntryKind::Directory;
         Ok(Some(diff).filter(|_| says_which && expected != actual))
+    }
+
+    /// How much will be written of a file that is missing and not shown: ` (314,572,800 bytes)`.
+    fn size(&self, difference: &Difference) -> Result<String, Trouble> {
+        let How::Missing(Piece::File { .. }) = difference.how else { return Ok(String::new()) };
+        let source = self.probe.look(&below(&self.facts.source, &difference.path))?;
+        let bytes = source.map(|it| usize::try_from(it.bytes).unwrap_or(usize::MAX));
+        // An empty file has no lines to show.
+        let bytes = bytes.filter(|bytes| *bytes > 0);
+        Ok(bytes.map_or_else(String::new, |bytes| format!(" ({} bytes)", diff::grouped(bytes))))
     }
 
     /// A file of one of the trees; none where it is too large.

@@ -20,6 +20,19 @@ pub(super) struct Wanted {
     pub(super) shell: Option<String>,
 }
 
+impl Wanted {
+    /// What a new account gets: `uid 1500, home /srv/ann, groups adm,www`.
+    fn given(&self) -> String {
+        let groups = Some(self.groups.join(",")).filter(|groups| !groups.is_empty());
+        let all =
+            [("uid", &self.uid), ("home", &self.home), ("shell", &self.shell), ("groups", &groups)];
+        let all =
+            all.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)));
+        let all = all.collect::<Vec<_>>().join(", ");
+        if all.is_empty() { all } else { all + "\n" }
+    }
+}
+
 /// What there is of an account.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
@@ -188,7 +201,9 @@ impl Facts {
         self.check(wanted)?;
         let name = &wanted.name;
         let Some(user) = &self.user else {
-            return Ok(Finding::missing(format!("there is no user `{name}`")));
+            let missing = Finding::missing(format!("there is no user `{name}`"));
+            let given = wanted.given();
+            return Ok(if given.is_empty() { missing } else { missing.with_details(given) });
         };
         let properties = self.properties(wanted, user);
         if !properties.iter().any(Property::differs) {

@@ -60,6 +60,11 @@ fn each_state_of_an_account_has_its_status() {
     let finding = nobody.decide(&wanted()).unwrap();
     assert_eq!(finding.status, Status::Missing);
     assert_eq!(finding.message.expose(), "there is no user `ann`");
+    let wanted = Wanted { uid: Some("1500".into()), groups: groups(&["sudo", "web"]), ..wanted() };
+    let finding = nobody.decide(&wanted).unwrap();
+    let details = finding.details.unwrap();
+    assert!(details.expose().starts_with("uid 1500, "), "{}", details.expose());
+    assert!(details.expose().ends_with("groups sudo,web\n"), "{}", details.expose());
 }
 
 #[test]
