@@ -96,9 +96,10 @@ pub fn skeleton(places: &Places, module: &ModuleRef, driver: &str) -> Result<Vec
     profiles.sort();
     let known = profiles.iter().find(|name| *name == USUAL_PROFILE).or(profiles.first());
     let first = stack.join(kit.files[0].0);
+    let first = places.beside().and_then(|root| first.strip_prefix(root).ok()).unwrap_or(&first);
     let mut files = vec![NewFile {
         path: folder.join("spec.yml"),
-        text: spec(module, kit, known.map_or(USUAL_PROFILE, String::as_str), &first),
+        text: spec(module, kit, known.map_or(USUAL_PROFILE, String::as_str), first),
         mode: 0o644,
     }];
     if known.is_none() {

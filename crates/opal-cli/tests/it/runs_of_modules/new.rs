@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::release::{Release, SCRIPT};
+use crate::needs;
 use crate::support::Opal;
 
 /// A machine whose runtime root is its own.
@@ -32,9 +33,9 @@ fn a_new_module_is_clean_valid_and_runs_at_once() {
     }
     let ran = opal.call(&["module", "verify", "demo/note", "--module-root", "modules"]);
     ran.code(1).says("does not exist");
-    let set = [("HYOPS_INPUT_name", "Not A Name")];
+    let set = [("HYOPS_INPUT_label", "Not A Label")];
     let ran = opal.call_with(&set, &["module", "apply", "demo/note", "--module-root", "modules"]);
-    ran.code(65).says("`name` must match").says("small letters, digits and dashes");
+    ran.code(65).says("`label` must match").says("small letters, digits and dashes");
 }
 
 #[test]
@@ -83,6 +84,39 @@ fn modules_of_the_other_drivers_are_clean_too() {
         ran.code(0).hides("warning");
     }
     opal.call(&["module", "lint", "modules", "packs", "drivers"]).code(0).hides("warning");
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the real tool is where the tests find it")]
+fn a_new_module_of_ansible_is_applied_verified_and_destroyed_by_the_real_tool() {
+    if !needs::program("ansible-playbook") {
+        return;
+    }
+    let path = std::env::var("PATH").unwrap();
+    let opal = machine();
+    opal.call(&["module", "new", "demo/note", "--driver", "config/ansible"]).code(0);
+    let module = |verb: &str| {
+        let words = ["module", verb, "demo/note", "--module-root", "modules"];
+        opal.call_with(&[("PATH", &path)], &words)
+    };
+    module("preflight").code(0);
+    let ran = module("apply");
+    ran.code(0).says("apply demo/note: ok").says("note.txt").hides("WARNING");
+    assert_eq!(opal.read("root/note.txt"), "hello, note\n");
+    module("verify").code(0).says("verify demo/note: ok");
+    module("destroy").code(0);
+    assert!(!opal.path().join("root/note.txt").exists());
+    let ran = module("verify");
+    ran.code(1).says("verify demo/note: not as wanted").says("the probe `written` failed: ");
+}
+
+#[test]
+fn a_new_spec_names_no_directory_of_this_machine() {
+    let opal = machine();
+    opal.call(&["module", "new", "demo/note"]).code(0);
+    let spec = opal.read("modules/demo/note/spec.yml");
+    assert!(spec.contains("packs/shell/script/demo/note/stack/run.sh"), "{spec}");
+    assert!(!spec.contains(opal.path().to_str().unwrap()), "{spec}");
 }
 
 #[test]

@@ -123,3 +123,36 @@ fn a_tool_that_takes_an_interrupt_for_success_is_stopped_all_the_same_and_the_la
     assert_eq!(release.state()["status"], "error");
     assert!(!release.path("root/state/modules/core__late").exists());
 }
+
+#[test]
+fn a_signal_ends_a_probe_that_waits_at_once() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let probe =
+        format!("probes: [{{name: up, tcp: '127.0.0.1:{port}', attempts: 50, delay_s: 60}}]\n");
+    for (name, code) in [("INT", 130), ("TERM", 143)] {
+        let release = Release::new(release::SCRIPT)
+            .file("rel/modules/core/net/spec.yml", format!("{}{probe}", release::SPEC));
+        let child = release.started(&["apply", "core/net"]).spawn().unwrap();
+        let events = release.path("records/logs/run");
+        eventually("the probe waits", || {
+            let mut open = vec![events.clone()];
+            let mut is_tried = false;
+            while let Some(path) = open.pop() {
+                match std::fs::read_dir(&path) {
+                    Ok(entries) => open.extend(entries.map(|it| it.unwrap().path())),
+                    Err(_) => {
+                        let text = std::fs::read_to_string(&path).unwrap_or_default();
+                        is_tried |= text.contains("\"kind\":\"step_started\"")
+                            && text.contains("module.probe");
+                    }
+                }
+            }
+            is_tried
+        });
+        let since = std::time::Instant::now();
+        signal(&child, name);
+        Ran::from(child.wait_with_output().unwrap()).code(code).says("cancelled");
+        assert!(since.elapsed().as_secs() < 20, "{name}: it waited for its pause");
+        assert_eq!(release.state()["status"], "error");
+    }
+}

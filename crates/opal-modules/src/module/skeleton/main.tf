@@ -1,10 +1,10 @@
-variable "name" {
+variable "label" {
   type = string
 }
 
 # Built into the tool: nothing is downloaded. Put your own resources here.
 resource "terraform_data" "greeting" {
-  input = "hello, ${var.name}"
+  input = "hello, ${var.label}"
 }
 
 output "greeting" {

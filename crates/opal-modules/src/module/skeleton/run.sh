@@ -1,15 +1,15 @@
 #!/bin/sh
 # The pack of a module: opal runs it in a copy of this directory, with one word that says what to do.
-# Inputs are variables: `name` is $input_name, `network.cidr` is $input_network__cidr.
+# Inputs are variables: `label` is $input_label, `network.cidr` is $input_network__cidr.
 set -eu
 . ./hyops.inputs.sh
 
 # $HYOPS_MEMORY_DIR stays from run to run.
-file=$HYOPS_MEMORY_DIR/$input_name.txt
+file=$HYOPS_MEMORY_DIR/$input_label.txt
 
 case $1 in
 apply)
-    printf 'hello, %s\n' "$input_name" >"$file"
+    printf 'hello, %s\n' "$input_label" >"$file"
     echo "wrote $file"
     printf '{"file": "%s"}\n' "$file" >"$HYOPS_OUTPUTS_FILE"
     ;;

@@ -31,7 +31,8 @@ impl Keeping<'_> {
                 .find(|tool| tool.rc != 0 && !prepared.may_fail(&tool.label))
                 .or(own.next_back());
             if own.is_some_and(|it| prepared.driver.differs(it.rc, &self.printed(&it.label))) {
-                return (End::Differs, None);
+                let check = failed.filter(|tool| prepared.is_check(&tool.label));
+                return (End::Differs, check.and_then(|check| check.message.clone()));
             }
             if let Some(unmet) = unmet {
                 return (End::Differs, unmet.message.clone());
