@@ -13,6 +13,7 @@ use opal_core::resolver::Stream;
 use opal_core::{Diagnostic, Registry, Value};
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, Resolved, Unplanned, plan};
+use opal_runtime::selection::Selection;
 use opal_runtime::randomness::{Drbg, Site};
 use opal_runtime::unit::Unit;
 use opal_runtime::world::MemoryWorld;
@@ -55,6 +56,7 @@ impl Program<'_> {
             arguments: &arguments,
             algorithm: Algorithm::Sha256,
             purpose,
+            selection: Selection::default(),
         };
         let world = MemoryWorld::default().otherwise("3");
         match plan(&request, &world, &mut FixedKeys) {

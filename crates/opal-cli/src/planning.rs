@@ -18,13 +18,14 @@ use opal_runtime::check::{self, Checked};
 use opal_runtime::contracts::OwnKeys;
 use opal_runtime::keys::{IdentitySource, KeyError, Runner};
 use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan, source_hash};
+use opal_runtime::selection::Selection;
 use opal_runtime::unit::Unit;
 use opal_runtime::world::{OsWorld, Surroundings};
 
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::PlanOptions;
+use crate::options::{Asked, PlanOptions};
 use crate::signals::Watched;
 use crate::source::{Form, Loaded};
 use crate::view;
@@ -58,6 +59,27 @@ impl Program {
             Self::Language(checked) => checked.unit(),
             Self::Lowered(unit) => unit,
         }
+    }
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aim<'a> {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) purpose: Purpose,
+    /// The resources that are verified or applied.
+    pub(crate) selection: Selection<'a>,
+}
+
+impl<'a> Aim<'a> {
+    pub(crate) fn new(purpose: Purpose, options: &PlanOptions) -> Self {
+        let algorithm = options.algorithm.unwrap_or_default();
+        Self { algorithm, purpose, selection: Selection::default() }
+    }
+
+    /// The same for what was asked, `--only` and `--skip` included.
+    pub(crate) fn of(purpose: Purpose, asked: &'a Asked) -> Self {
+        Self { selection: asked.selection(), ..Self::new(purpose, &asked.plan) }
     }
 }
 
@@ -117,7 +139,7 @@ impl Subject<'_> {
         &self,
         context: &Context<'_>,
         program: &Program,
-        (algorithm, purpose): (Algorithm, Purpose),
+        Aim { algorithm, purpose, selection }: Aim<'_>,
         world: &OsWorld,
         keys: &mut dyn Keys,
     ) -> Result<Resolved, Unplanned> {
@@ -129,6 +151,7 @@ impl Subject<'_> {
             arguments: &self.arguments,
             algorithm,
             purpose,
+            selection,
         };
         let mut resolved = plan(&request, world, keys)?;
         if self.loaded.parse().is_none() {
@@ -144,19 +167,18 @@ impl Subject<'_> {
         context: &Context<'_>,
         program: &Program,
         options: &PlanOptions,
-        purpose: Purpose,
+        aim: Aim<'_>,
         keys: &mut dyn Keys,
         watched: &Watched,
     ) -> Outcome<Resolved> {
         let world = self.world(context, options)?.stopped_by(watched.stop());
         context.stages.end("check");
-        let form = (options.algorithm.unwrap_or_default(), purpose);
-        let planned = self.resolve(context, program, form, &world, keys);
+        let planned = self.resolve(context, program, aim, &world, keys);
         context.stages.end("plan");
         match planned {
             Ok(resolved) => {
                 // A run asks the shell that it starts anyway.
-                if purpose != Purpose::Run
+                if aim.purpose != Purpose::Run
                     && let Some(exit) = self.misspelt(context, options, &resolved, &world)?
                 {
                     return Ok(Err(exit));

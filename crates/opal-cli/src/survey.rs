@@ -14,7 +14,7 @@ use opal_runtime::selection::Selection;
 use opal_runtime::session::{LocalSession, Session, Setup};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::{self, Direction, Report, Survey, USUAL_JOBS};
+use opal_runtime::verify::{self, Direction, Progress, Report, Survey, USUAL_JOBS};
 
 use crate::dispatch::Context;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ impl Look<'_> {
         &self,
         context: &Context<'_>,
         options: &PlanOptions,
-        tell: &(dyn Fn(&Verification) + Sync),
+        tell: &(dyn Fn(Progress<'_>) + Sync),
     ) -> Result<Report, Failure> {
         let start = self.subject.start()?;
         let base = self.subject.base()?;

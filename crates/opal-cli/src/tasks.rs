@@ -327,6 +327,20 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
+/// An option and its value, as they are typed. A value that begins with a dash would be taken for an
+/// option by itself.
+pub(crate) fn option(name: &str, value: &str) -> Vec<String> {
+    match value.starts_with('-') {
+        true => vec![format!("{name}={}", quoted(value))],
+        false => vec![name.to_owned(), quoted(value)],
+    }
+}
+
+/// A path that is not taken for an option, whatever it begins with.
+pub(crate) fn path_word(path: &str) -> String {
+    if path.starts_with('-') { quoted(&format!("./{path}")) } else { quoted(path) }
+}
+
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),

@@ -63,13 +63,16 @@ pub struct Event<'a> {
     pub kind: Kind<'a>,
 }
 
+/// Why a step is skipped that `--only` or `--skip` leaves out.
+pub const NOT_SELECTED: &str = "not selected";
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind<'a> {
     /// Written before the step does anything.
     Started(Started<'a>),
     Finished(Finished<'a>),
     /// A step that does not run: it stands before the one that a run was started from, or, where
-    /// there is something to say about it, what it depends on has failed.
+    /// there is something to say about it, it was not selected or what it depends on has failed.
     Skipped {
         path: &'a str,
         decorator: &'a str,

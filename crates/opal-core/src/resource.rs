@@ -172,6 +172,8 @@ pub struct Verification {
     pub blocked: Option<Blocked>,
     /// Why an apply will not correct it.
     pub refusal: Option<Refusal>,
+    /// The paths of what it depends on and is missing or blocked.
+    pub unmet: Vec<Box<str>>,
     /// Of the details before anything was hidden, under the key of a contract that is made or held.
     pub digest: Option<Placeholder>,
     pub took: Duration,

@@ -227,6 +227,15 @@ pub fn step_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) 
     ink.finish()
 }
 
+/// A step that is held against the same step of another plan, in one text: as [`step_text`] has it, with
+/// public values in clear.
+#[must_use]
+pub fn compared_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) -> String {
+    let mut ink = ink::Ink::exact();
+    words::Words::compared(plan).without_defaults(without_defaults).step(step, &mut ink);
+    ink.finish()
+}
+
 /// A step that runs, in one text: as [`step_text`] has it, with public values in clear, and others as
 /// `visible` shows them.
 #[must_use]

@@ -15,6 +15,7 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::Stream;
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, Resolved, plan};
+use opal_runtime::selection::Selection;
 use opal_runtime::world::MemoryWorld;
 use opal_runtime::{Words, check, decorators};
 
@@ -45,6 +46,7 @@ fn planned(source: &str, world: &MemoryWorld) -> Resolved {
         arguments: &BTreeMap::new(),
         algorithm: Algorithm::Sha256,
         purpose: Purpose::Run,
+        selection: Selection::default(),
     };
     plan(&request, world, &mut FixedKeys).expect("the program is sound")
 }

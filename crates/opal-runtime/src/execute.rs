@@ -210,7 +210,15 @@ pub fn execute(job: &Job<'_>) -> Outcome {
     let tally = lock(&walk.tally);
     let step = |failure: &Failure| {
         let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
-        begun.cloned().or_else(|| walk.unbegun(failure))
+        // Where the time of a block was over, the step that took too long is the one to know about.
+        let blamed = tally.blamed.get(&failure.path).filter(|_| failure.code == call::TIMED_OUT);
+        match (begun, blamed) {
+            (Some(begun), Some(blamed)) => {
+                let (code, trouble) = (begun.code, begun.trouble.clone());
+                Some(FailedStep { code, trouble, ..blamed.clone() })
+            }
+            (begun, _) => begun.cloned().or_else(|| walk.unbegun(failure)),
+        }
     };
     let failure = match &halt {
         Some(Halt::Failed(failure)) => Some(failure),

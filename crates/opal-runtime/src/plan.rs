@@ -51,6 +51,7 @@ use opal_syntax::Parse;
 pub use draw::Draw;
 
 use crate::keys::KeyError;
+use crate::selection::Selection;
 use crate::unit::Unit;
 use datum::Datum;
 use graph::{Cell, Graph};
@@ -70,6 +71,15 @@ pub struct Request<'r> {
     pub arguments: &'r BTreeMap<String, Value>,
     pub algorithm: Algorithm,
     pub purpose: Purpose,
+    /// The resources that are verified or applied. Values that only the others need are left open.
+    pub selection: Selection<'r>,
+}
+
+impl Request<'_> {
+    /// Whether some steps may do without their values.
+    fn is_partial(&self) -> bool {
+        self.purpose == Purpose::Verify || !self.selection.is_all()
+    }
 }
 
 /// What a plan is made for.

@@ -9,6 +9,7 @@
 //! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
 //! | hiding what a run has learnt since | [`Writer::finish`], in `again` |
 //! | a contract that was refused | [`refused`] |
+//! | what shows that such records are whole, and all there | `chain` |
 //! | the same lines for another program | [`Lines`], in `lines` |
 //! | how many records stay | [`retention`] |
 //! | reading records | [`reader`] |
@@ -22,6 +23,7 @@
 //! the random part of a name; texts come as [`Shown`].
 
 mod again;
+mod chain;
 mod header;
 mod hide;
 mod id;
@@ -45,6 +47,7 @@ pub use reader::failed_path;
 pub use writer::{Unwritten, Writer, refused};
 
 /// Under the runtime root.
+const LOGS: &str = "logs";
 const FOLDER: &str = "logs/run";
 const PLAN: &str = "plan.json";
 const EVENTS: &str = "events.jsonl";

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::plan::{Key, Plan, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
-use opal_core::{Code, Data, Registry, Span, suggest};
+use opal_core::{Code, Data, Registry, Secret, Span, suggest};
 
 use crate::execute::Unready;
 
@@ -36,35 +36,71 @@ impl Selection<'_> {
     ) -> Result<BTreeSet<Box<str>>, Unready> {
         let mut resources = Vec::new();
         collect(&plan.steps, registry, &mut resources);
-        let named = |given: &str| -> Result<BTreeSet<&str>, Unready> {
-            let all = |is_it: &dyn Fn(&Step) -> bool| -> BTreeSet<&str> {
-                let found = resources.iter().filter(|step| is_it(step));
-                found.map(|step| &*step.path).collect()
-            };
-            let mut found = all(&|step| is_named(step, given, values));
-            if found.is_empty() {
-                found = all(&|step| is_of_element(step, given, values));
-            }
-            if found.is_empty() { Err(unknown(given, plan, &resources)) } else { Ok(found) }
+        let named = |step: &&Step| Named {
+            path: step.path.clone(),
+            id: resource::id(step, values).map(Secret::new),
         };
-        let mut chosen = BTreeSet::new();
-        if self.only.is_empty() {
-            chosen.extend(resources.iter().map(|step| &*step.path));
-        }
-        for given in self.only {
-            chosen.extend(named(given)?);
-        }
-        for given in self.skip {
-            for path in named(given)? {
-                chosen.remove(path);
-            }
-        }
+        let all: Vec<Named> = resources.iter().map(named).collect();
+        let chosen = self.choose(&all).map_err(|given| unknown(given, plan, &resources))?;
         if chosen.is_empty() && !self.is_all() {
             let help = "select at least one: `--only` names the steps, `--skip` takes some away";
             return Err(unready("no step is selected".to_owned(), help.to_owned()));
         }
-        Ok(chosen.into_iter().map(Into::into).collect())
+        Ok(chosen.into_iter().map(|index| all[index].path.clone()).collect())
     }
+
+    /// Which of `all` are selected, by their places in it. An error is the name that none of them has.
+    pub(crate) fn choose(&self, all: &[Named]) -> Result<BTreeSet<usize>, &str> {
+        let mut chosen = BTreeSet::new();
+        if self.only.is_empty() {
+            chosen.extend(0..all.len());
+        }
+        for given in self.only {
+            chosen.extend(named(all, given)?);
+        }
+        for given in self.skip {
+            for index in named(all, given)? {
+                chosen.remove(&index);
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+/// What a resource is selected by.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(crate) path: Box<str>,
+    /// It may come from the world.
+    pub(crate) id: Option<Secret>,
+}
+
+impl Named {
+    fn is(&self, given: &str) -> bool {
+        self.id() == Some(given) || *self.path == *given
+    }
+
+    /// Whether it is the step of an element of the one that is named: `site.shop` of `site`.
+    fn is_element_of(&self, given: &str) -> bool {
+        let rest = self.id().and_then(|id| id.strip_prefix(given));
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_ref().map(Secret::expose)
+    }
+}
+
+fn named<'g>(all: &[Named], given: &'g str) -> Result<BTreeSet<usize>, &'g str> {
+    let those = |is_it: &dyn Fn(&Named) -> bool| -> BTreeSet<usize> {
+        let found = all.iter().enumerate().filter(|(_, named)| is_it(named));
+        found.map(|(index, _)| index).collect()
+    };
+    let mut found = those(&|named| named.is(given));
+    if found.is_empty() {
+        found = those(&|named| named.is_element_of(given));
+    }
+    if found.is_empty() { Err(given) } else { Ok(found) }
 }
 
 fn collect<'p>(steps: &'p [Step], registry: &Registry, into: &mut Vec<&'p Step>) {
@@ -74,16 +110,6 @@ fn collect<'p>(steps: &'p [Step], registry: &Registry, into: &mut Vec<&'p Step>)
         }
         collect(&step.block, registry, into);
     }
-}
-
-fn is_named(step: &Step, given: &str, values: &BTreeMap<Key, Data>) -> bool {
-    resource::id(step, values) == Some(given) || *step.path == *given
-}
-
-/// Whether it is the step of an element of the one that is named: `site.shop` of `site`.
-fn is_of_element(step: &Step, given: &str, values: &BTreeMap<Key, Data>) -> bool {
-    let of = |id: &str| id.strip_prefix(given).is_some_and(|rest| rest.starts_with('.'));
-    resource::id(step, values).is_some_and(of)
 }
 
 fn unknown(given: &str, plan: &Plan, resources: &[&Step]) -> Unready {

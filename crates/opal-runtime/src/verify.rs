@@ -99,11 +99,20 @@ pub struct Report {
     pub stopped: Option<Why>,
 }
 
-/// Looks at every resource of a plan. `tell` hears of each as soon as it is known, in no order, and
-/// from this thread.
+/// What happens while resources are verified.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress<'a> {
+    /// This resource is being verified: its id, or its path.
+    Began(&'a str),
+    /// It has been verified, or was given up.
+    Ended(&'a Verification),
+}
+
+/// Verifies every resource of a plan. `tell` hears of each, prerequisites that were not selected
+/// included, in no order, and from this thread.
 pub fn verify(
     survey: &Survey<'_>,
-    tell: &(dyn Fn(&Verification) + Sync),
+    tell: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Report, Unready> {
     let since = Instant::now();
     let found = rehearse::rehearse(survey);

@@ -19,6 +19,7 @@ use opal_core::{Data, Registry};
 use opal_runtime::contracts::{Making, OwnKeys, make, peek};
 use opal_runtime::keys::Runner;
 use opal_runtime::plan::{Purpose, Request, Resolved, plan};
+use opal_runtime::selection::Selection;
 use opal_runtime::world::MemoryWorld;
 use opal_runtime::{Words, decorators, lower};
 
@@ -58,6 +59,7 @@ fn made(algorithm: Algorithm) -> Made {
         arguments: &BTreeMap::new(),
         algorithm,
         purpose: Purpose::Contract,
+        selection: Selection::default(),
     };
     let runner = Runner::ephemeral("a test");
     let key = runner.placeholder_key("project", "script");

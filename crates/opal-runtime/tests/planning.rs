@@ -15,6 +15,7 @@ use opal_core::{Diagnostic, LineIndex, Registry, Value};
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, Resolved, Unplanned, plan};
 use opal_runtime::randomness::{Drbg, Site};
+use opal_runtime::selection::Selection;
 use opal_runtime::world::MemoryWorld;
 use opal_runtime::{Words, check, decorators, lower};
 
@@ -132,6 +133,7 @@ impl Project {
             arguments: &self.arguments,
             algorithm: self.algorithm,
             purpose: self.purpose,
+            selection: Selection::default(),
         };
         match plan(&request, &self.world, &mut FixedKeys) {
             Ok(resolved) => Ok(resolved),

@@ -20,18 +20,17 @@ use opal_core::contract::Seen;
 use opal_core::hash::Digest;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Piece, Step};
-use opal_core::record::{Counts, Status};
 use opal_runtime::execute::{self, Job, ShownBranches};
 use opal_runtime::ledger::{ClaimError, Ledger};
 use opal_runtime::plan::Resolved;
-use opal_runtime::record::{Contract, Drifted, Ending, Silent};
+use opal_runtime::record::{Contract, Drifted, Reason, Silent};
 use opal_runtime::script::Shell;
 use opal_runtime::session::{LocalSession, Setup, Terminal};
 use opal_runtime::stop::USUAL_GRACE;
 use opal_runtime::vault::Vault;
 
 use super::apply::first;
-use super::plan::trust;
+use super::plan::trust::{self, USED};
 use super::{run, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -55,8 +54,8 @@ pub(crate) struct Errand<'e> {
     pub(crate) resolved: &'e Resolved,
     pub(crate) watched: &'e Watched,
     pub(crate) contract: Option<Held>,
-    /// A contract that may run once: which.
-    pub(crate) claim: Option<Digest>,
+    /// Of a contract that may run once.
+    pub(crate) claim: Option<Claim>,
     /// The words that take it up again, where that can be.
     pub(crate) again: Option<String>,
     /// Who keeps it besides the record.
@@ -73,6 +72,16 @@ pub(crate) struct Held {
     pub(crate) key: PlaceholderKey,
 }
 
+/// The one run of a single-use contract.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    pub(crate) contract: Digest,
+    /// Its file, as it was named.
+    pub(crate) file: String,
+    /// The command that makes a new one.
+    pub(crate) mend: String,
+}
+
 impl Errand<'_> {
     /// Whether the policy lets it run, where no contract is there to say so.
     fn is_allowed(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
@@ -81,7 +90,11 @@ impl Errand<'_> {
         }
         let source = &self.subject.loaded.path;
         let target = recording::target(source, &self.resolved.plan);
-        trust::may_run_directly(context, &asked.plan, (source, target))
+        let words = match self.keeper {
+            Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
+            None => format!("opal plan -o FILE {}", verify::target(self.subject)),
+        };
+        trust::may_run_directly(context, &asked.plan, (source, target), &words)
             .map_err(|failure| self.abandoned(failure))
     }
 
@@ -93,7 +106,7 @@ impl Errand<'_> {
 
     /// The last that may stand in the way.
     fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
-        self.claim.map_or(Ok(()), |contract| claim(context, asked, &contract))?;
+        self.claim.as_ref().map_or(Ok(()), |it| it.make(context, asked))?;
         self.keeper.map_or(Ok(()), Keeper::set_off)
     }
 
@@ -125,7 +138,7 @@ pub(crate) fn execute(
     let look = errand.look(context, asked);
     let stop = errand.watched.stop();
     let live = Live::new(look, stop)?.looking_at(verify::described(plan, &context.registry));
-    let told = Told::new(&live, context, errand);
+    let told = Told::new((&live, vault), context, errand);
     let unmoved = Unmoved(&told);
     let (start, base) = (errand.subject.start()?, errand.subject.base()?);
     let session = session(context, asked, errand, start.clone())?;
@@ -171,12 +184,12 @@ pub(crate) fn execute(
     let (contract, drift) = errand.held();
     let source = &errand.subject.loaded.path;
     let header = recording::header(context, (source, &start), plan, contract, drift);
-    let recording = Recording::begin(context, asked, header, (plan, vault), kept_by)
+    let recording = Recording::begin(context, asked, header, (source, plan, vault), kept_by)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
     if let Err(failure) = errand.set_off(context, asked) {
-        recording.finish(&refused(&failure))?;
+        recording.refuse(&failure)?;
         return Err(errand.abandoned(failure));
     }
     let outcome = execute::execute(&Job { recorder: &recording, known: known.as_ref(), ..job });
@@ -257,30 +270,14 @@ fn has_pipeline(steps: &[Step]) -> bool {
     })
 }
 
-/// Marks a contract for a single run as used. Nothing has run yet.
-fn claim(context: &Context<'_>, asked: &Asked, contract: &Digest) -> Result<(), Failure> {
-    let root = context.needed_root(asked.plan.root.as_ref())?;
-    Ledger::new(&root).claim(contract).map_err(|error| match error {
-        ClaimError::AlreadyUsed => Failure::new(
-            Exit::Refused,
-            "the contract was made for a single run, and has just had it",
-            "make a new contract: `opal plan TASK -o FILE`",
-        ),
-        ClaimError::Root(error) => Failure::new(Exit::Write, error.to_string(), error.help())
-            .help("a contract for a single run needs a place that remembers it"),
-    })
-}
-
-fn refused(failure: &Failure) -> Ending<'static> {
-    Ending {
-        at: SystemTime::now(),
-        took: Duration::ZERO,
-        status: Status::Refused,
-        code: i32::from(failure.exit.code()),
-        counts: Counts::default(),
-        failed: None,
-        beside: Vec::new(),
-        hidden: &[],
-        resources: Vec::new(),
+impl Claim {
+    /// Marks the contract as used. Nothing has run yet.
+    fn make(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+        let root = context.needed_root(asked.plan.root.as_ref())?;
+        Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
+            ClaimError::AlreadyUsed => trust::over(&self.file, Reason::Used, USED, &self.mend),
+            ClaimError::Root(error) => Failure::new(Exit::Write, error.to_string(), error.help())
+                .help("a single-use contract needs a place that remembers it"),
+        })
     }
 }

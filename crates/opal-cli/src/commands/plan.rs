@@ -3,6 +3,7 @@
 mod contract;
 mod diff;
 mod show;
+mod sources;
 pub(crate) mod trust;
 mod verify;
 
@@ -17,7 +18,7 @@ use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
-use crate::planning::Subject;
+use crate::planning::{Aim, Subject};
 use crate::signals::Watched;
 use crate::survey::has_resources;
 use crate::view;
@@ -80,7 +81,14 @@ pub(crate) fn plan(
     let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
     let mut keys = subject.own_keys(context, options);
     let watched = if contract { Watched::begin()? } else { Watched::nothing() };
-    let planned = subject.plan(context, &checked, options, purpose, &mut keys, &watched)?;
+    let planned = subject.plan(
+        context,
+        &checked,
+        options,
+        Aim::new(purpose, options),
+        &mut keys,
+        &watched,
+    )?;
     let mut resolved = match planned {
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),

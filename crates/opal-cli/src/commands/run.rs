@@ -20,14 +20,14 @@ use refusal::Attempt;
 pub(crate) use today::{Today, source_path};
 
 use super::execute::keeper::Keeper;
-use super::execute::{self, Errand, Held};
+use super::execute::{self, Claim, Errand, Held};
 use super::plan as plans;
 use super::plan::trust;
 use super::{module, task, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
-use crate::planning::{CUT_OFF, Outcome, Subject};
+use crate::planning::{Aim, CUT_OFF, Outcome, Subject};
 use crate::signals::Watched;
 use crate::source::Loaded;
 use crate::view;
@@ -162,8 +162,8 @@ fn hold(
         subject: &subject,
         resolved: &fresh,
         watched,
+        claim: once.then(|| Claim { contract: opened.id, file: named.path.clone(), mend }),
         contract: Some(Held { named, drift, key }),
-        claim: once.then_some(opened.id),
         // It has had its run, or is a module, which always runs whole.
         again: (!once && keeper.is_none()).then(|| execute::again::contract(context, asked, path)),
         keeper,
@@ -196,11 +196,12 @@ pub(crate) fn replan(
         opal_runtime::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
     let world = subject.world(context, options)?.stopped_by(watched.stop());
     let older = opened.contract.is_older();
-    let form = (planned.algorithm, if older { Purpose::OldContract } else { Purpose::Contract });
+    let purpose = if older { Purpose::OldContract } else { Purpose::Contract };
+    let aim = Aim { algorithm: planned.algorithm, ..Aim::new(purpose, options) };
     let fresh = subject
         .examine(context)
         .map_err(Unplanned::Errors)
-        .and_then(|program| subject.resolve(context, &program, form, &world, &mut opened.keys));
+        .and_then(|program| subject.resolve(context, &program, aim, &world, &mut opened.keys));
     context.stages.end("plan");
     match fresh {
         Ok(resolved) => {

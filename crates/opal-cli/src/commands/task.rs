@@ -16,7 +16,7 @@ use crate::arguments::asks_for_json;
 use crate::dispatch::{Context, is_file};
 use crate::failure::{Exit, Failure};
 use crate::options::{self, Asked, Behind};
-use crate::planning::Subject;
+use crate::planning::{Aim, Subject};
 use crate::signals::Watched;
 use crate::source::{Loaded, NotLoaded};
 use crate::task_words::Typed;
@@ -184,7 +184,8 @@ fn carry_out(
     }
     let watched = Watched::begin()?.within(asked.run.timeout);
     let mut keys = subject.own_keys(context, options);
-    let planned = subject.plan(context, &checked, options, Purpose::Run, &mut keys, &watched)?;
+    let aim = Aim::of(Purpose::Run, asked);
+    let planned = subject.plan(context, &checked, options, aim, &mut keys, &watched)?;
     let resolved = match planned {
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),

@@ -20,10 +20,10 @@ use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::{Outcome, Program, Subject};
+use crate::planning::{Aim, Outcome, Program, Subject};
 use crate::signals::Watched;
 use crate::survey::Look;
-use crate::tasks::{self, quoted};
+use crate::tasks;
 use crate::view::verify::{Findings, Progress};
 use crate::{project, view};
 
@@ -78,7 +78,7 @@ pub(crate) fn verify(
         report: &report,
         others: counts.others,
         is_part: !asked.selection().is_all(),
-        mend: &mend(subject),
+        mend: &mend(subject, asked),
     };
     view::verify::show(&findings, asked, context)?;
     context.stages.end("verify");
@@ -98,7 +98,8 @@ pub(crate) fn plan(
 ) -> Outcome<Resolved> {
     let options = &asked.plan;
     let mut keys = subject.passing_keys(context, options);
-    let planned = subject.plan(context, program, options, Purpose::Verify, &mut keys, watched)?;
+    let aim = Aim::of(Purpose::Verify, asked);
+    let planned = subject.plan(context, program, options, aim, &mut keys, watched)?;
     let Ok(resolved) = planned else { return Ok(planned) };
     // A check that the shell cannot read would look like one that fails.
     let world = subject.world(context, options)?.stopped_by(watched.stop());
@@ -122,15 +123,17 @@ pub(crate) fn look(
     stop: &Stop,
     (timeout, direction): (Option<Duration>, Direction),
 ) -> Result<Report, Failure> {
-    let total = match selected(context, asked, resolved)? {
+    let selected = selected(context, asked, resolved)?;
+    let total = match &selected {
         Some(selected) => selected.len(),
         None => Counts::of(&resolved.plan, &context.registry).resources,
     };
+    let is_counted = |path: &str| selected.as_ref().is_none_or(|paths| paths.contains(path));
     let progress = Progress::begin(context, asked, total);
     let jobs = asked.run.jobs.map(Into::into);
     let (selection, key) = (asked.selection(), None);
     let look = Look { subject, resolved, vault, stop, jobs, timeout, selection, direction, key };
-    look.take(context, &asked.plan, &|_| progress.another())
+    look.take(context, &asked.plan, &|news| progress.heard(news, is_counted))
 }
 
 /// The paths of the resources that were selected; none where nothing was said.
@@ -204,10 +207,12 @@ pub(crate) fn described(plan: &Plan, registry: &Registry) -> BTreeSet<Box<str>> 
     found
 }
 
-/// What is typed to bring about what was not found.
-fn mend(subject: &Subject<'_>) -> String {
-    let verb = if subject.loaded.is_config() { "apply " } else { "" };
-    format!("opal {verb}{}", target(subject))
+/// What is typed to bring about what was not found. A task runs whole.
+fn mend(subject: &Subject<'_>, asked: &Asked) -> String {
+    match subject.loaded.is_config() {
+        true => format!("opal apply {}{}", target(subject), asked.selection_words()),
+        false => format!("opal {}", target(subject)),
+    }
 }
 
 /// What is typed to see all that differs.
@@ -215,19 +220,20 @@ pub(crate) fn again(subject: &Subject<'_>) -> String {
     format!("opal verify {} -v", target(subject))
 }
 
-fn target(subject: &Subject<'_>) -> String {
+/// What is typed to name a task, a script or a configuration, with its arguments.
+pub(crate) fn target(subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = Vec::new();
     let task = subject.function.as_deref().and_then(|name| loaded.task(name));
     match task {
         Some(task) => {
             if !project::is_default(&loaded.path) {
-                words.extend(["-f".to_owned(), quoted(&loaded.name)]);
+                words.extend(tasks::option("-f", &loaded.name));
             }
             words.extend(tasks::words(&task, &subject.arguments));
         }
         None => {
-            words.push(quoted(&loaded.name));
+            words.push(tasks::path_word(&loaded.name));
             if let Some(Value::Array(items)) = subject.arguments.get("args") {
                 words.extend(items.iter().map(tasks::word));
             }

@@ -67,14 +67,17 @@ pub(crate) fn commit(source: &Path) -> Option<String> {
     git(&folder, &["rev-parse", "HEAD"])
 }
 
-/// Whether the file of a source is not as that commit has it: changed, or not in it at all.
-pub(crate) fn is_modified(source: &Path) -> bool {
-    let Some(folder) = folder(source) else { return false };
-    let Some(name) = source.file_name().and_then(std::ffi::OsStr::to_str) else { return true };
-    let committed = git(&folder, &["rev-parse", "--verify", "--quiet", &format!("HEAD:./{name}")]);
+/// Whether the file of a source is not as that commit has it: changed, or not in it at all. None where
+/// git cannot say.
+pub(crate) fn is_modified(source: &Path) -> Option<bool> {
+    let folder = folder(source)?;
+    let Some(name) = source.file_name().and_then(std::ffi::OsStr::to_str) else {
+        return Some(true);
+    };
     // Without filters, which are programs that the repository names.
-    let now = git(&folder, &["hash-object", "--no-filters", "--", name]);
-    committed.is_none() || committed != now
+    let now = git(&folder, &["hash-object", "--no-filters", "--", name])?;
+    let committed = git(&folder, &["rev-parse", "--verify", "--quiet", &format!("HEAD:./{name}")]);
+    Some(committed.is_none_or(|committed| committed != now))
 }
 
 fn git(folder: &Path, words: &[&str]) -> Option<String> {

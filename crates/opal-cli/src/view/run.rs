@@ -49,6 +49,7 @@ use crate::dispatch::Context;
 use crate::failure::Failure;
 use crate::options::Asked;
 pub(crate) use report::{Failed, Report};
+pub(crate) use screen::fitting;
 use screen::{Direct, OwnTerminal, Screen, Terminal};
 use state::State;
 pub(crate) use summary::summary_json;
@@ -241,6 +242,8 @@ pub(crate) struct Of<'a> {
     pub(crate) task: Option<&'a str>,
     /// `deploy.opl:12`, of a step that failed.
     pub(crate) place: Option<&'a str>,
+    /// `conf (Web server): template:/etc/app.conf`, of a step that is skipped.
+    pub(crate) label: Option<&'a str>,
 }
 
 impl Audience for Live {

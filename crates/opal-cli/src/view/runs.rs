@@ -167,7 +167,8 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
         });
         facts.push(("arguments", words.collect::<Vec<_>>().join(" ")));
     }
-    let texts = [("commit", "commit"), ("plan", "plan_hash"), ("opal", "opal")];
+    facts.extend(commit(run).map(|commit| ("commit", visible(&commit))));
+    let texts = [("plan", "plan_hash"), ("opal", "opal")];
     let texts = texts.into_iter().filter_map(|(name, key)| Some((name, visible(run.text(key)?))));
     facts.extend(texts);
     if let Some(path) = run.get("contract").and_then(|contract| contract["path"].as_str()) {
@@ -179,6 +180,16 @@ fn facts(run: &Run, paint: Paint) -> Vec<(&'static str, String)> {
     }
     facts.push(("record", visible(&run.folder.display().to_string())));
     facts
+}
+
+/// `abc123, modified` where the source was not as the commit has it.
+fn commit(run: &Run) -> Option<String> {
+    let commit = run.text("commit")?;
+    Some(if is_modified(run) { format!("{commit}, modified") } else { commit.to_owned() })
+}
+
+fn is_modified(run: &Run) -> bool {
+    run.get("modified").and_then(Value::as_bool).unwrap_or_default()
 }
 
 /// The step in words, and what there is to say about its end.

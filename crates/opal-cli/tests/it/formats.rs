@@ -141,6 +141,44 @@ fn uncommitted_changes_of_the_source_are_marked() {
 }
 
 #[test]
+fn records_say_whether_the_source_was_as_committed() {
+    let opal =
+        Opal::machine("fun t() {\n    echo @env.X\n}\n").file(".gitignore", "*.plan\nhome\n");
+    git(&opal, &["init", "-q", "."]);
+    git(&opal, &["add", "."]);
+    git(&opal, &["commit", "-q", "-m", "one"]);
+    let env = [("X", "1")];
+    let shown = |is_modified: bool| {
+        let run = opal.call(&["runs", "show", "last", "--json"]).json()["run"].clone();
+        assert_eq!(run["commit"].as_str().map(str::len), Some(40), "{run}");
+        assert_eq!(run.get("modified").is_some(), is_modified, "{run}");
+        let text = opal.call(&["runs", "show", "last"]);
+        if is_modified {
+            text.says(", modified\n")
+        } else {
+            text.hides("modified")
+        };
+    };
+    opal.call_with(&env, &["t"]).code(0);
+    shown(false);
+    opal.call_with(&env, &["plan", "-o", "c.plan", "t"]).code(0);
+    opal.write("commands.opl", "fun t() {\n    # other\n    echo @env.X\n}\n");
+    opal.call_with(&env, &["t"]).code(0);
+    shown(true);
+    opal.call_with(&env, &["run", "--plan", "c.plan"]).code(0);
+    shown(true);
+    opal.call_with(&[("X", "2")], &["run", "--plan", "c.plan"]).code(76);
+    shown(true);
+    git(&opal, &["commit", "-q", "-a", "-m", "two"]);
+    opal.call_with(&env, &["t"]).code(0);
+    shown(false);
+    opal.call_with(&env, &["-f", "commands.opl", "t", "--no-record"]).code(0);
+    opal.write("new.opl", "true\n");
+    opal.call(&["new.opl"]).code(0);
+    shown(true);
+}
+
+#[test]
 fn diff_names_options_and_arguments_that_no_hash_has() {
     let opal = Opal::machine("fun t(unused = \"a\") {\n    true\n}\n").file("e.env", "X=1\n");
     opal.call(&["plan", "-o", "a.plan", "t"]).code(0);

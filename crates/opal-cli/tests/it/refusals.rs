@@ -160,7 +160,7 @@ fn what_the_policy_does_not_accept_is_refused() {
 fn an_expired_contract_is_refused() {
     let opal = planned(&["--expires", "1s"]);
     std::thread::sleep(std::time::Duration::from_millis(2_100));
-    refused(&opal, &[], 76, "expired").says("it ended at").says("--expires 1s");
+    refused(&opal, &[], 76, "expired").says("it expired at").says("--expires 1s");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_used_contract_is_refused() {
     let opal = planned(&["--once"]);
     run(&opal, &[]).code(0);
     std::fs::remove_file(opal.path().join("out.txt")).unwrap();
-    refused(&opal, &[], 76, "used").says("has had it").says("--once");
+    refused(&opal, &[], 76, "used").says("has already been run").says("--once");
 }
 
 #[test]
@@ -329,13 +329,88 @@ fn a_suggested_command_of_another_root_and_a_script_works_when_pasted() {
 }
 
 #[test]
+fn a_suggested_command_works_whatever_its_files_begin_with() {
+    let opal = machine().file("-do.opl", "echo @env.VERSION(public=true)\n");
+    opal.call(&["plan", "-o", "./-c.plan", "./-do.opl"]).code(0);
+    let now = [("VERSION", "2")];
+    let ran = opal.call_with(&now, &["run", "--plan=-c.plan"]);
+    pasted(&opal, suggested(ran.code(76)), &now);
+    opal.call_with(&now, &["run", "--plan=-c.plan"]).code(0).says("2\n");
+    let ran = opal.call_with(&[("VERSION", "3")], &["run", "--plan", "./-c.plan"]);
+    pasted(&opal, suggested(ran.code(76)), &now);
+}
+
+#[test]
+fn refusals_and_diffs_show_public_values_in_the_lines_of_steps() {
+    let text = "fun deploy() {\n    var all = [@env.VERSION(public=true), @env.TOKEN, \"c\"]\n    \
+                echo @env.VERSION(public=true) @env.TOKEN\n    echo @var.all\n}\n";
+    let opal = Opal::machine(text).env("TOKEN", "canary-token-5150");
+    opal.call_with(&[("VERSION", "1.4.0")], &["plan", "-o", "c.plan", "deploy"]).code(0);
+    let now = [("VERSION", "1.4.1")];
+    for words in [&["run", "--plan", "c.plan"][..], &["plan", "diff", "c.plan"]] {
+        let ran = opal.call_with(&now, words);
+        ran.says("env.VERSION: 1.4.0 in the contract, 1.4.1 now\n")
+            .says("- contract: echo 1.4.0 <17:sha256:")
+            .says("+ now:      echo 1.4.1 <17:sha256:")
+            .hides("canary");
+        for line in ["- contract: echo 1.4.0 <17:sha256:", "+ now:      echo 1.4.1 <17:sha256:"] {
+            let lines = ran.stdout.lines().chain(ran.stderr.lines());
+            let found = lines.filter(|it| it.trim_start().starts_with(line));
+            assert_eq!(found.count(), 2, "an array too: {ran:#?}");
+        }
+        // What the first line says is not said again below it.
+        assert!(!ran.says("VERSION").stderr.contains("- contract: 1.4.0\n"), "{ran:#?}");
+    }
+}
+
+#[test]
+fn a_pipe_as_a_plan_file_is_refused_or_read_and_never_waited_for() {
+    let opal = planned(&[]);
+    let path = opal.path().join("pipe.plan");
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    let ran = opal.call_with(&[("VERSION", "1")], &["run", "--plan", "pipe.plan"]);
+    assert_ne!(ran.code, 0, "{ran:#?}");
+    let ran = opal.call(&["plan", "show", "pipe.plan"]);
+    assert_ne!(ran.code, 0, "{ran:#?}");
+}
+
+#[test]
+fn every_record_of_a_contract_is_in_the_chain_and_no_direct_run() {
+    let opal = planned(&[]);
+    opal.call_with(&[("VERSION", "1.4.0")], &["deploy"]).code(0);
+    let path = opal.path().join("home/.opal/logs/chain.jsonl");
+    assert!(!path.exists(), "a direct run");
+    run(&opal, &[]).code(0);
+    opal.call_with(&[("VERSION", "2")], &["run", "--plan", "c.plan"]).code(76);
+    let bytes = opal.bytes("c.plan");
+    opal.write("c.plan", &bytes[..bytes.len() - 1]);
+    run(&opal, &[]).code(76);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = text.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert_eq!(lines[0]["previous"], "0".repeat(64));
+    let mut before = lines.iter().map(|line| line["previous"].clone()).collect::<Vec<_>>();
+    before.dedup();
+    assert_eq!(before.len(), 3);
+    for line in &lines {
+        let record = opal.path().join("home/.opal/logs/run").join(line["record"].as_str().unwrap());
+        assert!(record.join("summary.json").is_file(), "{line}");
+    }
+    let mode = std::os::unix::fs::MetadataExt::mode(&path.metadata().unwrap());
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
 fn a_policy_can_demand_contracts() {
     let source = "fun deploy() {\n    touch ran\n}\n\nfun test() {\n    true\n}\n";
     let rule = "[[approval]]\ntargets = [\"dep*\"]\ndirect = \"refuse\"\nneeded = 0\n";
     for (text, test) in [("direct = \"refuse\"\n", 77), (rule, 0)] {
         let opal = Opal::machine(source);
         policy(&opal, text);
-        opal.call(&["deploy"]).code(77).says("the policy demands a contract for `deploy`");
+        let ran = opal.call(&["deploy"]);
+        ran.code(77).says("the policy demands a contract for `deploy`");
+        ran.says("`opal plan -o FILE deploy`");
         assert!(!opal.path().join("ran").exists());
         opal.call(&["test"]).code(test);
         opal.call(&["deploy", "--dry-run"]).code(0);

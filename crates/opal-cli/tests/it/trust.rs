@@ -243,7 +243,7 @@ fn a_contract_ends_when_it_says() {
     let opal = with_contract(&["--expires", "1s"]);
     std::thread::sleep(std::time::Duration::from_millis(2_100));
     refused(&opal, &[], 76)
-        .says("it ended at 20")
+        .says("it expired at 20")
         .says("make a new contract: `opal plan -o c.plan --expires 1s deploy`");
     let shown = opal.call(&["plan", "show", "c.plan"]);
     shown.code(0).says("Expires");
@@ -259,7 +259,7 @@ fn a_contract_for_a_single_run_is_not_run_twice() {
     fs::create_dir_all(&ledger).unwrap();
     fs::write(ledger.join(Algorithm::Sha256.digest(&[&opal.bytes("c.plan")]).hex()), "").unwrap();
     refused(&opal, &[], 76)
-        .says("it was made for a single run, and has had it")
+        .says("this single-use contract has already been run")
         .says("make a new contract: `opal plan -o c.plan --once deploy`");
     make(&opal, &["--once"]);
     accepted(&opal, &[]);

@@ -6,7 +6,7 @@ mod hides_nothing;
 mod others;
 mod private;
 
-use crate::support::{Opal, assert_schema};
+use crate::support::{Opal, assert_schema, repository};
 use crate::tree::tree;
 
 /// A directory, a file in it, a link to that, and a command without a check.
@@ -145,6 +145,80 @@ fn looking_changes_nothing_anywhere_and_twice_finds_the_same() {
     }
     let once = statuses(&opal, &["site.yaml"]);
     assert_eq!(statuses(&opal, &["site.yaml"]), once);
+}
+
+/// One step of each type, each in a state that something would be done about.
+const EVERY_TYPE: &str = "\
+version: 1
+vars: {port: 80}
+steps:
+  - {id: absent, type: absent, path: old}
+  - {id: command, type: command, command: touch made, check: test -e made}
+  - {id: copy, type: copy, source: tree, destination: copied, recursive: true, overwrite: true}
+  - {id: content, type: copy, content: x, destination: given, mode: '0600', overwrite: true}
+  - {id: directory, type: directory, path: tree, mode: '0711'}
+  - {id: line, type: line_in_file, file: tree/a, line: z, backup: true}
+  - {id: package, type: package, packages: [no-such-package-of-opal], update: true}
+  - {id: repo, type: repo, url: server, destination: clone, branch: main}
+  - {id: service, type: service, name: no-such-service, state: running, enabled: true}
+  - {id: symlink, type: symlink, source: tree/a, target: link, force: true}
+  - {id: template, type: template, source: t.j2, destination: tree/b, vars: {port: '@var.port'}}
+  - {id: user, type: user, name: no-such-user-of-opal, shell: /bin/sh}
+";
+
+#[test]
+fn verifying_any_resource_changes_nothing_anywhere() {
+    let schema = std::fs::read_to_string(repository().join("docs/schema/config-1.json")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    let mut types = Vec::new();
+    kinds(&schema["properties"]["steps"], &mut types);
+    assert!(types.len() > 10, "{types:?}");
+    for name in types {
+        assert!(EVERY_TYPE.contains(&format!("type: {name},")), "`{name}` is not tried");
+    }
+    let opal = Opal::machine("")
+        .file("site.yaml", EVERY_TYPE)
+        .file("old", "x")
+        .file("tree/a", "a\n")
+        .file("tree/b", "listen 81\n")
+        .file("copied/a", "b\n")
+        .file("given", "y")
+        .file("link", "in the way")
+        .file("t.j2", "listen {{ port }}\n");
+    let git = "git init -q -b main server && cd server && git -c user.name=a -c user.email=a@b \
+               commit -q --allow-empty -m 1 && cd .. && git clone -q server clone && \
+               echo x > clone/new && git -C clone add new";
+    opal.write("make.opl", format!("{git}\n"));
+    opal.call(&["make.opl", "--no-record"]).code(0);
+    let before = tree(&opal.path());
+    for words in [
+        &["verify", "site.yaml"][..],
+        &["verify", "site.yaml", "--verbose"],
+        &["verify", "site.yaml", "--json"],
+        &["apply", "site.yaml", "--dry-run"],
+        &["apply", "site.yaml", "--dry-run", "--json"],
+        &["plan", "site.yaml"],
+    ] {
+        opal.call(words);
+        assert_eq!(tree(&opal.path()), before, "{words:?}");
+    }
+    let found = statuses(&opal, &["site.yaml"]);
+    assert_eq!(found.len(), 12);
+    let satisfied: Vec<_> = found.iter().filter(|(_, status)| status == "satisfied").collect();
+    assert!(satisfied.is_empty(), "each has something to do: {satisfied:?}");
+}
+
+/// Every `type` of a step that the schema knows.
+fn kinds(schema: &serde_json::Value, into: &mut Vec<String>) {
+    match schema {
+        serde_json::Value::Object(fields) => {
+            let kind = fields.get("type").and_then(|kind| kind.get("const"));
+            into.extend(kind.and_then(|kind| kind.as_str()).map(str::to_owned));
+            fields.values().for_each(|value| kinds(value, into));
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| kinds(item, into)),
+        _ => {}
+    }
 }
 
 #[test]

@@ -130,6 +130,12 @@ fn is_one_word(text: &str) -> bool {
 }
 
 impl Difference {
+    /// The reads that led to it, without the value itself, which the words have already.
+    pub fn other_causes(&self) -> impl Iterator<Item = &Cause> {
+        let own = self.key.as_deref().map(cause::name);
+        self.causes.iter().filter(move |it| own.as_deref() != Some(&cause::name(&it.key)))
+    }
+
     /// Whether it is about what runs, not about which values it runs with.
     #[must_use]
     pub fn is_structural(&self) -> bool {

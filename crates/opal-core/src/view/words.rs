@@ -21,9 +21,11 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(super) struct Words<'a> {
     plan: &'a Plan,
-    /// For a reader of this one plan: public values in clear, heads as they were written. Texts to
-    /// be compared have what steered a construct instead, where something did.
+    /// For a reader of this one plan: heads as they were written. Texts to be compared have what
+    /// steered a construct instead, where something did.
     for_reader: bool,
+    /// Whether public values are in clear.
+    is_clear: bool,
     /// What a run shows of values that are not public.
     visible: Option<&'a BTreeMap<Key, Value>>,
     /// Whether a step may have more than one line.
@@ -50,13 +52,25 @@ enum Notes {
 impl<'a> Words<'a> {
     /// Without numbers, with a placeholder for every value, and the same for a plan and its file.
     pub(super) fn exact(plan: &'a Plan) -> Self {
-        let notes = Notes::None;
-        Self { plan, for_reader: false, visible: None, has_lines: false, notes, defaults: None }
+        Self {
+            plan,
+            for_reader: false,
+            is_clear: false,
+            visible: None,
+            has_lines: false,
+            notes: Notes::None,
+            defaults: None,
+        }
+    }
+
+    /// The same with public values in clear.
+    pub(super) fn compared(plan: &'a Plan) -> Self {
+        Self { is_clear: true, ..Self::exact(plan) }
     }
 
     /// Without numbers, with public values in clear, and others as far as a run shows them.
     pub(super) fn running(plan: &'a Plan, visible: &'a BTreeMap<Key, Value>) -> Self {
-        Self { for_reader: true, visible: Some(visible), ..Self::exact(plan) }
+        Self { for_reader: true, visible: Some(visible), ..Self::compared(plan) }
     }
 
     /// Without the arguments that `registry` knows as the default.
@@ -79,7 +93,7 @@ impl<'a> Words<'a> {
             false => Notes::Resolved { wanted, numbers: BTreeMap::new(), row: Vec::new() },
         };
         let defaults = view.registry.filter(|_| !view.with_defaults);
-        Self { plan, for_reader: true, visible: None, has_lines: true, notes, defaults }
+        Self { for_reader: true, has_lines: true, notes, defaults, ..Self::compared(plan) }
     }
 
     /// The arguments of a step that are shown.
@@ -283,7 +297,7 @@ impl<'a> Words<'a> {
         let number = self.notes.number(key);
         ink.write(&number.map_or_else(String::new, superscript));
         match self.plan.values.get(key) {
-            Some(PlanValue { public: Some(value), .. }) if self.for_reader => {
+            Some(PlanValue { public: Some(value), .. }) if self.is_clear => {
                 ink.styled(Style::Value, &clear(value));
             }
             Some(_) if let Some(value) = self.visible.and_then(|visible| visible.get(key)) => {

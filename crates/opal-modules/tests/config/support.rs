@@ -12,6 +12,7 @@ use opal_core::{Diagnostic, LineIndex, Registry};
 use opal_modules::config::{self, Config};
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, Unplanned, plan};
+use opal_runtime::selection::Selection;
 use opal_runtime::unit::Unit;
 use opal_runtime::world::MemoryWorld;
 use opal_runtime::{Words, check, decorators, lower};
@@ -68,6 +69,7 @@ pub(crate) fn plan_of(
         arguments: &arguments,
         algorithm: Algorithm::Sha256,
         purpose: Purpose::Contract,
+        selection: Selection::default(),
     };
     match plan(&request, &MemoryWorld::default(), &mut NoKeys) {
         Ok(resolved) => Ok(resolved.plan),

@@ -12,6 +12,7 @@ use opal_modules::module::keep::{Evidence, ToolStep};
 use opal_runtime::execute::{self, Job, Outcome};
 use opal_runtime::keys::KeyError;
 use opal_runtime::plan::{Draw, Keys, Purpose, Request, plan};
+use opal_runtime::selection::Selection;
 use opal_runtime::session::{Closed, LocalSession, Setup};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
@@ -58,6 +59,7 @@ fn run(source: &str, folder: &Path, evidence: &Evidence<'_>, vault: &Vault) -> O
         arguments: &arguments,
         algorithm: Algorithm::Sha256,
         purpose: Purpose::Contract,
+        selection: Selection::default(),
     };
     let resolved = plan(&request, &MemoryWorld::default(), &mut NoKeys);
     let resolved = resolved.unwrap_or_else(|errors| panic!("{errors:?}"));

@@ -145,6 +145,9 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
     let values = Values { known: job.values, lets: None };
     walk(&job.plan.steps, &mut |step| {
+        if job.passes_over(step) {
+            return;
+        }
         if let Err(trouble) = has_values(step, values) {
             found.push(of(step, trouble));
         }

@@ -119,7 +119,11 @@ impl<'h, 'p> Actor<'h, 'p> {
     ) -> Result<T, Halt> {
         match (result, under.limit) {
             (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
-                let late = self.walk.late(&self.begun.step.path);
+                let path = &self.begun.step.path;
+                let late = self.walk.late(path);
+                if let Some(first) = late.first() {
+                    lock(&self.walk.tally).blamed.insert(path.clone(), first.step.clone());
+                }
                 let message = format!("timed out after {}{}", limit.duration, blamed(&late));
                 let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
                 Err(self.fail(TIMED_OUT, trouble))

@@ -17,6 +17,8 @@ pub(super) struct Tally<'p> {
     pub(super) failed: BTreeMap<Box<str>, FailedStep>,
     /// By path: steps that timed out, until the step whose limit it was reports them.
     pub(super) late: BTreeMap<Box<str>, Late>,
+    /// By the path of the step whose limit it was: the first step in it that timed out.
+    pub(super) blamed: BTreeMap<Box<str>, FailedStep>,
 }
 
 /// A step that timed out.

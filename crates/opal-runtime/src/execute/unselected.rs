@@ -7,10 +7,9 @@ use std::collections::BTreeSet;
 
 use opal_core::action::Halt;
 use opal_core::plan::Step;
-use opal_core::record::Kind;
+use opal_core::record::{Kind, NOT_SELECTED};
 use opal_core::resource::{self, Status};
 
-use super::Walk;
 use super::from::is_leaf;
 use super::here::Here;
 use super::inputs::inputs;
@@ -19,11 +18,18 @@ use super::resource::Fate;
 use super::screen::lock;
 use super::values::Values;
 use super::walk::go_on;
+use super::{Job, Walk};
+
+impl Job<'_> {
+    /// Whether a step is left out.
+    pub(super) fn passes_over(&self, step: &Step) -> bool {
+        is_leaf(step) && self.selected.is_some_and(|selected| !selected.contains(&step.path))
+    }
+}
 
 impl<'p> Walk<'p> {
     pub(super) fn is_unselected(&self, step: &Step) -> bool {
-        let selected = self.job.selected;
-        is_leaf(step) && selected.is_some_and(|selected| !selected.contains(&step.path))
+        self.job.passes_over(step)
     }
 
     /// Skips a step, and notes what those that depend on it have to know.
@@ -31,7 +37,7 @@ impl<'p> Walk<'p> {
         go_on(&here.stop)?;
         lock(&self.tally).skipped();
         let (path, decorator) = (&*step.path, &*step.decorator);
-        let why = Some(self.job.vault.scrub("not selected"));
+        let why = Some(self.job.vault.scrub(NOT_SELECTED));
         self.tell(Kind::Skipped { path, decorator, why }, here)?;
         if self.is_prerequisite(step) {
             let fate = self.fate_of_unselected(step, here);

@@ -258,8 +258,8 @@ impl<'a> Planner<'a> {
         if let Cell::Node(id) = cell {
             roots.push(*id);
             // A quick plan asks nothing that takes time, so there is nothing to gain. Of a plan for
-            // verifying it is not known yet what is needed.
-            if !self.graph.quick && self.request.purpose != super::Purpose::Verify {
+            // verifying, or for some of its steps, it is not known yet what is needed.
+            if !self.graph.quick && !self.request.is_partial() {
                 let waiting = self.demands[self.asked..].iter();
                 roots.extend(waiting.filter_map(|demand| match demand.cell {
                     Cell::Node(id) => Some(id),

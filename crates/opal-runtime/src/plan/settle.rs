@@ -24,7 +24,7 @@ pub(super) fn settle(
     mut steps: Vec<Step>,
     keys: &mut dyn Keys,
 ) -> Result<Resolved, Unplanned> {
-    if planner.request.purpose == Purpose::Verify {
+    if planner.request.is_partial() {
         needed::force(&mut planner, &steps);
     } else {
         let cells = planner.demands.iter().map(|demand| &demand.cell);

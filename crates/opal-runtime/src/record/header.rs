@@ -73,7 +73,7 @@ pub enum Reason {
     /// The policy does not accept it for another reason: its signer, its age.
     NotTrusted,
     Expired,
-    /// It was made for a single run, and has had it.
+    /// It is a single-use contract, and has been run.
     Used,
     /// There is no plan to compare it with.
     NotPlannable,
@@ -126,6 +126,8 @@ pub struct Ending<'a> {
     pub hidden: &'a [Box<str>],
     /// What a run of a contract has left of its resources.
     pub resources: Vec<Seen>,
+    /// Whether the source had changes that its commit does not have, where that is known.
+    pub modified: Option<bool>,
 }
 
 /// The step that a run failed at.
@@ -188,6 +190,9 @@ impl Header<'_> {
         ending.hidden(&mut line);
         line.maybe("host", self.host.as_deref());
         line.text("id", self.id.as_str());
+        if ending.modified == Some(true) {
+            line.flag("modified", true);
+        }
         line.text("opal", self.version);
         line.number("pid", self.pid);
         self.place(&mut line, vault);

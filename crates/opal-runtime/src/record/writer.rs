@@ -12,10 +12,11 @@ use opal_core::record::{Event, Kind, Shown, Stream};
 use opal_core::view::{Json, PlanView};
 use rustix::fs::FlockOperation;
 
-use super::header::{Ending, Header};
+use super::header::{Ending, Header, Refusal};
 use super::output::Output;
 use super::{
-    CONTRACT, EVENTS, FOLDER, PLAN, RunId, SUMMARY, UNFINISHED, again, hide, line, retention,
+    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, RunId, SUMMARY, UNFINISHED, again, chain, hide, line,
+    retention,
 };
 use crate::root::{Root, RootError, Why};
 use crate::vault::Vault;
@@ -29,6 +30,8 @@ pub struct Writer<'a> {
     vault: &'a Vault,
     /// How much it knew at the beginning.
     known: u64,
+    /// Where the records of all targets are, and what is said about them.
+    logs: PathBuf,
     /// Of all runs of the target.
     target: PathBuf,
     folder: PathBuf,
@@ -69,6 +72,7 @@ impl<'a> Writer<'a> {
         sync: bool,
     ) -> Result<Self, RootError> {
         let target = root.directory(&format!("{FOLDER}/{}", folder_name(header.target)))?;
+        let logs = root.path().join(LOGS);
         let folder = target.join(header.id.as_str());
         // Under its own name the record appears only when it says what it is of, and is locked.
         let unfinished = target.join(format!("{UNFINISHED}{}", header.id));
@@ -91,7 +95,7 @@ impl<'a> Writer<'a> {
         let state = State { events, outputs: BTreeMap::new() };
         let state = Mutex::new(state);
         let trouble = OnceLock::new();
-        Ok(Self { header, vault, known, target, folder, sync, state, trouble })
+        Ok(Self { header, vault, known, logs, target, folder, sync, state, trouble })
     }
 
     #[must_use]
@@ -120,7 +124,7 @@ impl<'a> Writer<'a> {
         // Held until the summary is there: who has no summary and no lock has crashed.
         let again = if has_learnt { again::scrub(&self.folder, self.vault) } else { Ok(None) };
         let summed = self.summary(ending);
-        let Self { target, state, trouble, .. } = self;
+        let Self { header, logs, target, folder, state, trouble, .. } = self;
         // Only who has ended may be removed.
         drop(state);
         if let Some(unwritten) = trouble.into_inner() {
@@ -128,8 +132,17 @@ impl<'a> Writer<'a> {
         }
         finished.and(summed).map_err(Unwritten)?;
         again.map_err(Unwritten)?;
+        if header.contract.is_some() {
+            chain::add(&logs, &folder, ending.at).map_err(Unwritten)?;
+        }
         retention::after_run(&target);
         Ok(())
+    }
+
+    /// Ends the record of a contract that is refused after all.
+    pub fn refuse(mut self, refusal: Refusal, ending: &Ending<'_>) -> Result<(), Unwritten> {
+        self.header.refusal = Some(refusal);
+        self.finish(ending)
     }
 
     fn last_lines(&self, ending: &Ending<'_>) -> Result<(), RootError> {

@@ -16,7 +16,7 @@ use super::crew::{Crew, Task};
 use super::details::{self, Sight};
 use super::look::{Limit, Looked, limit, out_of_time};
 use super::rehearse::Found;
-use super::{MAX_JOBS, Survey};
+use super::{MAX_JOBS, Progress, Survey};
 use crate::execute::{Unready, Values, inputs, is_open};
 use crate::stop::{Order, Stop};
 
@@ -37,7 +37,7 @@ pub(super) struct Round<'r, 'p> {
     ready: BTreeSet<usize>,
     running: BTreeMap<usize, Running>,
     crew: Crew,
-    tell: &'r (dyn Fn(&Verification) + Sync),
+    tell: &'r (dyn Fn(Progress<'_>) + Sync),
 }
 
 struct Node<'r, 'p> {
@@ -71,7 +71,7 @@ impl<'r, 'p> Round<'r, 'p> {
     pub(super) fn new(
         survey: &'r Survey<'p>,
         found: &'r [Found<'p>],
-        tell: &'r (dyn Fn(&Verification) + Sync),
+        tell: &'r (dyn Fn(Progress<'_>) + Sync),
     ) -> Result<Self, Unready> {
         let nodes = found.iter().map(|found| Node {
             found,
@@ -189,6 +189,7 @@ impl<'r, 'p> Round<'r, 'p> {
         };
         let limit = limit(&inputs, self.survey.timeout);
         let stop = self.survey.stop.limited(limit.time, GRACE);
+        (self.tell)(Progress::Began(resource::name(self.survey.plan, found.step)));
         self.running.insert(index, Running { at, since: Instant::now(), limit });
         self.crew.give(self.task(index, inputs, spot, stop, limit));
     }
@@ -206,17 +207,11 @@ impl<'r, 'p> Round<'r, 'p> {
         Task { index, verify, inputs, session, base, spot, stop, limit }
     }
 
-    /// What it depends on and is missing or blocked: `a (missing)`.
-    fn unmet(&self, index: usize) -> Vec<String> {
-        let plan = self.survey.plan;
-        let unmet = self.nodes[index].after.iter().filter_map(|&other| {
-            let node = &self.nodes[other];
-            let status = node.verification.as_ref()?.status;
-            let name = resource::name(plan, node.found.step);
-            matches!(status, Status::Missing | Status::Blocked)
-                .then(|| format!("{name} ({})", status.name()))
-        });
-        unmet.collect()
+    /// What it depends on and is missing or blocked.
+    fn unmet(&self, index: usize) -> Vec<&Verification> {
+        let before = self.nodes[index].after.iter();
+        let before = before.filter_map(|&other| self.nodes[other].verification.as_ref());
+        before.filter(|it| matches!(it.status, Status::Missing | Status::Blocked)).collect()
     }
 
     fn answered(&mut self, index: usize, looked: Looked, took: Duration) {
@@ -271,9 +266,7 @@ impl<'r, 'p> Round<'r, 'p> {
 
     fn settle(&mut self, index: usize, seen: Seen) {
         let verification = self.verification(index, seen);
-        if self.nodes[index].is_asked {
-            (self.tell)(&verification);
-        }
+        (self.tell)(Progress::Ended(&verification));
         self.nodes[index].verification = Some(verification);
         for other in std::mem::take(&mut self.nodes[index].before) {
             let node = &mut self.nodes[other];
@@ -287,7 +280,9 @@ impl<'r, 'p> Round<'r, 'p> {
     /// The one place where what was found becomes something that may be seen.
     fn verification(&self, index: usize, Seen { found: look, at, took }: Seen) -> Verification {
         let Survey { plan, vault, direction, .. } = self.survey;
-        let (found, unmet) = (self.nodes[index].found, self.unmet(index).join(", "));
+        let (found, waits_for) = (self.nodes[index].found, self.unmet(index));
+        let named = waits_for.iter().map(|it| format!("{} ({})", it.id, it.status.name()));
+        let unmet = named.collect::<Vec<_>>().join(", ");
         let by_prerequisite = !unmet.is_empty();
         let (mut digest, mut refusal) = (None, None);
         let scrub_all = |lines: &[String]| lines.iter().map(|line| vault.scrub(line)).collect();
@@ -318,6 +313,7 @@ impl<'r, 'p> Round<'r, 'p> {
             details,
             blocked,
             refusal,
+            unmet: waits_for.iter().map(|it| it.path.clone()).collect(),
             digest,
             took,
             at,

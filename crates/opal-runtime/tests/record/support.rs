@@ -121,6 +121,7 @@ pub(crate) fn ending(status: Status, code: i32) -> Ending<'static> {
         beside: Vec::new(),
         hidden: &[],
         resources: Vec::new(),
+        modified: None,
     }
 }
 

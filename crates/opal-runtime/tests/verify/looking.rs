@@ -11,7 +11,7 @@ use opal_runtime::selection::Selection;
 use opal_runtime::session::{LoggedSession, Session};
 use opal_runtime::stop::Stop;
 use opal_runtime::vault::Vault;
-use opal_runtime::verify::{Direction, Report, Survey, USUAL_JOBS, verify};
+use opal_runtime::verify::{Direction, Progress, Report, Survey, USUAL_JOBS, verify};
 
 use crate::planning::Project;
 use crate::things::THING;
@@ -74,7 +74,11 @@ impl Looking {
             key: self.key.as_ref(),
             clock: || SystemTime::UNIX_EPOCH,
         };
-        let tell = |it: &Verification| told.lock().unwrap().push(it.id.clone());
+        let tell = |news: Progress<'_>| {
+            if let Progress::Ended(it) = news {
+                told.lock().unwrap().push(it.id.clone());
+            }
+        };
         let report = verify(&survey, &tell)?;
         Ok(Looked { report, told: told.into_inner().unwrap() })
     }

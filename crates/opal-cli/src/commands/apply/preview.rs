@@ -86,7 +86,8 @@ pub(crate) fn below(
         file: &subject.loaded.name,
         report: &report,
         effects: &effects,
-        others: counts.others,
+        // Steps that describe nothing cannot be selected.
+        others: if asked.selection().is_all() { counts.others } else { 0 },
     };
     view::verify::preview(&preview, asked, context)?;
     let is_blocked = effects.contains(&Effect::Blocked);
@@ -101,6 +102,10 @@ fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
         Status::Unknown if left_open.contains(&*it.path) => Effect::Open,
         _ => effect(it),
     };
+    let selected: BTreeSet<&str> = report.verifications.iter().map(|it| &*it.path).collect();
+    // What it depends on is not selected, and so stays missing or blocked.
+    let is_cut_off = |it: &Verification| it.unmet.iter().any(|path| !selected.contains(&**path));
+    let effect = |it: &Verification| if is_cut_off(it) { Effect::Blocked } else { effect(it) };
     let mut effects: Vec<Effect> = report.verifications.iter().map(effect).collect();
     let dependents = dependents(resolved, report);
     let is_blocked = |index: &usize| effects[*index] == Effect::Blocked;

@@ -8,7 +8,7 @@ use crate::dispatch::Context;
 use crate::options::Asked;
 use crate::planning::Subject;
 use crate::project;
-use crate::tasks::{self, quoted};
+use crate::tasks::{self, option, path_word};
 
 /// Of a task, a script or a configuration. Options of opal stand before what has options of the same name, and
 /// before a script, whose words are all its own.
@@ -18,19 +18,19 @@ pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
     words.extend(options(context, asked));
     if loaded.is_config() {
         words.insert(1, "apply".to_owned());
-        words.extend([quoted(&loaded.name), "--resume".to_owned()]);
-        return words.join(" ");
+        words.extend([path_word(&loaded.name), "--resume".to_owned()]);
+        return words.join(" ") + &asked.selection_words();
     }
     let task = subject.function.as_deref().and_then(|name| loaded.task(name));
     let Some(task) = task else {
-        words.extend(["--resume".to_owned(), quoted(&loaded.name)]);
+        words.extend(["--resume".to_owned(), path_word(&loaded.name)]);
         if let Some(Value::Array(items)) = subject.arguments.get("args") {
             words.extend(items.iter().map(tasks::word));
         }
         return words.join(" ");
     };
     if !project::is_default(&loaded.path) {
-        words.extend(["-f".to_owned(), quoted(&loaded.name)]);
+        words.extend(option("-f", &loaded.name));
     }
     let given = tasks::words(&task, &subject.arguments);
     if task.is_reserved() {
@@ -51,7 +51,8 @@ pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
 pub(crate) fn contract(context: &Context<'_>, asked: &Asked, path: &Path) -> String {
     let mut words = vec!["opal run".to_owned()];
     words.extend(options(context, asked));
-    words.extend(["--plan".to_owned(), quoted(&path.display().to_string()), "--resume".to_owned()]);
+    words.extend(option("--plan", &path.display().to_string()));
+    words.push("--resume".to_owned());
     words.join(" ")
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn contract(context: &Context<'_>, asked: &Asked, path: &Path) -> Str
 fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
     let plan = &asked.plan;
     let mut words = Vec::new();
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), quoted(&value)]);
+    let mut option = |name: &str, value: String| words.extend(option(name, &value));
     if let Some(root) = plan.root.as_ref().or(context.typed.root.as_ref()) {
         option("--root", root.display().to_string());
     }

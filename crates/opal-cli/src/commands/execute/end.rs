@@ -62,10 +62,11 @@ impl End<'_> {
             beside: outcome.beside.iter().map(|step| recorded(step, vault)).collect(),
             hidden: &outcome.hidden,
             resources: self.resources.clone(),
+            modified: None,
         };
         let id = recording.id().map(ToString::to_string);
         let folder = recording.folder().map(PathBuf::from);
-        let kept = recording.finish(&ending);
+        let kept = recording.finish(ending);
         let is_open = matches!(outcome.halt, Some(Halt::Failed(_) | Halt::Stopped(_)));
         // Every step has run: there is nothing to go on with.
         let is_open = is_open && !outcome.is_undone;

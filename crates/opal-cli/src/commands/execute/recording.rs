@@ -4,15 +4,18 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::SystemTime;
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
 
 use opal_core::Value;
 use opal_core::contract::plan_hash;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Plan, Target};
-use opal_core::record::{Event, Shown, Stream};
+use opal_core::record::{Counts, Event, Shown, Status, Stream};
 use opal_core::view::PlanView;
-use opal_runtime::record::{Contract, Drifted, Ending, Header, Lines, RunId, Unwritten, Writer};
+use opal_runtime::record::{
+    Contract, Drifted, Ending, Header, Lines, Refusal, RunId, Unwritten, Writer,
+};
 use opal_runtime::vault::Vault;
 use opal_runtime::witness::{Recorder, Unrecorded};
 
@@ -30,6 +33,8 @@ pub(super) struct Recording<'a> {
     /// Who keeps it in another form.
     told: Option<&'a dyn Recorder>,
     debug: Option<Debugged>,
+    /// Whether the source is as its commit has it; git says it while the first steps run.
+    modified: Option<JoinHandle<Option<bool>>>,
 }
 
 /// The argument of a plan that says which module it is of.
@@ -93,23 +98,29 @@ impl<'a> Recording<'a> {
         context: &Context<'_>,
         asked: &Asked,
         header: Header<'a>,
-        (plan, vault): (&Plan, &'a Vault),
+        (source, plan, vault): (&Path, &Plan, &'a Vault),
         told: Option<&'a dyn Recorder>,
     ) -> Result<Self, Failure> {
         // Who asks for every event on the disk does not want to go on without.
         let is_needed = header.contract.is_some() || asked.run.sync;
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
         let announced = lines.is_some().then(|| header.clone());
+        let is_committed = header.commit.is_some();
         let writer = match asked.run.no_record {
             true => None,
             false => writer(context, asked, header, (plan, vault), is_needed)?,
         };
+        let source = source.to_owned();
+        let git = std::thread::Builder::new().name("git".to_owned());
+        let modified = (is_committed && writer.is_some())
+            .then(|| git.spawn(move || planning::is_modified(&source)).ok())
+            .flatten();
         // Only now: what was told to have started is told to have ended.
         if let (Some(lines), Some(header)) = (&lines, &announced) {
             // What cannot be told is noticed at the first step.
             let _ = lines.start(header, vault);
         }
-        Ok(Self { writer, is_needed, lines, told, debug: asked.plan.debug })
+        Ok(Self { writer, is_needed, lines, told, debug: asked.plan.debug, modified })
     }
 
     pub(super) fn folder(&self) -> Option<&Path> {
@@ -121,7 +132,20 @@ impl<'a> Recording<'a> {
     }
 
     /// The last words. What could not be kept is a failure of its own.
-    pub(super) fn finish(self, ending: &Ending<'_>) -> Result<(), Failure> {
+    pub(super) fn finish(self, ending: Ending<'_>) -> Result<(), Failure> {
+        self.end(ending, None)
+    }
+
+    /// The last words about a run that is refused after all.
+    pub(super) fn refuse(self, failure: &Failure) -> Result<(), Failure> {
+        let message = failure.message.clone();
+        let refusal = failure.refusal.map(|reason| Refusal { reason, message });
+        self.end(refused(failure), refusal)
+    }
+
+    fn end(mut self, ending: Ending<'_>, refusal: Option<Refusal>) -> Result<(), Failure> {
+        let modified = self.modified.take().and_then(|git| git.join().ok()).flatten();
+        let ending = &Ending { modified, ..ending };
         let told = self.lines.map_or(Ok(()), |lines| {
             let _ = lines.finish(ending);
             match lines.trouble() {
@@ -129,7 +153,11 @@ impl<'a> Recording<'a> {
                 None => Ok(()),
             }
         });
-        match self.writer.map_or(Ok(()), |writer| writer.finish(ending)) {
+        let kept = self.writer.map_or(Ok(()), |writer| match refusal {
+            Some(refusal) => writer.refuse(refusal, ending),
+            None => writer.finish(ending),
+        });
+        match kept {
             Err(unwritten) if self.is_needed => Err(unrecorded(&unwritten)),
             Err(unwritten) => {
                 view::record::incomplete(&unwritten.cause().to_string());
@@ -149,6 +177,21 @@ impl<'a> Recording<'a> {
             Err(_) if !self.is_needed => Ok(()),
             kept => kept,
         }
+    }
+}
+
+fn refused(failure: &Failure) -> Ending<'static> {
+    Ending {
+        at: SystemTime::now(),
+        took: Duration::ZERO,
+        status: Status::Refused,
+        code: i32::from(failure.exit.code()),
+        counts: Counts::default(),
+        failed: None,
+        beside: Vec::new(),
+        hidden: &[],
+        resources: Vec::new(),
+        modified: None,
     }
 }
 

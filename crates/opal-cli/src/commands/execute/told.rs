@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::Value;
 use opal_core::plan::{Arg, Plan, Step};
 use opal_core::record::{Event, Kind, Shown, Stream};
+use opal_core::{Registry, Value, resource};
 use opal_runtime::session::Closed;
+use opal_runtime::vault::Vault;
 use opal_runtime::witness::{Audience, Progress};
 
 use super::end::find;
@@ -17,6 +18,8 @@ use crate::view::run::{Live, Of};
 pub(super) struct Told<'a> {
     live: &'a Live,
     plan: &'a Plan,
+    registry: &'a Registry,
+    vault: &'a Vault,
     /// The source: its name for people, and its text.
     file: String,
     text: &'a str,
@@ -27,14 +30,19 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    pub(super) fn new(live: &'a Live, context: &Context<'_>, errand: &'a Errand<'a>) -> Self {
+    pub(super) fn new(
+        (live, vault): (&'a Live, &'a Vault),
+        context: &'a Context<'_>,
+        errand: &'a Errand<'a>,
+    ) -> Self {
         let (plan, loaded) = (&errand.resolved.plan, errand.subject.loaded);
         let target = recording::target(&loaded.path, plan);
         let mut tasks = BTreeMap::new();
         calls(&plan.steps, &mut tasks);
         live.begin(target);
         let file = context.ambient.in_workspace(&loaded.path);
-        Self { live, plan, file, text: &loaded.text, target, tasks }
+        let registry = &context.registry;
+        Self { live, plan, registry, vault, file, text: &loaded.text, target, tasks }
     }
 
     /// The innermost function that a step is in; none where the plan calls none.
@@ -45,6 +53,13 @@ impl<'a> Told<'a> {
         let ends = path.rmatch_indices('.').map(|(end, _)| end);
         let called = ends.filter_map(|end| self.tasks.get(&path[..end]).copied()).next();
         Some(called.unwrap_or(self.target))
+    }
+
+    /// By what people call it.
+    fn label(&self, path: &str) -> Option<String> {
+        let step = find(self.plan, path)?;
+        let label = resource::label(self.plan, step, resource::described(step, self.registry)?)?;
+        Some(self.vault.scrub(&label).text().into_owned())
     }
 
     fn place(&self, path: &str) -> Option<String> {
@@ -74,15 +89,19 @@ impl Audience for Told<'_> {
     fn event(&self, event: &Event<'_>) {
         match &event.kind {
             Kind::Started(step) if !step.is_block => {
-                self.live.told(event, Of { task: self.task(step.path), place: None });
+                self.live.told(event, Of { task: self.task(step.path), ..Of::default() });
             }
             Kind::Finished(step) if !step.end.is_good() => {
                 let place = self.place(step.path);
-                self.live.told(event, Of { task: None, place: place.as_deref() });
+                self.live.told(event, Of { place: place.as_deref(), ..Of::default() });
             }
             Kind::Caught { path, .. } => {
                 let place = self.place(path);
-                self.live.told(event, Of { task: None, place: place.as_deref() });
+                self.live.told(event, Of { place: place.as_deref(), ..Of::default() });
+            }
+            Kind::Skipped { path, .. } => {
+                let label = self.label(path);
+                self.live.told(event, Of { label: label.as_deref(), ..Of::default() });
             }
             _ => self.live.told(event, Of::default()),
         }

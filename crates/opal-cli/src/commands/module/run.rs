@@ -28,10 +28,10 @@ use crate::commands::plan;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
-use crate::planning::Subject;
+use crate::planning::{Aim, Subject};
 use crate::signals::Watched;
 use crate::source::Loaded;
-use crate::tasks::quoted;
+use crate::tasks::{option, quoted};
 use crate::view::module as view;
 
 /// How long tools have to end once they are asked to: who makes something elsewhere has to wait for it,
@@ -171,7 +171,8 @@ pub(crate) fn one(
         Err(exit) => return Ok(exit),
     };
     let mut keys = subject.own_keys(context, &asked.plan);
-    let planned = subject.plan(context, &checked, &asked.plan, Purpose::Run, &mut keys, watched)?;
+    let aim = Aim::of(Purpose::Run, asked);
+    let planned = subject.plan(context, &checked, &asked.plan, aim, &mut keys, watched)?;
     let resolved = match planned {
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
@@ -363,7 +364,7 @@ pub(crate) fn typed(target: &Target, spec: Option<&Path>) -> Option<Vec<String>>
         ("--state-instance", text(INSTANCE)),
     ];
     for (name, value) in options {
-        words.extend(value.into_iter().flat_map(|value| [name.to_owned(), quoted(value)]));
+        words.extend(value.into_iter().flat_map(|value| option(name, value)));
     }
     words.extend(text(SKIP).map(|reason| format!("--skip-preflight={}", quoted(reason))));
     Some(words)

@@ -8,13 +8,13 @@ use std::time::SystemTime;
 
 use opal_core::Value;
 use opal_core::contract::{
-    Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source, SourceFile,
+    Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source,
 };
 use opal_runtime::atomic::{self, Unfinished};
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::execute;
 use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
-use opal_runtime::plan::{Keys, Resolved, source_hash};
+use opal_runtime::plan::{Keys, Resolved};
 use opal_runtime::record::Reason;
 use opal_runtime::regular;
 use opal_runtime::selection::Selection;
@@ -22,6 +22,7 @@ use opal_runtime::vault::Vault;
 use opal_runtime::verify::Direction;
 
 use super::show;
+use super::sources::sources;
 use crate::commands::execute::recording::MODULE;
 use crate::commands::module;
 use crate::dispatch::Context;
@@ -152,13 +153,12 @@ fn provenance(
 ) -> Result<Provenance, Failure> {
     let path = &subject.loaded.path;
     let near = relative(path)?;
-    let digest = source_hash(options.algorithm.unwrap_or_default(), &subject.loaded.text);
     let commit = planning::commit(path);
     Ok(Provenance {
         compiler: env!("CARGO_PKG_VERSION").into(),
-        source: Some(Source { path: near.clone(), absolute: absolute(path) }),
-        sources: vec![SourceFile { path: near, digest }],
-        modified: commit.is_some() && planning::is_modified(path),
+        source: Some(Source { path: near, absolute: absolute(path) }),
+        sources: sources(subject, options.algorithm.unwrap_or_default())?,
+        modified: commit.is_some() && planning::is_modified(path) != Some(false),
         commit,
         options: kept_options(context, options, &subject.arguments),
         generated_by: context.ambient.user.clone(),
@@ -209,7 +209,7 @@ fn absolute(path: &Path) -> String {
 }
 
 /// The source from here, so that another checkout finds its own.
-fn relative(path: &Path) -> Result<String, Failure> {
+pub(super) fn relative(path: &Path) -> Result<String, Failure> {
     if path.is_relative() {
         return Ok(path.display().to_string());
     }

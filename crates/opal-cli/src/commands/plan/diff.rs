@@ -9,6 +9,7 @@ use opal_core::contract::{self, Contract};
 use opal_runtime::plan::Keys;
 
 use super::contract::{look, open, read_file};
+use crate::commands::module::run::SKIP;
 use crate::commands::{run, verify};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -104,7 +105,8 @@ fn said(contract: &Contract) -> BTreeMap<String, String> {
         let values: Vec<String> = values.iter().map(|value| tasks::quoted(value)).collect();
         (format!("--{name}"), values.join(" "))
     });
-    let arguments = contract.plan().target.arguments.iter();
+    // The reason is among the options already.
+    let arguments = contract.plan().target.arguments.iter().filter(|(name, _)| *name != SKIP);
     let arguments = arguments.map(|(name, value)| (format!("argument {name}"), tasks::word(value)));
     let mut said: BTreeMap<String, String> = options.chain(arguments).collect();
     if let Some(end) = made.expires {

@@ -100,11 +100,13 @@ pub(crate) fn may_draw(
     ))
 }
 
-/// Refuses a run without a contract, where the rules demand one. `target` is what a record calls it.
+/// Refuses a run without a contract, where the rules demand one. `target` is what a record calls it,
+/// `words` what is typed to plan it.
 pub(crate) fn may_run_directly(
     context: &Context<'_>,
     options: &PlanOptions,
     (source, target): (&Path, &str),
+    words: &str,
 ) -> Result<(), Failure> {
     let policy = policy(context, options, &Required::default(), Some(source))?;
     if policy.allows_direct(target) {
@@ -113,7 +115,7 @@ pub(crate) fn may_run_directly(
     Err(Failure::new(
         Exit::NotTrusted,
         format!("the policy demands a contract for `{target}`; nothing was run"),
-        "make one with `opal plan -o FILE TASK`, and run it with `opal run --plan FILE`",
+        format!("make one with `{words}`, and run it with `opal run --plan FILE`"),
     ))
 }
 
@@ -132,17 +134,19 @@ pub(crate) fn not_over(
         root.is_some_and(|root| Ledger::new(&root).is_used(&opened.id))
     };
     let (reason, why) = match made.expires.filter(|end| unix_time() >= *end) {
-        Some(end) => (Reason::Expired, format!("it ended at {}", crate::view::plan::time(end))),
-        None if made.once && is_used() => {
-            (Reason::Used, "it was made for a single run, and has had it".to_owned())
-        }
+        Some(end) => (Reason::Expired, format!("it expired at {}", crate::view::plan::time(end))),
+        None if made.once && is_used() => (Reason::Used, USED.to_owned()),
         None => return Ok(()),
     };
     let mend = mend().unwrap_or_else(|| "opal plan TASK -o FILE".to_owned());
-    Err(Failure::new(
-        Exit::Refused,
-        format!("`{}` is refused: {why}", path.display()),
-        format!("make a new contract: `{mend}`"),
-    )
-    .refusing(reason))
+    Err(over(&path.display().to_string(), reason, &why, &mend))
+}
+
+/// Why a single-use contract does not run again.
+pub(crate) const USED: &str = "this single-use contract has already been run";
+
+/// The words for a contract whose time or use is over.
+pub(crate) fn over(file: &str, reason: Reason, why: &str, mend: &str) -> Failure {
+    let message = format!("`{file}` is refused: {why}");
+    Failure::new(Exit::Refused, message, format!("make a new contract: `{mend}`")).refusing(reason)
 }

@@ -51,7 +51,7 @@ pub(crate) fn mend(
             words.extend(tasks::words(task, &target.arguments));
         }
         None => {
-            words.push(quoted(&source.path.display().to_string()));
+            words.push(tasks::path_word(&source.path.display().to_string()));
             if let Some(Value::Array(items)) = target.arguments.get("args") {
                 words.extend(items.iter().map(tasks::word));
             }
@@ -126,11 +126,17 @@ fn signer(context: &Context<'_>, options: &PlanOptions, contract: &Contract) -> 
     Some(named.map_or_else(|| "KEY".to_owned(), |key| key.name.as_str().to_owned()))
 }
 
-/// Where the new contract goes: a file, also where the old one came from standard input.
+/// Where the new contract goes: a file, also where the old one came from standard input. A name that
+/// begins with a dash would be taken for an option.
 fn output(path: &Path) -> String {
-    if path == Path::new("-") { "new.plan".to_owned() } else { path.display().to_string() }
+    let path = path.display().to_string();
+    match path.strip_prefix('-') {
+        Some("") => "new.plan".to_owned(),
+        Some(_) => format!("./{path}"),
+        None => path,
+    }
 }
 
 fn option(words: &mut Vec<String>, name: &str, value: &str) {
-    words.extend([name.to_owned(), quoted(value)]);
+    words.extend(tasks::option(name, value));
 }

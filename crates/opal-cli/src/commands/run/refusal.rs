@@ -93,6 +93,7 @@ impl Attempt<'_> {
             beside: Vec::new(),
             hidden: &[],
             resources: Vec::new(),
+            modified: source.as_deref().and_then(planning::is_modified),
         };
         if let Err(unwritten) = record::refused(&root, header, &ending) {
             view::plan::note(&unwritten.to_string());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use opal_core::contract::{Cause, Change, Difference, Side as Shown, Verdict};
 use opal_core::plan::{Plan, Step};
-use opal_core::view::{Uses, step_text, visible};
+use opal_core::view::{Uses, compared_text, visible};
 use opal_core::{LineIndex, Registry};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ impl<'a> Side<'a> {
 
     /// It in one text, without the arguments in `hidden`.
     fn text(&self, step: &Step, registry: Option<&Registry>) -> String {
-        step_text(self.plan, step, registry)
+        compared_text(self.plan, step, registry)
     }
 
     fn users(&self, key: &str) -> &[&'a Step] {
@@ -165,9 +165,7 @@ pub(super) fn human(
     } else {
         pair.write("  ", steps.texts(one), out);
     }
-    // What a value is itself is in the line already.
-    let others = one.causes.iter().filter(|cause| Some(&cause.key) != one.key.as_ref());
-    for cause in others {
+    for cause in one.other_causes() {
         out.push_str(&format!("  {}\n", visible::line(&cause.key)));
         pair.write("    ", placeholders(cause), out);
     }

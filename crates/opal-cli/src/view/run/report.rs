@@ -173,8 +173,12 @@ fn beside(failed: &Failed<'_>) -> String {
     let place = failed.placed().map(|place| format!(" ({place})")).unwrap_or_default();
     let name = failed.name();
     // The line of a resource begins with its name.
-    let text = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
-    format!("{name}: {text}: {}{place}", visible::line(&why))
+    let is_named = |rest: &str| rest.starts_with(": ") || rest.starts_with(" (");
+    let name = match text.strip_prefix(name).is_some_and(is_named) {
+        true => String::new(),
+        false => format!("{name}: "),
+    };
+    format!("{name}{text}: {}{place}", visible::line(&why))
 }
 
 fn shortened(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Where a run is shown: the steps' bytes as they are, lines of opal's own between them, and, on a
 //! terminal, a few lines that are drawn anew while one waits.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -39,6 +40,11 @@ pub(super) trait Terminal: Send {
 /// The one behind standard error.
 #[derive(Debug)]
 pub(super) struct OwnTerminal;
+
+/// As much of a line as fits on the terminal without wrapping.
+pub(crate) fn fitting(line: &str) -> Cow<'_, str> {
+    words::cut(line, OwnTerminal.columns().saturating_sub(1))
+}
 
 impl Terminal for OwnTerminal {
     fn columns(&self) -> usize {

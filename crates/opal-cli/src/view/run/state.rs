@@ -179,16 +179,7 @@ impl State {
                 if self.resources.contains(*path) {
                     self.ends.skipped(path, why.as_ref());
                 }
-                let why = why.as_ref().map(|why| format!(": {}", visible::line(&why.text())));
-                let line = |ink: Ink| {
-                    let (label, decorator) = (ink.label("skipped"), visible::line(decorator));
-                    let why = why.as_deref().unwrap_or_default();
-                    format!("{label}: {decorator} {}{why}", ink.path(path))
-                };
-                match &why {
-                    Some(_) => self.usual(line),
-                    None => self.verbose(line),
-                }
+                self.skipped((path, decorator), why.as_ref(), of.label);
             }
             Kind::Retrying { path, attempt, of, code, pause } => {
                 self.retrying(path, (*attempt, *of), *code, *pause);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::diagnostics::visible;
 use super::super::table::Table;
 use super::super::{print, print_json};
-use super::{Paint, failed_at, step_json, time, took};
+use super::{Paint, failed_at, is_modified, step_json, time, took};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
@@ -59,7 +59,10 @@ pub(crate) fn diff(comparison: &Comparison<'_>, context: &Context<'_>) -> Result
     row("status", &|run| paint.end(run.state.name()));
     row("failed", &|run| failed_at(run).unwrap_or_else(|| "-".into()));
     row("took", &|run| took(run.get("took_ms").and_then(Value::as_f64)));
-    row("commit", &|run| short(run.text("commit")));
+    row("commit", &|run| {
+        let mark = if is_modified(run) { ", modified" } else { "" };
+        format!("{}{mark}", short(run.text("commit")))
+    });
     row("plan", &|run| short(run.text("plan_hash")));
     let mut out = table.finish(|head| paint.dim(head));
     let different: Vec<&Pair<'_>> =

@@ -1,18 +1,26 @@
-//! A sign of life on the terminal while looking takes longer than a moment.
+//! A line on the terminal while verifying takes longer than a moment: how far it is, and what it waits
+//! for.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use opal_core::view::visible;
+use opal_runtime::verify::Progress as News;
+
 use crate::dispatch::Context;
 use crate::options::Asked;
-use crate::view::run::time;
+use crate::view::run::{fitting, time};
 use crate::view::say;
 
 /// What ends before this needs no sign.
 const MOMENT: Duration = Duration::from_millis(400);
 
 const TICK: Duration = Duration::from_millis(200);
+
+/// Resources that are named, of those that are being verified.
+const MAX_NAMES: usize = 3;
 
 /// Gone from the screen when it is dropped.
 #[derive(Debug)]
@@ -32,11 +40,13 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     done: usize,
+    /// By their names: since when.
+    running: BTreeMap<String, Instant>,
     is_over: bool,
 }
 
 impl Progress {
-    /// Of `total` looks; where there is no terminal to move on, nothing is ever shown.
+    /// Of `total` resources; where there is no terminal to move on, nothing is ever shown.
     pub(crate) fn begin(context: &Context<'_>, asked: &Asked, total: usize) -> Self {
         let (state, wake) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { state, wake, total, since: Instant::now() });
@@ -49,9 +59,17 @@ impl Progress {
         Self { shared, thread }
     }
 
-    /// One more was looked at.
-    pub(crate) fn another(&self) {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
+    pub(crate) fn heard(&self, news: News<'_>, is_counted: impl Fn(&str) -> bool) {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match news {
+            News::Began(name) => {
+                state.running.insert(name.to_owned(), Instant::now());
+            }
+            News::Ended(verification) => {
+                state.running.remove(&verification.id);
+                state.done += usize::from(is_counted(&verification.path));
+            }
+        }
     }
 }
 
@@ -74,16 +92,50 @@ impl Shared {
             let waited = self.wake.wait_timeout_while(state, pause, |state| !state.is_over);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             if !state.is_over {
-                let (done, total) = (state.done, self.total);
-                say(&format!(
-                    "\r\x1b[2Klooking: {done} of {total}, {}",
-                    time(self.since.elapsed())
-                ));
+                let line = state.line(self.total, self.since.elapsed());
+                say(&format!("\r\x1b[2K{}", fitting(&line)));
                 (pause, is_drawn) = (TICK, true);
             }
         }
         if is_drawn {
             say("\r\x1b[2K");
         }
+    }
+}
+
+impl State {
+    /// `verifying: 3 of 7, 2.1s: nginx, repo, conf and 2 more`, the longest wait first.
+    fn line(&self, total: usize, elapsed: Duration) -> String {
+        let mut waits: Vec<(&Instant, &String)> =
+            self.running.iter().map(|(name, since)| (since, name)).collect();
+        waits.sort();
+        let names = waits.iter().take(MAX_NAMES).map(|(_, name)| visible::line(name));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = match waits.len().saturating_sub(MAX_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let waits = if names.is_empty() { names } else { format!(": {names}{more}") };
+        format!("verifying: {} of {total}, {}{waits}", self.done, time(elapsed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_names_the_longest_waits_first() {
+        let since = Instant::now();
+        let running = ["d", "c", "b", "a\u{1b}[2J"].into_iter().zip(0..);
+        let running = running.map(|(name, n)| (name.to_owned(), since + Duration::from_secs(n)));
+        let mut state = State { running: running.collect(), done: 2, is_over: false };
+        let line = state.line(9, Duration::from_secs(3));
+        assert_eq!(line, "verifying: 2 of 9, 3s: d, c, b and 1 more");
+        state.running.retain(|name, _| name.starts_with('a'));
+        let line = state.line(9, Duration::from_secs(3));
+        assert!(line.contains("3s: a") && !line.contains('\u{1b}'), "{line}");
+        state.running.clear();
+        assert_eq!(state.line(9, Duration::from_secs(3)), "verifying: 2 of 9, 3s");
     }
 }

@@ -27,6 +27,7 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
             .then(|| text("--- expected: a\n+++ actual: b\n@@ -1 +1 @@\n-a\tb\n+\u{1b}[2J\n")),
         blocked,
         refusal: None,
+        unmet: Vec::new(),
         digest: None,
         took: Duration::from_millis(3),
         at: SystemTime::UNIX_EPOCH + Duration::from_micros(1_500_000),

@@ -1,5 +1,8 @@
 //! Runs under a contract.
 
+use std::io::{Read as _, Write as _};
+
+use super::terminal::start;
 use crate::support::Opal;
 
 const TASK: &str = "fun main() {\n    echo deploys @env.TAG\n}\n";
@@ -45,7 +48,7 @@ fn a_forced_contract_runs_with_the_values_of_today_and_says_so_for_ever() {
 fn a_contract_for_a_single_run_has_one() {
     let opal = with_contract(&["--once"]);
     opal.call(&["run", "--plan", "c.plan"]).code(0);
-    opal.call(&["run", "--plan", "c.plan"]).code(76).stdout("").says("single run");
+    opal.call(&["run", "--plan", "c.plan"]).code(76).stdout("").says("single-use contract");
 }
 
 #[test]
@@ -60,4 +63,30 @@ fn random_values_outside_of_contracts_can_be_forbidden() {
     opal.call(&["plan", "main", "-o", "c.plan"]).code(0);
     opal.call(&["run", "--plan", "c.plan"]).code(0);
     assert_eq!(opal.read("secret").len(), 16);
+}
+
+#[test]
+fn of_two_runs_of_a_single_use_contract_at_once_one_is_refused_as_used() {
+    let text = "fun main() {\n    @confirm(\"really?\")\n    echo ran\n}\n";
+    let opal = Opal::machine(text);
+    opal.call(&["plan", "main", "-o", "c.plan", "--once", "--expires", "1h"]).code(0);
+    let mut command = opal.interruptible();
+    command.args(["run", "--plan", "c.plan"]);
+    let (mut child, mut own) = start(command);
+    let (mut shown, mut bytes) = (String::new(), [0; 4096]);
+    // It has been compared, and asks; the other one runs meanwhile.
+    while let Ok(count @ 1..) = own.read(&mut bytes) {
+        let is_asked = shown.contains("really?");
+        shown.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        if !is_asked && shown.contains("really?") {
+            opal.call(&["run", "--plan", "c.plan", "--yes"]).code(0).stdout("ran\n");
+            own.write_all(b"y\n").unwrap();
+        }
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(76), "{shown}");
+    assert!(shown.contains("this single-use contract has already been run"), "{shown}");
+    assert!(shown.contains("`opal plan -o c.plan --expires 1h --once main`"), "{shown}");
+    let record = opal.call(&["runs", "show", "last", "--json"]).json();
+    assert_eq!(record["run"]["status"], "refused", "{record:#}");
+    assert_eq!(record["run"]["refused"]["reason"], "used", "{record:#}");
 }

@@ -171,7 +171,7 @@ fn the_command_that_is_told_makes_the_contract_anew() {
     assert!(release.path("root/state/modules/core__net/instances/blue.json").exists());
     for line in [&["run", "--plan", "net.plan"][..], &["plan", "verify", "net.plan"]] {
         let ran = release.opal().call(line);
-        ran.code(76).says("single run").says(told);
+        ran.code(76).says("single-use contract").says(told);
     }
 }
 

@@ -99,7 +99,10 @@ fn a_refusal_is_told_as_every_failure_is() {
     let release = made(Release::new(SCRIPT), &["--once"]);
     run(&release, &[]).code(0);
     let document = run(&release, &["--json"]).code(76).json();
-    assert!(document["error"]["message"].as_str().unwrap().contains("single run"), "{document}");
+    assert!(
+        document["error"]["message"].as_str().unwrap().contains("single-use contract"),
+        "{document}"
+    );
 }
 
 #[test]
@@ -131,4 +134,43 @@ fn a_place_for_records_that_cannot_be_used_is_told_with_what_names_another() {
         assert!(release.path(records).join("logs/run").exists(), "{records}");
     }
     assert_eq!(release.runs(), 3);
+}
+
+#[test]
+fn plan_diff_names_a_skipped_preflight() {
+    let release = Release::new(SCRIPT);
+    let plan = |name: &str, more: &[&str]| {
+        release.apply(&[&["--dry-run", "-o", name], more].concat()).code(0);
+    };
+    plan("one.plan", &[]);
+    plan("two.plan", &["--skip-preflight=it is known"]);
+    let ran = release.opal().call(&["plan", "diff", "one.plan", "two.plan"]);
+    ran.code(1).says("option --skip-preflight: not given (first), 'it is known' (second)");
+    ran.hides("argument skip_preflight");
+}
+
+#[test]
+fn the_sources_of_a_contract_are_all_files_that_the_run_is_made_of() {
+    let release = Release::new(SCRIPT)
+        .profile("templates: [{src: extra.txt, dst: extra.txt}]\n")
+        .file("rel/drivers/shell/script/templates/extra.txt", "more\n")
+        .file("rel/modules/core/net/inputs.schema.json", "{\"type\": \"object\"}")
+        .file("rel/packs/shell/script/net/stack/lib/more.sh", "true\n");
+    let release = made(release, &[]);
+    let shown = release.opal().call(&["plan", "show", "net.plan", "--json"]).json();
+    let sources = shown["provenance"]["sources"].as_array().unwrap();
+    let paths: Vec<&str> = sources.iter().map(|it| it["path"].as_str().unwrap()).collect();
+    let ends = [
+        "modules/core/net/spec.yml",
+        "modules/core/net/inputs.schema.json",
+        "profiles/local@v1.profile.yml",
+        "templates/extra.txt",
+        "net/stack/lib/more.sh",
+        "net/stack/run.sh",
+    ];
+    assert_eq!(paths.len(), ends.len(), "{paths:?}");
+    assert!(paths.iter().zip(ends).all(|(path, end)| path.ends_with(end)), "{paths:?}");
+    let digests: std::collections::BTreeSet<_> =
+        sources.iter().map(|it| it["digest"].to_string()).collect();
+    assert_eq!(digests.len(), ends.len());
 }

@@ -101,8 +101,8 @@ fn a_terminal_gets_a_sign_of_life_and_nothing_of_it_stays() {
     let opal = Opal::machine("").file("a.yaml", text).args(["verify", "a.yaml"]);
     let (code, shown) = on_a_terminal(&opal);
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("looking: 0 of 1, "), "{shown}");
+    assert!(shown.contains("verifying: 0 of 1, ") && shown.contains(": slow"), "{shown}");
     let lines = screen(&shown);
-    assert!(!lines.iter().any(|line| line.contains("looking")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("verifying")), "{lines:?}");
     assert!(lines.iter().any(|line| line.contains("everything is as described")), "{lines:?}");
 }

@@ -138,6 +138,8 @@ fn steps_are_selected_for_an_apply_as_for_a_verification() {
     let opal = yaml(steps);
     let ran = opal.call(&["apply", "a.yaml", "--only", "file"]);
     ran.code(1).says("dependencies not satisfied: dir (missing, not selected)");
+    let ran = opal.call(&["apply", "a.yaml", "--dry-run", "--only", "file"]);
+    ran.code(1).says("depends on dir (missing)").says("nothing was changed: 1 blocked");
     opal.call(&["apply", "a.yaml", "--only", "alnoe"]).code(2).says("did you mean `alone`?");
     opal.call(&["apply", "a.yaml", "--skip", "x"]).code(2).says("expected one of: `dir`");
     opal.call(&["apply", "a.yaml", "--only", "alone"]).code(0).says("done: 1 step");
@@ -163,6 +165,66 @@ fn only_what_is_verified_is_asked_for() {
     let ran = opal.call(&["verify", "a"]);
     ran.code(1).says("2 resources: 2 missing").says("the check ends with 1");
     assert_eq!(opal.read("asked"), "needed\n");
+}
+
+#[test]
+fn values_of_steps_that_are_not_selected_are_not_asked_for() {
+    let step = |id: &str, more: &str| {
+        let content = format!("@secret.cmd(\"echo {id} >> asked; echo long-secret-{id}\")");
+        format!("    @file.copy(content={content}, destination=\"{id}\", id=\"{id}\"{more})\n")
+    };
+    let after = |id: &str| format!(", depends_on=[\"{id}\"]");
+    let steps = [step("one", ""), step("two", &after("one")), step("three", &after("two"))];
+    let text = format!(
+        "fun a() {{\n{}{}    echo @shell.output(\"echo echoed >> asked\")\n}}\n",
+        steps.concat(),
+        step("other", "")
+    );
+    for (words, asked) in [
+        (&["--only", "other"][..], "other"),
+        (&["--only", "one"], "one"),
+        // What it depends on is verified too, whether it is selected or not.
+        (&["--only", "two"], "one two"),
+        (&["--only", "three"], "one three two"),
+        (&["--skip", "three", "--skip", "other"], "one two"),
+        (&["--skip", "one", "--skip", "two"], "one other three two"),
+        (&[], "one other three two"),
+    ] {
+        let opal = Opal::machine(&text);
+        opal.call(&[&["verify", "a"], words].concat()).code(1).hides("long-secret");
+        let mut found: Vec<String> = opal.read("asked").lines().map(str::to_owned).collect();
+        found.sort();
+        assert_eq!(found.join(" "), asked, "{words:?}");
+    }
+    let opal = Opal::machine(&text);
+    opal.call(&["verify", "a", "--only", "thre"]).code(2).says("did you mean `three`?");
+    assert!(!opal.path().join("asked").exists());
+}
+
+#[test]
+fn a_name_that_is_a_value_selects_too() {
+    let text = "fun a() {\n    @file.directory(\"x\", id=@shell.output(\"echo here\"))\n    \
+                @file.directory(@shell.output(\"echo y >> asked; echo y\"), id=\"there\")\n}\n";
+    let opal = Opal::machine(text);
+    let ran = opal.call(&["verify", "a", "--only", "here"]);
+    ran.code(1).says("1 resource: 1 missing");
+    assert!(!opal.path().join("asked").exists(), "{ran:#?}");
+}
+
+#[test]
+fn lines_about_a_selection_are_true_and_short() {
+    let opal = yaml(
+        "steps:\n  - {id: a, type: directory, path: a}\n  - {id: b, type: directory, path: b}\n\
+         validations: [{type: file_exists, path: a}]\n",
+    );
+    let ran = opal.call(&["verify", "a.yaml", "--only", "b"]);
+    ran.code(1).says("`opal apply a.yaml --only b`\n");
+    let ran = opal.call(&["apply", "a.yaml", "--dry-run", "--skip", "a"]);
+    ran.code(0).says("1 to create").hides("would run");
+    let ran = opal.call(&["apply", "a.yaml", "--only", "b"]);
+    ran.code(0).says("done: 1 step, 2 skipped").hides("not selected");
+    let ran = opal.call(&["apply", "a.yaml", "--only", "b", "--verbose"]);
+    ran.code(0).says("skipped: a: directory:a: not selected");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::Driver;
 use crate::module::offer::offer;
 use crate::module::{Name, NotFound};
 
-pub use common::templates;
+pub use common::{template_files, templates};
 
 static BUILT_IN: [&dyn Driver; 3] = [&ansible::Ansible, &terragrunt::Terragrunt, &shell::Shell];
 

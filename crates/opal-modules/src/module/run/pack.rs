@@ -69,6 +69,12 @@ impl Pack {
         Ok(Self { stack: stack.to_owned(), digest, bytes, entries })
     }
 
+    /// Every file of it, in the order of the names.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let files = self.entries.iter().filter(|it| matches!(it.kind, Kind::File { .. }));
+        files.map(|entry| self.stack.join(&entry.path))
+    }
+
     /// Copies it into `to`, which is there and empty. What has changed since it was looked through is
     /// trouble: the plan was made for something else.
     pub fn copy(&self, to: &Path, files: &dyn Files) -> Result<(), Trouble> {

@@ -1,9 +1,10 @@
 //! The line of a step that starts, and of a task whose steps follow.
 
-use opal_core::record::Started;
+use opal_core::record::{NOT_SELECTED, Shown, Started};
 use opal_core::view::visible;
 
 use super::{Running, State, Tail};
+use crate::view::run::ink::Ink;
 use crate::view::run::{Talk, github, words};
 
 /// Steps that say themselves what they do.
@@ -30,6 +31,28 @@ impl Head {
 }
 
 impl State {
+    /// A step that does not run. Who selected others need not be told of each.
+    pub(super) fn skipped(
+        &mut self,
+        (path, decorator): (&str, &str),
+        why: Option<&Shown<'_>>,
+        label: Option<&str>,
+    ) {
+        let why = why.map(|why| why.text().into_owned());
+        let line = |ink: Ink| {
+            let what = match label {
+                Some(label) => visible::line(label),
+                None => format!("{} {}", visible::line(decorator), ink.path(path)),
+            };
+            let why = why.as_deref().map(|why| format!(": {}", visible::line(why)));
+            format!("{}: {what}{}", ink.label("skipped"), why.unwrap_or_default())
+        };
+        match why.as_deref() {
+            None | Some(NOT_SELECTED) => self.verbose(line),
+            Some(_) => self.usual(line),
+        }
+    }
+
     pub(super) fn started(&mut self, step: &Started<'_>, task: Option<&str>) {
         self.waits.goes_on(step.path);
         let lane = self.enter_branch(step);

@@ -127,6 +127,12 @@ pub fn templates(
     Ok(found)
 }
 
+/// Where the templates of a profile are.
+pub fn template_files(profile: &Profile, profile_path: &Path) -> Vec<PathBuf> {
+    let folder = folder(profile, profile_path);
+    profile.templates.iter().map(|template| folder.join(&template.src)).collect()
+}
+
 /// `drivers/<driver>/templates`; the profile is in `drivers/<driver>/profiles`.
 fn folder(profile: &Profile, profile_path: &Path) -> PathBuf {
     let levels = profile.profile_ref.path().components().count() + 1;

@@ -1,0 +1,26 @@
+//! The files that a contract was made from, for its provenance.
+
+use opal_core::contract::SourceFile;
+use opal_core::hash::Algorithm;
+use opal_runtime::plan::source_hash;
+
+use super::contract::relative;
+use crate::failure::Failure;
+use crate::planning::Subject;
+use crate::source::Form;
+
+/// Every source file that was read: of a module also its profile and the files of its pack.
+pub(super) fn sources(
+    subject: &Subject<'_>,
+    algorithm: Algorithm,
+) -> Result<Vec<SourceFile>, Failure> {
+    let loaded = subject.loaded;
+    let digest = source_hash(algorithm, &loaded.text);
+    let mut sources = vec![SourceFile { path: relative(&loaded.path)?, digest }];
+    let Form::Module(run) = &loaded.form else { return Ok(sources) };
+    for path in run.prepared.files().iter().skip(1) {
+        let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+        sources.push(SourceFile { path: relative(path)?, digest: algorithm.digest(&[&bytes]) });
+    }
+    Ok(sources)
+}
