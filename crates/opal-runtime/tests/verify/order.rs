@@ -110,7 +110,7 @@ fn as_many_are_looked_at_side_by_side_as_allowed() {
 }
 
 #[test]
-fn only_what_was_asked_for_is_told_and_what_it_depends_on_is_looked_at() {
+fn only_what_was_selected_is_reported_and_what_it_depends_on_is_verified_before_it() {
     is_there("only/a");
     let source = "@test.thing(\"only/a\", id=\"a\")\n\
                   @test.thing(\"only/b\", id=\"b\", depends_on=[\"a\"])\n\
@@ -118,7 +118,7 @@ fn only_what_was_asked_for_is_told_and_what_it_depends_on_is_looked_at() {
     let looking = Looking { only: vec!["b".into()], ..Looking::new(source) };
     let looked = looking.look();
     assert_eq!(looked.lines(), ["b missing: `only/b` is not there"]);
-    assert_eq!(looked.told, ["b"]);
+    assert_eq!(looked.told, ["a", "b"], "who waits is told of all");
     assert_eq!(log("only"), ["look a", "look b"]);
     let by_path = Looking { only: vec!["script.test.thing[3]".into()], ..Looking::new(source) };
     assert_eq!(by_path.look().report.verifications.len(), 1);
