@@ -16,6 +16,8 @@ pub(crate) fn test(root: &Path) -> Result<(), String> {
     provide(root, "valgrind");
     provide(root, "age");
     provide(root, "zstd");
+    provide(root, "zsh");
+    provide(root, "fish");
     let ansible = ansible(root);
     run(root, &["cargo", "fmt", "--all", "--check"])?;
     run(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
@@ -66,9 +68,9 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
 }
 
 /// The tests that count instructions need valgrind, those that open envelopes with another
-/// implementation need age, and an independent reader of packed plans needs zstd. Without them they
-/// are skipped, except in CI, so a machine that cannot
-/// have them is told, not failed.
+/// implementation need age, an independent reader of packed plans needs zstd, and completion is tested
+/// in zsh and fish. Without them these tests are skipped, except in CI, so a machine that cannot have
+/// them gets a message, not a failure.
 fn provide(root: &Path, program: &str) {
     if answers(&[program, "--version"]).is_some() {
         return;

@@ -22,7 +22,8 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::source::{Loaded, NotLoaded};
 use crate::stages::Stages;
-use crate::tasks::Task;
+use crate::task_words::variable_before;
+use crate::tasks::{Task, quoted};
 use crate::{builtins, commands, env_file, project, view};
 
 /// What every command gets.
@@ -180,6 +181,12 @@ impl Context<'_> {
             let ran = commands::task::run(self, loaded, &task, rest, before, Wish::Run);
             return ran.map_err(|failure| failure.in_json(task.asks_for_json(rest)));
         }
+        if let Some(loaded) = &project
+            && let Some(foreign) = loaded.foreign(&self.registry)
+        {
+            view::check::advice(loaded, vec![foreign], self);
+            return Ok(Exit::Source);
+        }
         let failure = self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref());
         Err(failure.in_json(asks_for_json(&self.typed.rest)))
     }
@@ -235,6 +242,12 @@ impl Context<'_> {
     }
 
     fn unknown(&self, word: &str, tasks: Option<&[Task]>) -> Failure {
+        let rest: Vec<String> =
+            self.typed.rest.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+        let command = ["opal".to_owned()].into_iter().chain(rest).collect::<Vec<_>>().join(" ");
+        if let Some(help) = variable_before(word, &command) {
+            return Failure::usage(format!("unknown task or command `{word}`"), help);
+        }
         let names = tasks.unwrap_or_default().iter().map(|task| task.name.as_str());
         let near = suggest::nearest(word, names.chain(builtins::NAMES));
         let mut failure = Failure::usage(

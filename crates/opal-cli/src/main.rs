@@ -77,7 +77,11 @@ fn opal() -> ExitCode {
         return view::finish(dispatch::hyops(&typed, &ambient), &ambient, &typed);
     }
     if ambient.completes {
-        return view::finish(commands::completions::complete(), &ambient, &Typed::default());
+        return view::finish(
+            commands::completions::complete(&ambient.arguments),
+            &ambient,
+            &Typed::default(),
+        );
     }
     match arguments::parse(&ambient.arguments) {
         Ok(typed) => view::finish(dispatch::run(&typed, &ambient), &ambient, &typed),

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use opal_core::{Diagnostic, Registry};
+use opal_core::{Code, Diagnostic, Registry};
 use opal_modules::config::{self, Config};
 use opal_modules::module::run::decorators::Run;
 use opal_runtime::{Words, check, lower};
-use opal_syntax::Parse;
 use opal_syntax::source::NoText;
+use opal_syntax::{Foreign, Parse};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -106,6 +106,14 @@ impl Loaded {
         let found = find(&|known| known == name)
             .or_else(|| find(&|known| known.replace('-', "_") == loose))?;
         Some(tasks::task(&found, &self.text))
+    }
+
+    /// What to say of a file of another tool.
+    pub(crate) fn foreign(&self, registry: &Registry) -> Option<Diagnostic> {
+        // A file of ours is not checked for this.
+        let parse = self.parse().filter(|_| Foreign::of(&self.text).is_some())?;
+        let found = check::check_parsed(parse, &self.text, registry).diagnostics;
+        found.into_iter().find(|found| found.code == Code::ForeignFile)
     }
 
     /// Errors that keep it from being read in full.

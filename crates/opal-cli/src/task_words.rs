@@ -14,7 +14,7 @@ use opal_core::{Type, Value, suggest};
 
 use crate::failure::Failure;
 use crate::options::{self, Behind, Taken};
-use crate::tasks::{Task, TaskParam, quoted};
+use crate::tasks::{self, Task, TaskParam, quoted};
 
 /// What the words ask for.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) fn sort(
     names: &dyn Fn() -> Vec<String>,
 ) -> Result<Typed, Failure> {
     let (found, binding) = (Words::default(), Binding::new(&task.params));
-    let mut sorter = Sorter { task, side, names, found, binding, rest: None };
+    let mut sorter = Sorter { task, side, names, found, binding, rest: None, is_literal: false };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let text = word
@@ -53,6 +53,7 @@ pub(crate) fn sort(
             continue;
         }
         if text == "--" {
+            sorter.is_literal = true;
             for word in words.by_ref() {
                 let text = word.to_str().unwrap_or_default();
                 sorter.positional(text)?;
@@ -75,6 +76,8 @@ struct Sorter<'a> {
     binding: Binding<'a, TaskParam, ()>,
     /// The words of the rest, once it has begun.
     rest: Option<Vec<Value>>,
+    /// After `--`: words are values, whatever they look like.
+    is_literal: bool,
 }
 
 impl<'a> Sorter<'a> {
@@ -167,6 +170,7 @@ impl<'a> Sorter<'a> {
         let index = match self.binding.by_position(()) {
             Ok(index) => index,
             Err(BindError::TooMany | BindError::Unknown | BindError::Repeated { .. }) => {
+                self.not_by_name(text)?;
                 return Err(self.too_many(text));
             }
         };
@@ -175,9 +179,25 @@ impl<'a> Sorter<'a> {
             self.rest.get_or_insert_default();
             return self.more(text);
         }
+        self.not_by_name(text)?;
         let value = read_value(self.task, param, text)?;
         self.found.arguments.insert(param.name.clone(), value);
         Ok(())
+    }
+
+    /// Refuses `version=1.2`, which is how Make and Task give the parameter `version`: as a word it
+    /// would be the text `version=1.2`.
+    fn not_by_name(&self, text: &str) -> Result<(), Failure> {
+        let named = text
+            .split_once('=')
+            .and_then(|(name, value)| Some((&self.task.params[self.task.flag(name)?], value)));
+        let Some((param, value)) = named.filter(|_| !self.is_literal) else { return Ok(()) };
+        let (task, name) = (&self.task.name, &param.name);
+        let message = format!("`{name}` of `{task}` is not given as `{text}`");
+        let word = tasks::flag_word(param, value);
+        let failure =
+            Failure::usage(message, format!("write `{word}`, or the value in its position"));
+        Err(failure.help(format!("for a value that begins with `{name}=`, put `--` before it")))
     }
 
     /// One more word of the rest.
@@ -252,9 +272,22 @@ impl<'a> Sorter<'a> {
                 message,
                 format!("to run two tasks, write `{} && opal {second}`", self.task.command()),
             ),
-            None => Failure::usage(message, self.usage()),
+            None => match variable_before(text, &self.task.command()) {
+                Some(help) => Failure::usage(message, help),
+                None => Failure::usage(message, self.usage()),
+            },
         }
     }
+}
+
+/// What to type for `FOO=bar` among the words, which sets a variable for Make, just and Task.
+pub(crate) fn variable_before(word: &str, command: &str) -> Option<String> {
+    let (name, value) = word.split_once('=')?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit());
+    let value = if value.is_empty() { String::new() } else { quoted(value) };
+    (is_name && !name.is_empty())
+        .then(|| format!("to set a variable of the environment, write `{name}={value} {command}`"))
 }
 
 /// A parameter as a message names it.

@@ -8,6 +8,7 @@ use opal_runtime::unit::{Function, Param, Unit};
 
 use crate::arguments;
 use crate::builtins;
+use crate::commands::completions::paths;
 use crate::view::diagnostics::visible;
 
 #[derive(Debug)]
@@ -121,6 +122,11 @@ impl TaskParam {
     /// Whether it is `--x` and `--no-x`, without a value.
     fn is_switch(&self) -> bool {
         self.is_bool && !self.rest
+    }
+
+    /// Whether completion offers files for it: a text may be the name of one.
+    fn may_be_path(&self) -> bool {
+        matches!(self.ty, Type::String | Type::Any)
     }
 
     /// `no-x`.
@@ -261,6 +267,7 @@ fn arguments(param: &TaskParam, index: usize) -> Vec<clap::Arg> {
         .value_name(upper.clone())
         .hide_possible_values(true);
     let position = match param.choices.is_empty() {
+        true if param.may_be_path() => position.add(paths::any()),
         true => position,
         false => position.value_parser(choices()),
     };
@@ -274,11 +281,21 @@ fn arguments(param: &TaskParam, index: usize) -> Vec<clap::Arg> {
     let flag = if param.is_bool {
         flag.action(clap::ArgAction::SetTrue)
     } else if param.choices.is_empty() {
-        flag.value_name(upper)
+        let flag = flag.value_name(upper);
+        if param.may_be_path() { flag.add(paths::any()) } else { flag }
     } else {
         flag.value_name(upper).value_parser(choices()).hide_possible_values(true)
     };
     vec![flag, position.hide(true)]
+}
+
+/// `--version=1.2`, as it is typed.
+pub(crate) fn flag_word(param: &TaskParam, value: &str) -> String {
+    match (param.is_switch(), value) {
+        (true, "false") => format!("--{}", param.off_switch()),
+        (true, _) => format!("--{}", param.flag),
+        (false, value) => format!("--{}={}", param.flag, quoted(value)),
+    }
 }
 
 /// What is typed to give a task these arguments, its name first.

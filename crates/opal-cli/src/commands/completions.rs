@@ -1,25 +1,37 @@
-//! Completion: the shell asks opal itself, so that tasks and their flags are always today's.
+//! Completion: the shell asks opal itself, so tasks and their flags are always the current ones.
+//!
+//! | what | where |
+//! |---|---|
+//! | words as bash cuts them | [`bash`] |
+//! | files as values | [`paths`] |
 
-use clap::{ArgMatches, Command};
-use clap_complete::env::{CompleteEnv, Shells};
+mod bash;
+pub(crate) mod paths;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Command};
+use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
 use crate::source::Loaded;
 use crate::tasks::{self, Task};
-use crate::{builtins, options, project, view};
+use crate::{arguments, builtins, options, project, view};
 
 /// Where the shell's script says that it asks.
 pub(crate) const VARIABLE: &str = "OPAL_COMPLETE";
 
-/// `opal completions SHELL`: what the shell must be told once.
+const SHELLS: Shells<'_> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// `opal completions SHELL`: what the shell sources once.
 pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
     let shell = matches.get_one::<String>("shell").map_or("", String::as_str);
     let mut script = Vec::new();
-    let shells = Shells::builtins();
-    let Some(completer) = shells.completer(shell) else {
+    let Some(completer) = SHELLS.completer(shell) else {
         return Err(Failure::usage(
-            format!("`{shell}` is not known"),
+            format!("unknown shell `{shell}`"),
             "see `opal completions --help`",
         ));
     };
@@ -37,26 +49,50 @@ fn with_targets(command: Command, tasks: &[Task], side: Behind) -> Command {
     command.subcommands(targets)
 }
 
-/// What the shell asks each time, with the tasks of the project as commands.
-pub(crate) fn complete() -> Result<Exit, Failure> {
-    let factory = || {
-        let mut opal = builtins::opal();
-        let registry = opal_runtime::decorators::registry();
-        let found = project::find().ok().flatten();
-        let project = found.and_then(|path| Loaded::read(&path, &registry).ok());
-        let mut tasks = project.map(|loaded| loaded.tasks()).unwrap_or_default();
-        tasks.retain(|task| !task.is_private());
-        for (verb, side) in
-            [("plan", Behind::Work), ("run", Behind::Work), ("verify", Behind::Look)]
-        {
-            opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
-        }
-        let named = tasks.iter().filter(|task| !task.is_reserved());
-        // The tasks come first, before opal's own commands.
-        let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
-        opal.subcommands(named.map(command))
-    };
-    let complete = CompleteEnv::with_factory(factory).var(VARIABLE);
+/// The file that the words name with `-f`, before the command or after one that takes a task.
+fn named_file(words: &[OsString]) -> Option<PathBuf> {
+    // What is still being typed is not parsed.
+    let before_last = words.split_last().map_or(words, |(_, before)| before);
+    let typed = arguments::parse(before_last).ok()?;
+    let takes_a_task = typed.word.as_deref().is_some_and(|word| TAKE_A_TASK.contains(&word));
+    let mut after = typed.rest.iter().filter(|_| takes_a_task);
+    let found = after.find(|word| *word == "-f" || *word == "--file").and_then(|_| after.next());
+    typed.file.or_else(|| found.map(PathBuf::from))
+}
+
+const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
+
+/// The tasks that can be completed.
+fn tasks(words: &[OsString]) -> Vec<Task> {
+    let registry = opal_runtime::decorators::registry();
+    let found = named_file(words).or_else(|| project::find().ok().flatten());
+    let loaded = found.and_then(|path| Loaded::read(&path, &registry).ok());
+    let mut tasks = loaded.map(|loaded| loaded.tasks()).unwrap_or_default();
+    tasks.retain(|task| !task.is_private());
+    tasks
+}
+
+/// The whole command line, with the tasks of the project as commands.
+fn command_line(words: &[OsString]) -> Command {
+    let tasks = tasks(words);
+    let mut opal = builtins::opal();
+    for verb in TAKE_A_TASK {
+        let side = if verb == "verify" { Behind::Look } else { Behind::Work };
+        opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
+    }
+    let named = tasks.iter().filter(|task| !task.is_reserved());
+    // The tasks come first, before opal's own commands.
+    let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
+    let script = Arg::new("script").index(1).add(paths::sources());
+    opal.subcommands(named.map(command)).arg(script)
+}
+
+/// What the shell asks each time.
+pub(crate) fn complete(arguments: &[OsString]) -> Result<Exit, Failure> {
+    // After `--` and the name of the program.
+    let words = arguments.iter().skip_while(|word| *word != "--").skip(2);
+    let words: Vec<OsString> = words.cloned().collect();
+    let complete = CompleteEnv::with_factory(|| command_line(&words)).var(VARIABLE).shells(SHELLS);
     let here = std::env::current_dir().ok();
     match complete.try_complete(std::env::args_os(), here.as_deref()) {
         Ok(_) => Ok(Exit::Done),

@@ -63,6 +63,11 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
 fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {
     let path = project::file_or_project(file)?;
     let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
+    if let Some(foreign) = loaded.foreign(&context.registry) {
+        let help = foreign.help.join("; ");
+        let message = format!("{}: {}", loaded.name, foreign.message);
+        return Err(Failure::new(Exit::Source, message, help));
+    }
     let errors = loaded.syntax_errors();
     if errors > 0 {
         view::list::broken(&loaded.name, errors);

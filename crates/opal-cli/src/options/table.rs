@@ -123,6 +123,11 @@ impl Row {
         let arg = Arg::new(Self::id(self.name)).long(self.name).help(self.help);
         let arg = arg.help_heading(heading).short(self.short);
         let path = |arg: Arg, hint| arg.value_parser(clap::value_parser!(PathBuf)).value_hint(hint);
+        // Of an option that is given twice the last one counts.
+        let arg = match self.takes {
+            Texts(_) | Files(_) => arg,
+            _ => arg.overrides_with(Self::id(self.name)),
+        };
         match self.takes {
             Nothing => arg.action(ArgAction::SetTrue),
             Text(value) => arg.value_name(value),

@@ -161,3 +161,66 @@ fn pasted_files_of_other_tools_are_named() {
         .file("Taskfile.yml", "version: '3'\ntasks:\n  build:\n    cmds: [go build]\n");
     opal.call(&["check", "Taskfile.yml"]).code(65).says("this looks like a Taskfile");
 }
+
+#[test]
+fn a_pasted_file_is_named_whatever_is_asked_of_it() {
+    for (text, tool) in [
+        ("set dotenv-load\n\nbuild target='x':\n    cargo build {{target}}\n", "a justfile"),
+        ("version: '3'\ntasks:\n  build:\n    cmds: [go build]\n", "a Taskfile"),
+        ("CC := gcc\nall: build\n\t./run\nbuild:\n\t$(CC) x.c\n", "a Makefile"),
+    ] {
+        let opal = Opal::machine(text);
+        for words in [&[][..], &["-l"], &["list"], &["build"], &["other"]] {
+            let ran = opal.call(words);
+            ran.code(65).stdout("").says(&format!("this looks like {tool}"));
+        }
+    }
+}
+
+#[test]
+fn spellings_of_other_tools_get_their_note_on_a_run_too() {
+    let opal = Opal::machine("fun a(x = 1) {\n    echo @var.x {{x}}\n}\nfun b() = echo b\n");
+    opal.call(&["a"]).code(0).says("N0708").says("write `@var.x`");
+    opal.call(&["b"]).code(0).stdout("b\n").hides("N0708");
+}
+
+#[test]
+fn arguments_in_the_spelling_of_make_and_task_are_not_taken_for_values() {
+    let opal = Opal::machine(PROJECT);
+    for (words, says, help) in [
+        (&["deploy", "env=prod"][..], "`env` of `deploy`", "write `--env=prod`"),
+        (&["deploy", "prod", "replicas=5"], "`replicas` of `deploy`", "write `--replicas=5`"),
+        (&["deploy", "prod", "wait=false"], "`wait` of `deploy`", "write `--no-wait`"),
+        (&["build", "FOO=b r"], "`build` takes no arguments", "write `FOO='b r' opal build`"),
+        (&["FOO=bar", "build"], "unknown task or command `FOO=bar`", "`FOO=bar opal build`"),
+    ] {
+        opal.call(words).code(2).stdout("").says(says).says(help);
+    }
+    let opal = Opal::machine("fun greet(name, more...) = echo @var.name @var.more\n");
+    opal.call(&["greet", "name=bob"]).code(2).says("write `--name=bob`");
+    for (words, printed) in [
+        (&["greet", "--", "name=bob"][..], "name=bob\n"),
+        (&["greet", "--name=name=bob"], "name=bob\n"),
+        (&["greet", "x=1", "name=bob"], "x=1 name=bob\n"),
+    ] {
+        opal.call(words).code(0).stdout(printed);
+    }
+}
+
+#[test]
+fn an_option_may_be_given_twice_and_the_last_one_counts() {
+    let opal = Opal::machine(PROJECT);
+    opal.call(&["build", "-vv"]).code(0).says("build.shell[0]");
+    opal.call(&["-v", "build", "-v"]).code(0).says("build.shell[0]");
+    opal.call(&["build", "-n", "--dry-run"]).code(0).hides("\nbuilt\n");
+    opal.call(&["build", "--timeout=1ns", "--timeout=1m"]).code(0).stdout("built\n");
+}
+
+#[test]
+fn functions_of_other_languages_are_named() {
+    for word in ["func", "fn", "def"] {
+        let source = format!("{word} deploy() {{ echo a }}\nfun b() = echo b\n");
+        let opal = Opal::machine(&source);
+        opal.call(&["check"]).code(65).says("write `fun deploy(PARAMETERS) { … }`");
+    }
+}

@@ -1,5 +1,7 @@
 //! Completion: the shell asks opal.
 
+mod shells;
+
 use crate::support::{Opal, repository};
 
 #[test]
@@ -99,4 +101,27 @@ fn modules_and_targets_are_completed() {
     let offered = |words: &[&str]| offered_with("", root, words);
     assert_eq!(offered(&["opal", "module", "apply", "demo/s"]), ["demo/server"]);
     assert_eq!(offered(&["opal", "module", "init", "het"]), ["hetzner"]);
+}
+
+#[test]
+fn a_task_that_is_defined_twice_is_completed_without_parameters() {
+    let project = "fun build(env: \"dev\") = echo @var.env\nfun build(tag: \"v1\") = echo @var.tag\n\
+                   fun test() = true\n";
+    assert_eq!(offered(project, &["opal", ""])[..2], ["build", "test"]);
+    let words = offered(project, &["opal", "build", ""]);
+    assert!(words.contains(&"--help".into()), "{words:?}");
+    for own in ["dev", "v1", "--env", "--tag"] {
+        assert!(!words.contains(&own.into()), "{own} of {words:?}");
+    }
+    // Completion only reads: what is wrong with the file is said by what runs it.
+    Opal::project(project).args(["build"]).run().code(65).says("E0404");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_leaves_the_built_in_commands() {
+    for text in [&b"\xff\xfe"[..], b"fun a( {{{\n", b"version: '3'\ntasks:\n"] {
+        let opal = Opal::new().file("commands.opl", text).args(["--", "opal", "exp"]);
+        let ran = opal.env("OPAL_COMPLETE", "bash").run();
+        ran.code(0).stdout("explain\n").stderr("");
+    }
 }

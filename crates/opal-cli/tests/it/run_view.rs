@@ -206,7 +206,7 @@ fn options_of_a_run_have_help_and_are_completed() {
     ];
     opal.call_with(&asked, &["--", "opal", "hello", "--tim"])
         .code(0)
-        .stdout("--timeout\n--timings");
+        .stdout("--timeout\n--timings\n");
 }
 
 #[test]

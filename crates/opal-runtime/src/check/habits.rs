@@ -164,6 +164,12 @@ impl Checker<'_> {
 
     /// `x := 1`, `const x = 1`, and an assignment to a variable that lacks a blank.
     fn foreign_declaration(&mut self, commands: &[Vec<&str>], text: &ShellText) -> bool {
+        if let Some(name) = foreign_function(text.leading()) {
+            let message = format!("this does not define a function `{name}`");
+            let help = format!("write `fun {name}(PARAMETERS) {{ … }}`");
+            self.error(Code::Syntax, text.span, message, help);
+            return true;
+        }
         let words = commands.first().map_or(&[][..], Vec::as_slice);
         let (name, form) = match words {
             [name, ":=" | "?=" | "::=", ..] => (*name, "declare"),
@@ -344,6 +350,15 @@ fn after_heredoc(text: &str, from: usize, delimiter: &str) -> usize {
         }
     }
     at
+}
+
+/// The name of a function in the spelling of another language: `func deploy(…`.
+fn foreign_function(text: &str) -> Option<&str> {
+    let after =
+        ["func ", "fn ", "def ", "task "].iter().find_map(|word| text.strip_prefix(word))?;
+    let (name, _) = after.trim_start().split_once('(')?;
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (!name.is_empty() && name.chars().all(is_part)).then_some(name)
 }
 
 #[cfg(test)]

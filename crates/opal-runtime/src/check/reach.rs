@@ -107,9 +107,9 @@ impl Checked {
         // As a script the file does run its top-level steps.
         let is_meant = |code| function.is_some() || code != Code::TopLevelStep;
         let is_habit = |found: &&Diagnostic| {
-            let Diagnostic { code, .. } = found;
-            let is_warning = code.severity() == Severity::Warning;
-            code.group() == Group::Data && is_warning && is_meant(*code)
+            let code = found.code;
+            let is_told = code == Code::ForeignHabit || code.severity() == Severity::Warning;
+            code.group() == Group::Data && is_told && is_meant(code)
         };
         let mut habits: Vec<_> = self.diagnostics.iter().filter(is_habit).cloned().collect();
         if !habits.is_empty() {

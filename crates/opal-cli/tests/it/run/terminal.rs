@@ -15,7 +15,7 @@ use crate::needs;
 use crate::support::{Opal, binary};
 
 /// Starts something on a terminal of its own, and gives the side of the person.
-pub(super) fn start(mut command: Command) -> (Child, File) {
+pub(crate) fn start(mut command: Command) -> (Child, File) {
     let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&own).unwrap();
     unlockpt(&own).unwrap();
@@ -98,7 +98,7 @@ fn what_cleans_up_runs_though_the_terminal_is_gone() {
 }
 
 /// Reads until the terminal has shown `said`, or nobody has its other side open any more.
-pub(super) fn read_until(own: &mut File, shown: &mut String, said: &str) {
+pub(crate) fn read_until(own: &mut File, shown: &mut String, said: &str) {
     let mut bytes = [0; 4096];
     while !shown.contains(said) {
         let Ok(count @ 1..) = own.read(&mut bytes) else { return };
