@@ -19,7 +19,7 @@ use crate::atomic::Unfinished;
 use crate::regular;
 
 /// What names another root, whatever the command: some have a `--root` of their own behind them.
-pub const ELSEWHERE: &str = "`OPAL_ROOT=DIR`, or `--root DIR` before the command, names it";
+pub const ELSEWHERE: &str = "`OPAL_ROOT=DIR`, or `--root DIR` before the command";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);

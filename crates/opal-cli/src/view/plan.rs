@@ -54,9 +54,9 @@ pub(crate) fn written(path: &Path, steps: usize, values: usize, hash: &str) {
     say(&format!("wrote {}: {steps}, {values}\nPlan Hash: {hash}\n", path.display()));
 }
 
-/// Steps that do something, at all depths.
+/// Steps that do something, at all depths, as a run counts them: blocks are not steps.
 pub(crate) fn count(steps: &[Step]) -> usize {
-    let own = steps.iter().filter(|step| !step.is_construct()).count();
+    let own = steps.iter().filter(|step| !step.is_construct() && step.block.is_empty()).count();
     own + steps.iter().map(|step| count(&step.block)).sum::<usize>()
 }
 

@@ -1,6 +1,7 @@
 //! `opal apply`, `--verify-first` and `--dry-run`.
 
 mod agreeing;
+mod counts;
 mod deep;
 mod failing;
 mod leftovers;

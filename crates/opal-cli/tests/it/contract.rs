@@ -164,7 +164,7 @@ fn without_a_home_plans_can_be_looked_at_and_contracts_need_somebody() {
     let shown = opal.call(&["plan", "deploy", "--json"]).code(0).json();
     assert_eq!(shown["provenance"]["placeholder_key"], "process");
     crate::support::assert_plan_schema(&shown);
-    opal.call(&["plan", "deploy", "-o", "x.plan"]).code(74).says("nobody could open it");
+    opal.call(&["plan", "deploy", "-o", "x.plan"]).code(74).says("nobody could open it: ");
     opal.call(&["plan", "deploy", "-o", "x.plan", "--sign", "k"]).code(78).says("HOME");
 }
 
@@ -174,7 +174,7 @@ fn where_no_key_can_be_kept_a_contract_needs_a_recipient() {
     opal.write("no-directory", "");
     let no_root = ["--root", "no-directory"];
     let line = [&["plan"], &no_root[..], &["-o", "x.plan", "deploy", "prod"]].concat();
-    opal.call(&line).code(74).says("nobody could open it").says("--recipient");
+    opal.call(&line).code(74).says("nobody could open it: ").says("--recipient");
     assert!(!opal.path().join("x.plan").exists());
     let view = opal.call(&[&["plan"], &no_root[..], &["deploy", "prod"]].concat());
     view.code(0).says("the placeholders hold for this view only");

@@ -407,3 +407,13 @@ fn the_file_of_a_contract_may_be_attached_to_its_option() {
     opal.call(&["plan", "-otwo.plan", "a"]).code(0);
     assert!(opal.path().join("one.plan").exists() && opal.path().join("two.plan").exists());
 }
+
+#[test]
+fn a_contract_and_its_run_count_the_same_steps() {
+    let opal = Opal::machine(
+        "fun build() = echo built\nfun a() {\n    @cmd.build()\n    @retry(2) {\n        @timeout(1m) {\n            \
+         echo one\n        }\n    }\n    if true {\n        echo two\n    }\n}\n",
+    );
+    opal.call(&["plan", "a", "-o", "a.plan"]).code(0).says("wrote a.plan: 3 steps, 0 values");
+    opal.call(&["run", "--plan", "a.plan"]).code(0).says("done: 3 steps in ");
+}

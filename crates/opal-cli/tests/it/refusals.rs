@@ -484,3 +484,13 @@ fn a_path_that_a_tree_shows_is_where_a_run_can_begin() {
     }
     opal.call(&["t", "--from", "step:t.nope[0]"]).code(2).says("t.nope[0]");
 }
+
+#[test]
+fn a_refusal_shows_public_values_in_clear_in_its_steps_too() {
+    let opal = planned(&[]);
+    let ran = opal.call_with(&[("VERSION", "1.4.1")], &["run", "--plan", "c.plan"]);
+    ran.code(76).says("env_changed: env.VERSION: 1.4.0 in the contract, 1.4.1 now");
+    ran.says("- contract: echo staging 1.4.0 <17:").says("+ now:      echo staging 1.4.1 <17:");
+    ran.hides("canary-token").hides("<5:sha256:");
+    assert_eq!(ran.stderr.matches("1.4.0").count(), 2, "{ran:#?}");
+}

@@ -62,6 +62,27 @@ fn every_leaf_is_a_secret_of_its_own() {
 }
 
 #[test]
+fn a_public_result_is_public_as_a_whole() {
+    let json = r#"{"user": {"token": "tok-canary-1"}, "list": ["pw-canary-2", 5150515051]}"#;
+    let url = "postgres://shop:canary-3@db/shop";
+    let source = "fun whole() {\n    let.r = @shell(\"cat data.json\", json=true, public=true)\n    \
+                  echo @let.r.user.token @let.r.list[1]\n    @log(\"second: @let.r.list[0]\")\n    cat data.json\n}\n\
+                  fun part() {\n    let.t = @shell(\"cat data.json\", json=true, public=true).user.token\n    \
+                  echo @let.t\n}\n\
+                  fun both() {\n    let.r = @shell(\"cat data.json\", json=true, public=true)\n    \
+                  let.s = @shell(\"cat url.json\", json=true)\n    cat data.json url.json\n    \
+                  echo @let.r.user.token @let.s\n}\n";
+    let opal = Opal::machine(source).file("data.json", json).file("url.json", format!("{url:?}"));
+    let ran = opal.call(&["whole"]);
+    ran.code(0).stdout(&format!("tok-canary-1 5150515051\n{json}")).says("second: pw-canary-2");
+    ran.hides("hidden in the output");
+    opal.call(&["runs", "show", "--logs"]).code(0).says("tok-canary-1 5150515051\n");
+    opal.call(&["part"]).code(0).stdout("tok-canary-1\n");
+    // What is not public stays hidden beside it.
+    opal.call(&["both"]).code(0).says("tok-canary-1").hides("canary-3");
+}
+
+#[test]
 fn the_option_needs_a_let() {
     let source = "fun main() {\n    @shell(\"echo 1\", json=true)\n}\n";
     Opal::machine(source).args(["check"]).run().code(65).says("E0611");

@@ -13,7 +13,7 @@ use opal_core::contract::{
 use opal_runtime::atomic::{self, Unfinished};
 use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
 use opal_runtime::execute;
-use opal_runtime::keys::{Credentials, OpenError, Recipient, SigningKey, recipients};
+use opal_runtime::keys::{Credentials, OpenError, Recipient, Runner, SigningKey, recipients};
 use opal_runtime::plan::{Keys, Resolved};
 use opal_runtime::record::Reason;
 use opal_runtime::regular;
@@ -77,7 +77,9 @@ pub(crate) fn write(
         signer: parties.signer.as_ref(),
         registry: &context.registry,
     };
-    let bytes = contracts::make(resolved.plan, keys, making).map_err(unmade)?;
+    let made = contracts::make(resolved.plan, keys, making);
+    let bytes =
+        made.map_err(|why| unmade(why, keys.used_runner().and_then(Runner::why_ephemeral)))?;
     let Some(path) = file else { return view::print_bytes(&bytes) };
     write_file(path, &bytes)?;
     view::plan::written(path, steps, values, &format!("{}:{}", algorithm.name(), hash.hex()));
@@ -248,10 +250,14 @@ fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     Ok(file.replace(rustix::fs::CWD, path)?)
 }
 
-fn unmade(unmade: Unmade) -> Failure {
+/// `ephemeral` is why this machine has no runner key, where it has none.
+fn unmade(unmade: Unmade, ephemeral: Option<&str>) -> Failure {
     match unmade {
         Unmade::Key(error) => Failure::key(error),
-        Unmade::Seal(error) => Failure::new(Exit::Write, error.to_string(), error.help()),
+        Unmade::Seal(error) => {
+            let why = ephemeral.map_or(String::new(), |why| format!(": {why}"));
+            Failure::new(Exit::Write, format!("{error}{why}"), error.help())
+        }
         Unmade::Format(error) => {
             let help = match (error.kind, error.section) {
                 (FormatErrorKind::TooLarge, _) => "make a contract of a smaller task",
@@ -369,7 +375,7 @@ mod tests {
         let help = |kind, section| {
             let reason = "a name is too large a word".to_owned();
             let error = FormatError { kind, section, offset: None, unpacked: false, reason };
-            unmade(Unmade::Format(error)).help.join("\n")
+            unmade(Unmade::Format(error), None).help.join("\n")
         };
         assert!(help(FormatErrorKind::TooLarge, Section::Steps).contains("smaller"));
         for section in [Section::Header, Section::Provenance, Section::Steps] {

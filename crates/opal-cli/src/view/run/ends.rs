@@ -76,8 +76,7 @@ impl Ends {
         self.ended.insert(path.into(), Ended { message, ..Ended::SKIPPED });
     }
 
-    /// One entry for each step that describes a state, in the order of the plan. What the run did not
-    /// get to was skipped.
+    /// One entry for each step that describes a state, in the order of the plan.
     pub(super) fn json(&self, plan: &Plan, registry: &Registry, vault: &Vault) -> Value {
         let mut entries = Vec::new();
         let mut steps: Vec<&Step> = plan.steps.iter().rev().collect();
@@ -96,7 +95,7 @@ impl Ends {
     }
 
     fn entry(&self, id: &str, step: &Step) -> Value {
-        let ended = self.ended.get(&step.path).unwrap_or(&Ended::SKIPPED);
+        let ended = self.ended.get(&step.path).unwrap_or(&Ended::NOT_STARTED);
         let seen = self.seen.get(&step.path);
         let said = ended.message.as_ref().or(seen.map(|seen| &seen.message));
         let mut entry = json!({
@@ -134,5 +133,9 @@ const fn action(seen: Option<Status>, has_begun: bool) -> Effect {
 }
 
 impl Ended {
+    /// Passed over, and counted as such.
     const SKIPPED: Self = Self { status: "skipped", code: None, took: None, message: None };
+
+    /// The run ended before it got there; it is counted nowhere.
+    const NOT_STARTED: Self = Self { status: "not_started", ..Self::SKIPPED };
 }

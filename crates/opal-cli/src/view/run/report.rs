@@ -113,6 +113,8 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         lines.push(format!("{}: {}", ink.error("error"), headline(failed)));
     } else if report.code == TIME_IS_OVER {
         lines.push(format!("{}: the run timed out", ink.error("error")));
+    } else if report.status == Status::Interrupted {
+        lines.push(format!("{}: the run was interrupted", ink.error("error")));
     }
     if let Some(place) = report.failed.as_ref().and_then(Failed::placed) {
         lines.push(format!("  {} {place}", ink.mark("-->")));
