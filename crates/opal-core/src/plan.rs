@@ -7,6 +7,9 @@
 //! Nothing here is serialized as it is. The bytes of a contract come from the `contract` module's
 //! own types, and views from [`crate::view`].
 
+mod node;
+mod redirect;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,6 +20,9 @@ use crate::placeholder::Placeholder;
 use crate::registry::Registry;
 use crate::text::Span;
 use crate::value::Value;
+
+pub use node::Node;
+pub use redirect::{Redirect, RedirectKind, RedirectOperator, RedirectStream, RedirectTarget};
 
 /// Steps a plan may have.
 pub const MAX_STEPS: usize = 100_000;
@@ -73,28 +79,10 @@ impl Mode {
     }
 }
 
-/// A decorator, or a construct of the language that says which way it went.
-///
-/// | construct | arguments | block |
-/// |---|---|---|
-/// | `if` | `taken`: which branch, from 0, or null; `condition`, `roots` where the world steered it | the branch |
-/// | `when` | `arm`: the pattern that matched, or null; `subject`, `roots` likewise | the arm |
-/// | `for` | `count`; `over`, `roots` likewise | one `iteration` each |
-/// | `while` | `count`; `condition`, `roots` likewise | one `iteration` each |
-/// | `iteration` | `value`, and `key` for maps, where they are constants | the body |
-/// | `try` | – | the body, then `catch` and `finally` where they are |
-/// | `catch`, `finally`, `block` | – | their steps |
-/// | `chain` | `operators`: an Array of `&&`, `\|\|`, `\|` and `;` | the operands |
-/// | `require` | `value` | – |
-/// | `branch` | `condition` or `pattern` | one of the ways that a quick plan left open |
-///
-/// In a quick plan a construct that could not be decided has `undecided`: true, and `branch`es or
-/// one `iteration` as its block; one of these that cannot be planned to its end says why in
-/// `unplanned`.
+/// One node of a plan, with what is inside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// `@shell`, `@retry`; a construct has no `@`.
-    pub decorator: Cow<'static, str>,
+    pub node: Node,
     /// Sorted by name, with every default filled in: an opal with other defaults makes another plan.
     pub args: Vec<(Cow<'static, str>, Arg)>,
     pub block: Vec<Step>,
@@ -166,19 +154,6 @@ pub struct Binding {
     pub access: Vec<Part>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct Redirect {
-    /// `>`, `>>`, `<`, also with a descriptor in front.
-    pub operator: Box<str>,
-    pub target: RedirectTarget,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum RedirectTarget {
-    Step(Box<Step>),
-    Shell(Vec<Piece>),
-}
-
 /// A value that a step uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanValue {
@@ -218,8 +193,8 @@ impl Plan {
     #[must_use]
     pub fn without_defaults(&self, registry: &Registry) -> Self {
         fn strip(step: &mut Step, registry: &Registry) {
-            let decorator = &step.decorator;
-            step.args.retain(|(name, arg)| !registry.is_default(decorator, name, arg));
+            let node = &step.node;
+            step.args.retain(|(name, arg)| !registry.is_default(node, name, arg));
             step.block.iter_mut().for_each(|inner| strip(inner, registry));
             for redirect in &mut step.redirects {
                 if let RedirectTarget::Step(target) = &mut redirect.target {
@@ -246,7 +221,7 @@ impl Handle {
 impl Step {
     #[must_use]
     pub fn is_construct(&self) -> bool {
-        !self.decorator.starts_with('@')
+        self.node.is_construct()
     }
 
     #[must_use]
@@ -265,7 +240,8 @@ impl Step {
     /// the steps of its block are there.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
-        let explains = matches!(&*self.decorator, "if" | "when" | "for" | "while" | "@cmd");
+        let explains =
+            matches!(self.node, Node::If | Node::When | Node::For | Node::While | Node::Call);
         let note = self.note.as_deref().filter(|_| explains)?;
         let lines = note.split(ends_line).map(str::trim).filter(|line| !line.is_empty());
         let mut reason = lines.collect::<Vec<_>>().join(" ");
@@ -279,7 +255,7 @@ impl Step {
     #[must_use]
     pub fn command(&self) -> Option<&[Piece]> {
         match self.arg("command") {
-            Some(Arg::Shell(pieces)) if self.decorator == "@shell" => Some(pieces),
+            Some(Arg::Shell(pieces)) if self.node == Node::Shell => Some(pieces),
             _ => None,
         }
     }

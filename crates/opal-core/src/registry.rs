@@ -1,7 +1,7 @@
 //! All decorators together: one registry for built-ins and plugins.
 
 use crate::decorator::Descriptor;
-use crate::plan::Arg;
+use crate::plan::{Arg, Node};
 use crate::suggest;
 
 /// Descriptors in the order of their paths.
@@ -32,9 +32,9 @@ impl Registry {
 
     /// Whether an argument of a step says what the step would do without it.
     #[must_use]
-    pub fn is_default(&self, decorator: &str, name: &str, arg: &Arg) -> bool {
+    pub fn is_default(&self, node: &Node, name: &str, arg: &Arg) -> bool {
         let Arg::Const(given) = arg else { return false };
-        let descriptor = decorator.strip_prefix('@').and_then(|path| self.get(path));
+        let descriptor = node.path().and_then(|path| self.get(path));
         let mut defaults = descriptor.into_iter().flat_map(Descriptor::defaults);
         defaults.any(|(known, default)| known == name && default == given)
     }

@@ -62,7 +62,7 @@ fn a_chain_has_its_operands_operators_and_redirections_in_order() {
     let call = &step.rest[1].1.redirects;
     assert!(matches!(&call[0].target, Target::Text(text) if flat(text).trim() == "> log 2>&1"));
     let last = &step.rest[3].1.redirects[0];
-    assert_eq!(last.operator, ">>");
+    assert_eq!(last.operator.to_string(), ">>");
     assert!(matches!(&last.target, Target::Decorator(call) if call.path.text == "file.write"));
     assert_eq!(step.rest[0].0, Operator::Pipe);
 }

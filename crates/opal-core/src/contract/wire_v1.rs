@@ -170,7 +170,7 @@ impl<'p> StepWriter<'p> {
             self.close(b']');
         }
         self.json.plain_key("decorator");
-        self.text(&step.decorator);
+        self.text(step.node.name());
         if let Some(binding) = &step.binding {
             self.json.plain_key("let");
             self.binding(binding);
@@ -354,7 +354,7 @@ impl<'p> StepWriter<'p> {
         self.weight += weight::ARG;
         self.open(b'{');
         self.json.plain_key("operator");
-        self.text(&redirect.operator);
+        self.text(&redirect.operator.to_string());
         match &redirect.target {
             RedirectTarget::Shell(pieces) => {
                 self.json.plain_key("shell");

@@ -35,7 +35,7 @@ pub struct Described {
 /// name nor prerequisites is nothing but a command.
 #[must_use]
 pub fn described(step: &Step, registry: &Registry) -> Option<Described> {
-    let descriptor = registry.get(step.decorator.strip_prefix('@')?)?;
+    let descriptor = registry.get(step.node.path()?)?;
     let resource = descriptor.resource.as_ref()?;
     let is_command =
         step.command().is_some() && DESCRIBES.iter().all(|name| step.arg(name).is_none());

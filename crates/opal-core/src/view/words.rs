@@ -14,7 +14,9 @@ use super::around::Around;
 use super::ink::{Ink, Style};
 use super::{PlanView, quote};
 use crate::context::Context;
-use crate::plan::{Arg, Binding, Handle, Key, Part, Piece, Plan, PlanValue, RedirectTarget, Step};
+use crate::plan::{
+    Arg, Binding, Handle, Key, Node, Part, Piece, Plan, PlanValue, RedirectTarget, Step,
+};
 use crate::registry::Registry;
 use crate::value::Value;
 
@@ -99,7 +101,7 @@ impl<'a> Words<'a> {
     /// The arguments of a step that are shown.
     fn shown<'s>(&self, step: &'s Step) -> Vec<&'s (Cow<'static, str>, Arg)> {
         let is_default = |name: &str, arg: &Arg| {
-            self.defaults.is_some_and(|known| known.is_default(&step.decorator, name, arg))
+            self.defaults.is_some_and(|known| known.is_default(&step.node, name, arg))
         };
         step.args.iter().filter(|(name, arg)| !is_default(name, arg)).collect()
     }
@@ -123,7 +125,7 @@ impl<'a> Words<'a> {
                 self.shell(command, ink);
             }
             _ if step.is_construct() => self.construct(step, ink),
-            _ if step.decorator == "@cmd" => Self::function(step, ink),
+            _ if step.node == Node::Call => Self::function(step, ink),
             _ => self.call(step, ink),
         }
         for redirect in &step.redirects {
@@ -139,7 +141,7 @@ impl<'a> Words<'a> {
     fn function(step: &Step, ink: &mut Ink) {
         let name = match step.arg("function") {
             Some(Arg::Const(name)) => format!("@cmd.{}", quote::plain(name)),
-            _ => step.decorator.to_string(),
+            _ => step.node.to_string(),
         };
         let call = step.reason().unwrap_or_default();
         ink.styled(Style::Bold, &name);
@@ -148,7 +150,7 @@ impl<'a> Words<'a> {
 
     /// `@retry(attempts=3, delay=2s)`.
     fn call(&mut self, step: &Step, ink: &mut Ink) {
-        ink.styled(Style::Bold, &step.decorator);
+        ink.styled(Style::Bold, step.node.name());
         let mut args = self.shown(step);
         // The command of `@shell` is what everyone writes first.
         let is_command = |(name, _): &&(Cow<'static, str>, Arg)| name == "command";

@@ -3,7 +3,7 @@
 use opal_core::contract::{Change, Contract, Drift, Provenance, Verdict, compare, diff, plan_hash};
 use opal_core::decorator::{Descriptor, Param, Presence};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Arg, Key, Plan, Read, Step};
+use opal_core::plan::{Arg, Key, Node, Plan, Read, Step};
 use opal_core::{Registry, Value};
 
 use crate::golden::golden;
@@ -357,7 +357,7 @@ fn registry() -> Registry {
 /// The fixture as format 1.1 has it: with a default that nobody wrote.
 fn filled(allow_failure: bool) -> Plan {
     fn fill(step: &mut Step, allow_failure: bool) {
-        if step.decorator == "@shell" {
+        if step.node == Node::Shell {
             let arg = Arg::Const(Value::Bool(allow_failure));
             step.args.insert(0, ("allow_failure".into(), arg));
         }

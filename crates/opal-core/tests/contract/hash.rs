@@ -1,15 +1,13 @@
 //! What is in the PlanHash, and what is not.
 
-use std::borrow::Cow;
-
 use opal_core::context::{Context, Place};
 use opal_core::contract::{Contract, plan_hash, schema_hash};
 use opal_core::decorator::{Block, Descriptor, Effect, Exposure, Param, Presence, Returns};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Arg, Deferred, Handle, Mode, Part, Piece, Plan, Step};
+use opal_core::plan::{Arg, Deferred, Handle, Mode, Node, Part, Piece, Plan, Step};
 use opal_core::{Span, Type, Value};
 
-use crate::support::{CREATED, int, plan, provenance, shell, step, text, with};
+use crate::support::{CREATED, int, operator, plan, provenance, shell, step, text, with};
 
 /// What is changed, and how.
 type Edit = (&'static str, Box<dyn FnOnce(&mut Plan)>);
@@ -40,7 +38,7 @@ fn every_change_of_the_structure_changes_the_hash() {
         ("order", Box::new(|p| p.steps.swap(0, 2))),
         ("step removed", Box::new(|p| drop(p.steps.pop()))),
         ("step added", Box::new(|p| p.steps.push(shell("deploy.shell[9]", "true", None)))),
-        ("decorator", Box::new(|p| scale(p).decorator = Cow::Borrowed("@cmd"))),
+        ("decorator", Box::new(|p| scale(p).node = Node::Call)),
         ("path", Box::new(|p| scale(p).path = "deploy.shell[7]".into())),
         ("argument", Box::new(|p| p.steps[1].block[0].args[0].1 = int(4))),
         ("argument's type", Box::new(|p| p.steps[1].block[0].args[0].1 = text("3"))),
@@ -71,7 +69,7 @@ fn every_change_of_the_structure_changes_the_hash() {
             }),
         ),
         ("binding removed", Box::new(|p| p.steps[0].binding = None)),
-        ("operator", Box::new(|p| p.steps[3].redirects[0].operator = ">>".into())),
+        ("operator", Box::new(|p| p.steps[3].redirects[0].operator = operator(">>"))),
         ("redirection", Box::new(|p| drop(p.steps[3].redirects.pop()))),
         ("plugin's schema", Box::new(|p| p.steps[3].schema = Some(Digest([1; 32])))),
         (

@@ -22,7 +22,7 @@ fn python(file: &Path) -> (bool, String) {
 fn expected(contract: &Contract) -> String {
     fn walk(step: &Step, depth: usize, lines: &mut Vec<String>) {
         let reason = step.reason().map_or_else(String::new, |reason| format!(" {reason}"));
-        lines.push(format!("step {}{} {}{reason}", "  ".repeat(depth), step.decorator, step.path));
+        lines.push(format!("step {}{} {}{reason}", "  ".repeat(depth), step.node, step.path));
         step.block.iter().for_each(|inner| walk(inner, depth + 1, lines));
     }
     let plan = contract.plan();

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use opal_core::contract::{Contract, Frame, Provenance, Seen, plan_hash};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::Placeholder;
-use opal_core::plan::{Arg, Binding, Handle, Part, Piece, Plan, Redirect, RedirectTarget, Step};
+use opal_core::plan::{
+    Arg, Binding, Handle, Node, Part, Piece, Plan, Redirect, RedirectKind, RedirectOperator,
+    RedirectTarget, Step,
+};
 use opal_core::resource::Status;
 use opal_core::{Duration, Value};
 use proptest::collection::{btree_map, vec};
@@ -245,6 +248,15 @@ fn args() -> impl Strategy<Value = Arg> {
     })
 }
 
+fn operators() -> impl Strategy<Value = RedirectOperator> {
+    let kinds = prop::sample::select(&RedirectKind::ALL[..]);
+    (proptest::option::of(0..20_u32), kinds).prop_map(|(descriptor, kind)| {
+        let written = RedirectOperator { descriptor, kind };
+        let alone = RedirectOperator { descriptor: None, kind };
+        RedirectOperator::parse(&written.to_string()).unwrap_or(alone)
+    })
+}
+
 fn steps() -> impl Strategy<Value = Step> {
     let decorators = prop::sample::select(&["@shell", "@log", "if", "@my.own", "chain"][..]);
     let leaf = (
@@ -268,8 +280,7 @@ fn steps() -> impl Strategy<Value = Step> {
             texts().prop_map(|text| RedirectTarget::Shell(vec![Piece::Text(text.into())])),
         ];
         let redirects = vec(
-            (texts(), target)
-                .prop_map(|(operator, target)| Redirect { operator: operator.into(), target }),
+            (operators(), target).prop_map(|(operator, target)| Redirect { operator, target }),
             0..2,
         );
         (inner.clone(), vec(inner, 0..3), redirects).prop_map(|(mut step, block, redirects)| {
@@ -282,7 +293,7 @@ fn steps() -> impl Strategy<Value = Step> {
 
 /// A reason for every step on the first level that can have one, and a path of its own.
 fn give_reasons(steps: &mut [Step]) {
-    for (index, step) in steps.iter_mut().enumerate().filter(|(_, step)| step.decorator == "if") {
+    for (index, step) in steps.iter_mut().enumerate().filter(|(_, step)| step.node == Node::If) {
         step.path = format!("deploy.if[{index}].{}", step.path).into();
         step.note = Some(format!("if n == {index}").into());
     }

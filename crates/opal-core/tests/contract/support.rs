@@ -11,8 +11,8 @@ use opal_core::contract::{
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{
-    Arg, Binding, Handle, Key, Mode, Part, Piece, Plan, PlanValue, Read, Redirect, RedirectTarget,
-    Step, Target,
+    Arg, Binding, Handle, Key, Mode, Node, Part, Piece, Plan, PlanValue, Read, Redirect,
+    RedirectOperator, RedirectTarget, Step, Target,
 };
 use opal_core::{Data, Duration, Span, Value};
 
@@ -98,7 +98,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Contract, String> {
 
 pub(crate) fn step(decorator: &'static str, path: &str) -> Step {
     Step {
-        decorator: Cow::Borrowed(decorator),
+        node: Node::named(decorator).unwrap(),
         args: Vec::new(),
         block: Vec::new(),
         path: path.into(),
@@ -259,9 +259,9 @@ fn steps() -> Vec<Step> {
     plugin.schema = Some(Digest([0xcd; 32]));
     let file = with(step("@file.write", "deploy.store.put[0].file.write[0]"), "path", text("out"));
     plugin.redirects = vec![
-        Redirect { operator: ">".into(), target: RedirectTarget::Step(Box::new(file)) },
+        Redirect { operator: operator(">"), target: RedirectTarget::Step(Box::new(file)) },
         Redirect {
-            operator: "2>>".into(),
+            operator: operator("2>>"),
             target: RedirectTarget::Shell(vec![Piece::Text("log\u{1}".into())]),
         },
     ];
@@ -310,4 +310,8 @@ pub(crate) fn provenance() -> Provenance {
         once: true,
         signer: None,
     }
+}
+
+pub(crate) fn operator(text: &str) -> RedirectOperator {
+    RedirectOperator::parse(text).unwrap()
 }

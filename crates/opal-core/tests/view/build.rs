@@ -7,8 +7,8 @@ use opal_core::context::{Context, Place};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::Placeholder;
 use opal_core::plan::{
-    Arg, Binding, Deferred, Handle, Mode, Piece, Plan, PlanValue, Read, Redirect, RedirectTarget,
-    Step, Target,
+    Arg, Binding, Deferred, Handle, Mode, Node, Piece, Plan, PlanValue, Read, Redirect,
+    RedirectOperator, RedirectTarget, Step, Target,
 };
 use opal_core::view::{PlanFormatter, PlanView, Tree};
 use opal_core::{Span, Value};
@@ -75,7 +75,7 @@ pub(crate) fn placeholder(plan: &Plan, key: &str) -> String {
 pub(crate) fn step(decorator: &'static str, path: &str, args: Vec<(&'static str, Arg)>) -> Step {
     let args = args.into_iter().map(|(name, arg)| (Cow::Borrowed(name), arg)).collect();
     Step {
-        decorator: decorator.into(),
+        node: Node::named(decorator).unwrap(),
         args,
         block: Vec::new(),
         path: path.into(),
@@ -125,7 +125,8 @@ impl But for Step {
     }
 
     fn redirect(mut self, operator: &str, target: RedirectTarget) -> Self {
-        self.redirects.push(Redirect { operator: operator.into(), target });
+        self.redirects
+            .push(Redirect { operator: RedirectOperator::parse(operator).unwrap(), target });
         self
     }
 }

@@ -39,7 +39,7 @@ impl Checker<'_> {
             self.unknown_path(&call.path, call.span, true);
             return;
         };
-        let reads = redirect.operator.contains('<');
+        let reads = redirect.operator.kind.is_input();
         let fits = if reads { descriptor.reads } else { descriptor.writes };
         if !fits {
             let message =

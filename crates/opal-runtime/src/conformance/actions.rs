@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use opal_core::action::{Halt, Why};
 use opal_core::decorator::{Block, Descriptor, Param, Presence, Subject};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Arg, Mode, Piece, Plan, Step, Target};
+use opal_core::plan::{Arg, Mode, Node, Piece, Plan, Step, Target};
 use opal_core::record::{Event, Shown, Stream};
 use opal_core::{Registry, Span, Type, Value};
 
@@ -158,7 +158,7 @@ pub(super) fn registry(descriptor: &'static Descriptor) -> Result<Registry, impl
 }
 
 fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
-    let mut step = step(format!("@{}", descriptor.path), "trial.it".into());
+    let mut step = step(Node::decorator(descriptor.path), "trial.it".into());
     if let Subject::Required(_) = descriptor.subject {
         step.args.push(("subject".into(), Arg::Const(Value::text("conformance"))));
     }
@@ -195,9 +195,9 @@ pub(super) fn plan_of(steps: Vec<Step>) -> Plan {
     }
 }
 
-pub(super) fn step(decorator: String, path: Box<str>) -> Step {
+pub(super) fn step(node: Node, path: Box<str>) -> Step {
     Step {
-        decorator: decorator.into(),
+        node,
         args: Vec::new(),
         block: Vec::new(),
         path,
@@ -210,7 +210,7 @@ pub(super) fn step(decorator: String, path: Box<str>) -> Step {
 }
 
 fn command(script: &str, path: &str) -> Step {
-    Step { args: vec![("command".into(), text(script))], ..step("@shell".into(), path.into()) }
+    Step { args: vec![("command".into(), text(script))], ..step(Node::Shell, path.into()) }
 }
 
 fn text(script: &str) -> Arg {

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use opal_core::decorator::Descriptor;
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Arg, Piece, Plan};
+use opal_core::plan::{Arg, Node, Piece, Plan};
 use opal_core::resource::{Status, Verification};
 use opal_core::{Registry, Value};
 
@@ -240,7 +240,7 @@ impl Trial<'_> {
 }
 
 fn plan(descriptor: &Descriptor, args: Args) -> Plan {
-    let mut step = step(format!("@{}", descriptor.path), "trial.it".into());
+    let mut step = step(Node::decorator(descriptor.path), "trial.it".into());
     for (name, value) in args {
         let is_command = descriptor.param(name).is_some_and(|param| param.shell);
         let arg = match value {

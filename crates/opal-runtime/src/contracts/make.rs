@@ -86,7 +86,7 @@ fn plugins(plan: &Plan, registry: &Registry) -> Vec<PluginRecord> {
     roots.for_each(|root| note(decorator_of(root, registry)));
     let mut open: Vec<&Step> = plan.steps.iter().collect();
     while let Some(step) = open.pop() {
-        note(named(&step.decorator));
+        note(step.node.path().and_then(named));
         open.extend(&step.block);
         open.extend(step.redirects.iter().filter_map(|redirect| match &redirect.target {
             RedirectTarget::Step(step) => Some(&**step),
@@ -115,7 +115,7 @@ mod tests {
     use opal_core::decorator::Plugin;
     use opal_core::hash::{Algorithm, Digest};
     use opal_core::placeholder::Placeholder;
-    use opal_core::plan::{Mode, PlanValue, Redirect, Target};
+    use opal_core::plan::{Mode, Node, PlanValue, Redirect, RedirectOperator, Target};
     use opal_core::text::Span;
 
     use super::*;
@@ -136,7 +136,7 @@ mod tests {
 
     fn step(decorator: &'static str) -> Step {
         Step {
-            decorator: decorator.into(),
+            node: Node::named(decorator).unwrap(),
             args: Vec::new(),
             block: Vec::new(),
             path: decorator.into(),
@@ -153,7 +153,9 @@ mod tests {
         let registry = Registry::new(&[&PUT, &DRAW, &OTHER]).expect("each path is there once");
         let mut command = step("@shell");
         let target = RedirectTarget::Step(Box::new(step("@store.put")));
-        command.redirects.push(Redirect { operator: ">".into(), target });
+        command
+            .redirects
+            .push(Redirect { operator: RedirectOperator::parse(">").unwrap(), target });
         let (algorithm, digest) = (Algorithm::Sha256, Digest([0; 32]));
         let drawn = PlanValue {
             placeholder: Placeholder { length: 8, algorithm, digest },

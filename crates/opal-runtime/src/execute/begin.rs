@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use opal_core::Data;
-use opal_core::plan::{Key, Plan, Step};
+use opal_core::plan::{Key, Node, Plan, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use super::chain::operators;
@@ -68,7 +68,7 @@ fn used(steps: &[Step], from: &From<'_>, into: &mut BTreeSet<Arc<str>>) {
 fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unready> {
     let step = before.step;
     let parent = before.parent;
-    if let Some(chain) = parent.filter(|parent| parent.decorator == "chain") {
+    if let Some(chain) = parent.filter(|parent| parent.node == Node::Chain) {
         let at = chain.block.iter().position(|operand| operand.path == step.path);
         let is_piped = at.is_some_and(|at| operators(chain).get(at) == Some(&"|"));
         let next = at.and_then(|at| chain.block.get(at + 1));
@@ -79,11 +79,11 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
         }
     }
     // The directory of a body ends with it.
-    if parent.is_some_and(|parent| parent.decorator == "try") && leaves_body(parent, from) {
+    if parent.is_some_and(|parent| parent.node == Node::Try) && leaves_body(parent, from) {
         return Vec::new();
     }
-    let operands = match &*step.decorator {
-        "chain" => step.block.as_slice(),
+    let operands = match step.node {
+        Node::Chain => step.block.as_slice(),
         _ => std::slice::from_ref(step),
     };
     let wanders = |step: &&Step| match moves(step, values) {
@@ -101,6 +101,6 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
 
 fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
     let clauses = parent.map_or(&[][..], |parent| &parent.block).iter();
-    let mut clauses = clauses.filter(|step| matches!(&*step.decorator, "catch" | "finally"));
+    let mut clauses = clauses.filter(|step| matches!(step.node, Node::Catch | Node::Finally));
     clauses.any(|clause| from.is_inside(clause))
 }

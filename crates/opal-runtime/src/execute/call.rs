@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::decorator::{Block, Descriptor};
-use opal_core::plan::Step;
+use opal_core::plan::{Node, Step};
 use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
@@ -48,7 +48,7 @@ impl<'p> Walk<'p> {
     pub(super) fn call(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
         self.check_record(here)?;
-        let path = step.decorator.trim_start_matches('@');
+        let path = step.node.path().unwrap_or_default();
         let descriptor = self.job.registry.get(path);
         let descriptor =
             descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
@@ -72,7 +72,7 @@ impl<'p> Walk<'p> {
     ) -> Result<Begun<'p>, Halt> {
         let is_block = !step.block.is_empty()
             || descriptor.block == Block::Required
-            || step.decorator == "@cmd";
+            || step.node == Node::Call;
         let begun = Begun {
             step,
             descriptor,
@@ -85,7 +85,7 @@ impl<'p> Walk<'p> {
         let started = Started {
             number: begun.number,
             path: &step.path,
-            decorator: &step.decorator,
+            decorator: step.node.name(),
             attempt: begun.attempt,
             text: begun.text.clone(),
             is_block,
@@ -193,7 +193,7 @@ impl<'p> Walk<'p> {
         let finished = Finished {
             number: begun.number,
             path: &begun.step.path,
-            decorator: &begun.step.decorator,
+            decorator: begun.step.node.name(),
             attempt: begun.attempt,
             took: begun.since.elapsed(),
             code,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::action::Halt;
-use opal_core::plan::{Plan, Step};
+use opal_core::plan::{Node, Plan, Step};
 use opal_core::record::Kind;
 use opal_core::resolver::Trouble;
 
@@ -121,7 +121,7 @@ impl<'p> Walk<'p> {
     pub(super) fn skip(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
         if is_leaf(step) {
             lock(&self.tally).skipped();
-            let (path, decorator) = (&*step.path, &*step.decorator);
+            let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
             self.note(step, Fate::Met);
             let fail = |trouble| self.hidden(failed(step, 1, trouble));
@@ -136,7 +136,7 @@ impl<'p> Walk<'p> {
         }
         let mut inner = here.clone();
         step.block.iter().try_for_each(|step| self.skip(step, &mut inner))?;
-        if step.decorator == "chain" {
+        if step.node == Node::Chain {
             (here.directory, here.previous) = (inner.directory, inner.previous);
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use opal_core::Value;
-use opal_core::plan::{Arg, Piece, Plan, Step};
+use opal_core::plan::{Arg, Node, Piece, Plan, Step};
 use opal_core::record::Branch;
 use opal_core::resource;
 
@@ -52,13 +52,13 @@ fn name(plan: &Plan, step: &Step) -> Option<String> {
     if id != &*step.path {
         return Some(id.to_owned());
     }
-    let named = match &*step.decorator {
-        "iteration" => constant(step, "key").or_else(|| constant(step, "value")),
-        "@cmd" => constant(step, "function"),
+    let named = match step.node {
+        Node::Iteration => constant(step, "key").or_else(|| constant(step, "value")),
+        Node::Call => constant(step, "function"),
         _ => step.command().and_then(words),
     };
     let inside = || step.block.iter().find_map(|inner| name(plan, inner));
-    let own = || step.decorator.strip_prefix('@').map(str::to_owned);
+    let own = || step.node.path().map(str::to_owned);
     named.filter(|name| !name.trim().is_empty()).or_else(inside).or_else(own)
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use opal_core::action::{BranchOutput, Failure, Halt, OnFailure, Why};
-use opal_core::plan::Step;
+use opal_core::plan::{Node, Step};
 use opal_core::record::{Branch, Kind, Shown};
 use opal_core::resource;
 
@@ -251,16 +251,16 @@ impl<'p> Walk<'p> {
                 self.skip(step, &mut here.clone())?;
                 continue;
             }
-            match &*step.decorator {
-                "for" | "while" => {
+            match step.node {
+                Node::For | Node::While => {
                     self.from.reach(step);
                     branches.extend(self.to_run(&step.block, here)?);
                 }
-                "if" | "when" | "block" | "iteration" => {
+                Node::If | Node::When | Node::Block | Node::Iteration => {
                     self.from.reach(step);
                     branches.push(Lane { of: step, steps: &step.block });
                 }
-                "require" => {}
+                Node::Require => {}
                 _ => branches.push(Lane { of: step, steps: std::slice::from_ref(step) }),
             }
         }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use opal_core::class::{is_common, shape};
-use opal_core::plan::{Arg, Key, Mode, Plan, RedirectTarget, Step};
+use opal_core::plan::{Arg, Key, Mode, Plan, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::{Code, Data, Secret, Showing, Span};
 
 use super::Job;
 use super::begin::begins;
 use super::from::From;
-use super::redirect::{reader, stream};
+use super::redirect::reader;
 use super::values::Values;
 use crate::script;
 use crate::script::syntax::Fault;
@@ -118,7 +118,7 @@ fn ask(
     questions: &mut Vec<Question>,
 ) -> Result<(), Unready> {
     for step in steps.iter().filter(|step| !from.skips(step)) {
-        if step.decorator == "@confirm"
+        if step.node.is_decorator("confirm")
             && let Some(message) = step.arg("message")
         {
             match (Values { known: values, lets: None }).data(message) {
@@ -192,8 +192,7 @@ fn of(step: &Step, trouble: Trouble) -> Unready {
 /// Whether there is something that does what the step says.
 fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
     let mut found = Vec::new();
-    let path = step.decorator.trim_start_matches('@');
-    if !step.is_construct() {
+    if let Some(path) = step.node.path() {
         let message = format!("this version of opal cannot run `@{path}`");
         let help = "leave the step out, or write its commands as shell steps";
         let not_yet = unready(step, message, help);
@@ -204,17 +203,17 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
     }
     for redirect in &step.redirects {
         let RedirectTarget::Step(target) = &redirect.target else { continue };
-        let name = &target.decorator;
-        let descriptor = job.registry.get(name.trim_start_matches('@'));
-        let works = match stream(&redirect.operator) {
-            Some((super::redirect::Stream::In, _)) => reader(target).is_some(),
+        let name = &target.node;
+        let descriptor = name.path().and_then(|path| job.registry.get(path));
+        let works = match redirect.operator.stream() {
+            Some((RedirectStream::In, _)) => reader(target).is_some(),
             Some(_) => descriptor.is_some_and(|found| found.sink.is_some()),
             None => false,
         };
         if !works {
             let operator = &redirect.operator;
             let message = format!("`{operator} {name}` cannot be run");
-            let help = "known are `> @file.write(…)`, `2> @file.write(…)` and `< @file.read(…)`";
+            let help = "expected `> @file.write(…)`, `2> @file.write(…)` or `< @file.read(…)`";
             found.push(unready(step, message, help));
         }
     }

@@ -12,7 +12,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use opal_core::Data;
 use opal_core::action::{Halt, Pending};
-use opal_core::plan::{Arg, Redirect, RedirectTarget, Step};
+use opal_core::plan::{Arg, Node, Redirect, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{Input, ScriptPart, Trouble, TroubleKind};
 
 use super::Walk;
@@ -27,40 +27,16 @@ use super::walk::{bug, failed, unable};
 use crate::session;
 
 /// The decorator whose file can be read at run time.
-const READER: &str = "@file.read";
-
-/// Which stream of a step an operator means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stream {
-    In,
-    Out,
-    Err,
-    Both,
-}
-
-/// The stream, and whether what is there stays.
-pub(super) fn stream(operator: &str) -> Option<(Stream, bool)> {
-    let stream = match operator.trim_end_matches(['>', '<', '|']) {
-        "" if operator.starts_with('<') => Stream::In,
-        "0" => Stream::In,
-        "" | "1" => Stream::Out,
-        "2" => Stream::Err,
-        "&" => Stream::Both,
-        _ => return None,
-    };
-    let is_input = operator.contains('<');
-    let fits = is_input == (stream == Stream::In);
-    fits.then_some((stream, operator.ends_with(">>")))
-}
+const READER: &str = "file.read";
 
 /// Whether the shell that runs the step can do its redirections.
 pub(super) fn is_plain(step: &Step) -> bool {
-    step.decorator == "@shell" && step.arg("shell").is_none()
+    step.node == Node::Shell && step.arg("shell").is_none()
 }
 
 /// The file that a step behind `<` names.
 pub(super) fn reader(target: &Step) -> Option<&Arg> {
-    target.arg("path").filter(|_| target.decorator == READER)
+    target.arg("path").filter(|_| target.node.is_decorator(READER))
 }
 
 /// A thread that carries a stream to what takes it.
@@ -134,8 +110,8 @@ impl<'p> Walk<'p> {
                 let detour = Detour::open(self, begun, text, inner, plumbing.scope)?;
                 plumbing.detours.push(detour);
             }
-            RedirectTarget::Step(target) => match stream(&redirect.operator) {
-                Some((Stream::In, _)) => {
+            RedirectTarget::Step(target) => match redirect.operator.stream() {
+                Some((RedirectStream::In, _)) => {
                     let path = reader(target).map(|path| values.data(path)).transpose();
                     let path = path.map_err(fail)?.unwrap_or(Data::Null);
                     let path = path.as_text().unwrap_or_default();
@@ -155,13 +131,13 @@ impl<'p> Walk<'p> {
         &'p self,
         begun: &Begun<'p>,
         target: &'p Step,
-        stream: Stream,
+        stream: RedirectStream,
         append: bool,
         inner: &mut Here<'p>,
         plumbing: &mut Plumbing<'scope, '_>,
     ) -> Result<(), Halt> {
         let step = begun.step;
-        let name = target.decorator.trim_start_matches('@');
+        let name = target.node.path().unwrap_or_default();
         let found = self.job.registry.get(name).and_then(|found| Some((found, found.sink?)));
         let (descriptor, sink) =
             found.ok_or_else(|| bug(step, format!("`@{name}` takes no output")))?;
@@ -177,10 +153,10 @@ impl<'p> Walk<'p> {
         let pump = pump(plumbing.scope, read, pending, stop, plumbing.ended).map_err(unable)?;
         plumbing.sinks.push(pump);
         let write = Out::to(write);
-        if matches!(stream, Stream::Out | Stream::Both) {
+        if matches!(stream, RedirectStream::Out | RedirectStream::Both) {
             inner.stdout = write.clone();
         }
-        if matches!(stream, Stream::Err | Stream::Both) {
+        if matches!(stream, RedirectStream::Err | RedirectStream::Both) {
             inner.stderr = write;
         }
         Ok(())

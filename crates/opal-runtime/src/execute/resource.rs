@@ -269,7 +269,7 @@ impl<'p> Walk<'p> {
         let why = self.job.vault.scrub(&why);
         for step in steps.into_iter().filter(|step| super::from::is_leaf(step)) {
             lock(&self.tally).skipped();
-            let (path, decorator) = (&*step.path, &*step.decorator);
+            let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
         }
         Ok(())

@@ -23,7 +23,7 @@ fn whole<'p>(step: &'p Step, path: &str) -> Option<&'p Step> {
     }
     let inside = |(at, inner)| Some((at, whole(inner, path)?));
     let (at, found) = step.block.iter().enumerate().find_map(inside)?;
-    if step.decorator == "@parallel" || !step.redirects.is_empty() {
+    if step.node.is_decorator("parallel") || !step.redirects.is_empty() {
         return Some(step);
     }
     let operators = operators(step);

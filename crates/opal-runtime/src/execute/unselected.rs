@@ -36,7 +36,7 @@ impl<'p> Walk<'p> {
     pub(super) fn pass_over(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
         lock(&self.tally).skipped();
-        let (path, decorator) = (&*step.path, &*step.decorator);
+        let (path, decorator) = (&*step.path, step.node.name());
         let why = Some(self.job.vault.scrub(NOT_SELECTED));
         self.tell(Kind::Skipped { path, decorator, why }, here)?;
         if self.is_prerequisite(step) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use opal_core::action::{Failure, Halt, Limits, Why};
-use opal_core::plan::Step;
+use opal_core::plan::{Node, Step};
 use opal_core::record::{Event, Kind};
 use opal_core::resolver::{Trouble, TroubleKind};
 
@@ -54,26 +54,28 @@ impl<'p> Walk<'p> {
         if self.is_unselected(step) {
             return self.pass_over(step, here);
         }
-        match &*step.decorator {
-            "if" | "when" | "for" | "while" | "iteration" | "block" => {
+        match &step.node {
+            Node::If | Node::When | Node::For | Node::While | Node::Iteration | Node::Block => {
                 self.block(&step.block, here.clone())
             }
-            "try" => self.try_(step, here),
-            "chain" => self.chain(step, here),
-            // Looked at while planning.
-            "require" => Ok(()),
-            name if name.starts_with('@') => self.call(step, here),
-            name => Err(bug(step, format!("`{name}` cannot be run"))),
+            Node::Try => self.try_(step, here),
+            Node::Chain => self.chain(step, here),
+            // Checked while planning.
+            Node::Require => Ok(()),
+            Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
+            node @ (Node::Catch | Node::Finally | Node::Branch) => {
+                Err(bug(step, format!("`{node}` cannot be run")))
+            }
         }
     }
 
     fn try_(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
         self.check_record(here)?;
-        let clause = |name| step.block.iter().find(|inner| inner.decorator == name);
-        let is_body = |inner: &&Step| !matches!(&*inner.decorator, "catch" | "finally");
+        let clause = |node| step.block.iter().find(|inner| inner.node == node);
+        let is_body = |inner: &&Step| !matches!(inner.node, Node::Catch | Node::Finally);
         let body = &step.block[..step.block.iter().take_while(is_body).count()];
-        let mut result = match clause("catch") {
+        let mut result = match clause(Node::Catch) {
             Some(catch) if self.from.begins_in(catch) => {
                 body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
                 self.from.reach(catch);
@@ -95,7 +97,7 @@ impl<'p> Walk<'p> {
                 (result, _) => result,
             },
         };
-        if let Some(finally) = clause("finally") {
+        if let Some(finally) = clause(Node::Finally) {
             result = self.finally(finally, here, result);
         }
         result

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use opal_core::Span;
+use opal_core::plan::RedirectOperator;
 use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::context::Context;
 
@@ -63,12 +64,15 @@ impl Lower<'_> {
 
     fn redirect(&mut self) -> Option<Redirect> {
         let start = self.start();
-        let mut operator = String::new();
+        let mut operator = RedirectOperator::IN_TEXT;
         let mut target = None;
         let mut text = ShellText { pieces: Vec::new(), span: Span::at(start) };
         while let Some(child) = self.child() {
             match child {
-                Child::Token { kind: RedirOp, span, .. } => operator = self.slice(span).to_owned(),
+                Child::Token { kind: RedirOp, span, .. } => {
+                    // The lexer gives no other word this kind.
+                    operator = RedirectOperator::parse(self.slice(span)).unwrap_or(operator);
+                }
                 Child::Token { kind, span, .. } => self.piece(kind, span, &mut text.pieces),
                 Child::Node { kind: SyntaxKind::Call, .. } => {
                     target = Some(Target::Decorator(self.call(&mut Vec::new())));

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use opal_core::decorator::Param;
-use opal_core::plan::{Arg, MAX_STEPS, Step};
+use opal_core::plan::{Arg, MAX_STEPS, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use self::arguments::Given;
@@ -181,7 +181,7 @@ impl<'a> Planner<'a> {
                 self.r#try(body, catch.as_ref(), finally.as_ref(), span, place, out)?;
             }
             StatementKind::Block(block) => {
-                let mut step = self.node("block", place.next("block"), span)?;
+                let mut step = self.node(Node::Block, place.next("block"), span)?;
                 let mut inner = Place::new(&*step.path);
                 self.block(block, &mut inner, &mut step.block)?;
                 out.push(step);
@@ -190,7 +190,7 @@ impl<'a> Planner<'a> {
                 self.r#let(*slot, name, source, access, place, out)?;
             }
             StatementKind::Require(expr) => {
-                let mut step = self.node("require", place.next("require"), span)?;
+                let mut step = self.node(Node::Require, place.next("require"), span)?;
                 let arg = self.argument(expr, Purpose::Require)?;
                 step.args.push(("value".into(), arg));
                 out.push(step);
@@ -201,15 +201,9 @@ impl<'a> Planner<'a> {
     }
 
     /// A node of the plan, within the limits.
-    pub(super) fn node(
-        &mut self,
-        decorator: impl Into<Cow<'static, str>>,
-        path: Box<str>,
-        span: Span,
-    ) -> Result<Step, Stop> {
-        let decorator = decorator.into();
+    pub(super) fn node(&mut self, node: Node, path: Box<str>, span: Span) -> Result<Step, Stop> {
         self.nodes += 1;
-        self.steps += usize::from(decorator.starts_with('@'));
+        self.steps += usize::from(!node.is_construct());
         if self.steps > MAX_STEPS || self.nodes > MAX_NODES {
             let message = if self.steps > MAX_STEPS {
                 "the plan would have more than 100,000 steps"
@@ -222,7 +216,7 @@ impl<'a> Planner<'a> {
             ));
         }
         Ok(Step {
-            decorator,
+            node,
             args: Vec::new(),
             block: Vec::new(),
             path,

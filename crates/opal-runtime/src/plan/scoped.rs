@@ -6,6 +6,7 @@ use std::rc::Rc;
 use opal_core::Span;
 use opal_core::context::Context;
 use opal_core::decorator::{Descriptor, Param as DecoratorParam};
+use opal_core::plan::RedirectOperator;
 
 use super::datum::Datum;
 use crate::unit::{BinaryOp, Builtin, Operator, UnaryOp};
@@ -190,7 +191,7 @@ pub(crate) enum Work {
 
 #[derive(Debug)]
 pub(crate) struct Redirect {
-    pub(crate) operator: Rc<str>,
+    pub(crate) operator: RedirectOperator,
     pub(crate) target: Target,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use opal_core::context::{Context, Place};
-use opal_core::plan::{Arg, Piece, Plan, RedirectTarget, Step};
+use opal_core::plan::{Arg, Node, Piece, Plan, RedirectTarget, Step};
 use opal_core::resolver::ScriptPart;
 use opal_core::{Data, Span, Value};
 
@@ -42,7 +42,7 @@ struct Found<'p> {
 
 impl<'p> Found<'p> {
     fn step(&mut self, step: &'p Step) {
-        let has_own_shell = step.decorator == "@shell" && step.arg("shell").is_some();
+        let has_own_shell = step.node == Node::Shell && step.arg("shell").is_some();
         if !step.is_construct() && !has_own_shell {
             for (_, arg) in &step.args {
                 if let Arg::Shell(pieces) = arg {

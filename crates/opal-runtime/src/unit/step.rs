@@ -1,6 +1,7 @@
 //! Steps: what runs.
 
 use opal_core::Span;
+use opal_core::plan::RedirectOperator;
 use opal_syntax::context::Context;
 
 use super::{Argument, Block, Name, Reference};
@@ -35,7 +36,7 @@ pub enum Work {
 #[derive(Debug)]
 pub struct Redirect {
     /// `>`, `>>`, `<`, also with a descriptor in front.
-    pub operator: String,
+    pub operator: RedirectOperator,
     pub target: Target,
     pub span: Span,
 }

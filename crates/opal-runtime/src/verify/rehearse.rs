@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::decorator::Descriptor;
-use opal_core::plan::Step;
+use opal_core::plan::{Node, Step};
 use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{Described, described};
 
@@ -75,10 +75,10 @@ impl<'p> Rehearsal<'p> {
     }
 
     fn step(&mut self, step: &'p Step, here: &mut Here) {
-        match &*step.decorator {
-            "chain" => step.block.iter().for_each(|operand| self.step(operand, here)),
-            "try" => self.r#try(step, here),
-            name if name.starts_with('@') => self.call(step, here),
+        match step.node {
+            Node::Chain => step.block.iter().for_each(|operand| self.step(operand, here)),
+            Node::Try => self.r#try(step, here),
+            Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
             _ if step.is_left_open() => self.lost(&step.block, here, UNDECIDED.into()),
             _ => self.block(&step.block, here.clone()),
         }
@@ -87,8 +87,8 @@ impl<'p> Rehearsal<'p> {
     fn r#try(&mut self, step: &'p Step, here: &Here) {
         let mut inner = here.clone();
         for step in &step.block {
-            match &*step.decorator {
-                "catch" | "finally" => self.lost(&step.block, here, ONLY_THEN.into()),
+            match step.node {
+                Node::Catch | Node::Finally => self.lost(&step.block, here, ONLY_THEN.into()),
                 _ => self.step(step, &mut inner),
             }
         }
@@ -108,7 +108,7 @@ impl<'p> Rehearsal<'p> {
             };
             self.found.push(Found { step, described, spot });
         }
-        let descriptor = registry.get(step.decorator.trim_start_matches('@'));
+        let descriptor = step.node.path().and_then(|path| registry.get(path));
         match descriptor {
             Some(descriptor) if !step.block.is_empty() => self.wrapper(step, descriptor, here),
             _ => self.follow(step, here),
@@ -122,7 +122,7 @@ impl<'p> Rehearsal<'p> {
             false => step.is_left_open().then_some("a quick plan leaves open"),
         };
         if let Some(open) = open {
-            let why = format!("`{}` around it uses a value that {open}", step.decorator);
+            let why = format!("`{}` around it uses a value that {open}", step.node);
             return self.lost(&step.block, here, why.into());
         }
         let inputs = inputs(step, descriptor, Values::before(self.survey.values));

@@ -135,7 +135,7 @@ impl End<'_> {
     fn failed<'f>(&'f self, failed: &'f FailedStep, file: &'f str, vault: &Vault) -> Failed<'f> {
         let step = find(&self.errand.resolved.plan, &failed.path);
         let id = step.and_then(|step| id(&self.errand.resolved.plan, step));
-        let decorator = step.map_or("", |step| &*step.decorator);
+        let decorator = step.map_or("", |step| step.node.name());
         let place =
             step.and_then(|step| Some((file, line(&self.errand.subject.loaded.text, step)?)));
         Failed::of(failed, id, decorator, place, vault)

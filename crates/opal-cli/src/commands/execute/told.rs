@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::plan::{Arg, Plan, Step};
+use opal_core::plan::{Arg, Node, Plan, Step};
 use opal_core::record::{Event, Kind, Shown, Stream};
 use opal_core::{Registry, Value, resource};
 use opal_runtime::session::Closed;
@@ -76,7 +76,7 @@ pub(super) fn line(text: &str, step: &Step) -> Option<u32> {
 
 fn calls<'a>(steps: &'a [Step], into: &mut BTreeMap<&'a str, &'a str>) {
     for step in steps {
-        if step.decorator == "@cmd"
+        if step.node == Node::Call
             && let Some(Arg::Const(Value::String(name))) = step.arg("function")
         {
             into.insert(&step.path, name);

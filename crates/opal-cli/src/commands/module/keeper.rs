@@ -251,8 +251,10 @@ impl<'k> Keeping<'k> {
 /// The paths of the tools of a plan.
 fn collect(steps: &[Step], paths: &mut Vec<String>) {
     for step in steps {
-        match &*step.decorator {
-            "@module.tool" | "@module.check" | "@module.probe" => paths.push(step.path.to_string()),
+        match step.node.path() {
+            Some("module.tool" | "module.check" | "module.probe") => {
+                paths.push(step.path.to_string())
+            }
             _ => collect(&step.block, paths),
         }
     }

@@ -80,8 +80,7 @@ impl<'a> Steps<'a> {
         let registry = self.registry;
         let defaults = |step: &Step| -> Vec<String> {
             let args = step.args.iter();
-            let defaults =
-                args.filter(|(name, arg)| registry.is_default(&step.decorator, name, arg));
+            let defaults = args.filter(|(name, arg)| registry.is_default(&step.node, name, arg));
             defaults.map(|(name, _)| name.to_string()).collect()
         };
         let differ = matches!((before, after), (Some(before), Some(after))

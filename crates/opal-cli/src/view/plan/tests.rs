@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::contract::{Contract, Provenance, compare};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::plan::{Arg, Mode, Piece, PlanValue, Read, Step, Target};
+use opal_core::plan::{Arg, Mode, Node, Piece, PlanValue, Read, Step, Target};
 use opal_core::{Data, Span};
 
 use super::*;
@@ -44,7 +44,7 @@ fn plan(replicas: &str, commands: &[&str]) -> Plan {
 
 fn shell(index: usize, command: Vec<Piece>) -> Step {
     Step {
-        decorator: "@shell".into(),
+        node: Node::Shell,
         args: vec![("command".into(), Arg::Shell(command))],
         block: Vec::new(),
         path: format!("deploy.shell[{index}]").into(),

@@ -101,7 +101,7 @@ impl Ends {
         let mut entry = json!({
             "step_id": id,
             "path": step.path,
-            "decorator": step.decorator,
+            "decorator": step.node.name(),
             "verified": seen.map(|seen| seen.status.name()),
             "action": action(seen.map(|seen| seen.status), ended.code.is_some()).name(),
             "status": ended.status,

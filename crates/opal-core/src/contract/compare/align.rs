@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         const AHEAD: usize = 16;
         let mut left = after;
         for b in before {
-            let kin = |a: &Shaped<'_>| a.step.decorator == b.step.decorator;
+            let kin = |a: &Shaped<'_>| a.step.node == b.step.node;
             match left.iter().take(AHEAD).position(kin) {
                 Some(index) => {
                     left[..index].iter().for_each(|a| self.lone(Change::Added, a.step));

@@ -6,13 +6,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use self::parts::{duration, filled, fit, float, items, known_name, name, push, text};
+use self::parts::{duration, filled, fit, float, items, known_name, push, text};
 use super::weight;
 use crate::context::{Context, Place};
 use crate::contract::json::read::{MAX_NESTING, Read, Reader};
 use crate::hash::Digest;
 use crate::plan::{
-    Arg, Binding, Handle, Key, MAX_STEPS, Part, Piece, Redirect, RedirectTarget, Step,
+    Arg, Binding, Handle, Key, MAX_STEPS, Node, Part, Piece, Redirect, RedirectOperator,
+    RedirectTarget, Step,
 };
 use crate::text::Span;
 use crate::value::Value;
@@ -43,7 +44,7 @@ impl StepReader {
         }
         r.charge(weight::STEP)?;
         let mut step = Step {
-            decorator: Cow::Borrowed(""),
+            node: Node::Block,
             args: Vec::new(),
             block: Vec::new(),
             path: Box::default(),
@@ -59,7 +60,7 @@ impl StepReader {
                 "args" => step.args = self.args(r)?,
                 "block" => step.block = filled(r, |r| self.step(r))?,
                 "decorator" => {
-                    step.decorator = name(r)?;
+                    step.node = Self::node(r)?;
                     decorated = true;
                 }
                 "let" => step.binding = Some(Box::new(self.binding(r)?)),
@@ -79,6 +80,15 @@ impl StepReader {
         self.level -= 1;
         r.depth = depth;
         Ok(step)
+    }
+
+    fn node(r: &mut Reader<'_>) -> Read<Node> {
+        let name = r.string()?;
+        r.charge(name.len())?;
+        match Node::named(&name) {
+            Some(node) => Ok(node),
+            None => r.fault("a step with an unknown construct"),
+        }
     }
 
     fn args(&mut self, r: &mut Reader<'_>) -> Read<Vec<(Cow<'static, str>, Arg)>> {
@@ -231,7 +241,13 @@ impl StepReader {
         r.object(|r, key| {
             let found = match key {
                 "operator" => {
-                    operator = Some(text(r)?);
+                    let text = text(r)?;
+                    let read = RedirectOperator::parse(&text);
+                    // One spelling each: the bytes are what is hashed.
+                    match read.filter(|operator| operator.to_string() == text) {
+                        Some(read) => operator = Some(read),
+                        None => return r.fault("a redirection with an unknown operator"),
+                    }
                     return Ok(());
                 }
                 "shell" => RedirectTarget::Shell(self.pieces(r)?),
@@ -244,7 +260,7 @@ impl StepReader {
             }
         })?;
         match (operator, target) {
-            (Some(operator), Some(target)) => Ok(Redirect { operator: operator.into(), target }),
+            (Some(operator), Some(target)) => Ok(Redirect { operator, target }),
             _ => r.fault("a redirection has an `operator` and a target"),
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn node(view: &PlanView<'_>, step: &Step) -> Node {
         .filter_map(|index| plan.deferred.get(index as usize))
         .map(|deferred| &*deferred.key)
         .collect();
-    add("decorator", Some(step.decorator.as_ref().into()));
+    add("decorator", Some(step.node.name().into()));
     add("path", Some(step.path.as_ref().into()));
     add("args", some(args(plan, step)).map(Node::Object));
     add("block", list(step.block.iter().map(|inner| self::node(view, inner))));
@@ -71,5 +71,5 @@ fn redirect(view: &PlanView<'_>, redirect: &Redirect) -> Node {
         RedirectTarget::Step(target) => ("step", node(view, target)),
         RedirectTarget::Shell(pieces) => ("text", argument::shell_text(view.plan, pieces).into()),
     };
-    json!({"operator": &*redirect.operator, name: target})
+    json!({"operator": redirect.operator.to_string(), name: target})
 }

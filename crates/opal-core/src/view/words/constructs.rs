@@ -1,7 +1,7 @@
 //! Constructs of the language: which way each went, and what steered it.
 
 use super::Words;
-use crate::plan::{Arg, Step};
+use crate::plan::{Arg, Node, Step};
 use crate::value::Value;
 use crate::view::ink::{Ink, Style};
 use crate::view::quote;
@@ -14,32 +14,32 @@ const ELSE_TAKEN: &str = " else";
 
 impl Words<'_> {
     pub(super) fn construct(&mut self, step: &Step, ink: &mut Ink) {
-        match &*step.decorator {
-            "if" => {
+        match step.node {
+            Node::If => {
                 self.head(step, "condition", ink);
                 self.outcome(step, ink, |_, ink| ink.write(&taken(step)));
             }
-            "when" => {
+            Node::When => {
                 self.head(step, "subject", ink);
                 self.outcome(step, ink, |words, ink| match step.arg("arm") {
                     None | Some(Arg::Const(Value::Null)) => ink.write("no match, nothing"),
                     Some(arm) => words.written(arm, ink),
                 });
             }
-            "for" => self.repeated(step, "over", ink),
-            "while" => self.repeated(step, "condition", ink),
-            "iteration" => self.iteration(step, ink),
-            "branch" => self.branch(step, ink),
-            "require" => self.require(step, ink),
-            "chain" => ink.styled(Style::Bold, "chain"),
-            _ if step.args.is_empty() => ink.styled(Style::Bold, &step.decorator),
+            Node::For => self.repeated(step, "over", ink),
+            Node::While => self.repeated(step, "condition", ink),
+            Node::Iteration => self.iteration(step, ink),
+            Node::Branch => self.branch(step, ink),
+            Node::Require => self.require(step, ink),
+            Node::Chain => ink.styled(Style::Bold, "chain"),
+            _ if step.args.is_empty() => ink.styled(Style::Bold, step.node.name()),
             _ => self.call(step, ink),
         }
     }
 
     /// The keyword, and behind it the head as it was written or what it looks at.
     fn head(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
-        let keyword: &str = &step.decorator;
+        let keyword = step.node.name();
         ink.styled(Style::Bold, keyword);
         match (step.reason(), step.arg(looks_at)) {
             (head, Some(arg)) if head.is_none() || !self.for_reader => {
@@ -145,7 +145,7 @@ pub(in crate::view) fn operators(step: &Step) -> Vec<&str> {
         Value::String(text) => text.as_ref(),
         _ => "",
     });
-    if step.decorator == "chain" { texts.collect() } else { Vec::new() }
+    if step.node == Node::Chain { texts.collect() } else { Vec::new() }
 }
 
 /// Which branch of an `if` it was.
@@ -164,7 +164,7 @@ fn went_to_else(step: &Step) -> bool {
     let beyond_first =
         matches!(step.arg("taken"), Some(Arg::Const(Value::Int(branch))) if *branch > 0);
     let says_so = || step.reason().is_some_and(|head| head.ends_with(ELSE_TAKEN));
-    step.decorator == "if" && beyond_first && says_so()
+    step.node == Node::If && beyond_first && says_so()
 }
 
 /// `(by env.STAGE)`, where the world steered it.

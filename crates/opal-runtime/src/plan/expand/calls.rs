@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
 use opal_core::decorator::Descriptor;
-use opal_core::plan::{Arg, Binding, Handle, Part, Step};
+use opal_core::plan::{Arg, Binding, Handle, Node, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::arguments::Given;
@@ -36,7 +36,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
     ) -> Result<Step, Stop> {
         let path = place.next(descriptor.path);
-        let mut step = self.node(format!("@{}", descriptor.path), path, call.span)?;
+        let mut step = self.node(Node::decorator(descriptor.path), path, call.span)?;
         step.note = self.note(call.span);
         step.schema = descriptor.plugin.map(|_| schema_hash(descriptor));
         if let Some(subject) = subject {
@@ -64,8 +64,8 @@ impl<'a> Planner<'a> {
                 }
             }
         } else {
-            let (registry, decorator) = (self.request.registry, &step.decorator);
-            step.args.retain(|(name, arg)| !registry.is_default(decorator, name, arg));
+            let (registry, node) = (self.request.registry, &step.node);
+            step.args.retain(|(name, arg)| !registry.is_default(node, name, arg));
         }
         step.args.sort_by(|a, b| a.0.cmp(&b.0));
     }
@@ -104,7 +104,7 @@ impl<'a> Planner<'a> {
         span: Span,
         place: &mut Place,
     ) -> Result<Step, Stop> {
-        let mut step = self.node("@cmd", place.next(name.to_string()), span)?;
+        let mut step = self.node(Node::Call, place.next(name.to_string()), span)?;
         step.note = self.note(span);
         let shown = Value::String(name.to_string().into());
         step.args.push(("function".into(), Arg::Const(shown)));

@@ -1,6 +1,6 @@
 //! `if`, `when`, `try`.
 
-use opal_core::plan::{Arg, Step};
+use opal_core::plan::{Arg, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use super::{Place, Planner, Stop, steered};
@@ -18,7 +18,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        let mut step = self.node("if", place.next("if"), span)?;
+        let mut step = self.node(Node::If, place.next("if"), span)?;
         let mut by = Vec::new();
         let mut taken = None;
         for (index, branch) in branches.iter().enumerate() {
@@ -99,7 +99,7 @@ impl<'a> Planner<'a> {
         let mut place = Place::new(&*step.path);
         let mut changed: Vec<Slot> = Vec::new();
         for (shown, body) in ways {
-            let mut way = self.node("branch", place.next("branch"), step.span)?;
+            let mut way = self.node(Node::Branch, place.next("branch"), step.span)?;
             way.args.push((name.into(), Arg::Const(Value::String(shown.into()))));
             let mut inner = Place::new(&*way.path);
             let (slots, problem) =
@@ -136,7 +136,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        let mut step = self.node("when", place.next("when"), span)?;
+        let mut step = self.node(Node::When, place.next("when"), span)?;
         step.note = self.note(subject.span).map(|text| format!("when {text}").into());
         let cell = self.eval(subject);
         let value = self.decide(&cell, subject.span)?;
@@ -206,13 +206,13 @@ impl<'a> Planner<'a> {
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        let mut step = self.node("try", place.next("try"), span)?;
+        let mut step = self.node(Node::Try, place.next("try"), span)?;
         let mut inner = Place::new(&*step.path);
         self.inside(|this| this.block(body, &mut inner, &mut step.block))?;
-        for (name, block) in [("catch", catch), ("finally", finally)] {
+        for (node, block) in [(Node::Catch, catch), (Node::Finally, finally)] {
             let Some(block) = block else { continue };
-            let path = format!("{}.{name}", step.path).into_boxed_str();
-            let mut clause = self.node(name, path, span)?;
+            let path = format!("{}.{node}", step.path).into_boxed_str();
+            let mut clause = self.node(node, path, span)?;
             let mut inner = Place::new(&*clause.path);
             self.inside(|this| this.block(block, &mut inner, &mut clause.block))?;
             step.block.push(clause);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use opal_core::plan::{Arg, Step};
+use opal_core::plan::{Arg, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use super::control::unplanned;
@@ -26,7 +26,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        let mut step = self.node("for", place.next("for"), span)?;
+        let mut step = self.node(Node::For, place.next("for"), span)?;
         // Brackets around the list belong to it, and its place leaves them out.
         let behind = self.slice(Span::new(over.span.end, span.end.max(over.span.end)));
         let brackets = behind.and_then(|text| text.find('{')).unwrap_or(0) as u32;
@@ -49,7 +49,7 @@ impl<'a> Planner<'a> {
         step.args.sort_by(|a, b| a.0.cmp(&b.0));
         for item in items {
             let path = place.next(name.to_string());
-            let mut round = self.node("iteration", path, span)?;
+            let mut round = self.node(Node::Iteration, path, span)?;
             for (slot, (arg, cell)) in slots.iter().zip(item) {
                 if let Cell::Known(datum) = &cell
                     && let Some(value) = datum.to_value()
@@ -131,7 +131,7 @@ impl<'a> Planner<'a> {
     ) -> Result<(), Stop> {
         self.leave_undecided(&mut step, over);
         let mut place = Place::new(&*step.path);
-        let mut round = self.node("iteration", place.next(name.to_owned()), step.span)?;
+        let mut round = self.node(Node::Iteration, place.next(name.to_owned()), step.span)?;
         let mut inner = Place::new(&*round.path);
         let symbol = || format!("{}[…]", over.symbol());
         let taint = inherit(&[over], symbol);
@@ -157,7 +157,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
         out: &mut Vec<Step>,
     ) -> Result<(), Stop> {
-        let mut step = self.node("while", place.next("while"), span)?;
+        let mut step = self.node(Node::While, place.next("while"), span)?;
         step.note = self.note(condition.span).map(|text| format!("while {text}").into());
         let mut inner = Place::new(&*step.path);
         let mut rounds = 0;
@@ -184,7 +184,7 @@ impl<'a> Planner<'a> {
                 ));
             }
             rounds += 1;
-            let mut round = self.node("iteration", inner.next("iteration"), span)?;
+            let mut round = self.node(Node::Iteration, inner.next("iteration"), span)?;
             let mut within = Place::new(&*round.path);
             self.block(body, &mut within, &mut round.block)?;
             step.block.push(round);

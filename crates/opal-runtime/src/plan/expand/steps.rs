@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use opal_core::context::{Context, Place as TextPlace};
-use opal_core::plan::{Arg, Piece, Redirect, RedirectTarget, Step};
+use opal_core::plan::{Arg, Node, Piece, Redirect, RedirectTarget, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use super::{Demand, Place, Planner, Purpose, Stop};
@@ -26,7 +26,7 @@ impl<'a> Planner<'a> {
             out.push(self.operand(operand, place)?);
             return Ok(());
         }
-        let mut chain = self.node("chain", place.next("chain"), span)?;
+        let mut chain = self.node(Node::Chain, place.next("chain"), span)?;
         let operators = step.operators.iter().map(|operator| {
             Value::text(match operator {
                 Operator::And => "&&",
@@ -50,7 +50,7 @@ impl<'a> Planner<'a> {
         let mut step = match &operand.work {
             Work::Call(call) => self.call(call, place)?,
             Work::Shell(pieces) => {
-                let mut step = self.node("@shell", place.next("shell"), operand.span)?;
+                let mut step = self.node(Node::Shell, place.next("shell"), operand.span)?;
                 let pieces = self.pieces(pieces, operand.span)?;
                 step.args.push(("command".into(), Arg::Shell(pieces)));
                 if let Some(shell) = self.request.registry.get("shell") {
@@ -65,7 +65,7 @@ impl<'a> Planner<'a> {
                 Target::Call(call) => RedirectTarget::Step(Box::new(self.call(call, &mut inner)?)),
                 Target::Shell(pieces) => RedirectTarget::Shell(self.pieces(pieces, operand.span)?),
             };
-            step.redirects.push(Redirect { operator: (*redirect.operator).into(), target });
+            step.redirects.push(Redirect { operator: redirect.operator, target });
         }
         Ok(step)
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use opal_core::plan::{Arg, Step};
+use opal_core::plan::{self, Arg, Step};
 use opal_core::resource::described;
 use opal_core::{Registry, Value};
 
@@ -71,7 +71,7 @@ impl<'p> Walk<'_, 'p> {
                 if step.is_construct() { Rc::clone(&here.around) } else { (&*step.path).into() };
             let is_open = here.is_open || is_undecided;
             let inner = Surroundings { branches: Rc::clone(&here.branches), is_open, around };
-            if step.decorator == "@parallel" {
+            if step.node.is_decorator("parallel") {
                 self.parallel(&step.block, &inner);
             } else {
                 self.block(&step.block, &inner);
@@ -93,8 +93,8 @@ impl<'p> Walk<'_, 'p> {
 /// As they run: every round of a loop is a branch.
 fn branches<'p>(block: &'p [Step], into: &mut Vec<&'p [Step]>) {
     for step in block {
-        match &*step.decorator {
-            "for" | "while" => branches(&step.block, into),
+        match step.node {
+            plan::Node::For | plan::Node::While => branches(&step.block, into),
             _ => into.push(std::slice::from_ref(step)),
         }
     }

@@ -31,7 +31,7 @@ impl<'s> Scoper<'s> {
                 unit::Target::Decorator(call) => Target::Call(self.call(call)?),
                 unit::Target::Text(text) => Target::Shell(self.pieces(text)),
             };
-            redirects.push(Redirect { operator: redirect.operator.as_str().into(), target });
+            redirects.push(Redirect { operator: redirect.operator, target });
         }
         Some(Operand { work, redirects, span })
     }

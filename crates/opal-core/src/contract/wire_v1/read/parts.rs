@@ -6,45 +6,15 @@ use crate::contract::json::read::{Read, Reader};
 use crate::contract::wire_v1::weight;
 use crate::duration::Duration;
 
-/// Names that need no memory of their own, the frequent ones first.
-const NAMES: [&str; 24] = [
-    "@shell",
-    "command",
-    "iteration",
-    "value",
-    "if",
-    "taken",
-    "condition",
-    "roots",
-    "for",
-    "count",
-    "@retry",
-    "chain",
-    "operators",
-    "when",
-    "arm",
-    "try",
-    "catch",
-    "finally",
-    "block",
-    "@log",
-    "@parallel",
-    "@timeout",
-    "@workdir",
-    "@cmd",
-];
+/// Names of arguments that need no memory of their own, the frequent ones first.
+const NAMES: [&str; 8] =
+    ["command", "value", "taken", "condition", "roots", "count", "operators", "arm"];
 
 /// A text that is kept.
 pub(in crate::contract) fn text(r: &mut Reader<'_>) -> Read<String> {
     let text = r.string()?;
     r.charge(text.len())?;
     Ok(text.into_owned())
-}
-
-pub(super) fn name(r: &mut Reader<'_>) -> Read<Cow<'static, str>> {
-    let name = r.string()?;
-    r.charge(name.len())?;
-    Ok(known_name(&name))
 }
 
 pub(super) fn known_name(name: &str) -> Cow<'static, str> {
