@@ -235,8 +235,7 @@ impl<'k> Keeping<'k> {
         });
         // Whatever came from a tool has been through the scrubber when it is seen.
         let told = ["/outputs/*", "/warnings", "/error/message"];
-        let shown = opal_modules::module::keep::file::json(&json, &told, self.vault);
-        let mut json = serde_json::from_slice(shown.bytes()).ok();
+        let mut json = Some(opal_modules::module::keep::file::document(&json, &told, self.vault));
         if let Some(gathered) = self.gathered {
             gathered.borrow_mut().extend(json.take());
         }

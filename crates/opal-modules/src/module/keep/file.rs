@@ -101,11 +101,17 @@ pub(in crate::module) fn write_over(path: &Path, bytes: &Shown<'_>) -> io::Resul
 /// A place is `/a/b`, with `*` for every key, or the empty text for the whole document.
 #[must_use]
 pub fn json(value: &Value, told: &[&str], vault: &Vault) -> Shown<'static> {
+    Shown::vouch(format!("{:#}\n", document(value, told, vault)).into_bytes())
+}
+
+/// The same document as a value, for what is embedded in another.
+#[must_use]
+pub fn document(value: &Value, told: &[&str], vault: &Vault) -> Value {
     let mut document = value.clone();
     for place in told {
         scrub_at(place, "", &mut document, vault);
     }
-    Shown::vouch(format!("{document:#}\n").into_bytes())
+    document
 }
 
 fn scrub_at(place: &str, key: &str, value: &mut Value, vault: &Vault) {

@@ -4,6 +4,7 @@ mod conceal;
 mod outputs;
 mod untold;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use opal_runtime::vault::Vault;
@@ -51,6 +52,8 @@ pub struct Result {
     pub end: End,
     /// Without anything secret.
     pub outputs: Map<String, Value>,
+    /// Those of the outputs that are hidden as a whole.
+    pub concealed: BTreeSet<String>,
     pub warnings: Vec<String>,
     pub error: Option<String>,
     /// Whether the tools have put out anything, which may have told what is secret.
@@ -105,8 +108,14 @@ pub(super) fn put_out(run: &Run) -> std::result::Result<Map<String, Value>, Stri
 pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd]) -> Result {
     let Run { prepared, vault, .. } = run;
     let mut warnings = prepared.warnings.clone();
-    let mut result =
-        Result { end, outputs: Map::new(), warnings: Vec::new(), error, has_put_out: false };
+    let mut result = Result {
+        end,
+        outputs: Map::new(),
+        concealed: BTreeSet::new(),
+        warnings: Vec::new(),
+        error,
+        has_put_out: false,
+    };
     let publishes = end == End::Ok && matches!(prepared.command, Command::Apply | Command::Deploy);
     let work = &prepared.work;
     let read = outputs::read(run, work.outputs.as_ref());
@@ -123,7 +132,7 @@ pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd])
             result.has_put_out |= !outputs.values.is_empty();
             match lost {
                 _ if !publishes => {}
-                None => result.outputs = published(run, &outputs, before.ok(), &mut warnings),
+                None => published(run, &outputs, before.ok(), &mut warnings, &mut result),
                 Some(why) => result.fail(format!("the outputs cannot be kept: {why}")),
             }
         }
@@ -144,6 +153,7 @@ impl Result {
     fn fail(&mut self, reason: String) {
         self.end = End::Failed;
         self.outputs.clear();
+        self.concealed.clear();
         self.error = Some(reason);
     }
 }
@@ -159,27 +169,33 @@ fn published(
     outputs: &Outputs,
     before: Option<&Outputs>,
     warnings: &mut Vec<String>,
-) -> Map<String, Value> {
+    result: &mut Result,
+) {
     let was_secret = |name: &str| before.is_some_and(|before| is_secret(before, name));
-    let mut published = Map::new();
     for name in &prepared.spec.publish {
         let Some(value) = outputs.values.get(name) else {
             warnings.push(format!("the output `{name}` is to be published, and there is none"));
             continue;
         };
-        let shown = if is_secret(outputs, name) { HIDDEN.into() } else { shown(value, vault) };
-        if shown == HIDDEN && !is_secret(outputs, name) && was_secret(name) {
+        let is_secret = is_secret(outputs, name);
+        let (shown, hiding) = match is_secret {
+            true => (HIDDEN.into(), Hiding::Whole),
+            false => shown(value, vault),
+        };
+        if hiding == Hiding::Whole && !is_secret && was_secret(name) {
             warnings.push(format!(
                 "the output `{name}` was secret when the run began: the next run publishes it"
             ));
-        } else if shown == HIDDEN {
+        } else if hiding == Hiding::Whole {
             warnings.push(format!("the output `{name}` is secret, and so it is not published"));
-        } else if shown != *value {
+        } else if hiding == Hiding::Part {
             warnings.push(format!("a part of the output `{name}` is secret, and not published"));
         }
-        published.insert(name.clone(), shown);
+        if hiding == Hiding::Whole {
+            result.concealed.insert(name.clone());
+        }
+        result.outputs.insert(name.clone(), shown);
     }
-    published
 }
 
 /// What the tools have printed is scrubbed once more: an output may have told since what is secret.
@@ -205,17 +221,34 @@ pub fn scrub_again(
     scrubbed
 }
 
+/// How much of a value is hidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hiding {
+    None,
+    Part,
+    Whole,
+}
+
 /// A value without the texts that hold a secret. What is left of such a text would look like a value
 /// to whoever imports it.
-pub(super) fn shown(value: &Value, vault: &Vault) -> Value {
-    match value {
-        Value::String(text) if vault.scrub(text).bytes() != text.as_bytes() => HIDDEN.into(),
-        Value::Array(items) => items.iter().map(|item| shown(item, vault)).collect(),
-        Value::Object(map) => {
-            map.iter().map(|(key, value)| (key.clone(), shown(value, vault))).collect()
+pub(super) fn shown(value: &Value, vault: &Vault) -> (Value, Hiding) {
+    let mut hiding = Hiding::None;
+    let mut inner = |value: &Value| {
+        let (value, inner) = shown(value, vault);
+        if inner != Hiding::None {
+            hiding = Hiding::Part;
         }
+        value
+    };
+    let value = match value {
+        Value::String(text) if vault.scrub(text).bytes() != text.as_bytes() => {
+            return (HIDDEN.into(), Hiding::Whole);
+        }
+        Value::Array(items) => items.iter().map(inner).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), inner(value))).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
+    };
+    (value, hiding)
 }
 
 /// The state that a run leaves behind.
@@ -228,7 +261,8 @@ pub fn ended(mut state: State, run: &Run, result: &Result, now: &str) -> State {
     };
     match state.status {
         Status::Ok => {
-            let shown = result.outputs.iter().filter(|(_, value)| *value != HIDDEN);
+            let shown = result.outputs.iter();
+            let shown = shown.filter(|(name, _)| !result.concealed.contains(*name));
             state.outputs = shown.map(|(name, value)| (name.clone(), value.clone())).collect();
         }
         Status::Destroyed => state.outputs.clear(),

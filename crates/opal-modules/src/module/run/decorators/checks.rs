@@ -108,7 +108,7 @@ impl Ask {
         };
         let publish = &prepared.spec.publish;
         outputs.retain(|name, value| {
-            publish.contains(name) && finish::shown(value, &self.0.vault) == *value
+            publish.contains(name) && finish::shown(value, &self.0.vault).1 == finish::Hiding::None
         });
         outputs.retain(|_, value| *value != HIDDEN);
         Ok(outputs)
