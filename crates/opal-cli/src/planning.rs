@@ -118,7 +118,8 @@ impl Subject<'_> {
         if !findings.errors.is_empty() {
             return Err(findings.errors);
         }
-        let elsewhere = findings.warnings.iter().filter(|found| found.is_error()).count();
+        let elsewhere = findings.warnings.iter().filter(|found| found.is_error());
+        let elsewhere: usize = elsewhere.map(|found| 1 + found.more).sum();
         if elsewhere > 0 {
             view::check::elsewhere(elsewhere, self.target());
         }

@@ -69,18 +69,33 @@ pub(crate) fn help(
     context: &Context<'_>,
 ) -> Result<Exit, Failure> {
     let colour = context.ambient.stdout_colour(context.typed.colour);
-    print(&shown(help, colour, context))
+    print(&shown(help, colour))
 }
 
-/// What clap wrote, which may echo anything that was typed. Where that holds characters that hide
-/// or act on a terminal, clap's own colours, which are made of the same characters, go too.
-fn shown(text: &clap::builder::StyledStr, colour: bool, context: &Context<'_>) -> String {
-    let is_harmless = |word: &str| visible::line(word) == word;
-    let mut words = context.ambient.arguments.iter().map(|word| word.to_string_lossy());
-    match colour && words.all(|word| is_harmless(&word)) {
-        true => text.ansi().to_string(),
-        false => visible::lines(&text.to_string()),
+/// What clap wrote, which may echo anything that was typed or that a source holds. Its own colours
+/// stay where they are wanted; every other character that hides or acts on a terminal is drawn.
+fn shown(text: &clap::builder::StyledStr, colour: bool) -> String {
+    let text = text.ansi().to_string();
+    let mut parts = text.split("\x1b[");
+    let mut out = visible::lines(parts.next().unwrap_or_default());
+    for part in parts {
+        let code = part.split_once('m').filter(|(code, _)| is_own_style(code));
+        match code {
+            Some((code, rest)) => {
+                if colour {
+                    out.extend(["\x1b[", code, "m"]);
+                }
+                out.push_str(&visible::lines(rest));
+            }
+            None => out.push_str(&visible::lines(&format!("\x1b[{part}"))),
+        }
     }
+    out
+}
+
+/// Bold, faint, underlined and the colours of text: what clap uses, and nothing that hides.
+fn is_own_style(code: &str) -> bool {
+    matches!(code, "0" | "1" | "2" | "4") || matches!(code.as_bytes(), [b'3' | b'9', b'1'..=b'6'])
 }
 
 /// What clap has to say about arguments: help on standard output, mistakes on standard error, and
@@ -99,7 +114,7 @@ pub(crate) fn clap(
         print_error(&mistake.message, &mistake.help)?;
     }
     let colour = context.ambient.stderr_colour(context.typed.colour);
-    say(&shown(&text, colour, context));
+    say(&shown(&text, colour));
     Ok(Exit::Usage)
 }
 

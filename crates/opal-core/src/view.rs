@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::contract::{Contract, Seed};
 use crate::decorator::Cost;
 use crate::hash::{Algorithm, Digest};
-use crate::plan::{Key, Plan, Step};
+use crate::plan::{Handle, Key, Plan, Step};
 use crate::registry::Registry;
 use crate::resource::{self, Status};
 use crate::value::Value;
@@ -236,6 +236,20 @@ pub fn compared_text(plan: &Plan, step: &Step, without_defaults: Option<&Registr
     ink.finish()
 }
 
+/// What a run shows of values that are not public in its plan.
+#[derive(Debug)]
+pub struct Visible<'a> {
+    pub values: &'a BTreeMap<Key, Value>,
+    /// What earlier steps have given, by [`captured_key`]: only what is not a secret.
+    pub captured: BTreeMap<String, Value>,
+}
+
+/// By what [`Visible`] finds a captured value.
+#[must_use]
+pub fn captured_key(handle: &Handle) -> String {
+    words::handle_use_text(handle)
+}
+
 /// A step that runs, in one text: as [`step_text`] has it, with public values in clear, and others as
 /// `visible` shows them.
 #[must_use]
@@ -243,7 +257,7 @@ pub fn running_text(
     plan: &Plan,
     step: &Step,
     registry: &Registry,
-    visible: &BTreeMap<Key, Value>,
+    visible: &Visible<'_>,
 ) -> String {
     let mut ink = ink::Ink::exact();
     words::Words::running(plan, visible).without_defaults(Some(registry)).step(step, &mut ink);

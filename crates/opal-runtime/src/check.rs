@@ -11,7 +11,7 @@
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
-//! | long files, two parts at a time | `parts` |
+//! | long files, two parts at a time; files with a million mistakes | `parts`, `found` |
 //! | what concerns one target, and what does not | `reach` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits`, `foreign` |
 //!
@@ -23,6 +23,7 @@ mod binding;
 mod calls;
 mod cycles;
 mod foreign;
+mod found;
 mod functions;
 mod habits;
 mod handed_on;
@@ -59,8 +60,10 @@ pub(crate) use operators::conversion;
 #[derive(Debug)]
 pub struct Checked {
     unit: Unit,
-    /// In the order of their places.
+    /// In the order of their places, so many of each code.
     pub diagnostics: Vec<Diagnostic>,
+    /// Where the others are, in order.
+    places: Vec<(Code, Span)>,
     /// Where they were asked for.
     pub texts: Vec<CommandText>,
     reach: reach::Reach,
@@ -97,7 +100,10 @@ fn run(parse: &Parse, text: &str, registry: &Registry, collects: bool) -> Checke
     let names = FunctionNames::new(&unit.functions);
     let mut checker = Checker::new(text, registry, parse, &unit, &names);
     checker.collects = collects;
-    let (mut diagnostics, mut texts, reach) = checker.run();
+    let (found, mut texts, reach) = checker.run();
+    let (mut diagnostics, mut places) = found.into_parts();
+    places.sort_unstable_by_key(|(code, span)| (*span, *code));
+    places.dedup();
     diagnostics.extend(parse.errors.iter().cloned());
     diagnostics.extend(opal_syntax::source::characters(text));
     diagnostic::sort(&mut diagnostics);
@@ -106,15 +112,17 @@ fn run(parse: &Parse, text: &str, registry: &Registry, collects: bool) -> Checke
     if diagnostics.iter().any(Diagnostic::is_error) {
         // There are more important things to say.
         diagnostics.retain(|found| found.code != Code::TopLevelStep);
+        places.retain(|(code, _)| *code != Code::TopLevelStep);
     }
     // A text in braces may be read as a block of commands.
     let is_doubtful =
         || diagnostics.iter().any(Diagnostic::is_error) || text.trim_start().starts_with('{');
     if let Some(foreign) = is_doubtful().then(|| Foreign::of(text)).flatten() {
         diagnostics = vec![foreign.diagnostic(text)];
+        places.clear();
         texts.clear();
     }
-    Checked { unit, diagnostics, texts, reach }
+    Checked { unit, diagnostics, places, texts, reach }
 }
 
 /// Functions that are defined twice: nobody may choose between them.
@@ -141,7 +149,7 @@ struct Checker<'a> {
     registry: &'a Registry,
     parse: &'a Parse,
     unit: &'a Unit,
-    out: Vec<Diagnostic>,
+    out: found::Found,
     functions: functions::Functions<'a>,
     names: names::Names,
     lets: lets::Lets,
@@ -176,7 +184,7 @@ impl<'a> Checker<'a> {
             registry,
             parse,
             unit,
-            out: Vec::new(),
+            out: found::Found::default(),
             functions: functions::Functions::new(unit, names),
             names: names::Names::default(),
             lets: lets::Lets::default(),
@@ -190,7 +198,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn run(mut self) -> (Vec<Diagnostic>, Vec<CommandText>, reach::Reach) {
+    fn run(mut self) -> (found::Found, Vec<CommandText>, reach::Reach) {
         self.declare_functions();
         self.walk_script();
         self.walk_functions();
@@ -221,8 +229,8 @@ impl<'a> Checker<'a> {
         for line in &broken {
             lost.extend(text[lines.line_range(text, *line)].split(|c| !is_name(c)));
         }
-        self.out.retain(|found| !broken.contains(&lines.line(found.primary.span.start)));
-        self.out.retain(|diagnostic| match diagnostic.code {
+        self.out.retain(|_, span| !broken.contains(&lines.line(span.start)));
+        self.out.retain(|code, span| match code {
             Code::UnusedVariable | Code::UnusedParameter | Code::UnusedLet => false,
             Code::UndeclaredVariable
             | Code::UsedBeforeDeclaration
@@ -230,7 +238,7 @@ impl<'a> Checker<'a> {
             | Code::LetUnbound
             | Code::LetOutOfScope
             | Code::LetUndeclared => {
-                let name = &text[diagnostic.primary.span.range()];
+                let name = &text[span.range()];
                 let name = name.rsplit('.').next().unwrap_or(name);
                 !lost.contains(name)
             }

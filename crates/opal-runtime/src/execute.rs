@@ -72,7 +72,7 @@ use opal_core::plan::{Key, Plan, Step};
 use opal_core::record::{Counts, Shown};
 use opal_core::resolver::Trouble;
 use opal_core::resource::{Status, Verification};
-use opal_core::view::running_text;
+use opal_core::view::{Visible, captured_key, running_text};
 use opal_core::{Data, Registry, Showing};
 
 use crate::session::Session;
@@ -91,6 +91,7 @@ pub use prepare::{Question, Unready, prepare, questions, register, register_plan
 pub use together::together;
 
 use here::Here;
+use lets::Lets;
 use screen::lock;
 use tally::{Late, Tally};
 
@@ -297,18 +298,26 @@ impl<'p> Walk<'p> {
     }
 
     /// A step as people see it.
-    fn text(&self, step: &Step) -> Shown<'static> {
+    fn text(&self, step: &Step, lets: &Lets) -> Shown<'static> {
         let Job { plan, registry, showing, vault, .. } = self.job;
         // A resource goes by its id and name, all else by what was written.
         let label = self.described(step).and_then(|it| opal_core::resource::label(plan, step, it));
-        let text = label.unwrap_or_else(|| running_text(plan, step, registry, &showing.visible));
+        let text = label.unwrap_or_else(|| {
+            let mut captured = BTreeMap::new();
+            handles::handles(step, &mut |handle| {
+                let value = lets.shown(handle).map(|value| (captured_key(handle), value));
+                captured.extend(value);
+            });
+            let visible = Visible { values: &showing.visible, captured };
+            running_text(plan, step, registry, &visible)
+        });
         vault.scrub(&text)
     }
 
     /// A step that failed although it never started: it was skipped, or could not be connected.
     fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
         let step = prepare::find(&self.job.plan.steps, &failure.path)?;
-        let text = self.text(step);
+        let text = self.text(step, &Lets::default());
         let Failure { path, code, trouble, .. } = failure.clone();
         Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
     }

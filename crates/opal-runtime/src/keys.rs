@@ -78,11 +78,11 @@ impl KeyError {
 impl From<RootError> for KeyError {
     fn from(error: RootError) -> Self {
         let kind = match error.why {
+            _ if error.is_unsafe() => KeyErrorKind::Exposed,
             Why::Missing => KeyErrorKind::Missing,
             Why::Exists => KeyErrorKind::Exists,
-            Why::Readable(_) | Why::Writable(_) | Why::Foreign(_) => KeyErrorKind::Exposed,
             Why::TooLarge(_) => KeyErrorKind::Invalid,
-            Why::NotADirectory | Why::NotAFile | Why::Io(_) => KeyErrorKind::Unreachable,
+            _ => KeyErrorKind::Unreachable,
         };
         Self::new(kind, error.to_string(), error.help())
     }

@@ -219,6 +219,12 @@ impl RootError {
         }
     }
 
+    /// Somebody else could have read, written or made it, so it is not trusted.
+    #[must_use]
+    pub fn is_unsafe(&self) -> bool {
+        matches!(self.why, Why::Readable(_) | Why::Writable(_) | Why::Foreign(_))
+    }
+
     /// The way forward.
     #[must_use]
     pub fn help(&self) -> String {

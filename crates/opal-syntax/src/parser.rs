@@ -64,6 +64,12 @@ fn read(text: &str, vocabulary: &dyn Vocabulary, rule: fn(&mut Parser<'_>)) -> P
     }
     let mut parser = Parser::new(text, vocabulary);
     rule(&mut parser);
+    // What a line of a command declares holds for the lines above it too, which may run again.
+    if let Some(attributes) = parser.lexer.late_attributes() {
+        parser = Parser::new(text, vocabulary);
+        parser.lexer.begin_with(attributes);
+        rule(&mut parser);
+    }
     parser.finish()
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn file(context: &Context<'_>, path: &std::path::Path) -> CheckedFile
 fn language(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
     let parse = opal_syntax::parse(text, &Words(&context.registry));
     let checked = check::check_with_texts(&parse, text, &context.registry);
-    let mut found = checked.diagnostics;
+    let mut found = checked.all();
     let functions = lower::outline(&parse, text).functions;
     found.extend(functions.iter().filter(|it| builtins::is_reserved(&it.name.text)).map(reserved));
     found.extend(syntax::of_file(&checked.texts, text, &world(context)?)?);

@@ -276,8 +276,11 @@ impl Claim {
         let root = context.needed_root(asked.plan.root.as_ref())?;
         Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
             ClaimError::AlreadyUsed => trust::over(&self.file, Reason::Used, USED, &self.mend),
-            ClaimError::Root(error) => Failure::new(Exit::Write, error.to_string(), error.help())
-                .help("a single-use contract needs a place that remembers it"),
+            ClaimError::Root(error) => {
+                let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
+                Failure::new(exit, error.to_string(), error.help())
+                    .help("a single-use contract needs a place that remembers it")
+            }
         })
     }
 }

@@ -239,9 +239,6 @@ pub(crate) fn unreadable(error: Unreadable) -> Failure {
 }
 
 pub(crate) fn root_failure(error: RootError) -> Failure {
-    let exit = match error.why {
-        Why::Readable(_) | Why::Writable(_) | Why::Foreign(_) => Exit::NotTrusted,
-        _ => Exit::NoFile,
-    };
+    let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::NoFile };
     Failure::new(exit, error.to_string(), error.help())
 }

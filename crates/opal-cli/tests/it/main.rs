@@ -4,6 +4,7 @@
 mod apply;
 mod bad_input;
 mod check;
+mod classes;
 mod command_line;
 mod completions;
 mod configs;

@@ -195,7 +195,7 @@ fn rules_that_others_may_write_are_no_rules() {
     fs::create_dir_all(opal.path().join("home/.opal/config")).unwrap();
     opal.write("home/.opal/config/policy.toml", "require_signature = false\n");
     let path = opal.path().join("home/.opal/config/policy.toml");
-    for (mode, code) in [(0o600, None), (0o644, None), (0o664, Some(78)), (0o646, Some(78))] {
+    for (mode, code) in [(0o600, None), (0o644, None), (0o664, Some(77)), (0o646, Some(77))] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
         match code {
             Some(code) => {

@@ -1,6 +1,7 @@
 //! How programs take their options, and which run another program.
 
 use super::cases::{At, CASES, Case, REMOTES, ROWS, Role, SHELLS};
+use super::words::Word;
 
 /// How a program reads its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +59,7 @@ const PROGRAMS: &[Program] = &[
     program(&["ionice"], Wraps(0), "cnpPut"),
     Program { names: &["stdbuf"], shape: Wraps(0), valued: "ioe", long: &["--input", "--output", "--error"] },
     program(&["sshpass"], Wraps(0), "pfdP"),
-    program(&["nohup", "setsid", "chronic", "command", "builtin", "jobs", "busybox", "toybox", "eatmydata", "fakeroot", "unbuffer", "caffeinate", "winpty", "tini", "dumb-init", "torsocks", "proxychains", "proxychains4", "dbus-run-session", "catchsegv", "ltrace-run", "pkexec", "setpriv", "unshare", "firejail"], Wraps(0), ""),
+    program(&["nohup", "setsid", "chronic", "command", "builtin", "jobs", "busybox", "toybox", "eatmydata", "fakeroot", "unbuffer", "caffeinate", "winpty", "tini", "dumb-init", "torsocks", "proxychains", "proxychains4", "dbus-run-session", "catchsegv", "ltrace-run", "pkexec", "setpriv", "unshare", "firejail", "systemd-inhibit", "xvfb-run", "ssh-agent", "prlimit", "setarch", "numactl", "bwrap", "proot", "runcon"], Wraps(0), ""),
     program(&["exec"], Wraps(0), "a"),
     Program { names: &["time"], shape: Wraps(0), valued: "fo", long: &["--format", "--output"] },
     program(&["strace", "ltrace"], Wraps(0), "abeEIoOpPsSuUXx"),
@@ -71,9 +72,21 @@ const PROGRAMS: &[Program] = &[
     program(&["watch"], Strict, "nq"),
     program(&["parallel"], Strict, "jPnNLIaEd"),
     program(&["at", "batch", "crontab"], Loose, "fqtu"),
-    program(&["entr", "nix-shell", "vagrant", "gcloud"], Loose, ""),
-    program(&["scp", "sftp"], Strict, "cDFiJlPX"),
-    program(&["rsync", "tar", "find", "php", "lua", "osascript", "ansible", "split", "sort", "emacs", "gdb", "expect", "vim", "vi", "nvim"], Loose, ""),
+    program(&["entr", "nix-shell", "vagrant", "gcloud", "az", "colima", "tsh", "minikube", "fly", "flyctl", "npm", "npx", "sg", "capsh", "nodemon"], Loose, ""),
+    program(&["hyperfine"], Loose, "wmMrspcnLPSiu"),
+    program(&["concurrently"], Strict, "nclmpr"),
+    program(&["watchexec"], Strict, "weifosd"),
+    program(&["pdsh", "dsh"], Strict, "wxglRtufm"),
+    program(&["pssh", "parallel-ssh", "clush"], Strict, "hHlpoetOwgxXfR"),
+    program(&["scp", "sftp", "sshfs"], Strict, "cDFiJlPX"),
+    program(&["rsync", "tar", "find", "php", "lua", "osascript", "ansible", "split", "sort", "emacs", "gdb", "expect", "vim", "vi", "nvim", "erl", "deno", "mongo", "mongosh", "cqlsh", "duckdb", "usql", "lldb", "salt", "salt-call", "salt-ssh", "ansible-playbook", "ansible-pull", "fd", "fdfind", "rg", "fzf", "man", "cargo", "go", "helm", "apt", "apt-get", "aptitude", "hg", "svn", "wget", "nc", "ncat", "netcat", "tcpdump", "rpm", "rpmbuild", "rpmspec", "m4", "nginx", "xterm", "konsole", "alacritty", "screen", "guile", "sqlcmd", "snowsql", "clickhouse-client"], Loose, ""),
+    program(&["bun", "clojure", "elixir", "ghc", "gnuplot", "groovy", "julia", "ocaml", "R", "Rscript", "racket", "raku", "sbcl", "scala", "swift", "octave", "bpftrace", "stap", "dc"], Strict, ""),
+    Program { names: &["make", "gmake", "bmake"], shape: Loose, valued: "CfIjlo", long: &["--directory", "--file", "--makefile", "--include-dir"] },
+    Program { names: &["sed", "gsed"], shape: Loose, valued: "fl", long: &["--file", "--line-length"] },
+    Program { names: &["jq"], shape: Loose, valued: "fL", long: &["--arg", "--argjson", "--slurpfile", "--rawfile", "--from-file", "--indent"] },
+    Program { names: &["yq"], shape: Loose, valued: "opI", long: &["--output-format", "--input-format", "--indent", "--from-file"] },
+    program(&["sqlite3"], Loose, ""),
+    program(&["socat"], Strict, "dlL"),
     program(&["git", "node", "nodejs"], Strict, "Cr"),
     program(&["python", "pypy", "ruby"], Strict, "WXIr"),
     program(&["perl"], Strict, "I"),
@@ -126,17 +139,17 @@ static ENTRIES: [Entry; NAME_COUNT] = {
     entries
 };
 
-const _: () = assert!(NAME_COUNT < 256 && PROGRAMS.len() < 256, "an index is a byte");
+const _: () = assert!(NAME_COUNT < 1 << 16 && PROGRAMS.len() < 256, "the indices are small");
 
 /// Where the names with each first byte begin.
-static STARTS: [u8; 129] = {
+static STARTS: [u16; 129] = {
     let mut starts = [0; 129];
     let (mut first, mut at) = (0, 0);
     while first < 129 {
         while at < NAME_COUNT && (ENTRIES[at].name.as_bytes()[0] as usize) < first {
             at += 1;
         }
-        starts[first] = at as u8;
+        starts[first] = at as u16;
         first += 1;
     }
     starts
@@ -235,9 +248,27 @@ impl Called {
         })
     }
 
-    /// The row for the value of an option: a letter alone, or a long name with its dashes.
+    /// The row for the value of an option: a letter alone, or a long name with its dashes, which may
+    /// be abbreviated.
     pub(super) fn option(self, name: &[u8]) -> Option<&'static Case> {
-        self.cases().find(|case| matches!(case.at, At::Option(it) if it.as_bytes() == name))
+        let is_long = name.len() > 3 && name.starts_with(b"--");
+        let is_it =
+            |known: &str| known.as_bytes() == name || is_long && known.as_bytes().starts_with(name);
+        self.cases().find(|case| match case.at {
+            At::Option(names) => names.iter().any(|known| is_it(known)),
+            _ => false,
+        })
+    }
+
+    /// Operands that do not count: `yq eval FILTER`, and `sed -i '' SCRIPT` of BSD.
+    pub(super) fn passes_over(self, word: &Word<'_>) -> bool {
+        let text = word.text.as_ref();
+        word.whole
+            && match self.name {
+                "yq" => matches!(text, b"e" | b"ea" | b"eval" | b"eval-all"),
+                "sed" => text.is_empty(),
+                _ => false,
+            }
     }
 
     /// The row for a place in the words of this program.

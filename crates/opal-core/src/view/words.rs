@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::around::Around;
 use super::ink::{Ink, Style};
-use super::{PlanView, quote};
+use super::{PlanView, Visible, quote};
 use crate::context::Context;
 use crate::plan::{
     Arg, Binding, Handle, Key, Node, Part, Piece, Plan, PlanValue, RedirectTarget, Step,
@@ -29,7 +29,7 @@ pub(super) struct Words<'a> {
     /// Whether public values are in clear.
     is_clear: bool,
     /// What a run shows of values that are not public.
-    visible: Option<&'a BTreeMap<Key, Value>>,
+    visible: Option<&'a Visible<'a>>,
     /// Whether a step may have more than one line.
     has_lines: bool,
     notes: Notes,
@@ -71,7 +71,7 @@ impl<'a> Words<'a> {
     }
 
     /// Without numbers, with public values in clear, and others as far as a run shows them.
-    pub(super) fn running(plan: &'a Plan, visible: &'a BTreeMap<Key, Value>) -> Self {
+    pub(super) fn running(plan: &'a Plan, visible: &'a Visible<'a>) -> Self {
         Self { for_reader: true, visible: Some(visible), ..Self::compared(plan) }
     }
 
@@ -193,7 +193,7 @@ impl<'a> Words<'a> {
                 self.value(key, &|value| value.to_string(), ink);
             }
             Arg::Deferred(index) => self.deferred(*index, ink),
-            Arg::Handle(handle) => handle_use(handle, ink),
+            Arg::Handle(handle) => self.captured(handle, &|value| value.to_string(), ink),
             Arg::Text(pieces) | Arg::Shell(pieces) => {
                 ink.write("\"");
                 for piece in pieces {
@@ -232,6 +232,7 @@ impl<'a> Words<'a> {
             Piece::Raw(arg) => self.raw(arg, ink),
             Piece::Data { arg: Arg::Const(value), .. } => ink.write(&inner(value)),
             Piece::Data { arg: Arg::Value(key), .. } => self.value(key, &inner, ink),
+            Piece::Data { arg: Arg::Handle(handle), .. } => self.captured(handle, &inner, ink),
             Piece::Data { arg: Arg::Text(pieces) | Arg::Shell(pieces), .. } => {
                 for piece in pieces {
                     self.string_piece(piece, ink);
@@ -269,6 +270,9 @@ impl<'a> Words<'a> {
         match arg {
             Arg::Const(value) => ink.write(&quote::constant(value, place)),
             Arg::Value(key) => self.value(key, &|value| quote::constant(value, place), ink),
+            Arg::Handle(handle) => {
+                self.captured(handle, &|value| quote::constant(value, place), ink);
+            }
             Arg::Text(pieces) | Arg::Shell(pieces) => {
                 for piece in pieces {
                     match piece {
@@ -302,12 +306,21 @@ impl<'a> Words<'a> {
             Some(PlanValue { public: Some(value), .. }) if self.is_clear => {
                 ink.styled(Style::Value, &clear(value));
             }
-            Some(_) if let Some(value) = self.visible.and_then(|visible| visible.get(key)) => {
+            Some(_)
+                if let Some(value) = self.visible.and_then(|visible| visible.values.get(key)) =>
+            {
                 ink.styled(Style::Value, &clear(value));
             }
             Some(value) => ink.styled(Style::Value, &value.placeholder.to_string()),
             None => ink.styled(Style::Value, &reference(key)),
         }
+    }
+
+    /// What an earlier step gave, or its handle.
+    fn captured(&self, handle: &Handle, clear: &dyn Fn(&Value) -> String, ink: &mut Ink) {
+        let text = handle_use_text(handle);
+        let value = self.visible.and_then(|visible| visible.captured.get(&text));
+        ink.styled(Style::Value, &value.map_or(text, clear));
     }
 
     fn deferred(&self, index: u32, ink: &mut Ink) {
@@ -348,10 +361,6 @@ pub(super) fn handle_text(id: &str) -> String {
 /// `🔒 opal:h:ID(let.probe.stderr)`.
 pub(super) fn handle_use_text(handle: &Handle) -> String {
     format!("{}(let.{}{})", handle_text(&handle.id), handle.name, access_text(&handle.access))
-}
-
-fn handle_use(handle: &Handle, ink: &mut Ink) {
-    ink.styled(Style::Value, &handle_use_text(handle));
 }
 
 /// `.items[0].*`.

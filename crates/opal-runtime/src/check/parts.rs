@@ -5,6 +5,7 @@
 //! the notes of the second are added to those of the first.
 
 use super::Checker;
+use super::found::Found;
 
 /// From so many functions on.
 const FROM: usize = 2_000;
@@ -24,7 +25,7 @@ impl Checker<'_> {
                 second.walk_script();
                 let script = second.notes();
                 // The first part has said it all.
-                second.out.clear();
+                second.out = Found::default();
                 second.collects = collects;
                 (count / 2..count).for_each(|index| second.walk_function(index));
                 (second, script)
@@ -44,7 +45,7 @@ impl Checker<'_> {
 
     /// Adds the notes of a checker that has walked the same script and other functions.
     fn merge(&mut self, other: Self, [variables, bindings, run_time]: [usize; 3]) {
-        self.out.extend(other.out);
+        self.out.merge(other.out);
         self.texts.extend(other.texts);
         self.names.merge(other.names, variables);
         self.lets.merge(other.lets, bindings);

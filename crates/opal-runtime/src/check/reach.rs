@@ -4,6 +4,7 @@ use opal_core::{Code, Diagnostic, Group, Severity, Span};
 use opal_syntax::Parse;
 
 use super::Checked;
+use super::found::count_in;
 use super::functions::Functions;
 use crate::lower;
 use crate::unit::Unit;
@@ -98,7 +99,21 @@ impl Checked {
                 findings.warnings.push(found.clone());
             }
         }
+        let is_error = |(code, span): &(Code, Span)| {
+            code.severity() == Severity::Error && (code.group().is_syntax() || !outside(*span))
+        };
+        let (errors, warnings): (Vec<_>, Vec<_>) = self.places.iter().copied().partition(is_error);
+        count_in(&mut findings.errors, errors);
+        count_in(&mut findings.warnings, warnings);
         findings
+    }
+
+    /// All that was found; of what is not kept the number.
+    #[must_use]
+    pub fn all(&self) -> Vec<Diagnostic> {
+        let mut all = self.diagnostics.clone();
+        count_in(&mut all, self.places.iter().copied());
+        all
     }
 
     /// Where what `function` does is not what it looks like: habits from shell scripts.
@@ -106,15 +121,18 @@ impl Checked {
     pub fn habits(&self, function: Option<&str>) -> Vec<Diagnostic> {
         // As a script the file does run its top-level steps.
         let is_meant = |code| function.is_some() || code != Code::TopLevelStep;
-        let is_habit = |found: &&Diagnostic| {
-            let code = found.code;
+        let is_habit = |code: Code| {
             let is_told = code == Code::ForeignHabit || code.severity() == Severity::Warning;
             code.group() == Group::Data && is_told && is_meant(code)
         };
-        let mut habits: Vec<_> = self.diagnostics.iter().filter(is_habit).cloned().collect();
+        let found = self.diagnostics.iter().filter(|found| is_habit(found.code));
+        let mut habits: Vec<_> = found.cloned().collect();
         if !habits.is_empty() {
             let unreached = self.unreached(function);
             habits.retain(|found| !is_within(&unreached, found.primary.span));
+            let places = self.places.iter().copied();
+            let places = places.filter(|(code, _)| is_habit(*code));
+            count_in(&mut habits, places.filter(|(_, span)| !is_within(&unreached, *span)));
         }
         habits
     }

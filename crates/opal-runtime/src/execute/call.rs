@@ -78,7 +78,7 @@ impl<'p> Walk<'p> {
             descriptor,
             number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
             attempt: here.attempt,
-            text: self.text(step),
+            text: self.text(step, &here.lets),
             is_block,
             since: Instant::now(),
         };
@@ -114,8 +114,9 @@ impl<'p> Walk<'p> {
             *came = Came { code, is_satisfied: actor.is_satisfied };
             let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
             let result = result.map(|bound| {
-                let (binding, bound) = (step.binding.as_ref()?, bound?);
-                if bound.class(begun.descriptor, step).is_secret() {
+                let (binding, mut bound) = (step.binding.as_ref()?, bound?);
+                bound.is_shown = !bound.class(begun.descriptor, step).is_secret();
+                if !bound.is_shown {
                     let hidden = bound.hidden(self.reads.parts(&binding.id));
                     self.job.vault.register(&hidden, &label_of(&binding.id));
                 }

@@ -21,11 +21,23 @@ pub(super) struct Bound {
     pub(super) data: Data,
     /// Whether it is the result of a command: alone it means what the command printed.
     pub(super) is_command: bool,
+    /// It is not a secret: people may see it.
+    pub(super) is_shown: bool,
 }
+
+/// Longer values are not written out in the line of a step.
+const MAX_SHOWN_BYTES: usize = 1000;
 
 impl Lets {
     pub(super) fn bind(&mut self, id: &Arc<str>, bound: Bound) {
         Arc::make_mut(&mut self.0).insert(Arc::clone(id), bound);
+    }
+
+    /// A value as the line of a step shows it, where people may see it.
+    pub(super) fn shown(&self, handle: &Handle) -> Option<Value> {
+        let is_shown = self.0.get(&handle.id).is_some_and(|bound| bound.is_shown);
+        let data = is_shown.then(|| self.get(handle).ok()).flatten()?;
+        in_clear(&data).filter(|value| value.to_string().len() <= MAX_SHOWN_BYTES)
     }
 
     pub(super) fn get(&self, handle: &Handle) -> Result<Data, Trouble> {
@@ -63,7 +75,7 @@ impl Bound {
     ) -> Result<Self, Trouble> {
         let (name, parts) = (&binding.name, binding.access.as_slice());
         let is_command = parts.is_empty() && !is_any && gives_output(descriptor);
-        Ok(Self { data: access(&result, name, parts)?, is_command })
+        Ok(Self { data: access(&result, name, parts)?, is_command, is_shown: false })
     }
 
     fn alone(&self) -> Data {
@@ -87,6 +99,23 @@ impl Bound {
         let parts = read.filter_map(|parts| access(&self.data, "", parts).ok());
         Data::Array([self.alone()].into_iter().chain(parts).collect())
     }
+}
+
+/// A value that is not a secret.
+fn in_clear(data: &Data) -> Option<Value> {
+    Some(match data {
+        Data::Null => return None,
+        Data::Bool(value) => Value::Bool(*value),
+        Data::Int(value) => Value::Int(*value),
+        Data::Float(value) => Value::Float(*value),
+        Data::Duration(value) => Value::Duration(*value),
+        Data::Text(text) => Value::String(text.expose().to_owned().into()),
+        Data::Array(items) => Value::Array(items.iter().map(in_clear).collect::<Option<Vec<_>>>()?),
+        Data::Map(fields) => {
+            let fields = fields.iter().map(|(key, item)| Some((key.clone(), in_clear(item)?)));
+            Value::Map(fields.collect::<Option<_>>()?)
+        }
+    })
 }
 
 /// What replaces what a binding holds.

@@ -54,6 +54,8 @@ pub struct PolicyError {
     /// Lower case, without a full stop.
     pub message: String,
     pub help: String,
+    /// Somebody else could have written the file.
+    pub is_unsafe: bool,
 }
 
 impl Files {
@@ -76,11 +78,12 @@ impl Files {
 type Bytes = Result<Zeroizing<Vec<u8>>, RootError>;
 
 fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, PolicyError> {
-    let whole = |message: String, help: String| PolicyError {
+    let whole = |message: String, help: String, is_unsafe: bool| PolicyError {
         file: path.into(),
         line: None,
         message,
         help,
+        is_unsafe,
     };
     let bytes = match bytes(path, MAX_BYTES) {
         Ok(bytes) => bytes,
@@ -89,14 +92,14 @@ fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, P
             Why::Missing | Why::NotADirectory => return Ok(None),
             Why::Foreign(_) => {
                 let help = format!("look at what is in it, then `chown root {}`", path.display());
-                return Err(whole(error.to_string(), help));
+                return Err(whole(error.to_string(), help, true));
             }
-            _ => return Err(whole(error.to_string(), error.help())),
+            _ => return Err(whole(error.to_string(), error.help(), error.is_unsafe())),
         },
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Some(text.to_owned())),
-        Err(_) => Err(whole("the file is not UTF-8".into(), "save it as UTF-8".into())),
+        Err(_) => Err(whole("the file is not UTF-8".into(), "save it as UTF-8".into(), false)),
     }
 }
 
@@ -244,7 +247,13 @@ impl Reader<'_> {
             let before = self.text.as_bytes().iter().take(span.start);
             1 + before.filter(|byte| **byte == b'\n').count()
         });
-        PolicyError { file: self.file.into(), line, message: message.into(), help: help.into() }
+        PolicyError {
+            file: self.file.into(),
+            line,
+            message: message.into(),
+            help: help.into(),
+            is_unsafe: false,
+        }
     }
 }
 

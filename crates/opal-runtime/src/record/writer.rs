@@ -18,7 +18,7 @@ use super::{
     CONTRACT, EVENTS, FOLDER, LOGS, PLAN, RunId, SUMMARY, UNFINISHED, again, chain, hide, line,
     retention,
 };
-use crate::root::{Root, RootError, Why};
+use crate::root::{Root, RootError};
 use crate::vault::Vault;
 use crate::witness::{Recorder, Unrecorded};
 
@@ -233,7 +233,7 @@ impl Unwritten {
     /// without a record.
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
-        matches!(self.0.why, Why::Readable(_) | Why::Writable(_) | Why::Foreign(_))
+        self.0.is_unsafe()
     }
 
     /// What stands in the way.

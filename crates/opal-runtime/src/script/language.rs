@@ -7,8 +7,9 @@ use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 
 use super::Shell;
 
-/// Programs that read text as `sh` does.
-const SHELLS: [&str; 8] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "yash", "zsh"];
+/// Shells whose second readings the table of places knows. Others evaluate words elsewhere: `test` of
+/// ksh, mksh and zsh computes both sides of `-eq`. A value in their text would become code.
+const SHELLS: [&str; 4] = ["ash", "bash", "dash", "sh"];
 
 /// Programs that call it something else than `-c`.
 const BY_E: [&str; 4] = ["node", "nodejs", "perl", "ruby"];
@@ -52,7 +53,7 @@ pub fn constant(parts: &[ScriptPart]) -> Result<Secret, Trouble> {
         ScriptPart::Text(text) => Ok(text.as_str()),
         ScriptPart::Data(..) | ScriptPart::Raw(_) => Err(Trouble::new(
             TroubleKind::Invalid,
-            "a value in text for a program that is no shell would become code",
+            "a value in text for another interpreter would become code",
             "pass it in a variable, with `@environ(NAME=…)`, or on standard input",
         )),
     });

@@ -97,6 +97,21 @@ const REFUSED: &[&str] = &[
     "trap @var.x EXIT", "trap -- @var.x EXIT", "trap \"rm @var.x\" EXIT", "alias a=@var.x", "alias \"a=@var.x\"", "compgen -W @var.x",
     "compgen -C @var.x", "complete -C @var.x a", "hash -p @var.x ls", "bind -x @var.x", "enable -f @var.x a", "fc -s @var.x",
     "history -p @var.x", "jobs -x eval @var.x",
+    // Options that a value chooses or completes, and abbreviations of long ones.
+    "su -@var.x \"@env.Y\"", "su --@var.x \"@env.Y\"", "su --comm@var.x=\"@env.Y\"", "su --comm \"@var.x\"", "su --comm=@var.x",
+    "env --split \"@var.x\"", "env --split-s=@var.x", "script --comm @var.x log", "flock lock --com=@var.x", "printf -@var.x @env.Y a",
+    "wait -@var.x @env.Y", "compgen -@var.x @env.Y", "[ -@var.o @var.x ]", "[ -$O @var.x ]", "test -\"$O\" @var.x",
+    // Programs that are started by others.
+    "env - su -c @var.x", "setpriv --reuid 5 su -c @var.x", "docker exec app su -c @var.x", "docker exec app env -S @var.x",
+    "kubectl exec pod -- ssh host \"rm @var.x\"", "docker exec app ssh host \"rm @var.x\"", "find . -exec ssh host rm @var.x ';'",
+    "sudo -i echo @var.x", "sudo -s echo @var.x", "sudo -iu root echo @var.x", "sudo -u root -i -- echo @var.x", "sudo --login echo @var.x",
+    "gcloud compute ssh a -- rm @var.x", "vagrant ssh -- rm @var.x", "minikube ssh -- rm @var.x", "clush -w a,b rm @var.x",
+    "echo @var.x | xargs ssh host", "echo @var.x | xargs env", "echo @var.x | xargs sudo", "echo @var.x | xargs -I{} ssh host \"rm {}\"",
+    "echo @var.x | parallel", "cat <<E | parallel\n@var.x\nE", "basename @var.x | bash", "sed \"s/a/@var.x/\" f | bash", "yes @var.x | bash",
+    // Attributes that are given later, or by `eval`.
+    "for i in 1 2; do n=@var.x; declare -i n; done", "eval \"declare -i n\"; n=@var.x", "eval declare -i n; n=@var.x",
+    "eval 'typeset -n r'; r=@var.x", "eval \"declare -i $N\"; n=@var.x", "eval 'a=1; declare -gi n'; n=@var.x",
+    "coproc @var.x { cat; }", "git submodule foreach --recursive \"git tag @var.x\"",
 ];
 
 /// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
@@ -119,6 +134,7 @@ const ALLOWED: &[&str] = &[
     "declare -r A=@var.x # bash", "declare -x A=@var.x # bash", "function f { echo @var.x; }; f # bash", "time echo @var.x # bash",
     "coproc echo @var.x # bash", "wait -n; echo @var.x # bash", "read -p @var.x a <<< b # bash", "declare -i n=1; m=@var.x # bash",
     "(( 1 )) && echo @var.x # bash", "for ((i=0; i<1; i++)); do echo @var.x; done # bash", "select i in @var.x; do break; done <<< 1 # bash",
+    "eval 'declare -i n'; m=@var.x # bash", "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
     "while read -r l; do echo \"$l\"; done <<< @var.x # bash", "shopt -s nullglob; echo @var.x # bash", "pushd . ; echo @var.x # bash",
 ];
 
@@ -247,8 +263,36 @@ fn programs_that_run_an_option_are_warned_about_and_only_there() {
         "find . -exec cp {} @var.x ';'",
         "sort @var.x",
         "kubectl apply -f @var.x",
+        "kubectl set env deploy/a A=@var.x",
+        "kubectl exec pod -- ls @var.x",
         "docker run -e A=@var.x img",
-        "make V=@var.x",
+        "docker exec app ls @var.x",
+        "apt-get install -y ssh curl @var.x",
+        "grep su @var.x",
+        "grep su <<< @var.x",
+        "npm run watch @var.x",
+        "npm run script -- @var.x",
+        "sudo -u root ls @var.x",
+        "sudo -E ls @var.x",
+        "make -C @var.x all",
+        "make -j @var.x",
+        "sed -e s/a/b/ @var.x",
+        "sed -i s/a/b/ @var.x",
+        "sed -i '' s/a/b/ @var.x",
+        "sed -f a.sed @var.x",
+        "awk -f a.awk @var.x",
+        "jq . @var.x",
+        "jq --arg v @var.x '.a = $v' f",
+        "jq -r --arg v @var.x --arg w @var.x '.a = $v' f",
+        "jq -f a.jq @var.x",
+        "yq eval .a @var.x",
+        "sqlite3 @var.x '.tables'",
+        "ansible-playbook -i @var.x site.yml",
+        "gcloud compute ssh @var.x --zone=@var.x",
+        "go test -run @var.x ./...",
+        "cargo test @var.x",
+        "helm install @var.x chart --set a=@var.x",
+        "git submodule foreach --quiet 'git fetch' && echo @var.x",
         "curl -H \"A: @var.x\" url",
     ] {
         assert!(contexts(line).iter().all(|it| it.found().is_none()), "{line}");

@@ -71,6 +71,9 @@ impl Lexer<'_> {
         }
         let coprocess = command.before == Before::Coprocess || self.is_named_coprocess();
         if alone && (command.at_command || coprocess) {
+            if !command.at_command && command.is_coprocess {
+                self.judge_coprocess();
+            }
             self.top().command.continues = false;
             self.open(FrameKind::Group, 1);
             return Some(Scan::Frame);

@@ -207,7 +207,7 @@ impl Command {
         self.declares =
             matches!(word, b"export" | b"declare" | b"local" | b"readonly" | b"typeset");
         self.is_judged = self.declares
-            || matches!(word, b"builtin" | b"command")
+            || matches!(word, b"builtin" | b"command" | b"eval")
             || word.first() != Some(&b'(')
                 && word.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\'));
         Word::Plain

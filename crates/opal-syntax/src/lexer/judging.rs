@@ -157,6 +157,15 @@ impl<'s> Lexer<'s> {
         self.judged.given.push(Given { name: Some((name.start, name.end)), references });
     }
 
+    /// `coproc NAME {`: the name is that of a variable.
+    pub(super) fn judge_coprocess(&mut self) {
+        let first = self.top().command.first as usize;
+        let owner = self.frames.len() as u32 - 1;
+        if let Some(references) = self.judged.words.get(first).map(|word| word.references) {
+            self.set(references, owner, Case::TEST_NAME);
+        }
+    }
+
     fn judge_command(&mut self) {
         let command = self.top().command;
         let owner = self.frames.len() as u32 - 1;
@@ -181,11 +190,7 @@ impl<'s> Lexer<'s> {
                     .each(word.references, |context, spot| context.declared(spot.owner == owner)),
             }
         }
-        for index in &reading.attributed {
-            let text = words[*index].text.as_ref();
-            let end = text.iter().position(|byte| matches!(byte, b'=' | b'+' | b'['));
-            self.judged.attributed.push(text[..end.unwrap_or(text.len())].to_vec());
-        }
+        self.judged.attributed.extend(reading.attributed.iter().cloned());
         self.note_given(kept, &reading);
         self.judge_input(kept, &reading);
         spare.clear(&mut words);
@@ -326,6 +331,17 @@ impl<'s> Lexer<'s> {
         });
     }
 
+    /// The attributes that a command of several lines has given its variables.
+    pub(crate) fn late_attributes(&mut self) -> Option<Vec<Vec<u8>>> {
+        let attributes = std::mem::take(&mut self.judged.attributed);
+        (self.whole && !attributes.is_empty()).then_some(attributes)
+    }
+
+    /// Begins with attributes that were found before.
+    pub(crate) fn begin_with(&mut self, attributes: Vec<Vec<u8>>) {
+        self.judged.attributed = attributes;
+    }
+
     /// The step has ended: its variables have the attributes that it gave them.
     pub(super) fn judge_attributes(&mut self) {
         if self.judged.attributed.is_empty() {
@@ -334,7 +350,7 @@ impl<'s> Lexer<'s> {
         let attributed = std::mem::take(&mut self.judged.attributed);
         for given in std::mem::take(&mut self.judged.given) {
             let name = given.name.map(|(start, end)| &self.src[start as usize..end as usize]);
-            if name.is_none_or(|name| attributed.iter().any(|it| it == name)) {
+            if name.is_none_or(|name| attributed.iter().any(|it| it == name || it == b"*")) {
                 self.each(given.references, |context, _| match context.refused() {
                     Some(_) => context,
                     None => context.at(Place::Arithmetic).case(Case::INTEGER),

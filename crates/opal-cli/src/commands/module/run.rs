@@ -393,5 +393,6 @@ pub(crate) fn ready(around: &Around, run: &Run) -> Result<Option<Lock>, Failure>
 }
 
 pub(crate) fn unwritten(unkept: &Unkept) -> Failure {
-    Failure::new(Exit::Write, unkept.to_string(), unkept.help())
+    let exit = if unkept.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
+    Failure::new(exit, unkept.to_string(), unkept.help())
 }

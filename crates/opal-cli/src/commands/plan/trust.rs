@@ -52,7 +52,8 @@ pub(crate) fn policy(
     let (policy, _) = files.load(flags).map_err(|error| {
         let line = error.line.map_or_else(String::new, |line| format!(":{line}"));
         let message = format!("{}{line}: {}", error.file.display(), error.message);
-        Failure::new(Exit::Configuration, message, error.help)
+        let exit = if error.is_unsafe { Exit::NotTrusted } else { Exit::Configuration };
+        Failure::new(exit, message, error.help)
     })?;
     Ok(policy)
 }

@@ -36,7 +36,7 @@ fn page() -> String {
          A program is known by its name without quotes, escapes, directory and version, also after \
          `sudo`, `doas`, `env`, `xargs`, `timeout`, `nice`, `nohup`, `exec`, `command`, `builtin`, \
          `time` and other programs that run a command. Options count however they are written: `-c x`, \
-         `-cx`, `-ec x`, `--command=x`.\n\n## The shell's own syntax\n",
+         `-cx`, `-ec x`, `--command=x`, `--comm x`.\n\n## The shell's own syntax\n",
     );
     rows(&mut out, |case| case.at == At::Syntax);
     out.push_str("\n## Builtins, shells and programs that start a shell\n");
@@ -57,9 +57,12 @@ fn page() -> String {
         "\n## What opal does not follow\n\n\
          opal reads the text of a step. What the step does with a shell variable is not followed: \
          after `x=@var.text`, `eval \"$x\"`, `$((x))` and `${!x}` evaluate the value because the step \
-         says so. The same holds for files that a step writes and runs, for input that `exec` sets for later commands, for attributes that `eval` gives a variable (`eval \"declare -i n\"; n=@var.x`), for lines that a loop reads and evaluates, and for shell functions that \
+         says so. The same holds for files that a step writes, sources or runs, for input that `exec` \
+         sets for later commands, for lines that a loop reads and evaluates, and for shell functions that \
          evaluate their arguments. An expansion among the words of a command (`printf \"$format\" \
-         @var.x`) is taken for an ordinary word, not for an option.\n",
+         @var.x`) is taken for an ordinary word, not for an option. What `eval` is given counts as far as \
+         the step spells it out: `eval \"declare -i n\"; n=@var.x` is refused, after `eval \"$line\"` \
+         opal does not know the attributes of `n`.\n",
     );
     out
 }

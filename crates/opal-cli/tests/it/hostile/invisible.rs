@@ -43,6 +43,16 @@ fn sources_plans_and_records_are_shown_without_hidden_characters() {
         for args in [
             &["list"][..],
             &["up", "--help"],
+            &["up", "-h"],
+            &["--color=always", "up", "--help"],
+            &["--color=always", "up", "-h"],
+            &["--color=always", "up", "--mode", "z"],
+            &["--color=always", "up", "--mode"],
+            &["--color=always", "list"],
+            &["--color=always", "check"],
+            &["--color=always", "bad"],
+            &["--color=always", "plan", "up"],
+            &["--color=always", "up", "--dry-run"],
             &["check"],
             &["check", "--json"],
             &["check", "--format", "github"],
@@ -58,7 +68,7 @@ fn sources_plans_and_records_are_shown_without_hidden_characters() {
             &["runs", "show"],
             &["runs", "show", "--json"],
         ] {
-            let ran = opal.call(args);
+            let ran = without_colours(opal.call(args), args);
             shows_nothing_hidden(&format!("{args:?} with {hidden:?}"), &ran);
         }
         opal.write("commands.opl", text.replace("echo one", "echo changed"));
@@ -100,22 +110,52 @@ fn a_usage_error_echoes_what_was_typed_without_hidden_characters() {
             &["-f", &file, "list"],
             &["up", "--env-file", &word],
         ] {
-            let ran = opal.call(args);
-            let plain = Ran {
-                code: ran.code,
-                stdout: uncoloured(&ran.stdout, args),
-                stderr: uncoloured(&ran.stderr, args),
-            };
+            let plain = without_colours(opal.call(args), args);
             shows_nothing_hidden(&format!("{args:?}"), &plain);
         }
     }
 }
 
+/// A sequence is one of opal's own only where it does nothing but colour.
+#[test]
+fn a_colour_of_a_closed_set_does_not_reach_the_terminal() {
+    let opal = Opal::machine(
+        "fun up(mode: \"x\u{1b}[2J\" | \"y\u{1b}[8m\" | \"z\u{1b}]0;title\u{7}\" = \"x\u{1b}[2J\") = echo @var.mode\n",
+    );
+    for args in [&["up", "--help"][..], &["up", "-h"], &["up", "--mode", "q"], &["list"]] {
+        for colour in ["--color=always", "--color=never"] {
+            let ran = opal.call(&[&[colour], args].concat());
+            for acts in ["\x1b[2J", "\x1b[8m", "\x1b]", "\x07"] {
+                let shown = [&ran.stdout, &ran.stderr];
+                assert!(!shown.iter().any(|text| text.contains(acts)), "{args:?} {ran:#?}");
+            }
+        }
+    }
+}
+
 /// Without opal's own colours, where those were asked for.
+fn without_colours(ran: Ran, args: &[&str]) -> Ran {
+    let plain = |text: &str| uncoloured(text, args);
+    Ran { code: ran.code, stdout: plain(&ran.stdout), stderr: plain(&ran.stderr) }
+}
+
 fn uncoloured(text: &str, args: &[&str]) -> String {
     if !args.contains(&"--color=always") {
         return text.to_owned();
     }
-    let own = ["\x1b[1;31m", "\x1b[1;32m", "\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m"];
-    own.iter().fold(text.to_owned(), |text, code| text.replace(code, ""))
+    let mut parts = text.split("\x1b[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let styles = part.split_once('m').filter(|(code, _)| {
+            code.split(';').all(|one| {
+                matches!(one, "0" | "1" | "2" | "4")
+                    || matches!(one.as_bytes(), [b'3' | b'9', b'1'..=b'6'])
+            })
+        });
+        match styles {
+            Some((_, rest)) => plain.push_str(rest),
+            None => plain.extend(["\x1b[", part]),
+        }
+    }
+    plain
 }

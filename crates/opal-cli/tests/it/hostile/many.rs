@@ -39,9 +39,32 @@ fn a_hundred_are_listed_without_a_word_about_more() {
 }
 
 #[test]
+fn an_error_that_is_not_listed_still_stops_the_run_that_reaches_it() {
+    let wrong = "    echo @var.nothing\n".repeat(150);
+    let text = format!(
+        "fun wrong() {{\n{wrong}}}\nfun late() = echo @var.nothing\nfun good() = echo fine\n"
+    );
+    let opal = Opal::machine(&text);
+    opal.call(&["late"]).code(65).says("E0401").says("commands.opl:153").hides("not listed");
+    opal.call(&["good"]).code(0).stdout("fine\n").says("151 errors in parts that `good`");
+    opal.call(&["wrong"]).code(65).says("50 more E0401 in this file are not listed");
+    opal.call(&["check"]).code(65).says("51 more E0401 in this file are not listed");
+}
+
+#[test]
 fn a_run_of_such_a_file_is_bounded_too() {
     let opal = Opal::machine(&format!("fun up() = echo a\n{}", "}\n".repeat(30_000)));
     let ran = opal.call(&["up"]);
     ran.code(65).says("more E0303 in this file are not listed");
     assert!(ran.stderr.len() < 200_000, "{}", ran.stderr.len());
+}
+
+#[test]
+fn a_command_of_many_programs_that_start_each_other_is_read_in_bounded_stack_and_time() {
+    for word in ["sudo ", "env ", "x su ", "xargs env ", "find -exec ", "gcloud ssh -- ", "git -c "]
+    {
+        let text = format!("fun up() {{\n    true; {}@env.X\n}}\n", word.repeat(100_000));
+        let ran = Opal::project(&text).args(["check"]).run();
+        assert!(matches!(ran.code, 0 | 65), "{word}: {}", ran.code);
+    }
 }

@@ -3,13 +3,14 @@
 use super::super::cases::At;
 use super::super::programs::{Called, Shape, find};
 use super::super::words::Word;
-use super::{Mark, Reader, Taken};
+use super::options::Taken;
+use super::{Mark, Reader};
 
 impl Reader<'_, '_> {
     pub(super) fn shell(&mut self, called: Called, rest: &[usize]) {
         let (mut at, mut runs_text, mut reads_input) = (0, false, false);
         let mut operand = None;
-        let code = called.case(At::Option("c"));
+        let code = called.option(b"c");
         while at < rest.len() && operand.is_none() {
             let option = rest[at];
             let is_end = self.words[option].text.as_ref() == b"--";
@@ -22,7 +23,7 @@ impl Reader<'_, '_> {
                     self.process(called, index);
                 }
                 Taken::Chosen(index) => {
-                    if let Some(case) = called.case(At::Option("-")) {
+                    if let Some(case) = called.option(b"-") {
                         self.mark(index, case);
                     }
                     runs_text = true;
@@ -69,7 +70,8 @@ impl Reader<'_, '_> {
             match taken {
                 Taken::Valued(name, index) => self.valued(called, name, index),
                 Taken::Flags(_) => {}
-                Taken::Operand(index) | Taken::Chosen(index) => {
+                Taken::Chosen(index) => self.chosen(called, index),
+                Taken::Operand(index) => {
                     let is_end = self.words[index].text.as_ref() == b"--";
                     if !is_end || operands.len() > 1 {
                         operands.push(index);

@@ -33,6 +33,12 @@ impl Unkept {
         Self::new(path, io::Error::new(io::ErrorKind::InvalidData, why.into()))
     }
 
+    /// Somebody else could have written it, so it is not trusted; the system did not say so.
+    #[must_use]
+    pub fn is_unsafe(&self) -> bool {
+        self.error.kind() == io::ErrorKind::PermissionDenied && self.error.get_ref().is_some()
+    }
+
     /// The way forward.
     #[must_use]
     pub fn help(&self) -> String {

@@ -1,0 +1,219 @@
+//! The options and operands of a program, matched with its rows of the table.
+
+use super::super::cases::{At, Case, Role};
+use super::super::programs::{Called, Shape};
+use super::super::words::Word;
+use super::{Mark, Reader};
+
+/// An option, and what it is given.
+pub(super) enum Taken<'w> {
+    /// Not an option.
+    Operand(usize),
+    /// The letter or the long name, and the word that holds its value.
+    Valued(&'w [u8], usize),
+    /// Letters without a value.
+    Flags(usize),
+    /// A value may choose the option.
+    Chosen(usize),
+}
+
+/// Options of jq that take a name and a value.
+const TAKE_TWO: [&[u8]; 4] = [b"--arg", b"--argjson", b"--slurpfile", b"--rawfile"];
+
+/// Options that give the program its text, so that the first operand is a file.
+const TEXTS: [&[u8]; 6] = [b"e", b"f", b"--expression", b"--file", b"--from-file", b"--source"];
+
+impl<'w> Reader<'w, '_> {
+    /// Takes the word at `at` of `rest`, and perhaps the one after it.
+    pub(super) fn take(&self, called: Called, rest: &[usize], at: &mut usize) -> Taken<'w> {
+        let index = rest[*at];
+        *at += 1;
+        let words: &'w [Word<'_>] = self.words;
+        let word = &words[index];
+        if !word.is_option() {
+            // `-@var.x`: nothing is known of it but the dash.
+            let is_chosen = word.text.as_ref() == b"-" && !word.whole && word.has_references;
+            return if is_chosen { Taken::Chosen(index) } else { Taken::Operand(index) };
+        }
+        let text = word.text.as_ref();
+        let next = |at: &mut usize| {
+            let next = rest.get(*at).copied();
+            *at += 1;
+            next.unwrap_or(index)
+        };
+        if text.starts_with(b"--") || called.option(text).is_some() {
+            let equals = text.iter().position(|byte| *byte == b'=');
+            let name = &text[..equals.unwrap_or(text.len())];
+            let is_long = |known: &&str| known.as_bytes() == name;
+            let valued = called.program.long.iter().any(is_long) || called.option(name).is_some();
+            if TAKE_TWO.contains(&name) && called.program.long.iter().any(is_long) {
+                next(at);
+            }
+            return match equals {
+                Some(_) => Taken::Valued(name, index),
+                None if valued && word.whole => Taken::Valued(name, next(at)),
+                None if word.has_references => Taken::Chosen(index),
+                None => Taken::Flags(index),
+            };
+        }
+        for (place, letter) in text.iter().enumerate().skip(1) {
+            let name = &text[place..=place];
+            let is_valued = called.program.valued.as_bytes().contains(letter);
+            if is_valued || (called.option(name).is_some() && called.program.shape != Shape::Shell)
+            {
+                let attached = place + 1 < text.len() || !word.whole;
+                return Taken::Valued(name, if attached { index } else { next(at) });
+            }
+        }
+        if word.has_references { Taken::Chosen(index) } else { Taken::Flags(index) }
+    }
+
+    pub(super) fn valued(&mut self, called: Called, name: &[u8], index: usize) {
+        if let Some(case) = called.option(name) {
+            self.mark(index, case);
+        }
+    }
+
+    /// `su -@var.x "@var.y"`, `env --@var.x`: the value chooses the option, so it is as strict as
+    /// the strictest that it could choose.
+    pub(super) fn chosen(&mut self, called: Called, index: usize) {
+        let text = self.words[index].text.as_ref();
+        let is_long = text.starts_with(b"--");
+        let can_be = |case: &&'static Case| match case.at {
+            At::Option(names) => names.iter().any(|name| match name.starts_with('-') {
+                true => name.as_bytes().starts_with(text),
+                false => !is_long,
+            }),
+            _ => false,
+        };
+        let strict = called.cases().filter(can_be).find(|case| case.role != Role::Warn);
+        if let Some(case) = strict.or_else(|| called.cases().find(can_be)) {
+            self.mark(index, case);
+        }
+    }
+
+    pub(super) fn options(&mut self, called: Called, rest: &[usize], is_loose: bool) {
+        let (mut at, mut operands, mut is_over) = (0, 0u8, false);
+        let mut before = Before::default();
+        while at < rest.len() {
+            let index = rest[at];
+            self.after(called, &before, index);
+            self.pass(called, &mut before, index);
+            let is_end = self.is_word(index, b"--");
+            if is_end && !is_over {
+                is_over = !is_loose;
+                at += 1;
+                continue;
+            }
+            let is_operand = is_over && !self.is_long_case(called, index);
+            let taken = if is_operand {
+                at += 1;
+                Taken::Operand(index)
+            } else {
+                self.take(called, rest, &mut at)
+            };
+            match taken {
+                Taken::Valued(name, value) => {
+                    if TEXTS.contains(&name) && operands == 0 {
+                        operands = 1;
+                    }
+                    self.valued(called, name, value);
+                    before.word = Some(value);
+                }
+                Taken::Chosen(index) => self.chosen(called, index),
+                Taken::Flags(_) => {}
+                Taken::Operand(index) if called.passes_over(&self.words[index]) => {}
+                Taken::Operand(index) => {
+                    // GNU parallel quotes what follows `:::`.
+                    if called.name == "parallel" && self.words[index].text.starts_with(b":::") {
+                        return;
+                    }
+                    self.operand(called, operands, index);
+                    operands = operands.saturating_add(1);
+                    is_over |= !is_loose;
+                }
+            }
+        }
+        // Without a command GNU parallel takes its input for commands.
+        self.reading.input =
+            called.case(At::Input).filter(|_| called.name != "parallel" || operands == 0);
+    }
+
+    fn is_word(&self, index: usize, text: &[u8]) -> bool {
+        self.words[index].whole && self.words[index].text.as_ref() == text
+    }
+
+    /// `git clone --upload-pack=…`: a long option means the same wherever it is.
+    fn is_long_case(&self, called: Called, index: usize) -> bool {
+        let text = self.words[index].text.as_ref();
+        let name = text.split(|byte| *byte == b'=').next().unwrap_or_default();
+        text.starts_with(b"--") && called.option(name).is_some()
+    }
+
+    /// Notes a word for those after it.
+    fn pass(&self, called: Called, before: &mut Before, index: usize) {
+        let is_past = |case: &&'static Case| match case.at {
+            // `gcloud compute ssh HOST -- COMMAND`
+            At::Past("--") => before.has_ssh && self.is_word(index, b"--"),
+            At::Past(word) => self.is_word(index, word.as_bytes()),
+            _ => false,
+        };
+        before.past = before.past.or_else(|| called.cases().find(is_past));
+        before.has_ssh |= self.is_word(index, b"ssh");
+        before.word = Some(index);
+        if !self.words[index].is_option() {
+            before.operand = Some(index);
+        }
+    }
+
+    /// The rows for the words after another one.
+    fn after(&mut self, called: Called, before: &Before, index: usize) {
+        let is_after = |case: &&'static Case| {
+            let At::After(word) = case.at else { return false };
+            // `git submodule foreach --recursive COMMAND`
+            let last = if word == "foreach" { before.operand } else { before.word };
+            let Some(last) = last.map(|last| &self.words[last]) else { return false };
+            // Only the shell knows `$OP` and `-$OP`; of other programs no more than a warning
+            // depends on it.
+            let may_be = !last.whole
+                && word.as_bytes().starts_with(&last.text)
+                && (case.role == Role::Name || !last.text.is_empty());
+            may_be || last.whole && last.text.as_ref() == word.as_bytes()
+        };
+        let case = before.past.or_else(|| called.cases().find(is_after));
+        if let Some(case) = case {
+            self.mark(index, case);
+        }
+    }
+
+    fn operand(&mut self, called: Called, number: u8, index: usize) {
+        for case in called.cases() {
+            let here = match case.at {
+                At::From(first) => number >= first,
+                At::Operand(only) => number == only,
+                _ => false,
+            };
+            if here && is_run_as_file(case) {
+                self.reading.marks.push((index, Mark::Process(case)));
+            } else if here {
+                self.mark(index, case);
+            }
+        }
+    }
+}
+
+/// What is before a word, as far as it matters.
+#[derive(Default)]
+struct Before {
+    word: Option<usize>,
+    /// The last that is not an option.
+    operand: Option<usize>,
+    has_ssh: bool,
+    /// The row for all words from here on.
+    past: Option<&'static Case>,
+}
+
+/// A file that is run: only what `<( … )` gives is text of this step.
+fn is_run_as_file(case: &Case) -> bool {
+    case.at == At::Operand(0) && case.role == Role::Code && case.example.contains("<(")
+}
