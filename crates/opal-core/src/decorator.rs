@@ -84,6 +84,8 @@ pub struct Param {
     pub deprecated: Option<&'static str>,
     /// The text is a shell command: a literal is compiled like a shell step.
     pub shell: bool,
+    /// Its keys are names of environment variables.
+    pub environment: bool,
     pub docs: &'static str,
 }
 
@@ -296,6 +298,7 @@ impl Param {
         pattern: None,
         deprecated: None,
         shell: false,
+        environment: false,
         docs: "",
     };
 }

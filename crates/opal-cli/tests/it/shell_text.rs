@@ -108,3 +108,45 @@ fn a_value_that_names_a_shell_is_refused_where_values_follow() {
     opal.call_with(&[("TOOL", "echo")], &["edit", "a"]).code(0);
     assert!(is_quiet(&opal));
 }
+
+/// What a shell, a loader or opal interprets takes no value, wherever a variable can be set.
+#[test]
+fn an_interpreted_variable_takes_no_value_however_it_is_set() {
+    let names = opal_core::script::INTERPRETED.iter().map(|row| row.name.replace('*', "X"));
+    let places = [
+        "@environ(NAME=@env.X) { bash -c : }",
+        "@shell(\"bash -c :\", env={NAME: @env.X})",
+        "@shell(\"bash -c :\", env={\"NAME\": \"a@env.X\"})",
+        "@shell(\"bash -c :\", env={A: \"a\", NAME: upper(@env.X)})",
+        "@shell(\"bash -c :\", check=\"bash -c :\", env={NAME: @env.X})",
+        "var m = {NAME: @env.X}\n    @shell(\"bash -c :\", env=m)",
+        "let.x = @shell(\"echo a\")\n    @shell(\"bash -c :\", env={NAME: @let.x})",
+        "NAME=@env.X bash -c :",
+        "env NAME=@env.X bash -c :",
+    ];
+    for name in names {
+        for place in places {
+            let source = format!("fun main() {{\n    {}\n}}\n", place.replace("NAME", &name));
+            let opal = Opal::project(&source).env("X", "$(touch pwned)");
+            let ran = opal.call(&["main"]);
+            assert!(ran.code != 0, "{source} {ran:#?}");
+            ran.says("E0701");
+            opal.call(&["verify", "main"]);
+            assert!(is_quiet(&opal), "{source}");
+        }
+    }
+    let captured = "let.m = @shell(\"echo '{}'\", json=true)\n@shell(\"true\", env=@let.m)\n";
+    Opal::project(captured).args(["run", "commands.opl"]).run().code(65).says("BASH_ENV");
+    let constant = "@shell(\"echo $PATHS $LD_X\", env={PATHS: @env.X, LD_X: \"b\"})\n";
+    let opal = Opal::project(constant).env("X", "a").args(["run", "commands.opl"]).run();
+    opal.code(0).stdout("a b\n");
+    let yaml = "version: 1\nvars: {x: \"@env.X\"}\nsteps:\n  - id: a\n    type: command\n    \
+                command: bash -c :\n    check: bash -c false\n    env: {BASH_ENV: \"@var.x\"}\n";
+    let opal = Opal::machine("").file("c.yaml", yaml).env("X", "$(touch pwned)");
+    for command in ["verify", "apply"] {
+        let ran = opal.call(&[command, "c.yaml"]);
+        assert!(ran.code != 0, "{ran:#?}");
+        ran.says("BASH_ENV");
+        assert!(is_quiet(&opal), "{command}");
+    }
+}

@@ -94,6 +94,13 @@ impl Checker<'_> {
         if param.shell && self.shell_argument(&arg.value, site) {
             return;
         }
+        if param.environment
+            && let ExprKind::Map(entries) = &arg.value.kind
+        {
+            for (key, value) in entries {
+                self.interpreted_variable(&key.name.text, value);
+            }
+        }
         let given = self.expression(&arg.value, site);
         let written = Written::new(&arg.value, given);
         if let Err(mismatch) = parameter::check(param, &written) {

@@ -2,13 +2,44 @@
 
 use opal_core::decorator::Param;
 use opal_core::parameter::{self, Known, Mismatch, Origin};
-use opal_core::{Diagnostic, Span, Type};
+use opal_core::script::interpreted;
+use opal_core::{Code, Diagnostic, Span, Type};
 
 use super::datum::{Datum, Plain};
 
 /// Against the parameter of a decorator.
 pub(crate) fn check(param: &Param, datum: &Datum, span: Span) -> Result<(), Diagnostic> {
-    parameter::check(param, datum).map_err(|mismatch| refused(&mismatch, param.name, datum, span))
+    parameter::check(param, datum)
+        .map_err(|mismatch| refused(&mismatch, param.name, datum, span))?;
+    if param.environment { variables(datum, span) } else { Ok(()) }
+}
+
+/// Variables of the environment: those that a shell, a loader or opal interprets take no value but a
+/// constant, and names are known before anything runs.
+fn variables(datum: &Datum, span: Span) -> Result<(), Diagnostic> {
+    let refused = |message: String| {
+        Err(Diagnostic::new(Code::ReevaluatedText, span, message)
+            .help("write the value as a literal, or call the program by its path"))
+    };
+    match &datum.plain {
+        Plain::Map(fields) => {
+            let is_value =
+                |item: &Datum| item.is_tainted() || item.is_runtime() || datum.taint.is_some();
+            let mut items = fields.items.iter().filter(|(_, item)| is_value(item));
+            match items.find_map(|(name, _)| Some((name, interpreted(name)?))) {
+                Some((name, row)) => refused(format!(
+                    "a value would become code: `{name}` is interpreted, as {}",
+                    row.why
+                )),
+                None => Ok(()),
+            }
+        }
+        Plain::Handle(_) => refused(format!(
+            "`{}` could name variables that are interpreted, such as `BASH_ENV`",
+            datum.symbol()
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Against a type; what is not known yet gets the benefit of the doubt.

@@ -68,6 +68,7 @@ pub(in crate::decorators) static DESCRIPTOR: Descriptor = Descriptor {
             name: "env",
             ty: STRING_MAP,
             presence: Presence::Optional,
+            environment: true,
             docs: "environment variables to set for the command, on top of those it has anyway",
             ..Param::BASE
         },
