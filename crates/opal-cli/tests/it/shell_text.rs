@@ -141,7 +141,7 @@ fn an_interpreted_variable_takes_no_value_however_it_is_set() {
     let opal = Opal::project(constant).env("X", "a").args(["run", "commands.opl"]).run();
     opal.code(0).stdout("a b\n");
     let yaml = "version: 1\nvars: {x: \"@env.X\"}\nsteps:\n  - id: a\n    type: command\n    \
-                command: bash -c :\n    check: bash -c false\n    env: {BASH_ENV: \"@var.x\"}\n";
+                command: bash -c true\n    check: bash -c false\n    env: {BASH_ENV: \"@var.x\"}\n";
     let opal = Opal::machine("").file("c.yaml", yaml).env("X", "$(touch pwned)");
     for command in ["verify", "apply"] {
         let ran = opal.call(&[command, "c.yaml"]);
