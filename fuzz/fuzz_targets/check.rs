@@ -4,8 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let registry = opal_runtime::decorators::registry();
-    for found in opal_runtime::check::check(text, &registry).diagnostics {
+    let registry = opal_decorators::registry();
+    for found in opal_plan::check::check(text, &registry).diagnostics {
         assert!(text.get(found.primary.span.range()).is_some(), "{found:#?}");
     }
 });

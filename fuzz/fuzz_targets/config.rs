@@ -5,12 +5,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use opal_core::Diagnostic;
-use opal_modules::config;
-use opal_runtime::{check, decorators};
+use opal_plan::check;
 
 fuzz_target!(|text: &str| {
-    let registry = decorators::registry();
-    match config::read(text, &registry) {
+    let registry = opal_decorators::registry();
+    match opal_config::read(text, &registry) {
         Err(errors) => {
             assert!(!errors.is_empty());
             for found in errors {
@@ -19,8 +18,8 @@ fuzz_target!(|text: &str| {
             }
         }
         Ok(read) => {
-            config::lower(&read, &registry);
-            let source = config::convert(&read, &registry);
+            let _ = opal_config::lower(&read, &registry);
+            let source = opal_config::convert(&read, &registry);
             let found = check::check(&source, &registry).diagnostics;
             assert!(!found.iter().any(Diagnostic::is_error), "{found:#?}\n{source}");
         }

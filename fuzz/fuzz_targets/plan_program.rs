@@ -11,13 +11,16 @@ use opal_core::hash::Algorithm;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::Stream;
 use opal_core::{Diagnostic, Registry, Value};
-use opal_runtime::keys::KeyError;
-use opal_runtime::plan::{Draw, Keys, Purpose, Request, Resolved, Unplanned, plan};
-use opal_runtime::selection::Selection;
-use opal_runtime::randomness::{Drbg, Site};
-use opal_runtime::unit::Unit;
-use opal_runtime::world::MemoryWorld;
-use opal_runtime::{Words, check, decorators, lower};
+use opal_trust::keys::KeyError;
+use opal_core::keys::{Draw, Keys};
+use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan};
+use opal_core::selection::Selection;
+use opal_trust::randomness::{Drbg, Site};
+use opal_plan::unit::Unit;
+use opal_testing::MemoryWorld;
+use opal_plan::Words;
+use opal_plan::check;
+use opal_plan::lower;
 use opal_syntax::Parse;
 
 struct FixedKeys;
@@ -86,7 +89,7 @@ impl Program<'_> {
 }
 
 fuzz_target!(|text: &str| {
-    let registry = decorators::registry();
+    let registry = opal_decorators::registry();
     let checked = check::check(text, &registry);
     if checked.diagnostics.iter().any(Diagnostic::is_error) {
         return;

@@ -36,8 +36,8 @@ const QUICK: &str = "--quick";
 const BENCHES: [(&str, &str); 4] = [
     ("parse", "opal-syntax"),
     ("contract", "opal-core"),
-    ("plan", "opal-runtime"),
-    ("scrub", "opal-runtime"),
+    ("plan", "opal-plan"),
+    ("scrub", "opal-vault"),
 ];
 
 /// The measurements beside other tools.

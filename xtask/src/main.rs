@@ -3,7 +3,6 @@
 //! | what | where |
 //! |---|---|
 //! | what the commands run | [`chores`] |
-//! | the order of code in the binary | [`layout`] |
 //! | opal beside its peers | [`peers`] |
 //! | pictures of real runs | [`pictures`] |
 //! | the rules no compiler knows, and their tests | [`tidy`] |
@@ -11,7 +10,6 @@
 //! Deliberately not here: anything of ours. A chore must run while the crates do not build.
 
 mod chores;
-mod layout;
 mod peers;
 mod pictures;
 mod tidy;
@@ -32,7 +30,6 @@ Commands:
                  of them without a name; `--bars` fails where a bar is missed, `--quick` shows
                  Ansible 100 of the 1,000 files, which saves a quarter of an hour
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
-  layout         lists the functions of short runs anew, for the linker; needs gdb
   help           this text
 
 `test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.
@@ -51,12 +48,9 @@ fn main() -> ExitCode {
         }
         ["test"] => report(chores::test(&root)),
         ["tidy"] => report(tidy_up(&root)),
-        ["layout"] => report(layout::write(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),
-        ["test" | "tidy" | "layout", extra, ..] => {
-            misunderstood(&format!("unexpected argument `{extra}`"))
-        }
+        ["test" | "tidy", extra, ..] => misunderstood(&format!("unexpected argument `{extra}`")),
         [unknown, ..] => misunderstood(&format!("unknown command `{unknown}`")),
     }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::decorator::Descriptor;
 use opal_core::{Registry, suggest};
-use opal_runtime::root::{ELSEWHERE, Root};
+use opal_vault::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
 use crate::arguments::{Typed, asks_for_json};
@@ -66,7 +66,7 @@ pub(crate) fn run(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
 
 impl<'a> Context<'a> {
     fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
-        let registry = opal_runtime::decorators::registry();
+        let registry = opal_decorators::registry();
         let (stages, environment) = (Stages::begin(), OnceCell::new());
         Self { typed, ambient, registry, stages, environment }
     }

@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use opal_runtime::regular;
+use opal_files::regular;
 
 use crate::ambient::Ambient;
 use crate::failure::{Exit, Failure};

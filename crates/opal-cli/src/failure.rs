@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use opal_runtime::keys::{KeyError, KeyErrorKind};
-use opal_runtime::record::Reason;
+use opal_trust::keys::{KeyError, KeyErrorKind};
+use opal_vault::record::Reason;
 
 /// Exit codes, as `docs/language/10-errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

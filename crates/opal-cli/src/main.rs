@@ -38,7 +38,6 @@ use std::panic;
 use std::process::ExitCode;
 
 use arguments::Typed;
-use opal_runtime::decorators;
 
 /// The first word where opal is to start another program, as the leader of a terminal's session.
 /// Only opal itself starts opal like this.
@@ -54,17 +53,17 @@ fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     let first = words.next().unwrap_or_default();
     if first == LEADER {
-        return match opal_runtime::session::lead(words) {
+        return match opal_session::lead(words) {
             Ok(code) => ExitCode::from(code),
             Err(error) => view::unled(&error),
         };
     }
     signals::no_core_dumps();
     if first == RENDERER {
-        let rendered = decorators::render_here();
+        let rendered = opal_decorators::render_here();
         return rendered.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
-    decorators::render_with(|| std::env::current_exe().ok(), RENDERER);
+    opal_decorators::render_with(|| std::env::current_exe().ok(), RENDERER);
     signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
     panic::catch_unwind(opal).unwrap_or(ExitCode::from(failure::Exit::Bug.code()))

@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 
 use opal_core::contract::plan_hash;
 use opal_core::hash::Algorithm;
+use opal_core::keys::Keys;
 use opal_core::plan::Target;
 use opal_core::resolver::Probe;
+use opal_core::selection::Selection;
 use opal_core::view::{Facts, PlanView};
 use opal_core::{Code, Diagnostic, Value};
-use opal_modules::config;
-use opal_modules::module::run as module;
-use opal_runtime::check::{self, Checked};
-use opal_runtime::contracts::OwnKeys;
-use opal_runtime::keys::{IdentitySource, KeyError, Runner};
-use opal_runtime::plan::{Keys, Purpose, Request, Resolved, Unplanned, plan, source_hash};
-use opal_runtime::selection::Selection;
-use opal_runtime::unit::Unit;
-use opal_runtime::world::{OsWorld, Surroundings};
+use opal_modules::run as module;
+use opal_plan::check::{self, Checked};
+use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan, source_hash};
+use opal_plan::unit::Unit;
+use opal_session::world::{OsWorld, Surroundings};
+use opal_trust::contracts::OwnKeys;
+use opal_trust::keys::{IdentitySource, KeyError, Runner};
 
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
@@ -108,7 +108,7 @@ impl Subject<'_> {
         let parse = match &loaded.form {
             Form::Language(parse) => parse,
             Form::Config(Ok(config)) => {
-                return Ok(Program::Lowered(config::lower(config, &context.registry)));
+                return Ok(Program::Lowered(opal_config::lower(config, &context.registry)));
             }
             Form::Module(run) => return Ok(Program::Lowered(module::lower(&run.prepared))),
             Form::Config(Err(errors)) => return Err(errors.clone()),

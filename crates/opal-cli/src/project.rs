@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::text::MAX_SOURCE_BYTES;
-use opal_runtime::regular;
-use opal_runtime::trusted::{self, Untrusted};
+use opal_files::regular;
+use opal_files::trusted::{self, Untrusted};
 use opal_syntax::source::{self, NoText};
 
 use crate::failure::{Exit, Failure};

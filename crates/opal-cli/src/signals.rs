@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::action::Why;
-use opal_runtime::stop::{Stop, USUAL_GRACE};
+use opal_session::stop::{Stop, USUAL_GRACE};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
@@ -255,7 +255,7 @@ pub(crate) fn no_core_dumps() {
 
 #[cfg(test)]
 mod tests {
-    use opal_runtime::stop::Order;
+    use opal_session::stop::Order;
 
     use super::*;
 

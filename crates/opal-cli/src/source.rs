@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use opal_config::Config;
 use opal_core::{Code, Diagnostic, Registry};
-use opal_modules::config::{self, Config};
-use opal_modules::module::run::decorators::Run;
-use opal_runtime::{Words, check, lower};
+use opal_modules::run::decorators::Run;
+use opal_plan::Words;
+use opal_plan::check;
+use opal_plan::lower;
 use opal_syntax::source::NoText;
 use opal_syntax::{Foreign, Parse};
 
@@ -53,7 +55,7 @@ impl Loaded {
             Err(found) => return Err(NotLoaded::NoText { name: source.name, found }),
         };
         let form = if project::is_config(path) {
-            Form::Config(config::read(&text, registry).map(Box::new))
+            Form::Config(opal_config::read(&text, registry).map(Box::new))
         } else {
             Form::Language(opal_syntax::parse(&text, &Words(registry)))
         };

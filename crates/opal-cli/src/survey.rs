@@ -9,12 +9,12 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Plan, Step};
 use opal_core::resolver::Trouble;
 use opal_core::resource::{self, Verification};
-use opal_runtime::plan::Resolved;
-use opal_runtime::selection::Selection;
-use opal_runtime::session::{LocalSession, Session, Setup};
-use opal_runtime::stop::Stop;
-use opal_runtime::vault::Vault;
-use opal_runtime::verify::{self, Direction, Progress, Report, Survey, USUAL_JOBS};
+use opal_core::selection::Selection;
+use opal_exec::verify::{self, Direction, Progress, Report, Survey, USUAL_JOBS};
+use opal_plan::plan::Resolved;
+use opal_session::stop::Stop;
+use opal_session::{LocalSession, Session, Setup};
+use opal_vault::Vault;
 
 use crate::dispatch::Context;
 use crate::failure::Failure;
@@ -54,7 +54,7 @@ impl Look<'_> {
             environment: context.environment(&options.env_files)?.clone(),
             start: start.clone(),
             home: context.ambient.home.clone(),
-            marker: u32::from_le_bytes(opal_runtime::keys::name()).to_string(),
+            marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
             terminal: None,
         }));
         let survey = Survey {

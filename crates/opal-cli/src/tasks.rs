@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use opal_core::{Type, Value};
-use opal_runtime::unit::{Function, Param, Unit};
+use opal_plan::unit::{Function, Param, Unit};
 
 use crate::arguments;
 use crate::builtins;

@@ -6,6 +6,7 @@
 //! that both need is measured alone in the same run, because a number of one machine means little
 //! on another.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
 #![expect(clippy::unwrap_used, reason = "the helpers are those of the tests")]
 
 use std::hint::black_box;

@@ -9,12 +9,14 @@
 //! | what | where |
 //! |---|---|
 //! | names that say secret, and their exceptions | [`name`] |
+//! | what must hold for a value that a resolver gave | [`resolved`] |
 //! | values that look like a secret | [`shape`], tokens in [`tokens`] |
 //!
 //! `@env`, the scrubber, modules and specs read the same lists. Classes are ordered: what is
 //! computed from several values has the strongest class among theirs, their maximum.
 
 pub mod name;
+pub mod resolved;
 pub mod shape;
 pub mod tokens;
 

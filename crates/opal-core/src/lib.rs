@@ -5,13 +5,16 @@
 //! | places in a source text | [`text`] |
 //! | what went wrong, where, and what to do | [`diagnostic`], codes in [`code`] |
 //! | where a reference is in shell text, and what is allowed there | [`context`], [`script`] |
+//! | shell text in which values are data | [`shell`] |
 //! | constants and types of the language | [`value`], [`types`], [`duration`] |
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
 //! | who may see a value | [`class`]; of a plan's values [`showing`] |
-//! | how a value decorator gets its value | [`resolver`] |
+//! | how a value decorator gets its value | [`resolver`]; without leaving copies [`wiped`] |
+//! | the keys of placeholders and random values | [`keys`] |
 //! | what would run | [`plan`] |
 //! | what an execution decorator does, and may do | [`action`] |
 //! | states of the world, and what a look at them tells | [`resource`], files in [`files`] |
+//! | which resources of a plan were selected, and why it cannot run | [`selection`], [`unready`] |
 //! | what a run tells | [`record`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
 //! | how a plan is shown | [`view`] |
@@ -22,6 +25,11 @@
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
 //! this crate reads or changes the world, so everything in it can be tested with plain values.
 //! It also knows no syntax: a `Span` is a pair of offsets, never a token.
+
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")
+)]
 
 pub mod action;
 pub mod class;
@@ -34,6 +42,7 @@ pub mod diagnostic;
 pub mod duration;
 pub mod files;
 pub mod hash;
+pub mod keys;
 pub mod parameter;
 pub mod placeholder;
 pub mod plan;
@@ -42,12 +51,16 @@ pub mod registry;
 pub mod resolver;
 pub mod resource;
 pub mod script;
+pub mod selection;
+pub mod shell;
 pub mod showing;
 pub mod suggest;
 pub mod text;
 pub mod types;
+pub mod unready;
 pub mod value;
 pub mod view;
+pub mod wiped;
 
 pub use class::{Class, Ground};
 pub use code::{Code, Group, Severity};

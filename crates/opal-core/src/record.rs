@@ -56,6 +56,10 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// Nobody reads this stream any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Closed;
+
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event<'a> {

@@ -11,7 +11,7 @@
 //! - **R5, blocked stays.** What is blocked is never acted on.
 //! - **R6, reasons.** What is blocked names the thing and the reason, and says what to do.
 //!
-//! `opal_runtime::conformance::check_resource` finds who breaks them.
+//! `opal_testing::conformance::check_resource` finds who breaks them.
 
 mod identity;
 

@@ -2,6 +2,7 @@
 //!
 //! A binary of its own, because everything in it is counted.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

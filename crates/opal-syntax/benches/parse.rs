@@ -4,6 +4,8 @@
 //! is a program of 10,000 lines without an error. A plain scan of the same bytes is measured in the
 //! same run, because a number of one machine means little on another.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt::Write as _;
 use std::hint::black_box;

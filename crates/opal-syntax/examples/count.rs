@@ -4,6 +4,8 @@
 //! for each; `count SIZE PART PARTS` does so for every PARTS-th kind of input, from PART on.
 //! `count SIZE KIND` does it for one kind. The work to be counted is inside [`measured`].
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
+
 use std::io::Write as _;
 use std::process::ExitCode;
 

@@ -1,5 +1,7 @@
 //! Prints the outline of a source read from standard input, for work on the grammar.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
+
 use std::io::{Read, Write};
 
 use opal_syntax::{parse, tree};

@@ -23,6 +23,11 @@
 //! exist; of decorators it knows only what a [`Vocabulary`] tells it, because `@file.json` is text
 //! and `@file.read` is not. It does no I/O, and parsing never fails: it returns events and errors.
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")
+)]
+
 pub use opal_core::context;
 pub mod cursor;
 mod errors;

@@ -1,15 +1,63 @@
-//! Dependencies between our crates run one way, cli → modules → runtime → syntax → core, and the
-//! syntax takes only text, diagnostics and the table of places in shell text from the core.
+//! Dependencies between our crates run one way, and the syntax takes only text, diagnostics and the
+//! table of places in shell text from the core. Tests may use every crate.
 
 use super::{Finding, Tree};
 
-/// Each crate with those of ours it may use, in tests and build scripts too.
-const ARROWS: [(&str, &[&str]); 6] = [
+/// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
+const ARROWS: [(&str, &[&str]); 14] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
-    ("opal-runtime", &["opal-core", "opal-syntax"]),
-    ("opal-modules", &["opal-core", "opal-syntax", "opal-runtime"]),
-    ("opal-cli", &["opal-core", "opal-syntax", "opal-runtime", "opal-modules"]),
+    ("opal-files", &[]),
+    ("opal-plan", &["opal-core", "opal-syntax"]),
+    ("opal-vault", &["opal-core", "opal-files"]),
+    ("opal-trust", &["opal-core", "opal-vault"]),
+    ("opal-decorators", &["opal-core"]),
+    ("opal-session", &["opal-core", "opal-files"]),
+    ("opal-exec", &["opal-core", "opal-session", "opal-vault"]),
+    ("opal-config", &["opal-core", "opal-syntax", "opal-plan"]),
+    (
+        "opal-modules",
+        &[
+            "opal-config",
+            "opal-core",
+            "opal-decorators",
+            "opal-files",
+            "opal-plan",
+            "opal-session",
+            "opal-syntax",
+            "opal-trust",
+            "opal-vault",
+        ],
+    ),
+    (
+        "opal-cli",
+        &[
+            "opal-config",
+            "opal-core",
+            "opal-decorators",
+            "opal-exec",
+            "opal-files",
+            "opal-modules",
+            "opal-plan",
+            "opal-session",
+            "opal-syntax",
+            "opal-trust",
+            "opal-vault",
+        ],
+    ),
+    (
+        "opal-testing",
+        &[
+            "opal-core",
+            "opal-decorators",
+            "opal-exec",
+            "opal-plan",
+            "opal-session",
+            "opal-syntax",
+            "opal-trust",
+            "opal-vault",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
@@ -43,7 +91,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         for (line, item) in core_items(text) {
             if !CORE_FOR_SYNTAX.contains(&item) {
                 let what = format!("the syntax uses `{item}` of opal-core");
-                let mend = "keep to text and diagnostics; what needs more belongs into the runtime";
+                let mend = "keep to text and diagnostics; what needs more belongs in another crate";
                 findings.push(finding(path, line, what, mend));
             }
         }
@@ -70,27 +118,32 @@ fn is_ours(name: &str) -> bool {
     name.starts_with("opal") || name == "xtask"
 }
 
-/// The dependencies of a manifest, of every kind and for every target, by their real names.
+/// The dependencies of a manifest for every target, by their real names; not those of its tests.
 fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str)> {
     let tables = manifest.lines().enumerate().filter_map(|(index, line)| {
         let table = line.trim().strip_prefix('[')?.strip_suffix(']')?;
         let (kind, name) = table.rsplit_once('.')?;
-        kind.ends_with("dependencies").then_some((index + 1, name))
+        is_shipped(kind).then_some((index + 1, name))
     });
     let entries = entries(manifest).filter_map(|(line, section, key, value)| {
         let (_, inner) = section.rsplit_once('.').unwrap_or_default();
-        if section.ends_with("dependencies") {
+        let (kind, _) = section.rsplit_once('.').unwrap_or((section, ""));
+        if is_shipped(section) {
             let renamed = value.split_once("package").map(|(_, rest)| rest);
             let renamed = renamed.and_then(|rest| rest.split('"').nth(1));
             let (plain, _) = key.split_once('.').unwrap_or((key, ""));
             Some((line, renamed.unwrap_or(plain)))
-        } else if key == "package" && !inner.is_empty() {
+        } else if key == "package" && !inner.is_empty() && is_shipped(kind) {
             Some((line, value.trim_matches('"')))
         } else {
             None
         }
     });
     tables.chain(entries)
+}
+
+fn is_shipped(section: &str) -> bool {
+    section.ends_with("dependencies") && !section.ends_with("dev-dependencies")
 }
 
 /// The lines `key = value`, from 1, with the section they stand in.
@@ -173,21 +226,20 @@ mod tests {
                         [dependencies]\nstrsim.workspace = true\nopal-cli = { path = \"x\" }\n\
                         [dev-dependencies]\nopal-syntax.workspace = true\n\
                         [target.'cfg(unix)'.build-dependencies]\nx = { package = \"xtask\" }\n\
-                        [dependencies.opal-runtime]\nworkspace = true\n\
+                        [dependencies.opal-plan]\nworkspace = true\n\
                         [dependencies.renamed]\npackage = \"opal-lsp\"\n";
         let lines: Vec<usize> = {
             let mut lines: Vec<_> = found("crates/opal-core/Cargo.toml", manifest);
             lines.sort();
             lines.into_iter().map(|(line, _)| line).collect()
         };
-        assert_eq!(lines, [5, 7, 9, 10, 13]);
+        assert_eq!(lines, [5, 9, 10, 13]);
     }
 
     #[test]
     fn arrows_that_run_down_are_fine_and_new_crates_are_asked_for() {
-        let fine =
-            "[package]\nname = \"opal-runtime\"\n[dependencies]\nopal-core.workspace = true\n";
-        assert_eq!(found("crates/opal-runtime/Cargo.toml", fine), []);
+        let fine = "[package]\nname = \"opal-plan\"\n[dependencies]\nopal-core.workspace = true\n";
+        assert_eq!(found("crates/opal-plan/Cargo.toml", fine), []);
         let new = "[package]\nname = \"opal-new\"\n";
         assert_eq!(found("crates/opal-new/Cargo.toml", new).len(), 1);
     }
@@ -201,6 +253,6 @@ mod tests {
         let expected = [(1, "Code"), (1, "text"), (1, "Registry"), (4, "Type"), (5, ""), (6, "*")];
         assert_eq!(items, expected);
         assert_eq!(found("crates/opal-syntax/src/lib.rs", source).len(), 4);
-        assert_eq!(found("crates/opal-runtime/src/lib.rs", source).len(), 0);
+        assert_eq!(found("crates/opal-plan/src/lib.rs", source).len(), 0);
     }
 }

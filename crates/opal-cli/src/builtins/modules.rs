@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::{ArgValueCandidates, CompletionCandidate};
-use opal_modules::module::keep::Target;
-use opal_modules::module::run::drivers;
-use opal_modules::module::skeleton::USUAL_DRIVER;
+use opal_modules::keep::Target;
+use opal_modules::run::drivers;
+use opal_modules::skeleton::USUAL_DRIVER;
 
 use super::json;
 use crate::options;

@@ -6,12 +6,12 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_modules::module::inputs::Given;
-use opal_modules::module::keep::{Instance, State, Status};
-use opal_modules::module::load;
-use opal_modules::module::run::Command;
-use opal_modules::module::run::prepare::{Prepared, Unprepared, Wanted, prepare};
-use opal_modules::module::{Blueprint, Name, Step};
+use opal_modules::inputs::Given;
+use opal_modules::keep::{Instance, State, Status};
+use opal_modules::load;
+use opal_modules::run::Command;
+use opal_modules::run::prepare::{Prepared, Unprepared, Wanted, prepare};
+use opal_modules::{Blueprint, Name, Step};
 use serde_json::{Value, json};
 
 use super::module::around::{self, Around};

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use opal_core::{Code, Diagnostic, Severity, diagnostic};
-use opal_modules::config;
-use opal_runtime::unit::Function;
-use opal_runtime::world::{OsWorld, Surroundings};
-use opal_runtime::{Words, check, lower};
+use opal_plan::Words;
+use opal_plan::check;
+use opal_plan::lower;
+use opal_plan::unit::Function;
+use opal_session::world::{OsWorld, Surroundings};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -101,9 +102,10 @@ fn language(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failur
 
 /// What is wrong with a configuration, its commands included.
 fn configuration(context: &Context<'_>, text: &str) -> Result<Vec<Diagnostic>, Failure> {
-    match config::read(text, &context.registry) {
+    match opal_config::read(text, &context.registry) {
         Ok(config) => {
-            let texts = check::texts(&config::lower(&config, &context.registry), &context.registry);
+            let texts =
+                check::texts(&opal_config::lower(&config, &context.registry), &context.registry);
             syntax::of_file(&texts, text, &world(context)?)
         }
         Err(found) => Ok(found),

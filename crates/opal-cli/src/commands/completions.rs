@@ -64,7 +64,7 @@ const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 
 /// The tasks that can be completed.
 fn tasks(words: &[OsString]) -> Vec<Task> {
-    let registry = opal_runtime::decorators::registry();
+    let registry = opal_decorators::registry();
     let found = named_file(words).or_else(|| project::find().ok().flatten());
     let loaded = found.and_then(|path| Loaded::read(&path, &registry).ok());
     let mut tasks = loaded.map(|loaded| loaded.tasks()).unwrap_or_default();

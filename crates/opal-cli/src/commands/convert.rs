@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_modules::config;
 
 use super::{apply, plan};
 use crate::dispatch::Context;
@@ -31,7 +30,7 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
             if found.settings.dry_run {
                 view::check::dry_run_unconverted(&loaded.name);
             }
-            config::convert(found, &context.registry)
+            opal_config::convert(found, &context.registry)
         }
         Form::Config(Err(errors)) => {
             view::check::unconverted(&loaded, errors.clone(), context)?;

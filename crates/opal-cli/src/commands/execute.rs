@@ -20,14 +20,14 @@ use opal_core::contract::Seen;
 use opal_core::hash::Digest;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Piece, Step};
-use opal_runtime::execute::{self, Job, ShownBranches};
-use opal_runtime::ledger::{ClaimError, Ledger};
-use opal_runtime::plan::Resolved;
-use opal_runtime::record::{Contract, Drifted, Reason, Silent};
-use opal_runtime::script::Shell;
-use opal_runtime::session::{LocalSession, Setup, Terminal};
-use opal_runtime::stop::USUAL_GRACE;
-use opal_runtime::vault::Vault;
+use opal_core::shell::Shell;
+use opal_exec::execute::{self, Job, ShownBranches};
+use opal_plan::plan::Resolved;
+use opal_session::stop::USUAL_GRACE;
+use opal_session::{LocalSession, Setup, Terminal};
+use opal_vault::Vault;
+use opal_vault::ledger::{ClaimError, Ledger};
+use opal_vault::record::{Contract, Drifted, Reason, Silent};
 
 use super::apply::first;
 use super::plan::trust::{self, USED};
@@ -224,7 +224,7 @@ fn session(
         environment: context.environment(&asked.plan.env_files)?.clone(),
         start,
         home: context.ambient.home.clone(),
-        marker: u32::from_le_bytes(opal_runtime::keys::name()).to_string(),
+        marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
         terminal,
     }));
     if on_terminal {

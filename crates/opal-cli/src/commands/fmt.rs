@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::Diagnostic;
-use opal_runtime::Words;
-use opal_runtime::atomic::Unfinished;
+use opal_files::atomic::Unfinished;
+use opal_plan::Words;
 use opal_syntax::Style;
 
 use super::check::{CheckedFile, files};

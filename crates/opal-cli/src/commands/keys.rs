@@ -1,7 +1,7 @@
 //! `opal keys`: making and showing keys.
 
 use clap::ArgMatches;
-use opal_runtime::keys::{Credentials, KeyKind, KeyName, Runner};
+use opal_trust::keys::{Credentials, KeyKind, KeyName, Runner};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};

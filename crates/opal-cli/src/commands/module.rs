@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::{Diagnostic, Severity, suggest};
-use opal_modules::module::inputs::{self, Given, InvalidInputs};
-use opal_modules::module::keep::State;
-use opal_modules::module::lint::{Findings, Lint};
-use opal_modules::module::load::{self, Read};
-use opal_modules::module::run::Command;
-use opal_modules::module::{Hints, ModuleRef, NotFound, Places, Spec};
+use opal_modules::inputs::{self, Given, InvalidInputs};
+use opal_modules::keep::State;
+use opal_modules::lint::{Findings, Lint};
+use opal_modules::load::{self, Read};
+use opal_modules::run::Command;
+use opal_modules::{Hints, ModuleRef, NotFound, Places, Spec};
 use serde_json::{Map, Value};
 
 use crate::ambient::Ambient;

@@ -11,7 +11,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_runtime::plan::Purpose;
+use opal_plan::plan::Purpose;
 
 use super::apply::preview;
 use super::task;

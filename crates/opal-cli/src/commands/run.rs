@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_core::contract::Drift;
+use opal_core::keys::Keys;
 use opal_core::plan::{Plan, Target};
 use opal_core::{Code, Diagnostic};
-use opal_runtime::contracts::Opened;
-use opal_runtime::plan::{Keys, Purpose, Resolved, Unplanned};
-use opal_runtime::record::{Contract as Named, Drifted, Reason};
+use opal_plan::plan::{Purpose, Resolved, Unplanned};
+use opal_trust::contracts::Opened;
+use opal_vault::record::{Contract as Named, Drifted, Reason};
 
 pub(crate) use mend::{mend, of_module};
 use refusal::Attempt;
@@ -193,7 +194,7 @@ pub(crate) fn replan(
     let planned = opened.contract.plan();
     let subject = subject(loaded, planned);
     let moved =
-        opal_runtime::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
+        opal_plan::plan::source_hash(planned.algorithm, &loaded.text) != planned.source_hash;
     let world = subject.world(context, options)?.stopped_by(watched.stop());
     let older = opened.contract.is_older();
     let purpose = if older { Purpose::OldContract } else { Purpose::Contract };

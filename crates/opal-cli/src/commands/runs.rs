@@ -9,12 +9,12 @@ use std::time::SystemTime;
 
 use clap::ArgMatches;
 use opal_core::Duration;
-use opal_runtime::record::reader::{
+use opal_vault::record::reader::{
     self, Events, Found, Outputs, Run, State, Step, Unclear, Unread, Unreadable,
 };
-use opal_runtime::record::retention::{self, KEPT_RUNS, Policy};
-use opal_runtime::record::{RunId, whole};
-use opal_runtime::root::{Root, RootError, Why};
+use opal_vault::record::retention::{self, KEPT_RUNS, Policy};
+use opal_vault::record::{RunId, whole};
+use opal_vault::root::{Root, RootError, Why};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};

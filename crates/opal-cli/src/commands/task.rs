@@ -6,9 +6,9 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Command};
+use opal_config::Config;
 use opal_core::Value;
-use opal_modules::config::Config;
-use opal_runtime::plan::Purpose;
+use opal_plan::plan::Purpose;
 
 use super::execute::{self, Errand};
 use super::{apply, plan, verify};

@@ -10,11 +10,11 @@ use opal_core::plan::{Plan, Step};
 use opal_core::resolver::Trouble;
 use opal_core::resource;
 use opal_core::{Registry, Value};
-use opal_runtime::execute;
-use opal_runtime::plan::{Purpose, Resolved};
-use opal_runtime::stop::Stop;
-use opal_runtime::vault::Vault;
-use opal_runtime::verify::{Direction, Report};
+use opal_exec::execute;
+use opal_exec::verify::{Direction, Report};
+use opal_plan::plan::{Purpose, Resolved};
+use opal_session::stop::Stop;
+use opal_vault::Vault;
 
 use super::task;
 use crate::dispatch::Context;

@@ -1,6 +1,6 @@
 //! `--only` and `--skip`.
 
-use opal_runtime::selection::Selection;
+use opal_core::selection::Selection;
 
 use super::Asked;
 use crate::tasks::option;

@@ -6,9 +6,9 @@ mod origin;
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Probe, Run};
-use opal_runtime::policy::ProjectFile;
-use opal_runtime::regular;
-use opal_runtime::world::{OsWorld, Surroundings};
+use opal_files::regular;
+use opal_session::world::{OsWorld, Surroundings};
+use opal_trust::policy::ProjectFile;
 
 use crate::ambient::Ambient;
 

@@ -2,11 +2,11 @@
 
 use opal_core::plan::Plan;
 use opal_core::resolver::{ScriptPart, Trouble};
+use opal_core::shell;
+use opal_core::shell::syntax::{Fault, faults};
 use opal_core::{Code, Diagnostic, Span};
-use opal_runtime::check::CommandText;
-use opal_runtime::script;
-use opal_runtime::script::syntax::{Fault, faults};
-use opal_runtime::world::OsWorld;
+use opal_plan::check::CommandText;
+use opal_session::world::OsWorld;
 
 use crate::failure::{Exit, Failure};
 
@@ -17,7 +17,7 @@ pub(crate) fn of_plan(
     world: &OsWorld,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let texts: Vec<(Span, Vec<ScriptPart>)> =
-        script::texts(plan).into_iter().map(|text| (text.span, text.parts)).collect();
+        shell::texts(plan).into_iter().map(|text| (text.span, text.parts)).collect();
     find(texts.iter().map(|(span, parts)| (*span, parts.as_slice())), source, world)
 }
 

@@ -10,9 +10,9 @@ use crate::tasks;
 
 /// What `words` give the only task of `source`, or what is said about them.
 fn try_given(source: &str, words: &[&str]) -> Result<BTreeMap<String, Value>, String> {
-    let registry = opal_runtime::decorators::registry();
-    let parse = opal_syntax::parse(source, &opal_runtime::Words(&registry));
-    let tasks = tasks::all(&opal_runtime::lower::outline(&parse, source), source);
+    let registry = opal_decorators::registry();
+    let parse = opal_syntax::parse(source, &opal_plan::Words(&registry));
+    let tasks = tasks::all(&opal_plan::lower::outline(&parse, source), source);
     tasks::command(&tasks[0]).debug_assert();
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
     let names = || vec!["a".to_owned(), "test".to_owned()];

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use opal_modules::module::{Blueprint, Step};
+use opal_modules::{Blueprint, Step};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;

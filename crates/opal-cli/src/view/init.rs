@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 
-use opal_modules::module::keep::{
-    Check, Initialised, Readiness, RuntimeRoot, Target, TargetStatus,
-};
+use opal_modules::keep::{Check, Initialised, Readiness, RuntimeRoot, Target, TargetStatus};
 use serde_json::{Value, json};
 
 use super::table::Table;

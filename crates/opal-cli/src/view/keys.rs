@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use opal_runtime::keys::{KeyEntry, KeyKind, Listed, Recipient};
+use opal_trust::keys::{KeyEntry, KeyKind, Listed, Recipient};
 use serde_json::json;
 
 use super::diagnostics::visible;

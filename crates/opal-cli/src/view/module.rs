@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use opal_core::{Diagnostic, Severity};
-use opal_modules::module::inputs::Outlook;
-use opal_modules::module::keep::State;
-use opal_modules::module::run::decorators::Run;
-use opal_modules::module::run::finish::{self, End};
-use opal_modules::module::run::preflight::Check;
-use opal_modules::module::run::{Command, Prepared};
-use opal_modules::module::{ModuleRef, Spec};
+use opal_modules::inputs::Outlook;
+use opal_modules::keep::State;
+use opal_modules::run::decorators::Run;
+use opal_modules::run::finish::{self, End};
+use opal_modules::run::preflight::Check;
+use opal_modules::run::{Command, Prepared};
+use opal_modules::{ModuleRef, Spec};
 use serde_json::{Value, json};
 
 use super::check::{document, report};

@@ -12,7 +12,7 @@ use opal_core::Registry;
 use opal_core::contract::{Change, Contract, Difference, Drift, Verdict};
 use opal_core::plan::{Plan, Step};
 use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
-use opal_runtime::keys::PublicKey;
+use opal_trust::keys::PublicKey;
 use serde_json::json;
 
 use super::{check, counted, error_json, failure_text, print, print_bytes, print_json, say};

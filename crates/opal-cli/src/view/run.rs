@@ -38,11 +38,11 @@ use std::time::{Duration, Instant};
 use opal_core::Registry;
 use opal_core::action::BranchOutput;
 use opal_core::plan::Plan;
+use opal_core::record::Closed;
 use opal_core::record::{Event, Shown, Stream};
-use opal_runtime::session::Closed;
-use opal_runtime::stop::Stop;
-use opal_runtime::vault::Vault;
-use opal_runtime::witness::{Audience, Progress};
+use opal_session::stop::Stop;
+use opal_vault::Vault;
+use opal_vault::witness::{Audience, Progress};
 use serde_json::Value;
 
 use crate::dispatch::Context;

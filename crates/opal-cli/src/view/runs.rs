@@ -6,8 +6,8 @@ mod tail;
 
 use std::fmt::Write as _;
 
-use opal_runtime::record::RunId;
-use opal_runtime::record::reader::{Run, State, Step, Unreadable};
+use opal_vault::record::RunId;
+use opal_vault::record::reader::{Run, State, Step, Unreadable};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;

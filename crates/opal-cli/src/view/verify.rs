@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 
 use opal_core::record::Shown;
 use opal_core::resource::{Status, Verification};
-use opal_runtime::verify::Report;
+use opal_exec::verify::Report;
 
 use super::diagnostics::visible;
 use super::run::time;

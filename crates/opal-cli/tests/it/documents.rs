@@ -61,12 +61,12 @@ fn config_faults(text: &str) -> Vec<Diagnostic> {
     if text.starts_with("api_version:") {
         return spec_faults(text);
     }
-    let read = opal_modules::config::read(text, &opal_runtime::decorators::registry());
+    let read = opal_config::read(text, &opal_decorators::registry());
     read.err().unwrap_or_default()
 }
 
 fn spec_faults(text: &str) -> Vec<Diagnostic> {
-    use opal_modules::module::{Blueprint, Profile, Spec};
+    use opal_modules::{Blueprint, Profile, Spec};
     if text.contains("\nkind: BlueprintSpec\n") {
         return Blueprint::read(text).diagnostics;
     }
@@ -156,7 +156,7 @@ fn examples_of_error_pages_behave_as_they_say() {
 #[test]
 fn every_code_is_provoked_by_its_page_and_comes_with_a_hint() {
     for code in Code::ALL {
-        // No built-in has a deprecated parameter; `opal-runtime/tests/plugins.rs` provokes it.
+        // No built-in has a deprecated parameter; `opal-plan/tests/it/plugins.rs` provokes it.
         if *code == Code::DeprecatedParameter {
             continue;
         }
@@ -231,7 +231,7 @@ fn shell_blocks_of_the_guide_print_what_they_show() {
 
 #[test]
 fn examples_of_every_decorator_pass_the_check_and_are_formatted() {
-    for descriptor in opal_runtime::decorators::registry().iter() {
+    for descriptor in opal_decorators::registry().iter() {
         for example in descriptor.examples {
             let place = format!("@{}, {}", descriptor.path, example.title);
             let codes = Opal::codes(example.source);

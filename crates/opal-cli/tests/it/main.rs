@@ -27,8 +27,7 @@ mod keys;
 mod laws;
 mod list;
 mod module;
-#[path = "../../../opal-runtime/tests/support/needs.rs"]
-mod needs;
+use opal_testing::needs;
 mod plan;
 mod planned_twice;
 mod project;

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use opal_modules::module::inputs;
+use opal_modules::inputs;
 use serde_json::json;
 
 use crate::support::{Opal, assert_schema, repository};
@@ -309,7 +309,7 @@ fn the_published_schemas_refuse_what_reading_refuses() {
     ] {
         let text = SPEC.replace(from, to);
         assert!(!module.is_valid(&json(&text)), "{text}");
-        assert!(opal_modules::module::Spec::read(&text).found.is_none(), "{text}");
+        assert!(opal_modules::Spec::read(&text).found.is_none(), "{text}");
     }
     let profile = schema("profile-1.json");
     assert!(profile.is_valid(&json(PROFILE)));
@@ -318,7 +318,7 @@ fn the_published_schemas_refuse_what_reading_refuses() {
                   {required_tfvars: [b]}}}}\nworkspace_policy: {mode: local}\n";
     let text = format!("{PROFILE}{policy}");
     assert!(profile.is_valid(&json(&text)));
-    assert!(opal_modules::module::Profile::read(&text).found.is_some());
+    assert!(opal_modules::Profile::read(&text).found.is_some());
     for more in [
         "inputs: {}\n",
         "policy: {defaults: {retries: -1}}\n",
@@ -330,6 +330,6 @@ fn the_published_schemas_refuse_what_reading_refuses() {
     ] {
         let text = format!("{PROFILE}{more}");
         assert!(!profile.is_valid(&json(&text)), "{text}");
-        assert!(opal_modules::module::Profile::read(&text).found.is_none(), "{text}");
+        assert!(opal_modules::Profile::read(&text).found.is_none(), "{text}");
     }
 }

@@ -50,7 +50,7 @@ fn commit(opal: &Opal) {
 
 #[test]
 fn every_fixture_whose_world_can_be_made_real_verifies() {
-    let folder = repository().join("crates/opal-runtime/test_data/plan");
+    let folder = repository().join("crates/opal-plan/test_data/plan");
     let mut done = Vec::new();
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -1,5 +1,6 @@
 //! Tests of the whole crate, through its public face.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
 #![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 mod expect;

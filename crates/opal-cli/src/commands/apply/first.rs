@@ -1,8 +1,8 @@
 //! `--verify-first`: everything is looked at before the first step.
 
-use opal_runtime::plan::Resolved;
-use opal_runtime::vault::Vault;
-use opal_runtime::verify::{Direction, Report};
+use opal_exec::verify::{Direction, Report};
+use opal_plan::plan::Resolved;
+use opal_vault::Vault;
 
 use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::plan::Step;
 use opal_core::resource::{self, Status, Verification};
-use opal_runtime::plan::Resolved;
-use opal_runtime::verify::{Direction, Report};
+use opal_exec::verify::{Direction, Report};
+use opal_plan::plan::Resolved;
 
 use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;

@@ -107,7 +107,7 @@ mod tests {
             ("opal deploy --env = d", "opal deploy --env=d", "--env="),
             ("opal deploy --env = dev --x", "opal deploy --env=dev --x", ""),
             ("opal deploy a : b = c", "opal deploy a:b=c", "a:b="),
-            ("opal = d", "opal = d", ""),
+            ("opal = d", "opal =d", "="),
         ] {
             let words: Vec<OsString> = cut.split(' ').map(OsString::from).collect();
             let expected: Vec<OsString> = whole.split(' ').map(OsString::from).collect();

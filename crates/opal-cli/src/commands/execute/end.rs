@@ -8,9 +8,9 @@ use opal_core::contract::Seen;
 use opal_core::plan::{Plan, Step};
 use opal_core::record::Status;
 use opal_core::resource;
-use opal_runtime::execute::{FailedStep, Outcome};
-use opal_runtime::record::{self, Ending};
-use opal_runtime::vault::Vault;
+use opal_exec::execute::{FailedStep, Outcome};
+use opal_vault::Vault;
+use opal_vault::record::{self, Ending};
 
 use super::recording::{self, Recording};
 use super::told::line;

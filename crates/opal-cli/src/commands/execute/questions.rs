@@ -4,9 +4,9 @@ use std::io::{BufRead, IsTerminal};
 use std::os::fd::AsFd;
 
 use opal_core::Secret;
-use opal_runtime::execute::Question;
-use opal_runtime::stop::Order;
-use opal_runtime::vault::Vault;
+use opal_exec::execute::Question;
+use opal_session::stop::Order;
+use opal_vault::Vault;
 use rustix::event::PollFlags;
 
 use crate::failure::{Exit, Failure};

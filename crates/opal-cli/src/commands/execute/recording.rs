@@ -13,11 +13,11 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Plan, Target};
 use opal_core::record::{Counts, Event, Shown, Status, Stream};
 use opal_core::view::PlanView;
-use opal_runtime::record::{
+use opal_vault::Vault;
+use opal_vault::record::{
     Contract, Drifted, Ending, Header, Lines, Refusal, RunId, Unwritten, Writer,
 };
-use opal_runtime::vault::Vault;
-use opal_runtime::witness::{Recorder, Unrecorded};
+use opal_vault::witness::{Recorder, Unrecorded};
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
@@ -74,7 +74,7 @@ pub(crate) fn header<'a>(
 ) -> Header<'a> {
     let at = SystemTime::now();
     Header {
-        id: RunId::new(at, opal_runtime::keys::name()),
+        id: RunId::new(at, opal_trust::keys::name()),
         at,
         target: target(source, plan),
         arguments: &plan.target.arguments,

@@ -6,11 +6,11 @@ use std::path::Path;
 use opal_core::contract::plan_hash;
 use opal_core::plan::Plan;
 use opal_core::record::Status;
-use opal_runtime::execute::{can_begin, leaf, together};
-use opal_runtime::plan::Resolved;
-use opal_runtime::record::failed_path;
-use opal_runtime::record::reader::{self, Found, Run, State};
-use opal_runtime::vault::Vault;
+use opal_exec::execute::{can_begin, leaf, together};
+use opal_plan::plan::Resolved;
+use opal_vault::Vault;
+use opal_vault::record::failed_path;
+use opal_vault::record::reader::{self, Found, Run, State};
 
 use super::recording;
 use crate::commands::runs::{root_failure, unclear, unreadable};

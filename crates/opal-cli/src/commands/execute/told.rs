@@ -4,11 +4,10 @@
 use std::collections::BTreeMap;
 
 use opal_core::plan::{Arg, Node, Plan, Step};
-use opal_core::record::{Event, Kind, Shown, Stream};
+use opal_core::record::{Closed, Event, Kind, Shown, Stream};
 use opal_core::{Registry, Value, resource};
-use opal_runtime::session::Closed;
-use opal_runtime::vault::Vault;
-use opal_runtime::witness::{Audience, Progress};
+use opal_vault::Vault;
+use opal_vault::witness::{Audience, Progress};
 
 use super::end::find;
 use super::{Errand, recording};

@@ -1,8 +1,8 @@
 //! A plan that cannot run, and why: told like any other mistake in a source.
 
 use opal_core::Diagnostic;
-use opal_runtime::execute::Unready;
-use opal_runtime::vault::Vault;
+use opal_exec::execute::Unready;
+use opal_vault::Vault;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};

@@ -5,10 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_modules::module::inputs::Given;
-use opal_modules::module::keep::{Instance, RuntimeRoot};
-use opal_modules::module::run::Programs;
-use opal_modules::module::{ModuleRef, Places};
+use opal_modules::inputs::Given;
+use opal_modules::keep::{Instance, RuntimeRoot};
+use opal_modules::run::Programs;
+use opal_modules::{ModuleRef, Places};
 use serde_json::Value;
 
 use super::{Surroundings, not_found, places};

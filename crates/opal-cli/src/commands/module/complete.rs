@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use opal_core::Diagnostic;
 use opal_core::suggest::nearest;
-use opal_modules::module::inputs::{Given, Schema};
-use opal_modules::module::lint::{self, Linted};
-use opal_modules::module::load;
-use opal_modules::module::named::{self, Part};
-use opal_modules::module::{ModuleRef, NotFound, Places, Spec};
+use opal_modules::inputs::{Given, Schema};
+use opal_modules::lint::{self, Linted};
+use opal_modules::load;
+use opal_modules::named::{self, Part};
+use opal_modules::{ModuleRef, NotFound, Places, Spec};
 use serde_json::{Map, Value};
 
 use super::{checked, not_found, unseen, whole};

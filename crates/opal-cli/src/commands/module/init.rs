@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use clap::ArgMatches;
-use opal_modules::module::keep::{self, Init, RunId, Target};
-use opal_modules::module::run::Programs;
-use opal_runtime::vault::Vault;
+use opal_modules::keep::{self, Init, RunId, Target};
+use opal_modules::run::Programs;
+use opal_vault::Vault;
 
 use super::around::{self, variable};
 use super::run::unwritten;
@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     }
     let target = Target::named(name).map_err(|no| Failure::usage(no.message, no.help))?;
     let (at, vault) = (SystemTime::now(), Vault::with_patterns());
-    let run_id = RunId::new(&format!("init-{name}"), at, opal_runtime::keys::name());
+    let run_id = RunId::new(&format!("init-{name}"), at, opal_trust::keys::name());
     let programs = Programs::new(variable("PATH").as_ref());
     let done = keep::init(&Init {
         root: &root,

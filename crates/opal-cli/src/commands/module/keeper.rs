@@ -9,14 +9,14 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{End as Ended, Event, Finished, Kind, Started, Status};
-use opal_modules::module::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, Unkept, stamp, time};
-use opal_modules::module::run::decorators::Run;
-use opal_modules::module::run::finish::{self, End};
-use opal_modules::module::run::preflight::{Check, preflight};
-use opal_modules::module::run::{Command, Tool};
-use opal_runtime::execute::Outcome;
-use opal_runtime::vault::Vault;
-use opal_runtime::witness::Recorder;
+use opal_exec::execute::Outcome;
+use opal_modules::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, Unkept, stamp, time};
+use opal_modules::run::decorators::Run;
+use opal_modules::run::finish::{self, End};
+use opal_modules::run::preflight::{Check, preflight};
+use opal_modules::run::{Command, Tool};
+use opal_vault::Vault;
+use opal_vault::witness::Recorder;
 use serde_json::{Value, json};
 
 use super::around::Around;
@@ -235,7 +235,7 @@ impl<'k> Keeping<'k> {
         });
         // Whatever came from a tool has been through the scrubber when it is seen.
         let told = ["/outputs/*", "/warnings", "/error/message"];
-        let mut json = Some(opal_modules::module::keep::file::document(&json, &told, self.vault));
+        let mut json = Some(opal_modules::keep::file::document(&json, &told, self.vault));
         if let Some(gathered) = self.gathered {
             gathered.borrow_mut().extend(json.take());
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use opal_runtime::world::{Limits, OsWorld, Surroundings};
+use opal_session::world::{Limits, OsWorld, Surroundings};
 
 use crate::dispatch::Context;
 use crate::failure::Failure;

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use opal_modules::module::Places;
-use opal_modules::module::skeleton::{self, USUAL_DRIVER, Unmade};
+use opal_modules::Places;
+use opal_modules::skeleton::{self, USUAL_DRIVER, Unmade};
 
 use super::{Surroundings, not_found, reference};
 use crate::dispatch::Context;

@@ -1,11 +1,11 @@
 //! `--with-deps`: what a module builds on comes first.
 
 use opal_core::Diagnostic;
-use opal_modules::module::inputs::Given;
-use opal_modules::module::keep::{State, Status};
-use opal_modules::module::load;
-use opal_modules::module::run::Command;
-use opal_modules::module::{ModuleRef, Spec};
+use opal_modules::inputs::Given;
+use opal_modules::keep::{State, Status};
+use opal_modules::load;
+use opal_modules::run::Command;
+use opal_modules::{ModuleRef, Spec};
 
 use serde_json::Map;
 

@@ -1,9 +1,9 @@
 //! `opal module preflight`: whether a run could begin.
 
 use clap::ArgMatches;
-use opal_modules::module::run::Command;
-use opal_modules::module::run::preflight::preflight;
-use opal_modules::module::run::prepare::{Wanted, look};
+use opal_modules::run::Command;
+use opal_modules::run::preflight::preflight;
+use opal_modules::run::prepare::{Wanted, look};
 
 use super::around::{self, Around};
 use super::complete::besides;

@@ -10,16 +10,17 @@ use opal_core::Value;
 use opal_core::contract::{
     Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source,
 };
-use opal_runtime::atomic::{self, Unfinished};
-use opal_runtime::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
-use opal_runtime::execute;
-use opal_runtime::keys::{Credentials, OpenError, Recipient, Runner, SigningKey, recipients};
-use opal_runtime::plan::{Keys, Resolved};
-use opal_runtime::record::Reason;
-use opal_runtime::regular;
-use opal_runtime::selection::Selection;
-use opal_runtime::vault::Vault;
-use opal_runtime::verify::Direction;
+use opal_core::keys::Keys;
+use opal_core::selection::Selection;
+use opal_exec::execute;
+use opal_exec::verify::Direction;
+use opal_files::atomic::{self, Unfinished};
+use opal_files::regular;
+use opal_plan::plan::Resolved;
+use opal_trust::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
+use opal_trust::keys::{Credentials, OpenError, Recipient, Runner, SigningKey, recipients};
+use opal_vault::Vault;
+use opal_vault::record::Reason;
 
 use super::show;
 use super::sources::sources;

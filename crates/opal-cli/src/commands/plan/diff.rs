@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ArgMatches;
 use opal_core::Duration;
 use opal_core::contract::{self, Contract};
-use opal_runtime::plan::Keys;
+use opal_core::keys::Keys;
 
 use super::contract::{look, open, read_file};
 use crate::commands::module::run::SKIP;

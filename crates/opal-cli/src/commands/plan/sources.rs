@@ -2,7 +2,7 @@
 
 use opal_core::contract::SourceFile;
 use opal_core::hash::Algorithm;
-use opal_runtime::plan::source_hash;
+use opal_plan::plan::source_hash;
 
 use super::contract::relative;
 use crate::failure::Failure;

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use opal_core::contract::{Contract, Frame};
-use opal_runtime::contracts::Opened;
-use opal_runtime::keys::{Credentials, PublicKey};
-use opal_runtime::ledger::Ledger;
-use opal_runtime::policy::{Facts, Files, Policy, Randomness, RefusalKind, Signature};
-use opal_runtime::record::Reason;
+use opal_trust::contracts::Opened;
+use opal_trust::keys::{Credentials, PublicKey};
+use opal_trust::policy::{Facts, Files, Policy, Randomness, RefusalKind, Signature};
+use opal_vault::ledger::Ledger;
+use opal_vault::record::Reason;
 
 use super::contract::unix_time;
 use crate::dispatch::Context;

@@ -7,7 +7,7 @@ use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
-use opal_runtime::keys::{Credentials, PublicKey};
+use opal_trust::keys::{Credentials, PublicKey};
 
 use super::today::recorded;
 use crate::commands::module;

@@ -8,7 +8,7 @@ use opal_core::Value;
 use opal_core::contract::{Contract, Frame};
 use opal_core::hash::Algorithm;
 use opal_core::record::{Counts, Status};
-use opal_runtime::record::{
+use opal_vault::record::{
     self, Contract as Named, Drifted, Ending, Header, Reason, Refusal, RunId,
 };
 
@@ -63,7 +63,7 @@ impl Attempt<'_> {
         let start = planning::here().ok();
         let at = SystemTime::now();
         let header = Header {
-            id: RunId::new(at, opal_runtime::keys::name()),
+            id: RunId::new(at, opal_trust::keys::name()),
             at,
             target,
             arguments: contract.map_or(&nothing, |contract| &contract.plan().target.arguments),

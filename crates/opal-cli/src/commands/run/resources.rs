@@ -2,14 +2,14 @@
 
 use opal_core::contract::{self, Change, Earlier, Seen, Verdict};
 use opal_core::placeholder::PlaceholderKey;
-use opal_runtime::contracts::Opened;
-use opal_runtime::execute;
-use opal_runtime::plan::Resolved;
-use opal_runtime::record::reader;
-use opal_runtime::selection::Selection;
-use opal_runtime::stop::Stop;
-use opal_runtime::vault::Vault;
-use opal_runtime::verify::{Direction, Report};
+use opal_core::selection::Selection;
+use opal_exec::execute;
+use opal_exec::verify::{Direction, Report};
+use opal_plan::plan::Resolved;
+use opal_session::stop::Stop;
+use opal_trust::contracts::Opened;
+use opal_vault::Vault;
+use opal_vault::record::reader;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};

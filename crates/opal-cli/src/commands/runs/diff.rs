@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use clap::ArgMatches;
-use opal_runtime::record::reader::{self, Run, Step};
-use opal_runtime::root::Root;
+use opal_vault::record::reader::{self, Run, Step};
+use opal_vault::root::Root;
 
 use super::{load, unreadable};
 use crate::dispatch::Context;

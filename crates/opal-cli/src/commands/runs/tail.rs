@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use opal_runtime::record::reader::{self, Events, Following, Found, Printed, Run, State};
-use opal_runtime::root::Root;
+use opal_vault::record::reader::{self, Events, Following, Found, Printed, Run, State};
+use opal_vault::root::Root;
 use serde_json::Value;
 
 use super::{found, unclear, unreadable};

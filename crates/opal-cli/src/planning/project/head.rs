@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use opal_runtime::regular;
+use opal_files::regular;
 
 /// Bytes of a file that lists references.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;

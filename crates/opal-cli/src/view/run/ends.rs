@@ -7,7 +7,7 @@ use opal_core::Registry;
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{End, Finished, Shown};
 use opal_core::resource::{self, Status};
-use opal_runtime::vault::Vault;
+use opal_vault::Vault;
 use serde_json::{Value, json};
 
 use crate::commands::apply::preview::Effect;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use opal_core::record::{Counts, Status};
 use opal_core::view::visible;
 
-use opal_runtime::execute::FailedStep;
-use opal_runtime::vault::Vault;
+use opal_exec::execute::FailedStep;
+use opal_vault::Vault;
 
 use super::ink::Ink;
 use super::state::Taken;

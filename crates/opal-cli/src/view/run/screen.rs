@@ -9,9 +9,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
+use opal_core::record::Closed;
 use opal_core::record::Stream;
-use opal_runtime::session::Closed;
-use opal_runtime::stop::{Order, Stop};
+use opal_session::stop::{Order, Stop};
 use rustix::event::PollFlags;
 use rustix::fs::{FileType, OFlags};
 use rustix::termios::{OutputModes, tcgetattr, tcgetwinsize};

@@ -17,10 +17,10 @@ use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Level;
+use opal_core::record::Closed;
 use opal_core::record::{End, Event, Finished, Kind, Shown, Status, Stream};
 use opal_core::view::visible;
-use opal_runtime::session::Closed;
-use opal_runtime::witness::Progress;
+use opal_vault::witness::Progress;
 
 use super::ends::Ends;
 use super::ink::Ink;

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use opal_core::action::Level;
 use opal_core::record::{Branch, Counts, End, Finished, Kind, Started, Status};
 use opal_core::view::visible;
-use opal_runtime::witness::Running;
+use opal_vault::witness::Running;
 
 use super::waits::Waits;
 use super::*;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use opal_runtime::witness::Progress;
+use opal_vault::witness::Progress;
 
 use super::words;
 

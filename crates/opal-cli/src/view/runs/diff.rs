@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use opal_runtime::record::reader::{Run, Step};
+use opal_vault::record::reader::{Run, Step};
 use serde_json::{Value, json};
 
 use super::super::diagnostics::visible;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base64ct::{Base64, Encoding as _};
 use opal_core::view::visible;
-use opal_runtime::record::whole;
+use opal_vault::record::whole;
 use serde_json::{Value, json};
 
 use super::super::print_bytes;

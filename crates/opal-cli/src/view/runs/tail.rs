@@ -1,6 +1,6 @@
 //! A run as it goes on, in words. The output of the steps is standard output; these are not.
 
-use opal_runtime::record::reader::Run;
+use opal_vault::record::reader::Run;
 use serde_json::Value;
 
 use super::super::diagnostics::visible;

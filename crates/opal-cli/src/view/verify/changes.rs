@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use opal_core::resource::Verification;
-use opal_runtime::verify::Report;
+use opal_exec::verify::Report;
 
 use super::{LEGEND_OF_CHANGES, Paint, document, has_diff, help_lines, left_alone, name_of, whole};
 use crate::commands::apply::preview::Effect;

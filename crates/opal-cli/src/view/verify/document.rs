@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use opal_core::resource::{Status, Verification};
 use opal_core::view::time_text;
-use opal_runtime::verify::Report;
+use opal_exec::verify::Report;
 use serde_json::{Value, json};
 
 use crate::commands::apply::preview::Effect;

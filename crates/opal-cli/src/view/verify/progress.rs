@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use opal_core::view::visible;
-use opal_runtime::verify::Progress as News;
+use opal_exec::verify::Progress as News;
 
 use crate::dispatch::Context;
 use crate::options::Asked;
@@ -131,11 +131,11 @@ mod tests {
         let running = running.map(|(name, n)| (name.to_owned(), since + Duration::from_secs(n)));
         let mut state = State { running: running.collect(), done: 2, is_over: false };
         let line = state.line(9, Duration::from_secs(3));
-        assert_eq!(line, "verifying: 2 of 9, 3s: d, c, b and 1 more");
+        assert_eq!(line, "verifying: 2 of 9, 3.0s: d, c, b and 1 more");
         state.running.retain(|name, _| name.starts_with('a'));
         let line = state.line(9, Duration::from_secs(3));
-        assert!(line.contains("3s: a") && !line.contains('\u{1b}'), "{line}");
+        assert!(line.contains("3.0s: a") && !line.contains('\u{1b}'), "{line}");
         state.running.clear();
-        assert_eq!(state.line(9, Duration::from_secs(3)), "verifying: 2 of 9, 3s");
+        assert_eq!(state.line(9, Duration::from_secs(3)), "verifying: 2 of 9, 3.0s");
     }
 }

@@ -22,7 +22,7 @@ const STATUSES: &str = "\n\n## Statuses\n\n";
 
 /// What `opal explain` says about every resource, in the order of their paths.
 fn resources() -> Vec<Value> {
-    let registry = opal_runtime::decorators::registry();
+    let registry = opal_decorators::registry();
     let resources = registry.iter().filter(|descriptor| descriptor.resource.is_some());
     let explained = resources.map(|descriptor| {
         let topic = format!("@{}", descriptor.path);

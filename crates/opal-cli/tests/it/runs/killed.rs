@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use opal_core::record::Status;
-use opal_runtime::record::reader::{self, Found, Outputs, Run, State};
-use opal_runtime::root::Root;
+use opal_vault::record::reader::{self, Found, Outputs, Run, State};
+use opal_vault::root::Root;
 
 use crate::support::Opal;
 

@@ -10,10 +10,10 @@ use opal_core::hash::Algorithm;
 use opal_core::plan::{Mode, Plan, Target};
 use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Stream};
 use opal_core::view::PlanView;
-use opal_runtime::record::{Header, RunId, Writer};
-use opal_runtime::root::Root;
-use opal_runtime::vault::Vault;
-use opal_runtime::witness::Recorder;
+use opal_vault::Vault;
+use opal_vault::record::{Header, RunId, Writer};
+use opal_vault::root::Root;
+use opal_vault::witness::Recorder;
 
 static NO_ARGUMENTS: BTreeMap<String, Value> = BTreeMap::new();
 static VAULT: LazyLock<Vault> = LazyLock::new(Vault::new);

@@ -5,10 +5,10 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use opal_core::action::{Halt, Why};
-use opal_modules::module::keep::{Evidence, ToolEnd};
-use opal_modules::module::run::finish::End;
-use opal_modules::module::run::{Command, UNMET};
-use opal_runtime::execute::Outcome;
+use opal_exec::execute::Outcome;
+use opal_modules::keep::{Evidence, ToolEnd};
+use opal_modules::run::finish::End;
+use opal_modules::run::{Command, UNMET};
 
 use super::Keeping;
 

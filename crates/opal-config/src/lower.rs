@@ -1,0 +1,129 @@
+//! From a configuration to the unit that a source text would give.
+//!
+//! ```text
+//! var NAME = …
+//! @parallel(max=N, on_failure="wait") {
+//!     for item in LIST { if CONDITION { @timeout(T) { @RESOURCE(…, id="a.@var.item") } } }
+//!     …
+//! }
+//! VALIDATION
+//! ```
+
+use opal_core::{Registry, Span, Value};
+use opal_plan::unit::{
+    self, Block, Branch, Call, Expr, ExprKind, Name, Operand, Piece, Reference, ShellText,
+    Statement, StatementKind, Unit, Work,
+};
+
+use super::given::Given;
+use super::repeats::ITEM;
+use super::{Argument, Config, ForEach, Step, Variable, When, expressions, shell};
+
+/// The program of a configuration: a script without functions. Its places are those of the YAML
+/// text, so a plan is asked for with no text beside it.
+#[must_use]
+pub fn lower(config: &Config, registry: &Registry) -> Unit {
+    let mut statements: Vec<Statement> = config.variables.iter().map(variable).collect();
+    let branch = |step| branch(config, step, registry);
+    let steps: Vec<Statement> = config.enabled().map(branch).collect();
+    if let Some(first) = steps.first() {
+        let span = first.span;
+        let mut args = vec![named("max", Value::Int(config.settings.parallel), span)];
+        if config.settings.continue_on_error {
+            args.push(named("on_failure", Value::text("wait"), span));
+        }
+        statements.push(call("parallel", args, Some(Block { statements: steps, span }), span));
+    }
+    for validation in &config.validations {
+        let pieces = vec![Piece::Text(shell::validation(&validation.check))];
+        let text = ShellText { pieces, span: validation.span };
+        statements.push(statement(Work::Shell(text), validation.span));
+    }
+    Unit { functions: Vec::new(), script: Block { statements, span: Span::at(0) } }
+}
+
+fn variable(variable: &Variable) -> Statement {
+    let Variable { name, value, span } = variable;
+    let name = Name { text: name.clone(), span: *span };
+    let value = Expr { kind: ExprKind::Literal(value.clone()), span: *span };
+    Statement { kind: StatementKind::Var { name, value }, span: *span }
+}
+
+fn branch(config: &Config, step: &Step, registry: &Registry) -> Statement {
+    let args = step.arguments.iter().map(|it| argument(it, step, registry)).collect();
+    let mut inner = call(step.descriptor.path, args, None, step.span);
+    if let Some(timeout) = config.settings.timeout {
+        let limit = named("duration", Value::Duration(timeout), step.span);
+        inner = call("timeout", vec![limit], Some(block(inner)), step.span);
+    }
+    if let Some(When { source, span }) = &step.when {
+        let condition = Some(expression(source, registry, *span));
+        let kind = StatementKind::If(vec![Branch { condition, body: block(inner) }]);
+        inner = Statement { kind, span: *span };
+    }
+    if let Some(ForEach { source, items, span, .. }) = &step.for_each {
+        let over = match source {
+            Some(source) => expression(source, registry, *span),
+            None => Expr { kind: ExprKind::Literal(Value::Array(items.clone())), span: *span },
+        };
+        let names = vec![Name { text: ITEM.to_owned(), span: *span }];
+        let kind = StatementKind::For { names, over, body: block(inner) };
+        inner = Statement { kind, span: *span };
+    }
+    inner
+}
+
+fn block(statement: Statement) -> Block {
+    Block { span: statement.span, statements: vec![statement] }
+}
+
+/// Reading has seen that it is one.
+fn expression(source: &str, registry: &Registry, span: Span) -> Expr {
+    let missing = Expr { kind: ExprKind::Missing, span };
+    expressions::parse(source, registry, span).unwrap_or(missing)
+}
+
+fn argument(argument: &Argument, step: &Step, registry: &Registry) -> unit::Argument {
+    let span = argument.span;
+    let kind = match &argument.value {
+        Given::Data(_) if argument.param.name == "id" && step.for_each.is_some() => {
+            expression(&step.id_source(), registry, span).kind
+        }
+        Given::Data(value) => ExprKind::Literal(value.clone()),
+        Given::Open { .. } => expression(&argument.value.to_string(), registry, span).kind,
+        Given::Regex(text) => ExprKind::Regex(text.clone()),
+        Given::Command { text, plain: true } => literal(text),
+        Given::Command { text, plain: false } => ExprKind::Reference(Reference {
+            path: Name { text: "raw".to_owned(), span },
+            args: vec![unit::Argument {
+                name: None,
+                value: Expr { kind: literal(text), span },
+                span,
+            }],
+            called: true,
+            access: Vec::new(),
+            span,
+        }),
+    };
+    let name = Name { text: argument.param.name.to_owned(), span };
+    unit::Argument { name: Some(name), value: Expr { kind, span }, span }
+}
+
+fn literal(text: &str) -> ExprKind {
+    ExprKind::Literal(Value::String(text.to_owned().into()))
+}
+
+fn named(name: &str, value: Value, span: Span) -> unit::Argument {
+    let name = Name { text: name.to_owned(), span };
+    unit::Argument { name: Some(name), value: Expr { kind: ExprKind::Literal(value), span }, span }
+}
+
+fn call(path: &str, args: Vec<unit::Argument>, block: Option<Block>, span: Span) -> Statement {
+    let path = Name { text: path.to_owned(), span };
+    statement(Work::Call(Call { path, args, block, span }), span)
+}
+
+fn statement(work: Work, span: Span) -> Statement {
+    let first = Operand { work, redirects: Vec::new() };
+    Statement { kind: StatementKind::Step(unit::Step { first, rest: Vec::new() }), span }
+}

@@ -1,0 +1,98 @@
+//! What must hold for a value that a resolver gave. Which class it has is decided in
+//! [`crate::class`].
+//!
+//! Resolvers give values and do not judge them. Whoever calls one, a plugin's included, asks here
+//! afterwards, so that the rules are in one place.
+
+use crate::Data;
+use crate::class::{Class, Flags, HIDDEN_ALONE_FROM};
+use crate::decorator::{Descriptor, Subject};
+use crate::resolver::{Inputs, Trouble, TroubleKind};
+
+/// The class of what a call gives; without `value` by everything else.
+#[must_use]
+pub fn class(descriptor: &Descriptor, inputs: &Inputs, value: Option<&Data>) -> Class {
+    let flags = Flags { public: inputs.is_true("public"), secret: inputs.is_true("secret") };
+    let name = match descriptor.subject {
+        Subject::None => None,
+        Subject::Required(_) | Subject::OrParam(_) => inputs.subject.as_deref(),
+    };
+    Class::of(descriptor.exposure, flags, name, value)
+}
+
+/// Refuses a call that says both.
+pub fn agrees(descriptor: &Descriptor, inputs: &Inputs) -> Result<(), Trouble> {
+    if !(inputs.is_true("public") && inputs.is_true("secret")) {
+        return Ok(());
+    }
+    let message = format!("`{}` is declared public and secret", written(descriptor, inputs));
+    Err(Trouble::new(TroubleKind::Invalid, message, "keep one of the two arguments"))
+}
+
+fn written(descriptor: &Descriptor, inputs: &Inputs) -> String {
+    let name = inputs.subject.as_ref().map_or_else(String::new, |subject| format!(".{subject}"));
+    format!("@{}{name}", descriptor.path)
+}
+
+/// Refuses a declared secret that is too short to be found in output.
+///
+/// A `default` of the source may be short, and mostly is empty: it is no secret.
+pub fn check(descriptor: &Descriptor, inputs: &Inputs, value: &Data) -> Result<(), Trouble> {
+    let Data::Text(text) = value else { return Ok(()) };
+    let is_default = inputs.text("default") == Some(text.expose());
+    let is_declared = class(descriptor, inputs, None).is_declared();
+    if is_default || text.characters() >= HIDDEN_ALONE_FROM || !is_declared {
+        return Ok(());
+    }
+    let name = written(descriptor, inputs);
+    let message = format!(
+        "the secret `{name}` has fewer than {HIDDEN_ALONE_FROM} characters, too few to \
+         hide it in output"
+    );
+    let mut trouble = Trouble::new(TroubleKind::Invalid, message, "use a longer secret");
+    if descriptor.param("secret").is_some() {
+        trouble.help.push("where it is not a secret, remove `secret=true`".to_owned());
+    }
+    Err(trouble)
+}
+
+/// The trouble without a trace of `hidden`.
+///
+/// Troubles name paths, variables and servers as they were given, in backticks. Where such an
+/// input is itself a value from the world it must not be shown: what stands in backticks and is
+/// part of a hidden text, or holds one, becomes `…`.
+#[must_use]
+pub fn veil(trouble: Trouble, hidden: &[&str]) -> Trouble {
+    let veiled = |text: String| {
+        // A hidden text that holds a backtick itself must go as a whole.
+        let whole = |text: String, hidden: &&str| text.replace(&format!("`{hidden}`"), "`…`");
+        let text = hidden.iter().fold(text, whole);
+        let pieces = text.split('`').enumerate().map(|(index, piece)| {
+            let shows = |hidden: &&str| {
+                !hidden.is_empty() && (hidden.contains(piece) || piece.contains(hidden))
+            };
+            let is_shown = index % 2 == 1 && !piece.is_empty() && hidden.iter().any(shows);
+            if is_shown { "…" } else { piece }
+        });
+        pieces.collect::<Vec<_>>().join("`")
+    };
+    let help = trouble.help.into_iter().map(veiled).collect();
+    Trouble { message: veiled(trouble.message), help, ..trouble }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_hidden_text_gave_to_a_message_is_veiled() {
+        let trouble =
+            Trouble::new(TroubleKind::Missing, "no file `a/canary`", "look at `canary` in `b`");
+        let veiled = veil(trouble.clone(), &["a/canary"]);
+        assert_eq!(veiled.message, "no file `…`");
+        assert_eq!(veiled.help, ["look at `…` in `b`"]);
+        assert_eq!(veil(trouble.clone(), &[""]), trouble);
+        let odd = Trouble::new(TroubleKind::Missing, "no file `a`canary`", "");
+        assert_eq!(veil(odd, &["a`canary"]).message, "no file `…`");
+    }
+}

@@ -1,0 +1,34 @@
+use opal_core::Data;
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Capability, Descriptor, Example, Param};
+use opal_core::resolver::Inputs;
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "confirm",
+    summary: "ask before anything runs",
+    docs: "Puts a question to the person at the terminal. All questions of a plan are asked \
+           before its first step, in the order of the plan, so nobody is asked when half of the \
+           work is done. Any answer but yes ends the run with exit code 130, and nothing has \
+           happened.\n\n\
+           `--yes` answers all of them. Without a terminal and without `--yes` the run does not \
+           start and ends with exit code 2.",
+    params: &[Param { name: "message", docs: "the question", ..Param::BASE }],
+    capabilities: &[Capability::Terminal],
+    examples: &[Example {
+        title: "think twice before deleting",
+        source: "fun wipe() {\n    @confirm(\"Delete every preview environment?\")\n    \
+                 kubectl delete namespace preview\n}\n",
+    }],
+    action: Some(&Confirm),
+    ..Descriptor::BASE
+};
+
+/// It was asked before the first step, and the answer was yes.
+#[derive(Debug)]
+struct Confirm;
+
+impl Action for Confirm {
+    fn act(&self, _: &Inputs, _: &mut dyn Stage) -> Result<Data, Halt> {
+        Ok(Data::Null)
+    }
+}

@@ -1,0 +1,57 @@
+use opal_core::action::{Action, Conditions, Directory, Halt, Stage};
+use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
+use opal_core::resolver::Inputs;
+use opal_core::{Data, Type};
+
+use crate::common::NO;
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "workdir",
+    summary: "run a block in another directory",
+    docs: "Steps of the block start in this directory, and the steps behind it are where they \
+           were before. A relative path counts from where the block stands, so blocks can be \
+           nested, and a `cd` before the block counts too.\n\n\
+           A directory that is absent fails the step, unless `create=true` makes it, together \
+           with the directories above it.",
+    params: &[
+        Param {
+            name: "path",
+            docs: "the directory to run in; `~` is the home directory",
+            ..Param::BASE
+        },
+        Param {
+            name: "create",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "make the directory where it is absent",
+            ..Param::BASE
+        },
+    ],
+    block: Block::Required,
+    capabilities: &[Capability::FilesRead, Capability::FilesWrite],
+    examples: &[
+        Example {
+            title: "build a part of a project",
+            source: "fun build() {\n    @workdir(\"web\") {\n        \
+                     npm ci\n        npm run build\n    }\n}\n",
+        },
+        Example {
+            title: "work in a directory of its own",
+            source: "fun bundle() {\n    @workdir(\"dist\", create=true) {\n        \
+                     tar czf app.tar.gz ../target/release/app\n    }\n}\n",
+        },
+    ],
+    action: Some(&Workdir),
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct Workdir;
+
+impl Action for Workdir {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let path = inputs.text("path").unwrap_or_default().to_owned();
+        let directory = Some(Directory { path, create: inputs.is_true("create") });
+        stage.block(&Conditions { directory, ..Conditions::default() }).map(|()| Data::Null)
+    }
+}

@@ -1,0 +1,313 @@
+mod changes;
+mod given;
+mod make;
+#[cfg(test)]
+mod tests;
+mod trees;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::files::{Attributes, Entry, EntryKind};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::resource::{Finding, Status, Verify};
+use opal_core::{Data, Type};
+
+use super::{diff, paths};
+use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, NO, OWNER, VERIFY_TIMEOUT, YES};
+use trees::{Difference, Facts, How, Piece, below, links};
+
+/// Bytes that a contract is held against: a look is no second copy.
+const MAX_HASHED_BYTES: u64 = 64 << 20;
+
+/// Differences that are named in one line.
+const MAX_NAMED: usize = 3;
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "file.copy",
+    summary: "a copy of a file or a directory, or a file with a given content",
+    docs: "Keeps the destination equal to the source, compared by content and permissions and \
+           not by times; or equal to `content`, which is written as it is given: one of `source` \
+           and `content` is given. A destination that is there and differs is somebody's work, so it is \
+           replaced only with `overwrite=true`; otherwise the step is blocked and says what \
+           differs. What is only missing in a destination is added in any case.\n\n\
+           A directory needs `recursive=true`. Links in it are copied as links. Files of the \
+           destination that the source does not have are left alone.\n\n\
+           Permissions are all twelve bits. Set-uid and set-gid of a file are those of the source \
+           only where the copy belongs to the same user, or group: otherwise the program would \
+           run as somebody else, and the copy has to be without them. With \
+           `preserve_mode=false` the permissions are not compared: a file that is there keeps \
+           its own. `mode` is for a file and wins over the permissions of the source; `owner` and \
+           `group` are for all that is copied, links excepted.\n\n\
+           ## Statuses\n\n\
+           - `satisfied`: all that the source has is in the destination too, with the same \
+           content and, unless `preserve_mode=false`, the same permissions, and with the `mode`, \
+           `owner` and `group` that are given.\n\
+           - `missing`: nothing is at the destination.\n\
+           - `drifted`: parts of a directory are missing, or, with `overwrite=true`, something \
+           differs.\n\
+           - `blocked`: something differs and `overwrite` does not allow to replace it; the \
+           source is not there, or is a directory without `recursive=true`; a file stands where a \
+           directory should be, or the other way round; or the destination is a link or lies \
+           within its source.",
+    params: &[
+        Param {
+            name: "source",
+            presence: Presence::Optional,
+            docs: "the file or directory to copy",
+            ..Param::BASE
+        },
+        Param {
+            name: "destination",
+            docs: "where the copy is, by its full name and not the directory above it",
+            ..Param::BASE
+        },
+        Param {
+            name: "content",
+            presence: Presence::Optional,
+            docs: "what the file holds, in place of a `source`",
+            ..Param::BASE
+        },
+        Param {
+            name: "overwrite",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "replace a destination that differs",
+            ..Param::BASE
+        },
+        Param {
+            name: "recursive",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "copy a directory with all that is in it",
+            ..Param::BASE
+        },
+        Param {
+            name: "preserve_mode",
+            ty: Type::Bool,
+            presence: YES,
+            docs: "give the copy the permissions of the source, unless `mode` says others",
+            ..Param::BASE
+        },
+        MODE,
+        OWNER,
+        GROUP,
+        ID,
+        DEPENDS_ON,
+        VERIFY_TIMEOUT,
+        NAME,
+    ],
+    one_of: &["source", "content"],
+    resource: Some(Resource { yaml: "copy", key: &["destination"], verify: &FileCopy }),
+    action: Some(&FileCopy),
+    capabilities: &[Capability::FilesRead, Capability::FilesWrite],
+    examples: &[
+        Example {
+            title: "install a unit file",
+            source: "fun install() {\n    \
+                     @file.copy(\"app.service\", \"/etc/systemd/system/app.service\", \
+                     overwrite=true)\n}\n",
+        },
+        Example {
+            title: "a small file without a source",
+            source: "fun motd() {\n    \
+                     @file.copy(destination=\"/etc/motd\", content=\"Welcome\\n\", mode=\"0644\", \
+                     overwrite=true)\n}\n",
+        },
+        Example {
+            title: "publish a directory",
+            source: "fun publish() {\n    \
+                     @file.copy(\"dist\", \"/srv/www\", recursive=true, overwrite=true)\n}\n",
+        },
+    ],
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct FileCopy;
+
+#[derive(Debug)]
+struct Wanted {
+    source: PathBuf,
+    destination: PathBuf,
+    overwrite: bool,
+    recursive: bool,
+    preserve_mode: bool,
+    attributes: Attributes,
+}
+
+impl Wanted {
+    fn new(inputs: &Inputs, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let source = paths::path(inputs, "source", probe)?;
+        let destination = paths::path(inputs, "destination", probe)?;
+        if source == destination {
+            return Err(Trouble::new(
+                TroubleKind::Invalid,
+                format!("`{}` cannot be a copy of itself", source.display()),
+                "choose another destination",
+            ));
+        }
+        let (overwrite, recursive) = (inputs.is_true("overwrite"), inputs.is_true("recursive"));
+        let preserve_mode = inputs.is_true("preserve_mode");
+        let attributes = paths::attributes(inputs, probe)?;
+        Ok(Self { source, destination, overwrite, recursive, preserve_mode, attributes })
+    }
+
+    /// Whether the permissions of the copy matter.
+    fn sets_mode(&self) -> bool {
+        self.preserve_mode || self.attributes.mode.is_some()
+    }
+
+    /// The permissions of a copy that is there.
+    fn mode(&self, source: &Entry, copy: &Entry) -> u32 {
+        self.attributes.mode.unwrap_or_else(|| trees::mode(source, copy))
+    }
+}
+
+impl Verify for FileCopy {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        if let Some(content) = inputs.text("content") {
+            return given::verify(content, inputs, probe);
+        }
+        let wanted = Wanted::new(inputs, probe)?;
+        let facts = look(&wanted, probe)?;
+        let finding = decide(&wanted, &facts)?;
+        if finding.status == Status::Satisfied {
+            return Ok(finding);
+        }
+        let finding =
+            finding.with_content(contents(&wanted, &facts, probe)?).with_privacy(facts.is_private);
+        let given = match finding.status {
+            Status::Missing => paths::given(&wanted.attributes),
+            _ => String::new(),
+        };
+        Ok(finding.with_details(given + &changes::shown(&wanted, &facts, probe)?))
+    }
+}
+
+fn look(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
+    let there = paths::look(&wanted.destination, probe)?;
+    if there.is_some_and(|it| it.kind == EntryKind::Link) {
+        return Err(paths::is_link(&wanted.destination, probe));
+    }
+    Facts::read(wanted, probe)
+}
+
+fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
+    let (source, destination) = (wanted.source.display(), wanted.destination.display());
+    for difference in &facts.differences {
+        if let How::Kind { expected, actual } = difference.how {
+            let path = below(&wanted.destination, &difference.path);
+            return Err(make::other_kind(&path, expected, actual));
+        }
+    }
+    if !facts.is_there {
+        return Ok(Finding::missing(format!("there is no `{destination}`")));
+    }
+    if facts.differences.is_empty() {
+        return Ok(Finding::satisfied(format!("`{destination}` is a copy of `{source}`")));
+    }
+    // What is only missing can be added without anybody's work being lost.
+    let takes_away = |it: &Difference| !matches!(it.how, How::Missing(_));
+    if !wanted.overwrite && facts.differences.iter().any(takes_away) {
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            format!("`{destination}` differs from `{source}`: {}", summary(&facts.differences)),
+            "say `overwrite=true` to replace what differs, or move it away",
+        ));
+    }
+    let message = match facts.kind {
+        EntryKind::Directory => {
+            let count = diff::grouped(facts.differences.len());
+            let places = if count == "1" { "place" } else { "places" };
+            format!("`{destination}` differs from `{source}` in {count} {places}")
+        }
+        _ => format!("`{destination}` differs from `{source}`: {}", summary(&facts.differences)),
+    };
+    Ok(Finding::drifted(message))
+}
+
+/// What would be copied, and what is there instead: by content up to a limit, beyond it by length.
+fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest, Trouble> {
+    let mut left = MAX_HASHED_BYTES;
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let mut add = |root: &Path, path: &Path| -> Result<(), Trouble> {
+        let path = &below(root, path);
+        let mut bytes = Vec::new();
+        let read = probe.read(path, links(root, path))?.take(left).read_to_end(&mut bytes);
+        read.map_err(|error| trees::unread(path, &error))?;
+        left -= bytes.len() as u64;
+        parts.push(Algorithm::Sha256.digest(&[&bytes]).0.to_vec());
+        Ok(())
+    };
+    for difference in &facts.differences {
+        if let How::Missing(Piece::File { .. }) | How::Content { .. } = difference.how {
+            add(&facts.source, &difference.path)?;
+        }
+        if let How::Content { .. } = difference.how {
+            add(&wanted.destination, &difference.path)?;
+        }
+    }
+    parts.extend(facts.differences.iter().map(|it| format!("{it:?}").into_bytes()));
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    Ok(Algorithm::Sha256.digest(&parts))
+}
+
+/// The first of them, for one line.
+fn summary(differences: &[Difference]) -> String {
+    let first = differences.iter().take(MAX_NAMED).map(described).collect::<Vec<_>>().join(", ");
+    match differences.len().saturating_sub(MAX_NAMED) {
+        0 => first,
+        more => format!("{first} and {} more", diff::grouped(more)),
+    }
+}
+
+fn described(difference: &Difference) -> String {
+    let of = match difference.path.as_os_str().is_empty() {
+        true => String::new(),
+        false => format!("`{}`: ", difference.path.display()),
+    };
+    match &difference.how {
+        How::Missing(_) => format!("{of}missing"),
+        How::Content { expected, actual, .. } if expected == actual => format!("{of}content"),
+        How::Content { expected, actual, .. } => {
+            format!("{of}content ({actual} bytes, expected {expected})")
+        }
+        How::Mode { expected, actual } => format!("{of}mode {actual:04o}, expected {expected:04o}"),
+        How::Owner { expected: (owner, group), actual } => {
+            let owner = owner.filter(|owner| *owner != actual.0);
+            let owner = owner.map(|owner| format!("owner {}, expected {owner}", actual.0));
+            let group = group.filter(|group| *group != actual.1);
+            let group = group.map(|group| format!("group {}, expected {group}", actual.1));
+            let both: Vec<String> = owner.into_iter().chain(group).collect();
+            format!("{of}{}", both.join("; "))
+        }
+        How::Link { expected, actual } => {
+            format!("{of}points to `{}`, expected `{}`", actual.display(), expected.display())
+        }
+        How::Kind { expected, actual } => {
+            format!("{of}{}, expected {}", actual.name(), expected.name())
+        }
+    }
+}
+
+impl Action for FileCopy {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        if let Some(content) = inputs.text("content") {
+            let written = given::apply(content, inputs, &*stage.probe(), stage.files());
+            return written.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble));
+        }
+        let made = {
+            let probe = stage.probe();
+            Wanted::new(inputs, &*probe).and_then(|wanted| {
+                let facts = look(&wanted, &*probe)?;
+                decide(&wanted, &facts)?;
+                make::make(&wanted, &facts, &*probe, stage.files())
+            })
+        };
+        made.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))
+    }
+}

@@ -1,0 +1,332 @@
+//! What a copy lacks, piece by piece, and nothing of what it holds besides.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use opal_core::files::{Attributes, Entry, EntryKind};
+use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
+
+use super::Wanted;
+use crate::resource::paths::is_private;
+
+/// Files, directories and links of one copy.
+const MAX_ENTRIES: usize = 100_000;
+
+/// Directories within directories.
+const MAX_DEPTH: usize = 128;
+
+/// As many as the system follows.
+const MAX_LINKS: usize = 40;
+
+/// Set-uid and set-gid: as whom a program runs.
+const SET_USER: u32 = 0o4000;
+const SET_GROUP: u32 = 0o2000;
+
+/// The permissions of a copy that belongs to whom it belongs to.
+pub(super) fn mode(source: &Entry, copy: &Entry) -> u32 {
+    let is_file = source.kind == EntryKind::File;
+    let loses = |is_other: bool, bit: u32| if is_file && is_other { bit } else { 0 };
+    let lost =
+        loses(source.owner != copy.owner, SET_USER) | loses(source.group != copy.group, SET_GROUP);
+    source.mode & !lost
+}
+
+/// What a new file may have before it is known whose it is.
+pub(super) fn without_set_user(mode: u32) -> u32 {
+    mode & !(SET_USER | SET_GROUP)
+}
+
+/// Where a copy is not as it should be. The path begins in the source, and is empty for the source
+/// itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) path: PathBuf,
+    pub(super) how: How,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Missing(Piece),
+    /// Another content; `mode` is that of the source.
+    Content {
+        expected: u64,
+        actual: u64,
+        mode: u32,
+    },
+    Mode {
+        expected: u32,
+        actual: u32,
+    },
+    /// Another owner or group than those that are given.
+    Owner {
+        expected: (Option<u32>, Option<u32>),
+        actual: (u32, u32),
+    },
+    Link {
+        expected: PathBuf,
+        actual: PathBuf,
+    },
+    Kind {
+        expected: EntryKind,
+        actual: EntryKind,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    File { mode: u32 },
+    Directory { mode: u32 },
+    Link(PathBuf),
+}
+
+/// What a look at both has found.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    /// Where the source is, a link that it is followed.
+    pub(super) source: PathBuf,
+    pub(super) kind: EntryKind,
+    /// Whether anything is at the destination.
+    pub(super) is_there: bool,
+    /// Whether only its owner may read the source or what is at the destination.
+    pub(super) is_private: bool,
+    /// In the order of the paths.
+    pub(super) differences: Vec<Difference>,
+}
+
+impl Facts {
+    pub(super) fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let (source, entry) = followed(&wanted.source, probe)?;
+        let there = probe.look(&wanted.destination)?;
+        if entry.kind == EntryKind::Directory {
+            if !wanted.recursive {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!("`{}` is a directory", wanted.source.display()),
+                    "say `recursive=true` to copy it with all that is in it",
+                ));
+            }
+            if wanted.attributes.mode.is_some() {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!(
+                        "`{}` is a directory, and `mode` is for a file",
+                        wanted.source.display()
+                    ),
+                    "leave `mode` out: the copy has the permissions of the source",
+                ));
+            }
+            if wanted.destination.starts_with(&source) {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    format!("`{}` lies within its own source", wanted.destination.display()),
+                    "choose a destination outside of it",
+                ));
+            }
+        }
+        let kind = entry.kind;
+        let mut walk = Walk { wanted, probe, source, entries: 0, differences: Vec::new() };
+        walk.visit(Path::new(""), entry, there, 0)?;
+        let Walk { source, differences, .. } = walk;
+        let is_private = [Some(entry), there].iter().flatten().any(|it| is_private(it.mode));
+        Ok(Self { source, kind, is_there: there.is_some(), is_private, differences })
+    }
+}
+
+/// The source itself may be a link; those within it are copied as links.
+fn followed(path: &Path, probe: &dyn Probe) -> Result<(PathBuf, Entry), Trouble> {
+    let mut at = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Some(found) = probe.look(&at)? else { return Err(no_source(path)) };
+        if found.kind != EntryKind::Link {
+            return Ok((at, found));
+        }
+        let to = probe.read_link(&at)?;
+        at = at.parent().unwrap_or(Path::new("/")).join(to);
+    }
+    Err(no_source(path))
+}
+
+struct Walk<'a> {
+    wanted: &'a Wanted,
+    probe: &'a dyn Probe,
+    source: PathBuf,
+    entries: usize,
+    differences: Vec<Difference>,
+}
+
+impl Walk<'_> {
+    fn visit(
+        &mut self,
+        path: &Path,
+        source: Entry,
+        there: Option<Entry>,
+        depth: usize,
+    ) -> Result<(), Trouble> {
+        self.entries += 1;
+        if self.entries > MAX_ENTRIES || depth > MAX_DEPTH {
+            return Err(self.too_large());
+        }
+        if source.kind == EntryKind::Other {
+            return Err(Trouble::new(
+                TroubleKind::Invalid,
+                format!("`{}` is {}", below(&self.source, path).display(), source.kind.name()),
+                "copy files, directories and links alone",
+            ));
+        }
+        match there {
+            None => self.missing(path, source)?,
+            Some(there) if there.kind != source.kind => {
+                let how = How::Kind { expected: source.kind, actual: there.kind };
+                self.note(path, how);
+                return Ok(());
+            }
+            Some(there) => self.compare(path, &source, &there)?,
+        }
+        if source.kind == EntryKind::Directory {
+            self.descend(path, there.is_some(), depth)?;
+        }
+        Ok(())
+    }
+
+    fn descend(&mut self, path: &Path, is_there: bool, depth: usize) -> Result<(), Trouble> {
+        for name in self.probe.list(&below(&self.source, path))? {
+            let path = path.join(name);
+            let source = below(&self.source, &path);
+            let found = self.probe.look(&source)?.ok_or_else(|| no_source(&source))?;
+            let there = match is_there {
+                true => self.probe.look(&below(&self.wanted.destination, &path))?,
+                false => None,
+            };
+            self.visit(&path, found, there, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn missing(&mut self, path: &Path, source: Entry) -> Result<(), Trouble> {
+        let mode = self.wanted.attributes.mode.unwrap_or(source.mode);
+        let piece = match source.kind {
+            EntryKind::Directory => Piece::Directory { mode },
+            EntryKind::Link => Piece::Link(self.probe.read_link(&below(&self.source, path))?),
+            EntryKind::File | EntryKind::Other => Piece::File { mode },
+        };
+        self.note(path, How::Missing(piece));
+        Ok(())
+    }
+
+    fn compare(&mut self, path: &Path, source: &Entry, there: &Entry) -> Result<(), Trouble> {
+        let from = below(&self.source, path);
+        let to = below(&self.wanted.destination, path);
+        let how = match source.kind {
+            EntryKind::Link => {
+                let (expected, actual) = (self.probe.read_link(&from)?, self.probe.read_link(&to)?);
+                (expected != actual).then_some(How::Link { expected, actual })
+            }
+            // Sizes tell nothing of what a system makes up as it is read, such as `/proc/version`.
+            EntryKind::File if !self.is_same(&from, &to)? => {
+                let mode = self.wanted.mode(source, there);
+                Some(How::Content { expected: source.bytes, actual: there.bytes, mode })
+            }
+            _ => {
+                let (expected, actual) = (self.wanted.mode(source, there), there.mode);
+                let differs = self.wanted.sets_mode() && expected != actual;
+                differs.then_some(How::Mode { expected, actual })
+            }
+        };
+        let owner = self.owner(source, there);
+        how.into_iter().chain(owner).for_each(|how| self.note(path, how));
+        Ok(())
+    }
+
+    /// A link belongs to whoever made it.
+    fn owner(&self, source: &Entry, there: &Entry) -> Option<How> {
+        let Attributes { owner, group, .. } = self.wanted.attributes;
+        let differs = owner.is_some_and(|owner| owner != there.owner)
+            || group.is_some_and(|group| group != there.group);
+        let how = How::Owner { expected: (owner, group), actual: (there.owner, there.group) };
+        (differs && source.kind != EntryKind::Link).then_some(how)
+    }
+
+    fn is_same(&self, from: &Path, to: &Path) -> Result<bool, Trouble> {
+        let mut ours = Chunks::open(from, &self.source, self.probe)?;
+        let mut theirs = Chunks::open(to, &self.wanted.destination, self.probe)?;
+        loop {
+            let (ours, theirs) = (ours.next()?, theirs.next()?);
+            if ours != theirs {
+                return Ok(false);
+            }
+            if ours.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn note(&mut self, path: &Path, how: How) {
+        self.differences.push(Difference { path: path.to_owned(), how });
+    }
+
+    fn too_large(&self) -> Trouble {
+        Trouble::new(
+            TroubleKind::TooLarge,
+            format!(
+                "`{}` cannot be compared: it has more than 100,000 entries, or directories more \
+                 than {MAX_DEPTH} deep",
+                self.source.display()
+            ),
+            "copy parts of it, or use a program made for it, such as `rsync`, in a step",
+        )
+    }
+}
+
+/// A tree may be named by a link; those within it lead nowhere.
+pub(super) fn links<'r>(root: &'r Path, path: &Path) -> Links<'r> {
+    if path == root { Links::followed_above(root) } else { Links::FollowedTo(root) }
+}
+
+/// `Path::join` would put a slash behind a file.
+pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
+    if path.as_os_str().is_empty() { root.to_owned() } else { root.join(path) }
+}
+
+/// A file in pieces of the same size, whatever a read gives.
+struct Chunks<'p> {
+    path: &'p Path,
+    file: Box<dyn Read>,
+    buffer: Vec<u8>,
+}
+
+impl<'p> Chunks<'p> {
+    /// A file of the tree at `root`.
+    fn open(path: &'p Path, root: &Path, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let file = probe.read(path, links(root, path))?;
+        Ok(Self { path, file, buffer: vec![0; 64 * 1024] })
+    }
+
+    fn next(&mut self) -> Result<&[u8], Trouble> {
+        let mut filled = 0;
+        while filled < self.buffer.len() {
+            match self.file.read(&mut self.buffer[filled..]) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(unread(self.path, &error)),
+            }
+        }
+        Ok(&self.buffer[..filled])
+    }
+}
+
+pub(super) fn unread(path: &Path, error: &io::Error) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("`{}` could not be read to its end: {}", path.display(), error.kind()),
+        "see whether the disk is in order, and look again",
+    )
+}
+
+fn no_source(path: &Path) -> Trouble {
+    Trouble::new(
+        TroubleKind::Missing,
+        format!("there is no `{}` to copy", path.display()),
+        "check the path: a relative one begins beside the file that names it",
+    )
+}

@@ -1,0 +1,194 @@
+use std::path::{Path, PathBuf};
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
+use opal_core::files::EntryKind;
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::resource::{Finding, Verify};
+use opal_core::{Data, Type};
+
+use super::{diff, paths, removal};
+use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "file.symlink",
+    summary: "a symbolic link",
+    docs: "Keeps a link that points where it should. The order is that of `ln -s`: first what \
+           is pointed to, then the link. A link that points elsewhere is turned round.\n\n\
+           Where a file or directory stands in the place of the link, the step is blocked, \
+           because making the link would destroy it; `force=true` says that this is meant.\n\n\
+           ## Statuses\n\n\
+           - `satisfied`: the link points to `source`, by a whole path or from where it stands; \
+           whether anything is there does not matter.\n\
+           - `missing`: nothing is in the place of the link.\n\
+           - `drifted`: the link points elsewhere, or, with `force=true`, something else stands \
+           in its place.\n\
+           - `blocked`: a file or a directory stands in its place, without `force=true`; or a \
+           directory stands there that cannot be removed, as for `@file.absent`.",
+    params: &[
+        Param { name: "source", docs: "what the link points to", ..Param::BASE },
+        Param { name: "target", docs: "the link itself", ..Param::BASE },
+        Param {
+            name: "force",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "replace what stands in the place of the link",
+            ..Param::BASE
+        },
+        ID,
+        DEPENDS_ON,
+        VERIFY_TIMEOUT,
+        NAME,
+    ],
+    resource: Some(Resource { yaml: "symlink", key: &["target"], verify: &FileSymlink }),
+    action: Some(&FileSymlink),
+    capabilities: &[Capability::FilesRead, Capability::FilesWrite],
+    examples: &[Example {
+        title: "link a configuration into the home directory",
+        source: "fun dotfiles() {\n    @file.symlink(\"~/dotfiles/vimrc\", \"~/.vimrc\")\n}\n",
+    }],
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct FileSymlink;
+
+struct Wanted {
+    source: PathBuf,
+    target: PathBuf,
+    force: bool,
+}
+
+impl Wanted {
+    fn new(inputs: &Inputs, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let source = paths::path(inputs, "source", probe)?;
+        let target = paths::path(inputs, "target", probe)?;
+        if source == target {
+            return Err(Trouble::new(
+                TroubleKind::Invalid,
+                format!("`{}` cannot point to itself", target.display()),
+                "name first what is pointed to, then the link",
+            ));
+        }
+        Ok(Self { source, target, force: inputs.is_true("force") })
+    }
+
+    /// A link may say it from where it stands.
+    fn is_meant_by(&self, said: &Path) -> bool {
+        let above = self.target.parent().unwrap_or(Path::new("/"));
+        above.join(said) == self.source
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Facts {
+    Nothing,
+    /// A link and what it says.
+    Link(PathBuf),
+    Else(EntryKind),
+}
+
+impl Facts {
+    /// Trouble where something is to make room that has to stay.
+    fn read(Wanted { target, force, .. }: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
+        Ok(match paths::look(target, probe)?.map(|entry| entry.kind) {
+            None => Self::Nothing,
+            Some(EntryKind::Link) => Self::Link(probe.read_link(target)?),
+            Some(kind) => {
+                if *force {
+                    removal::demand_removable(target, probe)?;
+                }
+                Self::Else(kind)
+            }
+        })
+    }
+}
+
+impl Verify for FileSymlink {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let wanted = Wanted::new(inputs, probe)?;
+        decide(&wanted, &Facts::read(&wanted, probe)?)
+    }
+}
+
+fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
+    let (source, target) = (wanted.source.display(), wanted.target.display());
+    match facts {
+        Facts::Nothing => {
+            let missing = Finding::missing(format!("there is no link `{target}`"));
+            Ok(missing.with_details(differing(wanted, "")))
+        }
+        Facts::Link(to) if wanted.is_meant_by(to) => {
+            Ok(Finding::satisfied(format!("`{target}` points to `{source}`")))
+        }
+        Facts::Link(to) => {
+            let message = format!("`{target}` points to `{}`, expected `{source}`", to.display());
+            Ok(Finding::drifted(message).with_details(differing(wanted, &to.to_string_lossy())))
+        }
+        Facts::Else(kind) if wanted.force => {
+            let message = format!("`{target}` is {} and no link", kind.name());
+            Ok(Finding::drifted(message).with_details(differing(wanted, kind.name())))
+        }
+        Facts::Else(kind) => Err(Trouble::new(
+            TroubleKind::Invalid,
+            format!("`{target}` is {} and no link", kind.name()),
+            "move it away, or say `force=true` to put the link in its place",
+        )),
+    }
+}
+
+fn differing(wanted: &Wanted, actual: &str) -> String {
+    let of = wanted.target.to_string_lossy();
+    let expected = format!("{}\n", wanted.source.display());
+    let actual = if actual.is_empty() { String::new() } else { format!("{actual}\n") };
+    diff::unified((&of, expected.as_bytes()), (&of, actual.as_bytes()))
+}
+
+impl Action for FileSymlink {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let made = {
+            let probe = stage.probe();
+            Wanted::new(inputs, &*probe).and_then(|wanted| {
+                Facts::read(&wanted, &*probe)?;
+                stage.files().make_link(&wanted.target, &wanted.source, wanted.force)
+            })
+        };
+        made.map(|()| Data::Null).map_err(|trouble| stage.fail(1, trouble))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::resource::Status;
+
+    use super::*;
+
+    fn wanted(force: bool) -> Wanted {
+        Wanted { source: "/a/source".into(), target: "/a/link".into(), force }
+    }
+
+    #[test]
+    fn what_is_found_decides() {
+        let link = |to: &str| Facts::Link(to.into());
+        for (force, facts, status) in [
+            (false, Facts::Nothing, Some(Status::Missing)),
+            (false, link("/a/source"), Some(Status::Satisfied)),
+            (false, link("source"), Some(Status::Satisfied)),
+            (false, link("/a/other"), Some(Status::Drifted)),
+            (true, link("/a/other"), Some(Status::Drifted)),
+            (false, Facts::Else(EntryKind::File), None),
+            (false, Facts::Else(EntryKind::Directory), None),
+            (true, Facts::Else(EntryKind::File), Some(Status::Drifted)),
+            (true, Facts::Else(EntryKind::Directory), Some(Status::Drifted)),
+        ] {
+            let decided = decide(&wanted(force), &facts);
+            assert_eq!(decided.as_ref().ok().map(|it| it.status), status, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn details_are_where_it_points_and_where_it_should() {
+        let finding = decide(&wanted(false), &Facts::Link("/b".into())).unwrap();
+        assert!(finding.details.unwrap().expose().contains("-/a/source\n+/b\n"));
+    }
+}

@@ -1,0 +1,174 @@
+//! A file that is kept equal to what a template renders to.
+
+mod apart;
+mod chains;
+mod engine;
+mod go;
+mod methods;
+mod names;
+mod words;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::files::Files;
+use opal_core::resolver::{Inputs, Links, Probe, Trouble};
+use opal_core::resource::{Finding, Verify};
+use opal_core::types::TypeRef;
+use opal_core::{Data, Type};
+use zeroize::Zeroizing;
+
+use super::written::{self, Found, Wanted};
+use super::{content, links, paths};
+use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, NO, OWNER, VERIFY_TIMEOUT};
+pub use apart::{render_here, render_with};
+use engine::Template;
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "file.template",
+    summary: "a file whose content comes from a template",
+    docs: "Renders a Jinja template and keeps the destination equal to the result, in content \
+           and, where they are given, in `mode`, `owner` and `group`. A destination that differs is \
+           shown as a diff and replaced as a whole.\n\n\
+           The template sees what `vars` hands it and nothing else, unless `env=true` adds the \
+           environment. A name it uses and nobody gave is an error, which keeps a typing mistake \
+           from becoming an empty setting; `allow_missing=true` renders it as nothing.\n\n\
+           Methods work as in Jinja: `.items()`, `.keys()`, `.values()` and `.get()` of a map; \
+           `.split()`, `.replace()`, `.startswith()`, `.strip()` and others of a text. An error names \
+           the line, and the nearest name, filter, test or method that exists.\n\n\
+           Tags in the Go spelling are understood too: `{{.name}}`, `{{if .on}}`, `{{else}}`, \
+           `{{range .list}}`, `{{end}}`, and `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `not`, `and`, \
+           `or`. A template cannot include another one. A destination that is a symbolic link \
+           is never written through.\n\n\
+           ## Statuses\n\n\
+           - `satisfied`: the destination has the content that the template gives, and the `mode`, \
+           `owner` and `group` that are given.\n\
+           - `missing`: nothing is at the destination.\n\
+           - `drifted`: the content, `mode`, `owner` or `group` differs.\n\
+           - `blocked`: the template is not there, is no UTF-8 text or cannot be rendered, or the \
+           destination is the template itself, a link or anything else that is no file.",
+    params: &[
+        Param { name: "source", docs: "the template", ..Param::BASE },
+        Param {
+            name: "destination",
+            docs: "the file to keep in step with the template",
+            ..Param::BASE
+        },
+        Param {
+            name: "vars",
+            ty: Type::Map(TypeRef::Static(&Type::Any)),
+            presence: Presence::Optional,
+            docs: "the values that the template can use, by name",
+            ..Param::BASE
+        },
+        Param {
+            name: "env",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "let the template use environment variables too; `vars` wins over them",
+            ..Param::BASE
+        },
+        Param {
+            name: "allow_missing",
+            ty: Type::Bool,
+            presence: NO,
+            docs: "render names without a value as nothing",
+            ..Param::BASE
+        },
+        MODE,
+        OWNER,
+        GROUP,
+        ID,
+        DEPENDS_ON,
+        VERIFY_TIMEOUT,
+        NAME,
+    ],
+    resource: Some(Resource { yaml: "template", key: &["destination"], verify: &FileTemplate }),
+    capabilities: &[Capability::Environment, Capability::FilesRead, Capability::FilesWrite],
+    action: Some(&FileTemplate),
+    examples: &[Example {
+        title: "a configuration file with two settings",
+        source: "fun configure(port: Int = 8080) {\n    @file.template(\n        \
+                 source=\"templates/app.conf.j2\",\n        \
+                 destination=\"/etc/app.conf\",\n        \
+                 vars={port: port, workers: 4},\n        mode=\"0640\",\n    )\n}\n",
+    }],
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct FileTemplate;
+
+impl Verify for FileTemplate {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let (wanted, found) = look(inputs, probe)?;
+        Ok(written::decide(&wanted, found.as_ref(), "is what the template gives"))
+    }
+}
+
+impl Action for FileTemplate {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        apply(inputs, &*stage.probe(), stage.files())
+            .map(|()| Data::Null)
+            .map_err(|trouble| stage.fail(1, trouble))
+    }
+}
+
+/// What the destination should be, and the template, links followed.
+fn wanted(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, PathBuf), Trouble> {
+    let source = paths::path(inputs, "source", probe)?;
+    let destination = paths::path(inputs, "destination", probe)?;
+    let content = render(inputs, probe, &source)?;
+    let template = links::resolved(&source, probe)?;
+    let is_private = probe.look(&template)?.is_some_and(|it| paths::is_private(it.mode));
+    let (name, attributes) = (source.display().to_string(), paths::attributes(inputs, probe)?);
+    Ok((Wanted { name, destination, content, attributes, is_private }, template))
+}
+
+/// Both sides; trouble where they are one file.
+fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Option<Found>), Trouble> {
+    let (wanted, template) = wanted(inputs, probe)?;
+    let found = Found::read(&wanted, probe)?;
+    if found.is_some() && links::resolved(&wanted.destination, probe)? == template {
+        return Err(words::own_template(&wanted.destination));
+    }
+    Ok((wanted, found))
+}
+
+fn render(
+    inputs: &Inputs,
+    probe: &dyn Probe,
+    source: &Path,
+) -> Result<Zeroizing<Vec<u8>>, Trouble> {
+    let mut read = content::read(probe, source, Links::Followed)
+        .map_err(|trouble| words::unread(source, trouble))?;
+    // The engine keeps templates, so there is no use in wiping this copy, which takes its time.
+    let bytes = std::mem::take(&mut *read);
+    let text = std::str::from_utf8(&bytes).map_err(|error| words::no_text(source, &error))?;
+    let faulty = |fault| words::faulty(source, text, fault, inputs);
+    let template = Template::new(text, inputs.is_true("allow_missing")).map_err(faulty)?;
+    let vars = match inputs.data("vars") {
+        Some(Data::Map(vars)) => vars,
+        _ => &BTreeMap::new(),
+    };
+    let mut environment = BTreeMap::new();
+    if inputs.is_true("env") {
+        for name in template.names().iter().filter(|name| !vars.contains_key(*name)) {
+            if let Some(found) = probe.env(name)? {
+                environment.insert(name.clone(), Data::Text(found));
+            }
+        }
+    }
+    let values = vars.iter().chain(&environment).map(|(name, data)| (name.as_str(), data));
+    template.render(values).map_err(faulty)
+}
+
+fn apply(inputs: &Inputs, probe: &dyn Probe, files: &dyn Files) -> Result<(), Trouble> {
+    let (wanted, found) = look(inputs, probe)?;
+    written::apply(&wanted, found.as_ref(), files)
+}
+
+#[cfg(test)]
+mod tests;

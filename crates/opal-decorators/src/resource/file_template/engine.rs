@@ -1,0 +1,269 @@
+//! Renders templates, within bounds and without a way out: a template sees the values it is given,
+//! cannot bring in another one, and has so many steps and so much output.
+//!
+//! Nothing here prints a value: what the engine says about one is left out of a fault.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::ValueKind;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
+use opal_core::Data;
+use zeroize::Zeroizing;
+
+use super::{apart, chains, go, methods, names};
+use opal_core::wiped;
+
+/// Steps of the engine, about a second of them.
+const FUEL: u64 = 10_000_000;
+
+/// Bytes that a template may render to.
+pub(super) const MAX_OUTPUT: usize = 64 << 20;
+
+/// Many files often come from one template, side by side.
+const KEPT: usize = 8;
+
+/// Longer sources are not kept.
+const MAX_KEPT_BYTES: usize = 256 * 1024;
+
+/// The one template in its environment.
+const NAME: &str = "template";
+
+/// Why a template cannot be rendered. Holds words of the template and none of a value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) line: Option<usize>,
+    pub(super) reason: Reason,
+    /// How to correct it, where that is known.
+    pub(super) help: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// A name without a value, as the template writes it.
+    Missing(String),
+    Other(String),
+}
+
+impl Fault {
+    pub(super) fn at(line: usize, message: impl Into<String>) -> Self {
+        Self { line: Some(line), reason: Reason::Other(message.into()), help: None }
+    }
+
+    pub(super) fn with_help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
+    }
+}
+
+/// A template that is ready to be rendered.
+pub(super) struct Template {
+    source: String,
+    allow_missing: bool,
+    /// Whether it needs no process of its own.
+    is_tame: bool,
+    environment: Environment<'static>,
+    names: OnceLock<BTreeSet<String>>,
+}
+
+impl Template {
+    pub(super) fn new(source: &str, allow_missing: bool) -> Result<Arc<Self>, Fault> {
+        static LAST: Mutex<Vec<Arc<Template>>> = Mutex::new(Vec::new());
+        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |it: &&Arc<Self>| it.allow_missing == allow_missing && it.source == source;
+        if let Some(found) = last().iter().find(is_same) {
+            return Ok(Arc::clone(found));
+        }
+        let template = Arc::new(Self::compile(source, allow_missing)?);
+        if source.len() <= MAX_KEPT_BYTES {
+            let mut last = last();
+            last.truncate(KEPT - 1);
+            last.insert(0, Arc::clone(&template));
+        }
+        Ok(template)
+    }
+
+    fn compile(source: &str, allow_missing: bool) -> Result<Self, Fault> {
+        let jinja = go::to_jinja(source)?;
+        chains::demand_short(&jinja)?;
+        let is_tame = apart::is_tame(&jinja);
+        let mut environment = surroundings(allow_missing);
+        environment.add_template_owned(NAME, jinja.into_owned()).map_err(|error| fault(&error))?;
+        let (source, names) = (source.to_owned(), OnceLock::new());
+        Ok(Self { source, allow_missing, is_tame, environment, names })
+    }
+
+    /// The names that the template uses and does not set itself.
+    pub(super) fn names(&self) -> &BTreeSet<String> {
+        self.names.get_or_init(|| {
+            let Ok(template) = self.environment.get_template(NAME) else { return BTreeSet::new() };
+            let own: BTreeSet<&str> = self.environment.globals().map(|(name, _)| name).collect();
+            let names = template.undeclared_variables(false).into_iter();
+            names.filter(|name| !own.contains(name.as_str())).collect()
+        })
+    }
+
+    /// With each of these values under its name.
+    pub(super) fn render<'d>(
+        &self,
+        values: impl Iterator<Item = (&'d str, &'d Data)> + Clone,
+    ) -> Result<Zeroizing<Vec<u8>>, Fault> {
+        let apart = || apart::render(&self.source, self.allow_missing, values.clone());
+        let rendered = if self.is_tame { None } else { apart() };
+        rendered.unwrap_or_else(|| self.render_within(values))
+    }
+
+    /// The same in this process.
+    pub(super) fn render_within<'d>(
+        &self,
+        values: impl Iterator<Item = (&'d str, &'d Data)>,
+    ) -> Result<Zeroizing<Vec<u8>>, Fault> {
+        let values = Value::from_pairs(values.map(|(name, data)| (name, value(data))));
+        let mut output = Bounded(Zeroizing::new(Vec::with_capacity(self.source.len())));
+        self.environment
+            .get_template(NAME)
+            .and_then(|template| template.render_captured_to(values, &mut output).map(drop))
+            .map_err(|error| fault(&error))?;
+        Ok(output.0)
+    }
+}
+
+/// What every template can use. Made once: its tables take longer than most templates.
+fn surroundings(allow_missing: bool) -> Environment<'static> {
+    static MADE: [OnceLock<Environment<'static>>; 2] = [const { OnceLock::new() }; 2];
+    let make = || {
+        let mut environment = Environment::new();
+        let mut syntax = SyntaxConfig::builder();
+        environment.set_syntax(
+            syntax.keep_trailing_newline(true).build().expect("the usual marks are valid"),
+        );
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_undefined_behavior(if allow_missing {
+            UndefinedBehavior::Chainable
+        } else {
+            UndefinedBehavior::Strict
+        });
+        // Without it the engine does not say which name has no value.
+        environment.set_debug(true);
+        environment.set_fuel(Some(FUEL));
+        environment.add_filter(go::PAIRS, move |value: Value, name: String| {
+            pairs(&value, &name, allow_missing)
+        });
+        environment.add_filter(go::SHOWN, shown);
+        environment.set_unknown_method_callback(methods::call);
+        environment
+    };
+    MADE[usize::from(allow_missing)].get_or_init(make).clone()
+}
+
+/// As a template sees it.
+fn value(data: &Data) -> Value {
+    match data {
+        Data::Null => Value::from(()),
+        Data::Bool(value) => Value::from(*value),
+        Data::Int(value) => Value::from(*value),
+        Data::Float(value) => Value::from(*value),
+        Data::Text(text) => Value::from(text.expose()),
+        Data::Duration(duration) => Value::from(duration.to_string()),
+        Data::Array(items) => items.iter().map(value).collect(),
+        Data::Map(fields) => {
+            Value::from_pairs(fields.iter().map(|(name, field)| (name.as_str(), value(field))))
+        }
+    }
+}
+
+/// What `range` of the Go spelling goes through: positions or keys, and what is there.
+fn pairs(value: &Value, name: &str, allow_missing: bool) -> Result<Value, Error> {
+    let pair = |key: Value, item: Value| Value::from_iter([key, item]);
+    match value.kind() {
+        ValueKind::Map => {
+            let keys = value.try_iter()?;
+            keys.map(|key| value.get_item(&key).map(|item| pair(key, item))).collect()
+        }
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = value.try_iter()?.enumerate();
+            Ok(items.map(|(index, item)| pair(Value::from(index), item)).collect())
+        }
+        ValueKind::Undefined if !allow_missing => {
+            Err(Error::new(ErrorKind::UndefinedError, format!("`{name}` is undefined")))
+        }
+        ValueKind::Undefined | ValueKind::None => Ok(Value::from_iter([(); 0])),
+        kind => {
+            // Of this kind, since what other kinds say is not passed on.
+            let message = format!("`range` goes through a list or a map, and `{name}` is a {kind}");
+            Err(Error::new(ErrorKind::SyntaxError, message))
+        }
+    }
+}
+
+/// A value as Go writes it.
+fn shown(value: Value) -> Value {
+    match value.kind() {
+        ValueKind::Bool => Value::from(if value.is_true() { "true" } else { "false" }),
+        _ => value,
+    }
+}
+
+/// Output that may not grow without end.
+struct Bounded(Zeroizing<Vec<u8>>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_OUTPUT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        wiped::reserve(&mut self.0, bytes.len());
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn fault(error: &Error) -> Fault {
+    let line = error.line();
+    let detail = error.detail().unwrap_or_default();
+    if let Some(name) = undefined(detail) {
+        return Fault { line, reason: Reason::Missing(go::spoken(name)), help: None };
+    }
+    let (message, help) = match names::unknown(error.kind(), detail) {
+        Some((message, help)) => (message, Some(help)),
+        None => (said(error, detail), None),
+    };
+    Fault { line, reason: Reason::Other(message), help }
+}
+
+fn said(error: &Error, detail: &str) -> String {
+    match error.kind() {
+        // It speaks of the template alone.
+        ErrorKind::SyntaxError if !detail.is_empty() => go::spoken(detail),
+        ErrorKind::TemplateNotFound | ErrorKind::BadInclude => {
+            "a template cannot bring in another one".to_owned()
+        }
+        ErrorKind::OutOfFuel => "it takes too many steps to render".to_owned(),
+        ErrorKind::WriteFailure => format!("it renders to more than {} MiB", MAX_OUTPUT >> 20),
+        // The detail of any other may hold values.
+        kind => match excerpt(error) {
+            Some(place) => format!("{kind} in `{}`", go::spoken(place)),
+            None => kind.to_string(),
+        },
+    }
+}
+
+/// The name in what the engine says about a name without a value.
+fn undefined(detail: &str) -> Option<&str> {
+    let (before, _) = detail.split_once("` is undefined")?;
+    before.rsplit_once('`').map(|(_, name)| name)
+}
+
+/// The part of the template that failed, where it is short.
+fn excerpt(error: &Error) -> Option<&str> {
+    let text = error.template_source()?.get(error.range()?)?;
+    (text.len() <= 80 && !text.contains('\n')).then_some(text)
+}
+
+#[cfg(test)]
+mod tests;

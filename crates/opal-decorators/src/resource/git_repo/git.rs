@@ -1,0 +1,50 @@
+//! How `git` is started here: without questions, hooks, submodules and what a hook around opal has
+//! left in the environment.
+
+use std::path::Path;
+
+use opal_core::resolver::{Trouble, TroubleKind};
+
+use crate::resource::programs::Program;
+
+/// A hook that runs opal hands these on, and they would lead git to another repository.
+const FORGET: &str = "unset -v GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
+                      GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_PREFIX; ";
+
+/// Ways to a server that start no program but git's own and ssh. Everything else, such as `ext::`,
+/// `fd::` and every helper that happens to be installed, is refused by opal and by git.
+pub(super) const TRANSPORTS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
+
+/// The same for git, also for where a setting of the user leads (`url.….insteadOf`). ssh asks a
+/// program that always fails instead of a person.
+const SURROUNDINGS: [(&str, &str); 5] = [
+    ("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh"),
+    ("GIT_PROTOCOL_FROM_USER", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("SSH_ASKPASS", "false"),
+    ("SSH_ASKPASS_REQUIRE", "force"),
+];
+
+pub(super) fn git(words: &'static str) -> Program {
+    let hardened = "--no-pager --no-optional-locks -c core.hooksPath=/dev/null \
+                    -c core.fsmonitor=false -c protocol.allow=never \
+                    -c protocol.file.allow=always -c protocol.git.allow=always \
+                    -c protocol.http.allow=always -c protocol.https.allow=always \
+                    -c protocol.ssh.allow=always \
+                    -c submodule.recurse=false -c gc.auto=0 -c maintenance.auto=false";
+    Program::after(FORGET, "git", hardened).set(&SURROUNDINGS).text(words)
+}
+
+/// In the repository at a whole path, and in none that is above it.
+pub(super) fn git_in(path: &Path, words: &'static str) -> Result<Program, Trouble> {
+    let above = path.parent().unwrap_or(path);
+    let (path, above) = (text(path)?, text(above)?);
+    Ok(git("-C").word(path).text(words).set(&[("GIT_CEILING_DIRECTORIES", above)]))
+}
+
+pub(super) fn text(path: &Path) -> Result<&str, Trouble> {
+    path.to_str().ok_or_else(|| {
+        let message = format!("the path `{}` is not UTF-8 text", path.display());
+        Trouble::new(TroubleKind::NotText, message, "choose another destination")
+    })
+}

@@ -1,0 +1,104 @@
+mod account;
+mod make;
+
+use opal_core::action::{Action, Halt, Stage};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::resolver::{Inputs, Probe, Trouble};
+use opal_core::resource::{Finding, Verify};
+use opal_core::{Data, Type};
+
+use super::programs::demand_root;
+use crate::common::{DEPENDS_ON, ID, STRINGS, VERIFY_TIMEOUT};
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "user.present",
+    summary: "a user account of the machine",
+    docs: "Creates the account where it is absent, and corrects those of its properties that \
+           are given. What is not given keeps the value it has, or gets the system's default \
+           for a new account.\n\n\
+           `groups` are the groups the user must be in besides the main one; other memberships \
+           are kept. A new account has no password and can be entered only by other means, such \
+           as a key. Its home directory is made.\n\n\
+           Groups must be there already, and a `uid` must be free. Another `home` is only \
+           written down: the files stay where they are.\n\n\
+           ## Statuses\n\n\
+           - `satisfied`: the account is there, with what is given, and in all `groups`.\n\
+           - `missing`: there is no account of that name.\n\
+           - `drifted`: `uid`, `home` or `shell` differ, or it is not in one of the `groups`.\n\
+           - `blocked`: one of the groups is not there, the `uid` belongs to somebody else, or \
+           the accounts cannot be read.",
+    params: &[
+        Param {
+            name: "name",
+            pattern: Some("[a-z_][a-z0-9_-]{0,31}"),
+            docs: "the login name",
+            ..Param::BASE
+        },
+        Param {
+            name: "uid",
+            ty: Type::Int,
+            presence: Presence::Optional,
+            range: Some((0, 4_294_967_294)),
+            docs: "the number of the user",
+            ..Param::BASE
+        },
+        Param {
+            name: "groups",
+            ty: STRINGS,
+            presence: Presence::Optional,
+            docs: "groups that the user is in, besides the main one",
+            ..Param::BASE
+        },
+        Param {
+            name: "home",
+            presence: Presence::Optional,
+            docs: "the home directory",
+            ..Param::BASE
+        },
+        Param {
+            name: "shell",
+            presence: Presence::Optional,
+            docs: "the program that a login starts",
+            ..Param::BASE
+        },
+        ID,
+        DEPENDS_ON,
+        VERIFY_TIMEOUT,
+    ],
+    resource: Some(Resource { yaml: "user", key: &["name"], verify: &UserPresent }),
+    capabilities: &[Capability::Processes, Capability::Users],
+    examples: &[Example {
+        title: "an account for a service",
+        source: "fun account() {\n    \
+                 @user.present(\"app\", home=\"/var/lib/app\", shell=\"/usr/sbin/nologin\")\n}\n",
+    }],
+    action: Some(&UserPresent),
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct UserPresent;
+
+impl Verify for UserPresent {
+    fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
+        let wanted = account::wanted(inputs, probe)?;
+        account::look(&wanted, probe)?.decide(&wanted)
+    }
+}
+
+impl Action for UserPresent {
+    fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt> {
+        let looked = {
+            let probe = stage.probe();
+            account::wanted(inputs, &*probe).and_then(|wanted| {
+                let facts = account::look(&wanted, &*probe)?;
+                facts.decide(&wanted)?;
+                Ok((wanted, facts))
+            })
+        };
+        let (wanted, facts) = looked.map_err(|trouble| stage.fail(1, trouble))?;
+        demand_root(stage, "changing accounts")?;
+        make::make(&wanted, &facts, stage)?;
+        Ok(Data::Null)
+    }
+}

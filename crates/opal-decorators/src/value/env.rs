@@ -1,0 +1,74 @@
+use opal_core::Data;
+use opal_core::decorator::{
+    Capability, Descriptor, Effect, Example, Exposure, Param, Presence, Subject,
+};
+use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
+
+use super::reading::absent;
+use crate::common::{DASH, PUBLIC, SECRET, TEXT};
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "env",
+    summary: "the value of an environment variable",
+    docs: "Reads a variable of the environment at plan time. Without `default` a variable that is \
+           not set fails the plan, so a missing setting is found before anything has run; a \
+           variable that is set to nothing counts as set.\n\n\
+           Plans and contracts show the value as a placeholder, runs show it in clear. A value is \
+           a secret, and hidden everywhere, where the name of the variable says so (`API_TOKEN`, \
+           `DB_PASSWORD`, `SENTRY_DSN`) or the value looks like one: a URL with a password, a \
+           private key, a JWT, a token that begins like `ghp_`. `secret=true` declares a secret \
+           whatever it is called, `public=true` shows the value everywhere. Inside a block that \
+           runs on another host the environment of that host is read.",
+    subject: Subject::Required("environment variable"),
+    params: &[
+        Param {
+            name: "default",
+            presence: Presence::Optional,
+            docs: "the value to use where the variable is not set",
+            ..Param::BASE
+        },
+        PUBLIC,
+        SECRET,
+        DASH,
+    ],
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    exposure: Exposure::Plain,
+    capabilities: &[Capability::Environment],
+    resolver: Some(&Env),
+    examples: &[
+        Example {
+            title: "a setting with a fallback",
+            source: "var HOST = @env.HOST(default=\"localhost\")\n\necho @var.HOST\n",
+        },
+        Example {
+            title: "a secret whose name does not say so",
+            source: "var PIN = @env.DOOR_CODE(secret=true)\n\n\
+                     fun open() {\n    printf '%s' @var.PIN | unlock\n}\n",
+        },
+        Example {
+            title: "a setting that a reviewer may read in the plan",
+            source: "var REGION = @env.REGION(default=\"eu-west-1\", public=true)\n\n\
+                     fun deploy() {\n    echo \"deploying to @var.REGION\"\n}\n",
+        },
+    ],
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct Env;
+
+impl Resolver for Env {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let name = inputs.subject.as_deref().ok_or_else(|| absent("name"))?;
+        match (probe.env(name)?, inputs.data("default")) {
+            (Some(value), _) => Ok(Data::Text(value)),
+            (None, Some(default)) => Ok(default.clone()),
+            (None, None) => Err(Trouble::new(
+                TroubleKind::Missing,
+                format!("the environment variable `{name}` is not set"),
+                format!("set it, or say what to use instead: `@env.{name}(default=\"…\")`"),
+            )),
+        }
+    }
+}

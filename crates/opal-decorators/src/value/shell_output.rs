@@ -1,0 +1,46 @@
+use opal_core::Data;
+use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Param};
+use opal_core::resolver::{Inputs, Probe, Resolver, Run, Trouble};
+
+use super::reading::{absent, without_line_ends};
+use crate::common::{DASH, PUBLIC, TEXT};
+
+pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
+    path: "shell.output",
+    summary: "what a command prints, at plan time",
+    docs: "Runs a command while the plan is being made and gives its standard output without \
+           the line ends at its end. The value can steer `if`, `when` and loops. A command that \
+           fails, fails the plan.\n\n\
+           The command should only look: it runs for every resolved plan, for every contract run \
+           and before anybody has agreed to anything. Quick plans do not run it and show the \
+           value as deferred. For output that is needed after the steps have begun, \
+           `let.NAME = @shell(…)` is the right tool.",
+    params: &[
+        Param { name: "cmd", shell: true, docs: "the command to run", ..Param::BASE },
+        PUBLIC,
+        DASH,
+    ],
+    returns: Some(TEXT),
+    effect: Effect::Read,
+    cost: Cost::Expensive,
+    capabilities: &[Capability::Processes],
+    resolver: Some(&ShellOutput),
+    examples: &[Example {
+        title: "decide by the state of a cluster",
+        source: "var NODES = @shell.output(\"kubectl get nodes --output=name\", public=true)\n\n\
+                 fun test() {\n    for node in lines(NODES) {\n        \
+                 kubectl describe @var.node\n    }\n}\n",
+    }],
+    ..Descriptor::BASE
+};
+
+#[derive(Debug)]
+struct ShellOutput;
+
+impl Resolver for ShellOutput {
+    fn resolve(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
+        let command = inputs.script("cmd").ok_or_else(|| absent("cmd"))?;
+        let output = probe.run(&Run::Script(command))?;
+        Ok(Data::Text(without_line_ends(&output)))
+    }
+}

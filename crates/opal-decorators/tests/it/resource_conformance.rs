@@ -1,0 +1,52 @@
+//! Every built-in resource obeys the laws, and the suite finds those that do not.
+
+mod broken;
+mod files;
+mod system;
+
+use std::path::Path;
+
+use opal_core::Value;
+use opal_decorators::{BUILT_IN, registry};
+use opal_testing::conformance::{self, Case, check_resource};
+
+type Args = std::io::Result<conformance::Args>;
+
+fn text(text: impl Into<String>) -> Value {
+    Value::String(text.into().into())
+}
+
+/// A path in the directory of a case.
+fn within(folder: &Path, name: &str) -> Value {
+    text(folder.join(name).to_string_lossy())
+}
+
+fn holds(path: &str, cases: &[Case]) {
+    let descriptor = registry().get(path).expect("it is built in");
+    let broken = check_resource(descriptor, cases);
+    assert!(broken.is_empty(), "@{path}: {broken:#?}");
+}
+
+#[test]
+fn no_resource_is_forgotten() {
+    let mut resources: Vec<&str> =
+        BUILT_IN.iter().filter(|it| it.resource.is_some()).map(|it| it.path).collect();
+    resources.sort_unstable();
+    assert_eq!(
+        resources,
+        [
+            "file.absent",
+            "file.copy",
+            "file.directory",
+            "file.line",
+            "file.symlink",
+            "file.template",
+            "git.repo",
+            "pkg.install",
+            "service.running",
+            "shell",
+            "user.present",
+        ],
+        "each has its cases in this suite"
+    );
+}

@@ -1,0 +1,287 @@
+//! A step of a decorator, from its start to its end.
+
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use opal_core::action::{Failure, Halt, Limits, Why};
+use opal_core::decorator::{Block, Descriptor};
+use opal_core::plan::{Node, Step};
+use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resource;
+
+use super::here::{Here, Out};
+use super::inputs::inputs;
+use super::lets::{Bound, label_of};
+use super::resource::fate;
+use super::screen::lock;
+use super::show::Show;
+use super::stage::Actor;
+use super::values::Values;
+use super::walk::{bug, failed, go_on};
+use super::{FailedStep, Late, Walk};
+use opal_session::Taker;
+
+/// A step that has started.
+#[derive(Debug)]
+pub(super) struct Begun<'p> {
+    pub(super) step: &'p Step,
+    pub(super) descriptor: &'static Descriptor,
+    pub(super) number: u64,
+    attempt: u32,
+    text: Shown<'static>,
+    is_block: bool,
+    since: Instant,
+}
+
+/// What a step came to that did not fail.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    /// Of its last command.
+    code: i32,
+    is_satisfied: bool,
+}
+
+impl<'p> Walk<'p> {
+    pub(super) fn call(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+        go_on(&here.stop)?;
+        self.check_record(here)?;
+        let path = step.node.path().unwrap_or_default();
+        let descriptor = self.job.registry.get(path);
+        let descriptor =
+            descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
+        let begun = self.begin(step, descriptor, here)?;
+        let mut came = Came::default();
+        let limits = here.limits;
+        let result = self.perform(&begun, here, &mut came);
+        let result = result.map_err(|halt| self.hidden(limited(halt, step, limits)));
+        if let Some(fate) = fate(&result) {
+            self.note(step, fate);
+        }
+        self.end(&begun, &result, came, here)?;
+        result
+    }
+
+    fn begin(
+        &'p self,
+        step: &'p Step,
+        descriptor: &'static Descriptor,
+        here: &mut Here<'p>,
+    ) -> Result<Begun<'p>, Halt> {
+        let is_block = !step.block.is_empty()
+            || descriptor.block == Block::Required
+            || step.node == Node::Call;
+        let begun = Begun {
+            step,
+            descriptor,
+            number: self.number.fetch_add(1, Ordering::SeqCst) + 1,
+            attempt: here.attempt,
+            text: self.text(step, &here.lets),
+            is_block,
+            since: Instant::now(),
+        };
+        let started = Started {
+            number: begun.number,
+            path: &step.path,
+            decorator: step.node.name(),
+            attempt: begun.attempt,
+            text: begun.text.clone(),
+            is_block,
+            branch: here.screen.label(),
+        };
+        self.tell(Kind::Started(started), here)?;
+        here.entering = None;
+        if !is_block {
+            here.screen.at(&begun.text);
+        }
+        Ok(begun)
+    }
+
+    /// Lets the decorator act, with its redirections around it, and binds what it gives.
+    fn perform(
+        &'p self,
+        begun: &Begun<'p>,
+        here: &mut Here<'p>,
+        came: &mut Came,
+    ) -> Result<(), Halt> {
+        let step = begun.step;
+        self.redirected(begun, here, |inner, appended| {
+            let mut actor = Actor::new(self, begun, inner, appended);
+            let result = self.act(begun, &mut actor);
+            let code = actor.code.unwrap_or_default();
+            *came = Came { code, is_satisfied: actor.is_satisfied };
+            let (moved, waiting) = (actor.moved.take(), std::mem::take(&mut actor.waiting));
+            let result = result.map(|bound| {
+                let (binding, mut bound) = (step.binding.as_ref()?, bound?);
+                bound.is_shown = !bound.class(begun.descriptor, step).is_secret();
+                if !bound.is_shown {
+                    let hidden = bound.hidden(self.reads.parts(&binding.id));
+                    self.job.vault.register(&hidden, &label_of(&binding.id));
+                }
+                Some((&binding.id, bound))
+            });
+            self.say(begun, &waiting, inner);
+            let bound = result?;
+            if let Some((directory, previous)) = moved {
+                inner.directory = directory.into();
+                inner.previous = previous.map(Into::into);
+            }
+            if let Some((id, bound)) = bound {
+                inner.lets.bind(id, bound);
+            }
+            self.check_record(inner)
+        })
+    }
+
+    /// Lets what a captured command said go where it would have gone at once.
+    fn say(&'p self, begun: &Begun<'p>, waiting: &[u8], here: &Here<'p>) {
+        if let Out::To(fd) = &here.stderr {
+            // Who does not read it does not want it.
+            let _ = fd.try_clone().and_then(|fd| File::from(fd).write_all(waiting));
+        } else if !waiting.is_empty() {
+            let mut show = Show::new(self, &here.screen, begun.number);
+            let _ = show.take(Stream::Stderr, waiting);
+            show.finish();
+        }
+    }
+
+    fn act(&'p self, begun: &Begun<'p>, actor: &mut Actor<'_, 'p>) -> Result<Option<Bound>, Halt> {
+        let (step, descriptor) = (begun.step, begun.descriptor);
+        let action = descriptor.action.ok_or_else(|| {
+            bug(step, format!("`@{}` has nothing that could be run", descriptor.path))
+        })?;
+        let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
+        let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
+        let result = match self.described(step) {
+            Some(described) => self.bring_about(described, action, &inputs, actor)?,
+            None => {
+                if !begun.is_block {
+                    self.has_acted.store(true, Ordering::SeqCst);
+                }
+                action.act(&inputs, actor)?
+            }
+        };
+        let Some(binding) = &step.binding else { return Ok(None) };
+        let is_any = descriptor.any_with.is_some_and(|option| inputs.is_true(option));
+        let bound = Bound::new(descriptor, result, binding, is_any);
+        bound.map(Some).map_err(|trouble| failed(step, 1, trouble))
+    }
+
+    fn end(
+        &self,
+        begun: &Begun<'p>,
+        result: &Result<(), Halt>,
+        Came { code, is_satisfied }: Came,
+        here: &Here<'p>,
+    ) -> Result<(), Halt> {
+        let (end, code, trouble) = match result {
+            Ok(()) => (if is_satisfied { End::Satisfied } else { End::Done }, code, None),
+            Err(Halt::Failed(failure)) => {
+                let is_own = failure.path == begun.step.path;
+                let timed_out = is_own && failure.code == TIMED_OUT && begun.is_block;
+                let end = if timed_out { End::TimedOut } else { End::Failed };
+                (end, failure.code, failure.trouble.as_ref().filter(|_| is_own))
+            }
+            Err(Halt::Stopped(why)) => {
+                let end = if *why == Why::TimedOut { End::TimedOut } else { End::Stopped };
+                (end, if code == 0 { stopped_code(*why) } else { code }, None)
+            }
+            Err(Halt::Unrecorded) => (End::Stopped, code, None),
+        };
+        self.count(begun, end, result);
+        let finished = Finished {
+            number: begun.number,
+            path: &begun.step.path,
+            decorator: begun.step.node.name(),
+            attempt: begun.attempt,
+            took: begun.since.elapsed(),
+            code,
+            end,
+            is_block: begun.is_block,
+            message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
+        };
+        self.tell(Kind::Finished(finished), here)
+    }
+
+    fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>) {
+        let mut tally = lock(&self.tally);
+        // A step that only passes on the failure of another does not count besides it.
+        let is_own = match result {
+            Err(Halt::Failed(failure)) => failure.path == begun.step.path,
+            _ => true,
+        };
+        if !begun.is_block && is_own {
+            tally.ended(&begun.step.path, end);
+        }
+        if end == End::TimedOut && !begun.is_block {
+            let name = resource::name(self.job.plan, begun.step).into();
+            let step = begun.failure(&Failure::new(begun.step.path.clone(), TIMED_OUT, None));
+            tally.late.insert(begun.step.path.clone(), Late { name, step });
+        }
+        if let Err(Halt::Failed(failure)) = result
+            && failure.path == begun.step.path
+        {
+            tally.failed.insert(failure.path.clone(), begun.failure(failure));
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// The steps that ran out of time inside of `around`, or anywhere; each is told once.
+    pub(super) fn late(&self, around: &str) -> Vec<Late> {
+        let is_inside = |path: &str| {
+            around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let late = &mut lock(&self.tally).late;
+        late.extract_if(.., |path, _| is_inside(path)).map(|(_, late)| late).collect()
+    }
+}
+
+impl Begun<'_> {
+    fn failure(&self, failure: &Failure) -> FailedStep {
+        FailedStep {
+            path: failure.path.to_string(),
+            number: Some(self.number),
+            attempt: self.attempt,
+            code: failure.code,
+            text: self.text.clone(),
+            trouble: failure.trouble.clone(),
+        }
+    }
+}
+
+/// What a process ends with that has used up its CPU time: 128 and the number of `XCPU`.
+const OUT_OF_CPU: i32 = 152;
+
+/// Names the limits that a step ran under where it failed, and which of them it was where that is
+/// known.
+fn limited(halt: Halt, step: &Step, limits: Limits) -> Halt {
+    let Halt::Failed(mut failure) = halt else { return halt };
+    if failure.path == step.path && failure.trouble.is_none() && !limits.is_empty() {
+        let is_cpu = failure.code == OUT_OF_CPU && limits.cpu.is_some();
+        let message = match is_cpu {
+            true => {
+                let cpu = Limits { cpu: limits.cpu, ..Limits::default() };
+                format!("a process has used up its CPU time: `{cpu}`")
+            }
+            false => format!("it ended with {} under `{limits}`", failure.code),
+        };
+        let help = "if the limit is too small for what it does, raise it";
+        failure.trouble = Some(Trouble::new(TroubleKind::Failed, message, help));
+    }
+    Halt::Failed(failure)
+}
+
+/// What ends with the time of its block ends with this.
+pub(super) const TIMED_OUT: i32 = 124;
+
+fn stopped_code(why: Why) -> i32 {
+    match why {
+        Why::Signal(number) => 128 + number,
+        Why::TimedOut => TIMED_OUT,
+        // As what was asked to end by `TERM`.
+        Why::Cancelled => 143,
+    }
+}

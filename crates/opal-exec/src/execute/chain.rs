@@ -1,0 +1,126 @@
+//! Operators between operands, as a shell runs them.
+//!
+//! `|` binds closest; `&&` and `||` are equal and go from left to right; `;` comes last. Behind a
+//! `;` it does not matter how the operand before it ended. A pipe runs all its operands at once and
+//! fails with the last of them that does.
+
+use std::sync::mpsc::channel;
+
+use opal_core::Value;
+use opal_core::action::Halt;
+use opal_core::plan::{Arg, Step};
+use opal_core::record::Kind;
+
+use super::here::{Here, In, Out};
+use super::screen::lock;
+use super::walk::{bug, unable};
+use super::{STACK_BYTES, Walk};
+
+impl<'p> Walk<'p> {
+    pub(super) fn chain(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+        let mut result = Ok(());
+        // Whether the operand before counts: not where it was skipped.
+        let mut counts = true;
+        for (operator, operands) in pipelines(step) {
+            let runs = match operator {
+                _ if !counts => true,
+                "&&" => result.is_ok(),
+                "||" => result.is_err(),
+                _ => true,
+            };
+            if !runs {
+                continue;
+            }
+            if let Err(Halt::Failed(failure)) = &result {
+                self.tell(Kind::Caught { path: self.path(failure), code: failure.code }, here)?;
+            }
+            counts = !operands.iter().all(|operand| self.from.skips(operand));
+            result = match operands {
+                [operand] => self.step(operand, here),
+                operands if counts => self.pipe(operands, here),
+                operands => operands.iter().try_for_each(|it| self.skip(it, &mut here.clone())),
+            };
+            if matches!(result, Err(Halt::Stopped(_) | Halt::Unrecorded)) {
+                return result;
+            }
+        }
+        if result.is_ok() {
+            lock(&self.tally).caught(&step.path);
+        }
+        result
+    }
+
+    fn pipe(&'p self, operands: &'p [Step], here: &Here<'p>) -> Result<(), Halt> {
+        std::thread::scope(|scope| {
+            let mut stdin = here.stdin.clone();
+            let mut threads = Vec::new();
+            for (index, operand) in operands.iter().enumerate() {
+                let unable = |error: std::io::Error| unable(operand, &error);
+                let mut inner = Here { stdin, ..here.clone() };
+                stdin = In::Nothing;
+                if index + 1 < operands.len() {
+                    let (read, write) = opal_session::pipe().map_err(unable)?;
+                    inner.stdout = Out::to(write);
+                    stdin = In::of(read);
+                }
+                // They start in order, so that two runs tell the same.
+                let (entering, entered) = channel();
+                inner.entering = Some(entering);
+                let thread = std::thread::Builder::new()
+                    .stack_size(STACK_BYTES)
+                    .spawn_scoped(scope, move || self.step(operand, &mut inner))
+                    .map_err(unable)?;
+                let _ = entered.recv();
+                threads.push((operand, thread));
+            }
+            let results = threads.into_iter().map(|(operand, thread)| {
+                thread.join().unwrap_or_else(|_| Err(bug(operand, "the step panicked".to_owned())))
+            });
+            results.fold(Ok(()), worse)
+        })
+    }
+}
+
+/// What two operands of a pipe come to: what stops everything, or the later failure.
+fn worse(before: Result<(), Halt>, after: Result<(), Halt>) -> Result<(), Halt> {
+    let weight = |result: &Result<(), Halt>| match result {
+        Ok(()) => 0,
+        Err(Halt::Failed(_)) => 1,
+        Err(Halt::Stopped(_)) => 2,
+        Err(Halt::Unrecorded) => 3,
+    };
+    if weight(&after) >= weight(&before) { after } else { before }
+}
+
+/// The operands between operators other than `|`, each with the operator before it.
+fn pipelines(step: &Step) -> impl Iterator<Item = (&str, &[Step])> {
+    let operators = operators(step);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if at >= step.block.len() {
+            return None;
+        }
+        let start = at;
+        let before = start.checked_sub(1).and_then(|index| operators.get(index));
+        at += 1;
+        while at < step.block.len() && operators.get(at - 1) == Some(&"|") {
+            at += 1;
+        }
+        Some((before.copied().unwrap_or(";"), &step.block[start..at]))
+    })
+}
+
+pub(super) fn operators(step: &Step) -> Vec<&str> {
+    match step.arg("operators") {
+        Some(Arg::Const(Value::Array(items))) => {
+            fn text(item: &Value) -> &str {
+                match item {
+                    Value::String(text) => text.as_ref(),
+                    _ => "",
+                }
+            }
+            items.iter().map(text).collect()
+        }
+        _ => Vec::new(),
+    }
+}

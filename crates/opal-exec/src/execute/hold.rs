@@ -1,0 +1,205 @@
+//! What a branch tells while others are shown: little of it in memory, the rest in a file that has
+//! no name and is gone with the process. All of it has been through the scrubber.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::os::unix::fs::FileExt;
+
+use opal_core::record::{Event, Shown, Stream};
+
+use opal_core::record::Closed;
+
+/// Bytes of output that stay in memory.
+const MAX_MEMORY: usize = 64 * 1024;
+
+/// The same where no file can be written.
+const MAX_UNSPILLED: usize = 64 * 1024 * 1024;
+
+/// Where files go when the usual place for temporary files cannot be written.
+const ELSEWHERE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// A row of events with output between them.
+#[derive(Debug, Default)]
+pub(super) struct Hold<'p> {
+    /// Each with how many bytes of the log stand before it.
+    events: VecDeque<(u64, Event<'p>)>,
+    /// Output in frames: the number of its step, its stream, its length, its bytes.
+    spilled: Option<File>,
+    spilled_bytes: u64,
+    memory: Vec<u8>,
+    /// Neither here nor there can a file be written.
+    has_no_file: bool,
+    /// There was too much of it for memory too: nothing more is taken.
+    is_cut: bool,
+}
+
+pub(super) enum Item<'i, 'p> {
+    Event(Event<'p>),
+    Output(u64, Stream, Shown<'i>),
+}
+
+/// Number, stream and length.
+const HEAD_BYTES: usize = 8 + 1 + 8;
+
+const CUT: &[u8] = b"opal: the rest of this output could not be kept while it waited\n";
+
+impl<'p> Hold<'p> {
+    pub(super) fn event(&mut self, event: Event<'p>) {
+        self.events.push_back((self.spilled_bytes + self.memory.len() as u64, event));
+    }
+
+    /// Closed to what could not be kept: the step gets to know, and fails.
+    pub(super) fn output(
+        &mut self,
+        number: u64,
+        stream: Stream,
+        bytes: &Shown<'_>,
+    ) -> Result<(), Closed> {
+        if self.is_cut {
+            return Err(Closed);
+        }
+        let bytes = bytes.bytes();
+        let length = self.memory.len() + HEAD_BYTES + bytes.len();
+        if length > MAX_MEMORY && !self.spills() && length > MAX_UNSPILLED {
+            self.is_cut = true;
+            self.frame(number, Stream::Stderr, CUT);
+            return Err(Closed);
+        }
+        self.frame(number, stream, bytes);
+        Ok(())
+    }
+
+    fn spills(&mut self) -> bool {
+        self.has_no_file |= !self.has_no_file && self.spill().is_err();
+        !self.has_no_file
+    }
+
+    fn frame(&mut self, number: u64, stream: Stream, bytes: &[u8]) {
+        self.memory.extend(number.to_le_bytes());
+        self.memory.push(u8::from(stream == Stream::Stderr));
+        self.memory.extend((bytes.len() as u64).to_le_bytes());
+        self.memory.extend(bytes);
+    }
+
+    /// Moves what is in memory to the file.
+    fn spill(&mut self) -> io::Result<()> {
+        let file = match &mut self.spilled {
+            Some(file) => file,
+            none => none.insert(nameless()?),
+        };
+        file.write_all_at(&self.memory, self.spilled_bytes)?;
+        self.spilled_bytes += self.memory.len() as u64;
+        self.memory.clear();
+        Ok(())
+    }
+
+    pub(super) fn replay(mut self, mut tell: impl FnMut(Item<'_, 'p>)) {
+        let mut at = 0;
+        if let Some(mut file) = self.spilled.take()
+            && file.rewind().is_ok()
+        {
+            let file = BufReader::new(file.take(self.spilled_bytes));
+            at = frames(file, at, &mut self.events, &mut tell);
+        }
+        let memory = std::mem::take(&mut self.memory);
+        frames(memory.as_slice(), at, &mut self.events, &mut tell);
+        for (_, event) in self.events {
+            tell(Item::Event(event));
+        }
+    }
+}
+
+/// A file without a name.
+fn nameless() -> io::Result<File> {
+    let mut made = tempfile::tempfile();
+    for folder in ELSEWHERE {
+        made = made.or_else(|_| tempfile::tempfile_in(folder));
+    }
+    made
+}
+
+/// Tells what `log` holds, with the events between; how many bytes have been told with it.
+fn frames<'p>(
+    mut log: impl Read,
+    mut at: u64,
+    events: &mut VecDeque<(u64, Event<'p>)>,
+    tell: &mut impl FnMut(Item<'_, 'p>),
+) -> u64 {
+    let mut bytes = Vec::new();
+    loop {
+        while events.front().is_some_and(|(before, _)| *before <= at) {
+            if let Some((_, event)) = events.pop_front() {
+                tell(Item::Event(event));
+            }
+        }
+        let (mut number, mut stream, mut length) = ([0; 8], [0; 1], [0; 8]);
+        let head = [number.as_mut_slice(), &mut stream, &mut length];
+        if head.into_iter().any(|part| log.read_exact(part).is_err()) {
+            return at;
+        }
+        let length = u64::from_le_bytes(length);
+        bytes.clear();
+        if log.by_ref().take(length).read_to_end(&mut bytes).is_err() {
+            return at;
+        }
+        let stream = if stream == [0] { Stream::Stdout } else { Stream::Stderr };
+        let shown = Shown::vouch(bytes.as_slice());
+        tell(Item::Output(u64::from_le_bytes(number), stream, shown));
+        at += HEAD_BYTES as u64 + length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use opal_core::record::Kind;
+
+    use super::*;
+
+    fn told(hold: Hold<'_>) -> Vec<String> {
+        let mut told: Vec<String> = Vec::new();
+        hold.replay(|item| match item {
+            Item::Event(Event { kind: Kind::Skipped { path, .. }, .. }) => told.push(path.into()),
+            Item::Event(_) => {}
+            Item::Output(number, stream, bytes) => {
+                told.push(format!("{number} {stream:?} {} bytes", bytes.bytes().len()));
+            }
+        });
+        told
+    }
+
+    fn event(path: &str) -> Event<'_> {
+        let kind = Kind::Skipped { path, decorator: "@shell", why: None };
+        Event { at: SystemTime::UNIX_EPOCH, kind }
+    }
+
+    #[test]
+    fn what_was_held_comes_back_in_order_from_memory_and_from_the_file() {
+        let mut hold = Hold::default();
+        hold.event(event("first"));
+        hold.output(1, Stream::Stdout, &Shown::vouch(vec![b'a'; 40_000])).unwrap();
+        hold.event(event("second"));
+        hold.output(2, Stream::Stderr, &Shown::vouch(vec![b'b'; 40_000])).unwrap();
+        hold.output(2, Stream::Stdout, &Shown::vouch(vec![b'c'; 100_000])).unwrap();
+        hold.event(event("third"));
+        hold.output(3, Stream::Stdout, &Shown::vouch(vec![b'd'; 10])).unwrap();
+        hold.event(event("last"));
+        assert!(hold.spilled.is_some());
+        assert!(hold.memory.len() < MAX_MEMORY);
+        assert_eq!(
+            told(hold),
+            [
+                "first",
+                "1 Stdout 40000 bytes",
+                "second",
+                "2 Stderr 40000 bytes",
+                "2 Stdout 100000 bytes",
+                "third",
+                "3 Stdout 10 bytes",
+                "last",
+            ]
+        );
+    }
+}

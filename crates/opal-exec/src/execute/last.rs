@@ -1,0 +1,233 @@
+//! The last look: what the steps of a configuration have found as described, or brought about, is so at
+//! the end of the run, or the run has failed.
+//!
+//! Each was seen in its own turn, and one behind it may have undone that. So all of them are looked at
+//! once more, side by side; not those that were seen after the last change.
+//!
+//! Deliberately not in a task: its steps come one behind the other, and may undo each other on purpose.
+//!
+//! As in the turn of a step, a system call that never returns holds this up: the session is the run's.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use opal_core::Secret;
+use opal_core::action::{Failure, Halt};
+use opal_core::plan::Step;
+use opal_core::record::{End, Kind};
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resource::{self, Described, Finding, Status};
+
+use super::here::Here;
+use super::inputs::inputs;
+use super::prepare::walk;
+use super::screen::{Screen, lock};
+use super::values::Values;
+use super::walk::go_on;
+use super::{STACK_BYTES, Walk};
+use crate::verify::{Direction, MAX_JOBS, Sight, USUAL_JOBS, details};
+use opal_session::Place;
+
+/// A resource that was as described when its turn was over.
+#[derive(Debug)]
+pub(super) struct Kept<'p> {
+    step: &'p Step,
+    described: Described,
+    directory: Arc<Path>,
+    environment: Arc<BTreeMap<String, Secret>>,
+    /// How much had been changed when it was seen.
+    seen: u64,
+    /// Whether the run has brought it about.
+    is_made: bool,
+}
+
+/// Something changes as long as this is held. It counts when it begins and when it ends: whoever was
+/// seen meanwhile was seen too early.
+#[derive(Debug)]
+pub(super) struct Changing<'a>(&'a AtomicU64);
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+type Found = Result<Finding, Trouble>;
+
+impl<'p> Walk<'p> {
+    pub(super) fn changing(&self) -> Changing<'_> {
+        self.changed.fetch_add(1, Ordering::SeqCst);
+        Changing(&self.changed)
+    }
+
+    /// How much has been changed so far.
+    pub(super) fn changed(&self) -> u64 {
+        self.changed.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn keep(
+        &self,
+        (step, described): (&'p Step, Described),
+        here: &Here<'p>,
+        seen: u64,
+        is_made: bool,
+    ) {
+        if self.job.is_declared {
+            let (directory, environment) = (here.directory.clone(), here.environment.clone());
+            let kept = Kept { step, described, directory, environment, seen, is_made };
+            lock(&self.kept).insert(&step.path, kept);
+        }
+    }
+
+    /// Looks at what has been seen before the last change.
+    pub(super) fn last_look(&'p self) -> Result<(), Halt> {
+        let (kept, changed) = (std::mem::take(&mut *lock(&self.kept)), self.changed());
+        // Most runs end here, without a walk through their plan.
+        if kept.values().all(|kept| kept.seen == changed) {
+            return Ok(());
+        }
+        let all = self.in_order(kept);
+        let stale: Vec<&Kept<'p>> = all.iter().filter(|kept| kept.seen != changed).collect();
+        // Who was told to stop cannot say that all of it is so.
+        go_on(self.job.stop)?;
+        let found = self.look_at(&stale);
+        go_on(self.job.stop)?;
+        let screen = Screen::new(self.job.audience);
+        let mut undone: Option<Failure> = None;
+        for (kept, found) in stale.into_iter().zip(found) {
+            let Some(mut trouble) = self.judge(kept, found, &screen)? else { continue };
+            self.count_undone(kept);
+            let path = kept.step.path.clone();
+            match &mut undone {
+                Some(first) => first.join(Failure::new(path, 1, Some(trouble))),
+                None => {
+                    trouble.help.extend(self.changed_by(kept, &all));
+                    trouble.help.push(WAY_FORWARD.to_owned());
+                    undone = Some(Failure::new(path, 1, Some(trouble)));
+                }
+            }
+        }
+        undone.map_or(Ok(()), |failure| {
+            self.is_undone.store(true, Ordering::SeqCst);
+            Err(Halt::Failed(Box::new(failure)))
+        })
+    }
+
+    fn in_order(&self, mut kept: BTreeMap<&'p str, Kept<'p>>) -> Vec<Kept<'p>> {
+        let mut all = Vec::new();
+        walk(&self.job.plan.steps, &mut |step| all.extend(kept.remove(&*step.path)));
+        all
+    }
+
+    /// Looks at all of them, side by side. Once the run is told to stop, at no more.
+    fn look_at(&'p self, all: &[&Kept<'p>]) -> Vec<Found> {
+        let jobs = self.job.jobs.unwrap_or(USUAL_JOBS).clamp(1, MAX_JOBS).min(all.len());
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+        let work = || {
+            while go_on(self.job.stop).is_ok() {
+                let index = next.fetch_add(1, Ordering::SeqCst);
+                let Some(kept) = all.get(index) else { return };
+                let seen = self.look_at_one(kept);
+                lock(&found).insert(index, seen);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..jobs {
+                let thread = std::thread::Builder::new().name("look".to_owned());
+                // With fewer threads it takes longer, and that is all.
+                if thread.stack_size(STACK_BYTES).spawn_scoped(scope, work).is_err() {
+                    break;
+                }
+            }
+            work();
+        });
+        found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    fn look_at_one(&self, kept: &Kept<'p>) -> Found {
+        let values = Values { known: self.job.values, lets: None };
+        let inputs = inputs(kept.step, kept.described.descriptor, values)?;
+        let spot = (&*kept.directory, &*kept.environment);
+        self.see(kept.described, &inputs, spot, self.job.stop)
+    }
+
+    /// Tells what was found, and gives what is wrong with it.
+    fn judge(
+        &self,
+        kept: &Kept<'p>,
+        found: Found,
+        screen: &Screen<'p>,
+    ) -> Result<Option<Trouble>, Halt> {
+        let (path, vault) = (&*kept.step.path, self.job.vault);
+        let (status, Sight { message, details }, help) = match found {
+            Ok(finding) => {
+                (finding.status, details::shown(&finding, vault, Direction::Change), Vec::new())
+            }
+            Err(trouble) => {
+                let message = vault.scrub(&trouble.message);
+                (Status::Blocked, Sight { message, details: None }, trouble.help)
+            }
+        };
+        let said = format!("{UNDONE}: {}: {}", status.name(), message.text());
+        let (event, recorded) = self.record(Kind::Verified { path, status, message, details });
+        recorded?;
+        screen.event(&event);
+        if matches!(status, Status::Satisfied | Status::Unknown) {
+            return Ok(None);
+        }
+        let was = if kept.is_made { End::Done } else { End::Satisfied };
+        let message = vault.scrub(&said);
+        let (event, recorded) = self.record(Kind::Undone { path, was, message });
+        recorded?;
+        screen.event(&event);
+        let help = help.iter().map(|line| vault.scrub(line).text().into_owned()).collect();
+        Ok(Some(Trouble { kind: TroubleKind::Failed, message: said, help }))
+    }
+
+    /// A step that has ended well has failed after all.
+    fn count_undone(&self, kept: &Kept<'p>) {
+        lock(&self.tally).undone(&kept.step.path);
+    }
+
+    /// Says which of the others was brought about after it was seen, about the same place.
+    fn changed_by(&self, kept: &Kept<'p>, all: &[Kept<'p>]) -> Option<String> {
+        let place = self.place(kept)?;
+        let later = all.iter().filter(|other| other.is_made && other.seen > kept.seen);
+        let near = later.filter_map(|other| {
+            let about = near(&place, &self.place(other)?)?;
+            Some((other, about))
+        });
+        let (other, about) = near.max_by_key(|(other, _)| other.seen)?;
+        let name = resource::name(self.job.plan, other.step);
+        Some(format!("`{name}` was applied after it, and is about {about}"))
+    }
+
+    /// Where among the files it is; none where it is elsewhere, or a value of the run says where.
+    fn place(&self, kept: &Kept<'p>) -> Option<PathBuf> {
+        let (job, environment) = (self.job, &BTreeMap::new());
+        let place = Place { base: job.base, directory: job.start, environment, stop: job.stop };
+        let probe = job.session.probe(&place);
+        let thing = resource::thing(kept.step, kept.described, job.values, &*probe)?;
+        let (_, path) = thing.into_iter().next().filter(|(name, _)| resource::is_placed(name))?;
+        Some(path.into())
+    }
+}
+
+fn near(place: &Path, other: &Path) -> Option<&'static str> {
+    if place == other {
+        Some("the same path")
+    } else if other.starts_with(place) {
+        Some("something in it")
+    } else if place.starts_with(other) {
+        Some("what it stands in")
+    } else {
+        None
+    }
+}
+
+const UNDONE: &str = "it was as described, and at the end of the run it no longer is";
+
+const WAY_FORWARD: &str = "let all steps want the same";

@@ -1,0 +1,256 @@
+//! What must hold before anything runs.
+
+use std::collections::BTreeMap;
+
+use opal_core::class::{is_common, shape};
+use opal_core::plan::{Arg, Key, Mode, Plan, RedirectStream, RedirectTarget, Step};
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::unready::Unready;
+use opal_core::{Code, Data, Secret, Showing, Span};
+
+use super::Job;
+use super::begin::begins;
+use super::from::From;
+use super::redirect::reader;
+use super::values::Values;
+use opal_core::shell;
+use opal_core::shell::syntax::Fault;
+use opal_vault::Vault;
+
+/// A question that is asked before the first step.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The path of its step.
+    pub path: String,
+    pub message: Secret,
+}
+
+/// Hides every secret of a plan, and every secret that was read for it.
+///
+/// Of a text that is put together of constants and secrets only the secrets are hidden: of
+/// `"deploying to " + env.API_KEY` the reader may see the first words.
+pub fn register(vault: &Vault, showing: &Showing) {
+    let is_text = |key: &Key| showing.visible.contains_key(key);
+    let all = showing.hidden.iter();
+    let (texts, secrets): (Vec<_>, Vec<_>) = all.partition(|(key, _)| is_text(key));
+    for (_, hidden) in secrets {
+        vault.register(&hidden.data, &hidden.label);
+        for password in hidden.data.as_text().map(own_passwords).unwrap_or_default() {
+            vault.register(&Data::Text(password), &hidden.label);
+        }
+    }
+    for (_, hidden) in texts {
+        // A plain value in it may be a secret elsewhere.
+        let label = vault.scrub(&hidden.label);
+        vault.register(&hidden.data, &label.text());
+    }
+}
+
+/// Hides every value of a plan that is not public: for what is told beside a plan or a contract, where
+/// plain values are placeholders too.
+pub fn register_planned(vault: &Vault, plan: &Plan, showing: &Showing) {
+    register(vault, showing);
+    let reads = plan.reads.iter().filter_map(|read| Some((&read.key, read.placeholder.as_ref()?)));
+    let values = plan.values.iter().map(|(key, value)| (key, &value.placeholder));
+    for (key, placeholder) in reads.chain(values) {
+        let visible = showing.visible.get(key).filter(|_| !showing.hidden.contains_key(key));
+        if let Some(value) = visible {
+            vault.register(&Data::from(value), &placeholder.to_string());
+        }
+    }
+}
+
+/// The passwords of URLs, which a program may print without the rest; not those that are also
+/// written elsewhere in the URL, or are common words.
+fn own_passwords(text: &str) -> Vec<Secret> {
+    let places = shape::passwords(text).into_iter();
+    let own = places.filter(|at| {
+        let (password, rest) = (&text[at.clone()], [&text[..at.start], &text[at.end..]]);
+        !is_common(password) && !rest.iter().any(|part| part.contains(password))
+    });
+    own.flat_map(|at| {
+        let raw = &text[at];
+        let decoded = decode(raw).filter(|decoded| decoded != raw);
+        [Some(Secret::new(raw)), decoded.map(Secret::new)].into_iter().flatten()
+    })
+    .collect()
+}
+
+/// Without the `%` codes of a URL.
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let code = rest
+            .get(1..3)
+            .filter(|_| *byte == b'%')
+            .and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { &rest[3..] } else { after };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What `@confirm` asks, in the order of the plan, where it is not skipped.
+pub fn questions(job: &Job<'_>) -> Result<Vec<Question>, Unready> {
+    let from = From::new(job.plan, job.from);
+    let mut questions = Vec::new();
+    ask(&job.plan.steps, &from, job.values, &mut questions)?;
+    Ok(questions)
+}
+
+fn ask(
+    steps: &[Step],
+    from: &From<'_>,
+    values: &BTreeMap<Key, Data>,
+    questions: &mut Vec<Question>,
+) -> Result<(), Unready> {
+    for step in steps.iter().filter(|step| !from.skips(step)) {
+        if step.node.is_decorator("confirm")
+            && let Some(message) = step.arg("message")
+        {
+            match (Values { known: values, lets: None }).data(message) {
+                Ok(Data::Text(message)) => {
+                    questions.push(Question { path: step.path.to_string(), message });
+                }
+                Ok(_) => return Err(unready(step, "a question is text", "write it in quotes")),
+                Err(trouble) => return Err(of(step, trouble)),
+            }
+        }
+        ask(&step.block, from, values, questions)?;
+    }
+    Ok(())
+}
+
+/// Looks at all that can be seen without running anything.
+pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
+    let mut found = Vec::new();
+    if job.plan.mode == Mode::Quick {
+        let help = "plan again with every value resolved";
+        let trouble = Trouble::new(TroubleKind::Invalid, "a quick plan cannot be run", help);
+        return Err(vec![whole(trouble)]);
+    }
+    walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
+    let values = Values { known: job.values, lets: None };
+    walk(&job.plan.steps, &mut |step| {
+        if job.passes_over(step) {
+            return;
+        }
+        if let Err(trouble) = has_values(step, values) {
+            found.push(of(step, trouble));
+        }
+    });
+    found.extend(syntax(job));
+    if let Some(path) = job.from {
+        found.extend(begins(job.plan, job.values, path));
+    }
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// Every step with what stands in and behind it.
+pub(super) fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
+    for step in steps {
+        see(step);
+        walk(&step.block, see);
+    }
+}
+
+/// The step at a path.
+pub(super) fn find<'p>(steps: &'p [Step], path: &str) -> Option<&'p Step> {
+    steps.iter().find_map(
+        |step| {
+            if &*step.path == path { Some(step) } else { find(&step.block, path) }
+        },
+    )
+}
+
+/// What is wrong with the plan, and with no step of it.
+pub(super) fn whole(trouble: Trouble) -> Unready {
+    Unready { path: String::new(), span: Span::at(0), line: 1, code: Code::NotReady, trouble }
+}
+
+pub(super) fn unready(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Unready {
+    of(step, Trouble::new(TroubleKind::Invalid, message, help))
+}
+
+fn of(step: &Step, trouble: Trouble) -> Unready {
+    Unready { path: step.path.to_string(), span: step.span, line: 1, code: Code::NotReady, trouble }
+}
+
+/// Whether there is something that does what the step says.
+fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
+    let mut found = Vec::new();
+    if let Some(path) = step.node.path() {
+        let message = format!("this version of opal cannot run `@{path}`");
+        let help = "leave the step out, or write its commands as shell steps";
+        let not_yet = unready(step, message, help);
+        match job.registry.get(path) {
+            Some(descriptor) if descriptor.action.is_some() => {}
+            _ => found.push(not_yet),
+        }
+    }
+    for redirect in &step.redirects {
+        let RedirectTarget::Step(target) = &redirect.target else { continue };
+        let name = &target.node;
+        let descriptor = name.path().and_then(|path| job.registry.get(path));
+        let works = match redirect.operator.stream() {
+            Some((RedirectStream::In, _)) => reader(target).is_some(),
+            Some(_) => descriptor.is_some_and(|found| found.sink.is_some()),
+            None => false,
+        };
+        if !works {
+            let operator = &redirect.operator;
+            let message = format!("`{operator} {name}` cannot be run");
+            let help = "expected `> @file.write(…)`, `2> @file.write(…)` or `< @file.read(…)`";
+            found.push(unready(step, message, help));
+        }
+    }
+    found
+}
+
+/// Whether every value that a step takes is there.
+fn has_values(step: &Step, values: Values<'_>) -> Result<(), Trouble> {
+    if step.is_construct() {
+        return Ok(());
+    }
+    for (_, arg) in &step.args {
+        match arg {
+            Arg::Shell(pieces) => drop(values.script(pieces)?),
+            arg => drop(values.data(arg)?),
+        }
+    }
+    for redirect in &step.redirects {
+        match &redirect.target {
+            RedirectTarget::Shell(pieces) => drop(values.script(pieces)?),
+            RedirectTarget::Step(target) => {
+                target.args.iter().try_for_each(|(_, arg)| values.data(arg).map(drop))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every text that the parser of the session's shell rejects.
+fn syntax(job: &Job<'_>) -> Vec<Unready> {
+    let texts = shell::texts(job.plan);
+    let scripts: Vec<&[ScriptPart]> = texts.iter().map(|text| text.parts.as_slice()).collect();
+    if scripts.is_empty() {
+        return Vec::new();
+    }
+    let faults = match job.session.check(&scripts) {
+        Ok(faults) => faults,
+        Err(trouble) => return vec![whole(trouble)],
+    };
+    let say = |fault: Fault| {
+        let text = texts.get(fault.text)?;
+        let help = "correct the command; nothing has run";
+        Some(Unready {
+            path: text.path.to_owned(),
+            span: text.span,
+            line: fault.line,
+            code: Code::ShellSyntax,
+            trouble: Trouble::new(TroubleKind::Invalid, fault.message, help),
+        })
+    };
+    faults.into_iter().filter_map(say).collect()
+}

@@ -1,0 +1,199 @@
+//! Redirections around a step, from left to right.
+//!
+//! | what stands behind | what happens |
+//! |---|---|
+//! | `> @file.write(…)` | the stream goes to the decorator's sink, which keeps it if the step succeeds |
+//! | `< @file.read(…)` | the step reads the file itself, byte for byte |
+//! | `> log 2>&1` at a command | the text stands behind the command, and the shell does it |
+//! | `> log 2>&1` at anything else | the shell does it for streams that pass through it: `detour` |
+
+use std::io;
+use std::thread::{Scope, ScopedJoinHandle};
+
+use opal_core::Data;
+use opal_core::action::{Halt, Pending};
+use opal_core::plan::{Arg, Node, Redirect, RedirectStream, RedirectTarget, Step};
+use opal_core::resolver::{Input, ScriptPart, Trouble, TroubleKind};
+
+use super::Walk;
+use super::call::Begun;
+use super::detour::Detour;
+use super::here::{Here, In, Out};
+use super::inputs::inputs;
+use super::pump::{Ended, pump};
+use super::stage::{Actor, NOT_WRITTEN};
+use super::values::Values;
+use super::walk::{bug, failed, unable};
+
+/// The decorator whose file can be read at run time.
+const READER: &str = "file.read";
+
+/// Whether the shell that runs the step can do its redirections.
+pub(super) fn is_plain(step: &Step) -> bool {
+    step.node == Node::Shell && step.arg("shell").is_none()
+}
+
+/// The file that a step behind `<` names.
+pub(super) fn reader(target: &Step) -> Option<&Arg> {
+    target.arg("path").filter(|_| target.node.is_decorator(READER))
+}
+
+/// A thread that carries a stream to what takes it.
+type Sink<'scope> = ScopedJoinHandle<'scope, (Box<dyn Pending>, io::Result<()>)>;
+
+/// What is connected to the streams of a step while it runs.
+struct Plumbing<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    ended: &'env Ended,
+    /// For a shell that does its redirections itself.
+    appended: Vec<ScriptPart>,
+    sinks: Vec<Sink<'scope>>,
+    detours: Vec<Detour<'scope>>,
+}
+
+impl<'p> Walk<'p> {
+    /// Does `work` with the streams of its step connected. What it does to directory and bindings
+    /// stays.
+    pub(super) fn redirected(
+        &'p self,
+        begun: &Begun<'p>,
+        here: &mut Here<'p>,
+        work: impl FnOnce(&mut Here<'p>, &[ScriptPart]) -> Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        let step = begun.step;
+        if step.redirects.is_empty() {
+            return work(here, &[]);
+        }
+        let ended = Ended::default();
+        let mut inner = here.clone();
+        let result = std::thread::scope(|scope| {
+            let (appended, sinks, detours) = (Vec::new(), Vec::new(), Vec::new());
+            let mut plumbing = Plumbing { scope, ended: &ended, appended, sinks, detours };
+            let connected = step
+                .redirects
+                .iter()
+                .try_for_each(|redirect| self.connect(begun, redirect, &mut inner, &mut plumbing));
+            let result = connected.and_then(|()| work(&mut inner, &plumbing.appended));
+            // The other ends see that nothing more comes.
+            inner.stdin = In::Nothing;
+            (inner.stdout, inner.stderr) = (Out::Shown, Out::Shown);
+            ended.set();
+            plumbing.close(step, result)
+        });
+        (here.directory, here.previous) = (inner.directory, inner.previous);
+        here.lets = inner.lets;
+        result
+    }
+
+    fn connect<'scope>(
+        &'p self,
+        begun: &Begun<'p>,
+        redirect: &'p Redirect,
+        inner: &mut Here<'p>,
+        plumbing: &mut Plumbing<'scope, '_>,
+    ) -> Result<(), Halt>
+    where
+        'p: 'scope,
+    {
+        let step = begun.step;
+        let values = Values { known: self.job.values, lets: Some(&inner.lets) };
+        let fail = |trouble| failed(step, 1, trouble);
+        match &redirect.target {
+            RedirectTarget::Shell(pieces) => {
+                let text = values.script(pieces).map_err(fail)?;
+                if is_plain(step) {
+                    plumbing.appended.push(ScriptPart::Text(" ".to_owned()));
+                    plumbing.appended.extend(trimmed(text));
+                    return Ok(());
+                }
+                let detour = Detour::open(self, begun, text, inner, plumbing.scope)?;
+                plumbing.detours.push(detour);
+            }
+            RedirectTarget::Step(target) => match redirect.operator.stream() {
+                Some((RedirectStream::In, _)) => {
+                    let path = reader(target).map(|path| values.data(path)).transpose();
+                    let path = path.map_err(fail)?.unwrap_or(Data::Null);
+                    let path = path.as_text().unwrap_or_default();
+                    let file = self.job.session.open(&inner.directory, path).map_err(fail)?;
+                    inner.stdin = In::of(file);
+                }
+                Some((stream, append)) => {
+                    self.sink(begun, target, stream, append, inner, plumbing)?;
+                }
+                None => return Err(bug(step, "a redirection has no stream".to_owned())),
+            },
+        }
+        Ok(())
+    }
+
+    fn sink<'scope>(
+        &'p self,
+        begun: &Begun<'p>,
+        target: &'p Step,
+        stream: RedirectStream,
+        append: bool,
+        inner: &mut Here<'p>,
+        plumbing: &mut Plumbing<'scope, '_>,
+    ) -> Result<(), Halt> {
+        let step = begun.step;
+        let name = target.node.path().unwrap_or_default();
+        let found = self.job.registry.get(name).and_then(|found| Some((found, found.sink?)));
+        let (descriptor, sink) =
+            found.ok_or_else(|| bug(step, format!("`@{name}` takes no output")))?;
+        let values = Values { known: self.job.values, lets: Some(&inner.lets) };
+        let mut inputs = inputs(target, descriptor, values).map_err(|it| failed(step, 1, it))?;
+        if let (true, Some(param)) = (append, descriptor.param("append")) {
+            inputs.args.insert(param.name, Input::Data(Data::Bool(true)));
+        }
+        let pending = sink.open(&inputs, &mut Actor::new(self, begun, inner, &[]))?;
+        let unable = |error: io::Error| unable(step, &error);
+        let (read, write) = opal_session::pipe().map_err(unable)?;
+        let stop = inner.stop.clone();
+        let pump = pump(plumbing.scope, read, pending, stop, plumbing.ended).map_err(unable)?;
+        plumbing.sinks.push(pump);
+        let write = Out::to(write);
+        if matches!(stream, RedirectStream::Out | RedirectStream::Both) {
+            inner.stdout = write.clone();
+        }
+        if matches!(stream, RedirectStream::Err | RedirectStream::Both) {
+            inner.stderr = write;
+        }
+        Ok(())
+    }
+}
+
+impl Plumbing<'_, '_> {
+    /// Waits until everything that was written has arrived. What a sink has is kept where all went
+    /// well.
+    fn close(self, step: &Step, mut result: Result<(), Halt>) -> Result<(), Halt> {
+        // What was connected last writes into what was connected before.
+        for detour in self.detours.into_iter().rev() {
+            let closed = detour.close(step);
+            result = result.and(closed);
+        }
+        let lost = || bug(step, "an output was lost".to_owned());
+        let mut kept = Vec::new();
+        for sink in self.sinks {
+            let (pending, copied) = sink.join().map_err(|_| lost())?;
+            // The step was cut short by this, whatever it ended with.
+            copied.map_err(|error| failed(step, NOT_WRITTEN, not_written(&error)))?;
+            kept.push(pending);
+        }
+        result?;
+        let keep = |pending: Box<dyn Pending>| pending.keep();
+        kept.into_iter().try_for_each(keep).map_err(|it| failed(step, NOT_WRITTEN, it))
+    }
+}
+
+/// Without the blanks in front of it.
+fn trimmed(mut text: Vec<ScriptPart>) -> Vec<ScriptPart> {
+    if let Some(ScriptPart::Text(first)) = text.first_mut() {
+        *first = first.trim_start().to_owned();
+    }
+    text
+}
+
+fn not_written(error: &io::Error) -> Trouble {
+    let message = format!("what the step printed could not be written: {}", error.kind());
+    Trouble::new(TroubleKind::Failed, message, "make room, or choose another place")
+}

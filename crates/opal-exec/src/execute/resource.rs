@@ -1,0 +1,324 @@
+//! Steps that describe a state: looked at, brought about where that is needed, and looked at again.
+//!
+//! A look here is cut off at every question to the machine once its time is over. A system call that
+//! never returns holds the step up, as it would hold up the action behind it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use opal_core::action::{Action, Halt, Stage, Why};
+use opal_core::decorator::{Capability, Descriptor, Returns};
+use opal_core::plan::Step;
+use opal_core::record::Kind;
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resource::{self, Described, Finding, Status};
+use opal_core::{Data, Secret, Type};
+
+use super::Walk;
+use super::call::Begun;
+use super::here::Here;
+use super::prepare::walk;
+use super::screen::lock;
+use super::stage::Actor;
+use super::walk::{failed, go_on};
+use crate::verify::{Direction, Look, Sight, details, limit, look};
+use opal_session::Place;
+use opal_session::stop::Stop;
+
+/// How long a look that is out of time has to end what it started.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What a machine has one of, and lets one change at a time.
+const SHARED: [Capability; 2] = [Capability::Packages, Capability::Users];
+
+/// What became of a resource, for those that depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is as described, or was brought about, or nobody can tell and its action succeeded.
+    Met,
+    Failed,
+    /// The time of what stands around it was over.
+    TimedOut,
+    /// It did not run, since something that it depends on has failed.
+    LeftOut,
+    /// It was not selected, and is missing or blocked.
+    Unselected(Status),
+}
+
+impl Fate {
+    fn words(fate: Option<Self>) -> Option<&'static str> {
+        match fate {
+            Some(Self::Met) => None,
+            Some(Self::Failed) => Some("failed"),
+            Some(Self::TimedOut) => Some("timed out"),
+            Some(Self::LeftOut) => Some("skipped"),
+            Some(Self::Unselected(Status::Missing)) => Some("missing, not selected"),
+            Some(Self::Unselected(_)) => Some("blocked, not selected"),
+            None => Some("not run"),
+        }
+    }
+}
+
+impl<'p> Walk<'p> {
+    pub(super) fn described(&self, step: &Step) -> Option<Described> {
+        resource::described(step, self.job.registry)
+    }
+
+    /// Notes what became of a step that others may depend on.
+    pub(super) fn note(&self, step: &'p Step, fate: Fate) {
+        if self.described(step).is_some()
+            && let Some(id) = resource::id(step, self.job.values)
+        {
+            lock(&self.fates).insert(id, fate);
+        }
+    }
+
+    /// Looks at what a step describes, and acts where that is not so yet.
+    pub(super) fn bring_about(
+        &'p self,
+        described: Described,
+        action: &dyn Action,
+        inputs: &Inputs,
+        actor: &mut Actor<'_, 'p>,
+    ) -> Result<Data, Halt> {
+        let step = actor.begun.step;
+        // Who looks at files and writes them waits for nobody, and is to be interrupted all the same.
+        actor.here.stop.attend();
+        if let Some(trouble) = self.unmet(&[step]) {
+            return Err(actor.fail(1, trouble));
+        }
+        let known = self.satisfied.get(&*step.path);
+        let seen = self.changed();
+        let before = match known.filter(|_| !self.has_acted.load(Ordering::SeqCst)) {
+            Some(known) => {
+                let (path, message) = (&*step.path, known.message.clone());
+                let status = Status::Satisfied;
+                self.tell(Kind::Verified { path, status, message, details: None }, actor.here)?;
+                status
+            }
+            None => {
+                let found = self.look(described, inputs, actor.begun, actor.here)?;
+                self.tell_found(step, &found, actor.here)?;
+                found.status
+            }
+        };
+        if before == Status::Satisfied {
+            self.keep((step, described), actor.here, seen, false);
+            actor.is_satisfied = true;
+            return Ok(nothing(described.descriptor));
+        }
+        let result = self.act_on(described, action, inputs, actor)?;
+        self.look_back(described, inputs, actor, before)?;
+        Ok(result)
+    }
+
+    /// Whether what was done has brought about what is described.
+    fn look_back(
+        &'p self,
+        described: Described,
+        inputs: &Inputs,
+        actor: &Actor<'_, 'p>,
+        before: Status,
+    ) -> Result<(), Halt> {
+        let (step, here, seen) = (actor.begun.step, &*actor.here, self.changed());
+        let found = match self.look(described, inputs, actor.begun, here) {
+            // What is done stays done, and a look that was cut off says nothing against it.
+            Err(Halt::Stopped(_)) => return Ok(()),
+            Ok(found) if found.status != Status::Satisfied && go_on(&here.stop).is_err() => {
+                return Ok(());
+            }
+            found => found?,
+        };
+        if (before, found.status) == (Status::Unknown, Status::Unknown) {
+            return Ok(());
+        }
+        self.tell_found(step, &found, here)?;
+        match found.status {
+            Status::Satisfied => {
+                self.keep((step, described), here, seen, true);
+                Ok(())
+            }
+            status => Err(actor.fail(
+                1,
+                not_reached(status, &details::shown(&found, self.job.vault, Direction::Change)),
+            )),
+        }
+    }
+
+    fn act_on(
+        &'p self,
+        described: Described,
+        action: &dyn Action,
+        inputs: &Inputs,
+        actor: &mut Actor<'_, 'p>,
+    ) -> Result<Data, Halt> {
+        let stop = actor.here.stop.clone();
+        go_on(&stop)?;
+        let shared = described.descriptor.capabilities.iter().any(|it| SHARED.contains(it));
+        self.has_acted.store(true, Ordering::SeqCst);
+        let _changing = self.changing();
+        let _alone = if shared { Some(self.alone.take(&stop)?) } else { None };
+        action.act(inputs, actor).map_err(|halt| match halt {
+            // What it says may be about having been stopped.
+            Halt::Failed(_) => go_on(&stop).err().unwrap_or(halt),
+            halt => halt,
+        })
+    }
+
+    fn look(
+        &'p self,
+        described: Described,
+        inputs: &Inputs,
+        begun: &Begun<'p>,
+        here: &Here<'p>,
+    ) -> Result<Finding, Halt> {
+        let spot = (&*here.directory, &*here.environment);
+        self.see(described, inputs, spot, &here.stop).or_else(|trouble| {
+            // What it says may be about having been stopped.
+            go_on(&here.stop)?;
+            let message = self.job.vault.scrub(&trouble.message);
+            let (path, status) = (&*begun.step.path, Status::Blocked);
+            self.tell(Kind::Verified { path, status, message, details: None }, here)?;
+            Err(failed(begun.step, 1, trouble))
+        })
+    }
+
+    /// One look, cut off in time.
+    pub(super) fn see(
+        &self,
+        described: Described,
+        inputs: &Inputs,
+        (directory, environment): (&Path, &BTreeMap<String, Secret>),
+        stop: &Stop,
+    ) -> Result<Finding, Trouble> {
+        let limit = limit(inputs, None);
+        let stop = stop.limited(limit.time, GRACE);
+        let place = Place { base: self.job.base, directory, environment, stop: &stop };
+        let verify = described.resource.verify;
+        let looked = look(self.job.session, &Look { verify, inputs, place, limit });
+        looked.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
+        looked.found
+    }
+
+    fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {
+        let Sight { message, details } = details::shown(found, self.job.vault, Direction::Change);
+        let (path, status) = (&*step.path, found.status);
+        self.tell(Kind::Verified { path, status, message, details }, here)
+    }
+
+    /// What steps depend on and is not met.
+    fn unmet(&self, steps: &[&Step]) -> Option<Trouble> {
+        let wanted = steps.iter().flat_map(|step| resource::depends_on(step, self.job.values));
+        let wanted: Vec<&str> = wanted.collect();
+        if wanted.is_empty() {
+            return None;
+        }
+        let fates = lock(&self.fates);
+        let mut unmet = Vec::new();
+        for id in wanted.into_iter().filter(|id| self.has_step(id)) {
+            if let Some(words) = Fate::words(fates.get(id).copied()) {
+                unmet.push(format!("{} ({words})", self.named(id)));
+            }
+        }
+        unmet.dedup();
+        (!unmet.is_empty()).then(|| prerequisites(&unmet.join(", ")))
+    }
+
+    /// Whether the plan has a step with this id: a condition may have left it out.
+    fn has_step(&self, id: &str) -> bool {
+        let ids = self.ids.get_or_init(|| {
+            let mut ids = BTreeSet::new();
+            walk(&self.job.plan.steps, &mut |step| ids.extend(resource::id(step, self.job.values)));
+            ids
+        });
+        ids.contains(id)
+    }
+
+    /// The name of the step with this id that all may see.
+    fn named(&self, id: &str) -> &'p str {
+        let mut found = None;
+        walk(&self.job.plan.steps, &mut |step| {
+            if found.is_none() && resource::id(step, self.job.values) == Some(id) {
+                found = Some(resource::name(self.job.plan, step));
+            }
+        });
+        found.unwrap_or("what it names")
+    }
+
+    /// Passes over branches that depend on one that has failed, and says why of each step.
+    pub(super) fn leave_out(&'p self, branch: &'p [Step], here: &Here<'p>) -> Result<(), Halt> {
+        let mut steps = Vec::new();
+        walk(branch, &mut |step| steps.push(step));
+        let described = steps.iter().copied().filter(|step| self.described(step).is_some());
+        // What stands in the branch itself has been left out with it.
+        let own: BTreeSet<&str> =
+            steps.iter().filter_map(|step| resource::id(step, self.job.values)).collect();
+        let waiting: Vec<&Step> = described
+            .filter(|step| {
+                let wanted = resource::depends_on(step, self.job.values);
+                wanted.iter().any(|id| !own.contains(id))
+            })
+            .collect();
+        let why = self.unmet(&waiting);
+        let why = why.map_or_else(
+            || "dependencies not satisfied: the branch of one has failed".to_owned(),
+            |trouble| trouble.message,
+        );
+        let why = self.job.vault.scrub(&why);
+        for step in steps.into_iter().filter(|step| super::from::is_leaf(step)) {
+            lock(&self.tally).skipped();
+            let (path, decorator) = (&*step.path, step.node.name());
+            self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
+        }
+        Ok(())
+    }
+
+    /// Those that are left out, before anybody asks why.
+    pub(super) fn note_left_out(&self, branch: &'p [Step]) {
+        walk(branch, &mut |step| self.note(step, Fate::LeftOut));
+    }
+}
+
+/// How a step ended, for those that depend on it.
+pub(super) fn fate(result: &Result<(), Halt>) -> Option<Fate> {
+    match result {
+        Ok(()) => Some(Fate::Met),
+        Err(Halt::Failed(_)) => Some(Fate::Failed),
+        Err(Halt::Stopped(Why::TimedOut)) => Some(Fate::TimedOut),
+        Err(Halt::Stopped(_) | Halt::Unrecorded) => None,
+    }
+}
+
+fn prerequisites(unmet: &str) -> Trouble {
+    let message = format!("dependencies not satisfied: {unmet}");
+    Trouble::new(TroubleKind::Failed, message, "see to what it depends on first")
+}
+
+fn not_reached(status: Status, found: &Sight) -> Trouble {
+    let (status, message) = (status.name(), found.message.text());
+    let message = format!("it was applied, and a look still says {status}: {message}");
+    let help = "something else changes it, or what it describes cannot be reached";
+    Trouble::new(TroubleKind::Failed, message, help)
+}
+
+/// What a step gives that had nothing to do.
+fn nothing(descriptor: &Descriptor) -> Data {
+    fn empty(ty: &Type) -> Data {
+        match ty {
+            Type::String => Data::text(""),
+            Type::Int => Data::Int(0),
+            Type::Bool => Data::Bool(false),
+            Type::Object(fields) => {
+                let fields = fields.iter().map(|it| (it.name.to_owned(), empty(&it.ty)));
+                Data::Map(fields.collect())
+            }
+            _ => Data::Null,
+        }
+    }
+    match &descriptor.returns {
+        Some(Returns { ty, .. }) => empty(ty),
+        None => Data::Null,
+    }
+}

@@ -1,0 +1,163 @@
+//! What the audience sees.
+//!
+//! Each branch of a `@parallel` has a screen of its own. Grouped, the first branch in plan order that
+//! has not ended is live: what it reports goes on to the screen around it, and from there to the
+//! audience. What the others report is held until it is their turn. Prefixed, every branch is live,
+//! and its steps carry its name.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use opal_core::record::{Branch, Event, Shown, Stream};
+
+use super::hold::{Hold, Item};
+use super::parallel::Watch;
+use opal_core::record::Closed;
+use opal_vault::witness::{Audience, Progress};
+
+/// The one audience, which is told one thing at a time.
+pub(super) struct Stalls<'p> {
+    audience: &'p dyn Audience,
+    turn: Mutex<()>,
+}
+
+pub(super) struct Screen<'p> {
+    stalls: Arc<Stalls<'p>>,
+    above: Option<Arc<Screen<'p>>>,
+    /// The branch that it is of, and those beside it.
+    branch: Option<(Arc<Watch<'p>>, usize)>,
+    /// The prefix of its lines.
+    label: Option<Branch>,
+    /// None where it is live.
+    held: Mutex<Option<Hold<'p>>>,
+    /// Something that was told while others were shown could not be held.
+    is_cut: AtomicBool,
+}
+
+impl<'p> Screen<'p> {
+    pub(super) fn new(audience: &'p dyn Audience) -> Arc<Self> {
+        let stalls = Arc::new(Stalls { audience, turn: Mutex::new(()) });
+        Arc::new(Self {
+            stalls,
+            above: None,
+            branch: None,
+            label: None,
+            held: Mutex::new(None),
+            is_cut: AtomicBool::new(false),
+        })
+    }
+
+    pub(super) fn of_branch(
+        self: &Arc<Self>,
+        watch: Arc<Watch<'p>>,
+        index: usize,
+        is_live: bool,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            label: watch.label(index).or_else(|| self.label.clone()),
+            stalls: Arc::clone(&self.stalls),
+            above: Some(Arc::clone(self)),
+            branch: Some((watch, index)),
+            held: Mutex::new((!is_live).then(Hold::default)),
+            is_cut: AtomicBool::new(false),
+        })
+    }
+
+    /// What the lines of its steps begin with, where branches are shown side by side.
+    pub(super) fn label(&self) -> Option<Branch> {
+        self.label.clone()
+    }
+
+    pub(super) fn event(&self, event: &Event<'p>) {
+        match &mut *lock(&self.held) {
+            Some(hold) => hold.event(event.clone()),
+            None => self.pass_event(event),
+        }
+    }
+
+    /// Tells it at once, whichever branch is shown.
+    pub(super) fn announce(&self, event: &Event<'p>) {
+        let _turn = lock(&self.stalls.turn);
+        self.stalls.audience.event(event);
+    }
+
+    pub(super) fn output(
+        &self,
+        number: u64,
+        stream: Stream,
+        bytes: &Shown<'_>,
+    ) -> Result<(), Closed> {
+        match &mut *lock(&self.held) {
+            Some(hold) => hold.output(number, stream, bytes).inspect_err(|_| {
+                self.is_cut.store(true, Ordering::SeqCst);
+            }),
+            None => self.pass_output(number, stream, bytes),
+        }
+    }
+
+    /// Whether something that was told here is lost.
+    pub(super) fn is_cut(&self) -> bool {
+        let is_cut = |above: &Arc<Self>| above.is_cut();
+        self.is_cut.load(Ordering::SeqCst) || self.above.as_ref().is_some_and(is_cut)
+    }
+
+    /// A step that runs a command has started: every `@parallel` around it shows it.
+    pub(super) fn at(&self, text: &Shown<'_>) {
+        if let Some((watch, index)) = &self.branch {
+            watch.at(*index, text);
+        }
+        if let Some(above) = &self.above {
+            above.at(text);
+        }
+    }
+
+    /// Only the outermost `@parallel` is watched: it tells of those inside by their steps.
+    pub(super) fn progress(&self, progress: &Progress<'_>) {
+        if self.branch.is_none() {
+            let _turn = lock(&self.stalls.turn);
+            self.stalls.audience.progress(progress);
+        }
+    }
+
+    /// Its turn has come: what was held is told, and all that follows goes on at once.
+    pub(super) fn go_live(&self) {
+        let mut held = lock(&self.held);
+        let Some(hold) = held.take() else { return };
+        // Whether anybody still reads, each step learns from its own writes.
+        hold.replay(|item| match item {
+            Item::Event(event) => self.pass_event(&event),
+            Item::Output(number, stream, bytes) => {
+                let _ = self.pass_output(number, stream, &bytes);
+            }
+        });
+    }
+
+    fn pass_event(&self, event: &Event<'p>) {
+        match &self.above {
+            Some(above) => above.event(event),
+            None => self.announce(event),
+        }
+    }
+
+    fn pass_output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {
+        match &self.above {
+            Some(above) => above.output(number, stream, bytes),
+            None => {
+                let _turn = lock(&self.stalls.turn);
+                self.stalls.audience.output(number, stream, bytes)
+            }
+        }
+    }
+}
+
+/// A branch that panicked holds nobody else up.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Screen<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").field("is_branch", &self.branch.is_some()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,341 @@
+//! What actions may do, with everything seen to that must hold for every step.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use opal_core::Secret;
+use opal_core::action::{
+    BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
+    Replace, Stage, Why,
+};
+use opal_core::files::Files;
+use opal_core::record::{Kind, Stream};
+use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
+use rustix::event::PollFlags;
+use zeroize::Zeroizing;
+
+use super::call::{Begun, TIMED_OUT};
+use super::here::{Here, In, Out};
+use super::screen::lock;
+use super::show::Show;
+use super::walk::{failed, go_on, unable};
+use super::{Late, Walk, command};
+use opal_session::stop::{Order, Stop};
+use opal_session::{Place, Taker};
+
+/// What a file that cannot be written ends a step with.
+pub(super) const NOT_WRITTEN: i32 = 74;
+
+/// What a shell says of a program that is there and cannot be started.
+const NOT_EXECUTED: i32 = 126;
+
+/// As what writes into a pipe that nobody reads: 128 and the number of `PIPE`.
+const BROKEN_PIPE: i32 = 141;
+
+/// How long a filter waits for more before it shows what it holds back.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// A step that acts, where it stands.
+pub(super) struct Actor<'h, 'p> {
+    pub(super) walk: &'p Walk<'p>,
+    pub(super) begun: &'h Begun<'p>,
+    pub(super) here: &'h mut Here<'p>,
+    /// Redirections as the shell writes them, to stand behind the step's command.
+    pub(super) appended: &'h [ScriptPart],
+    /// What the last command ended with.
+    pub(super) code: Option<i32>,
+    /// Whether it had values that may be too long for a single argument.
+    pub(super) has_long_values: bool,
+    /// Whether what it describes was there already.
+    pub(super) is_satisfied: bool,
+    /// Where the last command ended, where it can move, and what `cd -` goes back to from there.
+    pub(super) moved: Option<(PathBuf, Option<PathBuf>)>,
+    /// What a captured command said beside its output: shown once the output is known to be hidden.
+    pub(super) waiting: Zeroizing<Vec<u8>>,
+}
+
+impl<'h, 'p> Actor<'h, 'p> {
+    pub(super) fn new(
+        walk: &'p Walk<'p>,
+        begun: &'h Begun<'p>,
+        here: &'h mut Here<'p>,
+        appended: &'h [ScriptPart],
+    ) -> Self {
+        let waiting = Zeroizing::new(Vec::new());
+        Self {
+            walk,
+            begun,
+            here,
+            appended,
+            code: None,
+            has_long_values: false,
+            is_satisfied: false,
+            moved: None,
+            waiting,
+        }
+    }
+
+    /// What holds around a block or a command of the step.
+    pub(super) fn under(&self, under: &Conditions) -> Result<Here<'p>, Halt> {
+        let mut here = self.here.clone();
+        if let Some(directory) = &under.directory {
+            let session = self.walk.job.session;
+            let found = session.directory(&here.directory, &directory.path, directory.create);
+            here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
+            // Nobody has gone there with `cd`.
+            here.previous = None;
+        }
+        if let Some(name) = with_nul(&under.environment) {
+            let message = format!("`{name}` holds a NUL character, which no variable can");
+            let help = "remove it, or hand the data over in a file";
+            return Err(self.fail(1, Trouble::new(TroubleKind::Invalid, message, help)));
+        }
+        if !under.environment.is_empty() {
+            let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+            Arc::make_mut(&mut here.environment).extend(more);
+        }
+        here.limits = here.limits.tightened(under.limits);
+        if let Some((attempt, _)) = under.attempt {
+            here.attempt = attempt;
+        }
+        if let Some(limit) = under.limit {
+            here.stop = here.stop.limited(length(limit.duration), length(limit.grace));
+        }
+        Ok(here)
+    }
+
+    /// A stop by the limit of this step itself is its failure.
+    pub(super) fn timed<T>(
+        &self,
+        result: Result<T, Halt>,
+        under: &Conditions,
+        stop: &Stop,
+    ) -> Result<T, Halt> {
+        match (result, under.limit) {
+            (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
+                let path = &self.begun.step.path;
+                let late = self.walk.late(path);
+                if let Some(first) = late.first() {
+                    lock(&self.walk.tally).blamed.insert(path.clone(), first.step.clone());
+                }
+                let message = format!("timed out after {}{}", limit.duration, blamed(&late));
+                let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
+                Err(self.fail(TIMED_OUT, trouble))
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// Passes scrubbed bytes on until there are no more.
+    fn filter(&self, from: OwnedFd, mut to: Box<dyn Filtered + '_>) -> Result<(), Halt> {
+        let mut from = File::from(from);
+        let mut bytes = vec![0; 64 * 1024];
+        loop {
+            go_on(&self.here.stop)?;
+            let ready = [(from.as_fd(), PollFlags::IN)];
+            let ready = self.here.stop.wait(&ready, Some(IDLE), Order::GoOn);
+            if ready.first().is_none_or(|flags| flags.is_empty()) {
+                to.idle();
+                continue;
+            }
+            let count = from.read(&mut bytes).map_err(|error| unable(self.begun.step, &error))?;
+            if count == 0 {
+                to.finish();
+                return Ok(());
+            }
+            if !to.push(&bytes[..count]) {
+                let message = "nobody reads what it passes on";
+                let help = "let what stands behind it read to the end";
+                return Err(
+                    self.fail(BROKEN_PIPE, Trouble::new(TroubleKind::Failed, message, help))
+                );
+            }
+        }
+    }
+}
+
+/// Where filtered bytes go.
+trait Filtered {
+    /// False where nobody wants more.
+    fn push(&mut self, bytes: &[u8]) -> bool;
+    fn idle(&mut self);
+    fn finish(&mut self);
+}
+
+impl Filtered for Show<'_> {
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        self.take(Stream::Stdout, bytes).is_ok()
+    }
+
+    fn idle(&mut self) {
+        Taker::idle(self);
+    }
+
+    fn finish(&mut self) {
+        Show::finish(self);
+    }
+}
+
+/// A clean copy for a file or another command.
+struct Copy<'p> {
+    scrubber: opal_vault::Scrubber<'p>,
+    to: File,
+}
+
+impl Filtered for Copy<'_> {
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        self.to.write_all(self.scrubber.push(bytes).bytes()).is_ok()
+    }
+
+    fn idle(&mut self) {
+        let _ = self.to.write_all(self.scrubber.idle().bytes());
+    }
+
+    fn finish(&mut self) {
+        let _ = self.to.write_all(self.scrubber.finish().bytes());
+    }
+}
+
+impl Stage for Actor<'_, '_> {
+    fn block(&mut self, under: &Conditions) -> Result<(), Halt> {
+        let here = self.under(under)?;
+        if under.attempt.is_some_and(|(attempt, _)| attempt > 1) {
+            lock(&self.walk.tally).try_again(&self.begun.step.path);
+        }
+        let stop = here.stop.clone();
+        let result = self.walk.block(&self.begun.step.block, here);
+        self.timed(result, under, &stop)
+    }
+
+    fn branches(
+        &mut self,
+        most: Option<usize>,
+        on_failure: OnFailure,
+        output: Option<BranchOutput>,
+    ) -> Result<(), Halt> {
+        let output = self.walk.job.output.of_block(output);
+        self.walk.branches(self.begun.step, self.here, most, (on_failure, output))
+    }
+
+    fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
+        self.run(command)
+    }
+
+    fn is_captured(&self) -> bool {
+        self.begun.step.binding.is_some()
+    }
+
+    fn pause(&mut self, pause: &Pause) -> Result<(), Halt> {
+        let duration = length(pause.duration);
+        let Pause { attempt, of, code, .. } = *pause;
+        let path = &*self.begun.step.path;
+        let kind = Kind::Retrying { path, attempt, of, code, pause: duration };
+        self.walk.tell(kind, self.here)?;
+        let since = Instant::now();
+        loop {
+            go_on(&self.here.stop)?;
+            let left = duration.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                return Ok(());
+            }
+            let _ = self.here.stop.wait(&[], Some(left), Order::GoOn);
+        }
+    }
+
+    fn log(&mut self, level: Level, message: &Secret) -> Result<(), Halt> {
+        let message = self.walk.job.vault.scrub(message.expose());
+        self.walk.tell(Kind::Log { path: &self.begun.step.path, level, message }, self.here)
+    }
+
+    fn print(&mut self, text: &Secret) -> Result<(), Halt> {
+        let bytes = text.expose().as_bytes();
+        let written = match &self.here.stdout {
+            Out::Shown => {
+                let mut show = Show::new(self.walk, &self.here.screen, self.begun.number);
+                let taken = show.take(Stream::Stdout, bytes).is_ok();
+                show.finish();
+                taken
+            }
+            Out::To(fd) => {
+                let fd = fd.try_clone().map_err(|error| unable(self.begun.step, &error))?;
+                File::from(fd).write_all(bytes).is_ok()
+            }
+        };
+        if written { Ok(()) } else { Err(self.exit(BROKEN_PIPE)) }
+    }
+
+    fn pass_on(&mut self) -> Result<(), Halt> {
+        let In::From(from) = &self.here.stdin else { return Ok(()) };
+        let from = from.try_clone().map_err(|error| unable(self.begun.step, &error))?;
+        let to: Box<dyn Filtered> = match &self.here.stdout {
+            Out::Shown => Box::new(Show::new(self.walk, &self.here.screen, self.begun.number)),
+            Out::To(fd) => {
+                let to = fd.try_clone().map_err(|error| unable(self.begun.step, &error))?;
+                Box::new(Copy { scrubber: self.walk.job.vault.scrubber(), to: to.into() })
+            }
+        };
+        self.filter(from, to)
+    }
+
+    fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt> {
+        let session = self.walk.job.session;
+        let opened = session.replace(&self.here.directory, replace);
+        opened.map_err(|trouble| self.fail(NOT_WRITTEN, trouble))
+    }
+
+    fn probe(&self) -> Box<dyn Probe + '_> {
+        let job = self.walk.job;
+        let Here { directory, environment, stop, .. } = &*self.here;
+        job.session.probe(&Place { base: job.base, directory, environment, stop })
+    }
+
+    fn files(&self) -> &dyn Files {
+        self.walk.job.session.files()
+    }
+
+    fn random(&mut self) -> u64 {
+        RandomState::new().hash_one(self.begun.number)
+    }
+
+    fn exit(&self, code: i32) -> Halt {
+        let path = self.begun.step.path.clone();
+        let trouble = (code == NOT_EXECUTED && self.has_long_values).then(command::too_long);
+        Halt::Failed(Box::new(Failure::new(path, code, trouble)))
+    }
+
+    fn caught(&self) -> Option<Failure> {
+        self.here.caught.as_deref().cloned()
+    }
+
+    fn fail(&self, code: i32, trouble: Trouble) -> Halt {
+        failed(self.begun.step, code, trouble)
+    }
+}
+
+fn with_nul(environment: &BTreeMap<String, Secret>) -> Option<&str> {
+    let found = environment.iter().find(|(_, value)| value.expose().contains('\0'));
+    found.map(|(name, _)| name.as_str())
+}
+
+/// Negative lengths do not get here: the parameters' types see to that.
+fn length(duration: opal_core::Duration) -> Duration {
+    Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
+}
+
+/// `: `a` took too long`; nothing where it is the step itself.
+fn blamed(late: &[Late]) -> String {
+    const MOST: usize = 3;
+    let names: Vec<String> = late.iter().take(MOST).map(|it| format!("`{}`", it.name)).collect();
+    let names = names.join(", ");
+    match late.len() {
+        0 => String::new(),
+        1..=MOST => format!(": {names} took too long"),
+        count => format!(": {names} and {} more took too long", count - MOST),
+    }
+}

@@ -1,0 +1,183 @@
+//! Arguments of a plan to values: from those beside the plan, and from what earlier steps gave.
+
+use std::collections::BTreeMap;
+
+use opal_core::context::{Context, Place};
+use opal_core::placeholder::scalar_text;
+use opal_core::plan::{Arg, Handle, Key, Piece};
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::script::{Refusal, admit};
+use opal_core::{Data, Secret};
+use zeroize::Zeroizing;
+
+use super::lets::{Lets, written};
+use opal_core::shell::refused;
+use opal_core::shell::stand_in;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Values<'a> {
+    pub(super) known: &'a BTreeMap<Key, Data>,
+    /// None before anything has run: then every run-time value is a stand-in.
+    pub(super) lets: Option<&'a Lets>,
+}
+
+impl<'a> Values<'a> {
+    /// As long as nothing has run.
+    pub(crate) fn before(known: &'a BTreeMap<Key, Data>) -> Self {
+        Self { known, lets: None }
+    }
+
+    pub(super) fn data(&self, arg: &Arg) -> Result<Data, Trouble> {
+        self.at(arg, Context::new(Place::Quoted))
+    }
+
+    fn at(&self, arg: &Arg, place: Context) -> Result<Data, Trouble> {
+        Ok(match arg {
+            Arg::Const(value) => Data::from(value),
+            Arg::Value(key) => self.known.get(key).cloned().ok_or_else(|| {
+                let message = format!("there is no value for `{key}`");
+                Trouble::new(TroubleKind::Missing, message, "plan again")
+            })?,
+            Arg::Handle(handle) => match self.lets {
+                Some(lets) => lets.get(handle)?,
+                None => stand_in(place),
+            },
+            Arg::Text(pieces) => Data::Text(self.text(pieces)?),
+            Arg::Array(items) => {
+                Data::Array(items.iter().map(|item| self.data(item)).collect::<Result<_, _>>()?)
+            }
+            Arg::Map(fields) => {
+                let fields = fields.iter().map(|(key, arg)| Ok((key.clone(), self.data(arg)?)));
+                Data::Map(fields.collect::<Result<_, Trouble>>()?)
+            }
+            // Where it matters, whoever asks has seen that the step is left open.
+            Arg::Deferred(_) if self.lets.is_none() => stand_in(place),
+            Arg::Deferred(_) | Arg::Shell(_) => {
+                return Err(Trouble::new(
+                    TroubleKind::Invalid,
+                    "the plan leaves a value open that is needed here",
+                    "plan again with `--resolve`",
+                ));
+            }
+        })
+    }
+
+    /// Text that is no command.
+    fn text(&self, pieces: &[Piece]) -> Result<Secret, Trouble> {
+        let mut text = Zeroizing::new(String::new());
+        for piece in pieces {
+            match piece {
+                Piece::Text(constant) => text.push_str(constant),
+                Piece::Data { arg, .. } | Piece::Raw(arg) => {
+                    text.push_str(&self.scalar(arg)?);
+                }
+            }
+        }
+        Ok(Secret::new(text.as_str()))
+    }
+
+    fn scalar(&self, arg: &Arg) -> Result<Zeroizing<String>, Trouble> {
+        let data = self.data(arg)?;
+        if let Some(handle) = handle(arg) {
+            in_text(&data, handle)?;
+        }
+        Ok(scalar_text(&data))
+    }
+
+    /// Text of the shell, with the values in it as data.
+    pub(super) fn script(&self, pieces: &[Piece]) -> Result<Vec<ScriptPart>, Trouble> {
+        let part = |piece: &Piece| {
+            Ok(match piece {
+                Piece::Text(text) => ScriptPart::Text(text.to_string()),
+                Piece::Data { arg, place } => {
+                    let data = self.at(arg, *place)?;
+                    // What was known to the planner it has judged.
+                    let place = match (leading(arg), self.lets) {
+                        (Some(handle), Some(_)) => {
+                            fits(&data, *place, handle)?;
+                            *place
+                        }
+                        _ if matches!(arg, Arg::Const(_)) => place.constant(),
+                        _ => place.after_dashes(true),
+                    };
+                    ScriptPart::Data(data, place)
+                }
+                Piece::Raw(arg) => ScriptPart::Raw(Secret::new(self.scalar(arg)?.as_str())),
+            })
+        };
+        pieces.iter().map(part).collect()
+    }
+}
+
+fn handle(arg: &Arg) -> Option<&Handle> {
+    match arg {
+        Arg::Handle(handle) => Some(handle),
+        _ => None,
+    }
+}
+
+/// The run-time value that the text of an argument begins with.
+fn leading(arg: &Arg) -> Option<&Handle> {
+    match arg {
+        Arg::Text(pieces) => match pieces.first()? {
+            Piece::Data { arg, .. } => leading(arg),
+            Piece::Text(_) | Piece::Raw(_) => None,
+        },
+        arg => handle(arg),
+    }
+}
+
+/// Whether any run-time value is in it.
+pub(crate) fn is_open(arg: &Arg) -> bool {
+    match arg {
+        Arg::Handle(_) => true,
+        Arg::Text(pieces) | Arg::Shell(pieces) => pieces.iter().any(|piece| match piece {
+            Piece::Text(_) => false,
+            Piece::Data { arg, .. } | Piece::Raw(arg) => is_open(arg),
+        }),
+        Arg::Array(items) => items.iter().any(is_open),
+        Arg::Map(fields) => fields.values().any(is_open),
+        Arg::Const(_) | Arg::Value(_) | Arg::Deferred(_) => false,
+    }
+}
+
+/// The rule for a value in shell text, for one that the planner could not see.
+fn fits(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
+    let name = written(&handle.name, &handle.access);
+    let whole = written(&handle.name, &[]);
+    match admit(place, data) {
+        Ok(_) => Ok(()),
+        Err(Refusal::Null | Refusal::Collection(_) | Refusal::Nul) => in_text(data, handle),
+        Err(Refusal::LeadingDash) => {
+            let mut trouble = refused(&Refusal::LeadingDash, &name, &format!("@{name}"));
+            trouble.help[0] = format!("put `--` before it: `rm -- @{name}`");
+            trouble.help[1] = format!(
+                "where it is meant to be an option, say so: `@{whole}(dash=true){}`",
+                &name[whole.len()..]
+            );
+            Err(trouble)
+        }
+        Err(refusal) => Err(refused(&refusal, &name, &format!("@{name}"))),
+    }
+}
+
+fn in_text(data: &Data, handle: &Handle) -> Result<(), Trouble> {
+    let name = || written(&handle.name, &handle.access);
+    let (message, help) = match data {
+        Data::Null => (
+            format!("FieldAccessError: `{}` is null, which has no text", name()),
+            "the step that gave it left this out",
+        ),
+        Data::Array(_) | Data::Map(_) => {
+            let kind = data.type_of().with_article();
+            let message = format!("`{}` is {kind}, which has no one form inside text", name());
+            (message, "name one of its parts: `.FIELD`, `[0]`")
+        }
+        Data::Text(text) if text.expose().contains('\0') => (
+            format!("`{}` holds a NUL character, which no command can take", name()),
+            "remove it, or hand the data over in a file",
+        ),
+        _ => return Ok(()),
+    };
+    Err(Trouble::new(TroubleKind::Invalid, message, help))
+}

@@ -1,0 +1,208 @@
+//! Blocks and constructs, in the order of the plan.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use opal_core::action::{Failure, Halt, Limits, Why};
+use opal_core::plan::{Node, Step};
+use opal_core::record::{Event, Kind};
+use opal_core::resolver::{Trouble, TroubleKind};
+
+use super::Walk;
+use super::here::{Here, In, Out};
+use super::lets::Lets;
+use super::screen::{Screen, lock};
+use opal_session::stop::{Order, Stop};
+
+/// What a bug of opal's own ends with.
+pub(super) const BUG: i32 = 70;
+
+impl<'p> Walk<'p> {
+    pub(super) fn run(&'p self) -> Result<(), Halt> {
+        let job = self.job;
+        let here = Here {
+            directory: job.start.into(),
+            previous: None,
+            environment: Arc::new(BTreeMap::new()),
+            lets: Lets::default(),
+            attempt: 1,
+            stop: job.stop.clone(),
+            stdin: if job.stdin { In::Own } else { In::Nothing },
+            stdout: Out::Shown,
+            stderr: Out::Shown,
+            screen: Screen::new(job.audience),
+            has_place: false,
+            limits: Limits::default(),
+            is_cleaning: false,
+            caught: None,
+            entering: None,
+        };
+        self.block(&job.plan.steps, here)
+    }
+
+    /// The steps of a block, one after the other, up to the first that fails.
+    pub(super) fn block(&'p self, steps: &'p [Step], mut here: Here<'p>) -> Result<(), Halt> {
+        steps.iter().try_for_each(|step| self.step(step, &mut here))
+    }
+
+    pub(super) fn step(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+        if self.from.skips(step) {
+            return self.skip(step, here);
+        }
+        self.from.reach(step);
+        if self.is_unselected(step) {
+            return self.pass_over(step, here);
+        }
+        match &step.node {
+            Node::If | Node::When | Node::For | Node::While | Node::Iteration | Node::Block => {
+                self.block(&step.block, here.clone())
+            }
+            Node::Try => self.try_(step, here),
+            Node::Chain => self.chain(step, here),
+            // Checked while planning.
+            Node::Require => Ok(()),
+            Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
+            node @ (Node::Catch | Node::Finally | Node::Branch) => {
+                Err(bug(step, format!("`{node}` cannot be run")))
+            }
+        }
+    }
+
+    fn try_(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
+        go_on(&here.stop)?;
+        self.check_record(here)?;
+        let clause = |node| step.block.iter().find(|inner| inner.node == node);
+        let is_body = |inner: &&Step| !matches!(inner.node, Node::Catch | Node::Finally);
+        let body = &step.block[..step.block.iter().take_while(is_body).count()];
+        let mut result = match clause(Node::Catch) {
+            Some(catch) if self.from.begins_in(catch) => {
+                body.iter().try_for_each(|step| self.skip(step, &mut here.clone()))?;
+                self.from.reach(catch);
+                self.block(&catch.block, here.clone())
+            }
+            catch => match (self.block(body, here.clone()), catch) {
+                (Err(Halt::Failed(failure)), Some(catch)) => {
+                    self.tell(
+                        Kind::Caught { path: self.path(&failure), code: failure.code },
+                        here,
+                    )?;
+                    let caught = Some(Arc::from(failure));
+                    let dealt = self.block(&catch.block, Here { caught, ..here.clone() });
+                    if dealt.is_ok() {
+                        lock(&self.tally).caught(&step.path);
+                    }
+                    dealt
+                }
+                (result, _) => result,
+            },
+        };
+        if let Some(finally) = clause(Node::Finally) {
+            result = self.finally(finally, here, result);
+        }
+        result
+    }
+
+    /// Cleans up whatever happened, unless nothing may start any more.
+    fn finally(
+        &'p self,
+        finally: &'p Step,
+        here: &Here<'p>,
+        result: Result<(), Halt>,
+    ) -> Result<(), Halt> {
+        if here.stop.order() == Order::Kill {
+            return result;
+        }
+        if let Some(why) = self.job.stop.why()
+            && result.is_err()
+        {
+            self.say_cleaning_up(why, here);
+        }
+        self.from.reach(finally);
+        let cleaning = Here { stop: here.stop.deaf(), is_cleaning: true, ..here.clone() };
+        match (result, self.block(&finally.block, cleaning)) {
+            // The first failure is what the step failed with, and decides the exit code.
+            (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
+                first.join(*second);
+                Err(Halt::Failed(first))
+            }
+            (Err(first), Ok(()) | Err(Halt::Failed(_))) => Err(first),
+            (_, cleaned) => cleaned,
+        }
+    }
+
+    fn say_cleaning_up(&self, why: Why, here: &Here<'p>) {
+        if self.is_cleaning.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let why = match why {
+            Why::Signal(2) => "interrupted",
+            Why::Signal(_) => "told to end",
+            Why::TimedOut => "timed out",
+            Why::Cancelled => "cancelled",
+        };
+        // About the run as a whole, so it waits for no branch.
+        here.screen.announce(&self.record(Kind::CleaningUp { why }).0);
+    }
+
+    /// Tells the record, then those who watch.
+    pub(super) fn tell(&self, kind: Kind<'p>, here: &Here<'p>) -> Result<(), Halt> {
+        let (event, recorded) = self.record(kind);
+        if !here.is_cleaning {
+            recorded?;
+        }
+        here.screen.event(&event);
+        Ok(())
+    }
+
+    /// The event, and whether the record has it.
+    pub(super) fn record(&self, kind: Kind<'p>) -> (Event<'p>, Result<(), Halt>) {
+        let event = Event { at: (self.job.clock)(), kind };
+        let recorded = self.job.recorder.event(&event).map_err(|_| {
+            self.lose_record();
+            Halt::Unrecorded
+        });
+        (event, recorded)
+    }
+
+    /// Hides every value in what a session or an action has to say about a failure.
+    pub(super) fn hidden(&self, mut halt: Halt) -> Halt {
+        if let Halt::Failed(failure) = &mut halt
+            && let Some(trouble) = &mut failure.trouble
+        {
+            let hide = |text: &mut String| {
+                *text = self.job.vault.scrub(text).text().into_owned();
+            };
+            hide(&mut trouble.message);
+            trouble.help.iter_mut().for_each(hide);
+        }
+        halt
+    }
+}
+
+/// Whether work may start.
+pub(super) fn go_on(stop: &Stop) -> Result<(), Halt> {
+    match stop.order() {
+        Order::GoOn => Ok(()),
+        Order::End { why, .. } => Err(Halt::Stopped(why)),
+        // The order to kill comes from a second signal.
+        Order::Kill => Err(Halt::Stopped(stop.why().unwrap_or(Why::Signal(9)))),
+    }
+}
+
+pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
+    Halt::Failed(Box::new(Failure::new(step.path.clone(), code, Some(trouble))))
+}
+
+/// What could not be done with a descriptor or a thread.
+pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
+    let message = format!("the step cannot be connected: {}", error.kind());
+    let help = "close programs that hold many files, or run fewer steps at a time";
+    failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
+}
+
+/// Something that the planner or [`super::prepare`] should have seen.
+pub(super) fn bug(step: &Step, message: String) -> Halt {
+    let help = "this is a bug in opal: please report it";
+    failed(step, BUG, Trouble::new(TroubleKind::Failed, message, help))
+}

@@ -1,0 +1,11 @@
+//! Running a plan, and verifying the resources that it describes.
+//!
+//! | what | where |
+//! |---|---|
+//! | running a plan | [`execute`] |
+//! | verifying its resources, without any effect | [`verify`] |
+//!
+//! Deliberately not here: the planner and the syntax. A plan comes as `opal_core::plan` has it.
+
+pub mod execute;
+pub mod verify;

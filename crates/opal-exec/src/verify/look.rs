@@ -1,0 +1,82 @@
+//! One look at one resource, cut off in time.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use opal_core::Data;
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resource::{Finding, Status, Verify};
+
+use super::USUAL_TIMEOUT;
+use super::watched::{Variable, Watched};
+use opal_session::{Place, Session};
+
+/// What is looked at, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look<'a> {
+    pub(crate) verify: &'static dyn Verify,
+    pub(crate) inputs: &'a Inputs,
+    /// Its stop ends with the time.
+    pub(crate) place: Place<'a>,
+    /// For the words only.
+    pub(crate) limit: Limit,
+}
+
+/// How long a look may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) time: Duration,
+    /// Whether it is that of all looks, whatever their steps say.
+    is_of_all: bool,
+}
+
+/// What a look has found, and what it has read for it.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    pub(crate) found: Result<Finding, Trouble>,
+    /// To be hidden before anything of it is shown.
+    pub(crate) read: Vec<Variable>,
+}
+
+/// How long a look with these arguments may take.
+pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Limit {
+    let own = match inputs.data("verify_timeout") {
+        Some(Data::Duration(own)) => {
+            Some(Duration::from_nanos(own.as_nanos().max(0).unsigned_abs()))
+        }
+        _ => None,
+    };
+    Limit { time: of_all.or(own).unwrap_or(USUAL_TIMEOUT), is_of_all: of_all.is_some() }
+}
+
+/// Looks. Every question to the machine is refused once the time is over; only a system call that
+/// never returns holds this up.
+pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
+    let stop = look.place.stop;
+    let probe = Watched::new(session.probe(&look.place), stop);
+    let found = catch_unwind(AssertUnwindSafe(|| look.verify.verify(look.inputs, &probe)));
+    let found = match found {
+        Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(look.limit)),
+        Ok(Ok(Finding { status: Status::Blocked, .. })) => {
+            Err(bug("the look says blocked, and not why"))
+        }
+        Ok(found) => found,
+        Err(_) => Err(bug("the look panicked")),
+    };
+    Looked { found, read: probe.into_read() }
+}
+
+pub(super) fn out_of_time(limit: Limit) -> Trouble {
+    let time = i64::try_from(limit.time.as_nanos()).unwrap_or(i64::MAX);
+    let message = format!("did not answer within {}", opal_core::Duration::from_nanos(time));
+    // In an apply, `--timeout` is the time of the whole run.
+    let help = match limit.is_of_all {
+        true => "give all of them more time with `--timeout`",
+        false => "give it more time with `verify_timeout`",
+    };
+    Trouble::new(TroubleKind::TimedOut, message, help)
+}
+
+fn bug(message: &str) -> Trouble {
+    Trouble::new(TroubleKind::Failed, message, "this is a bug: please report it")
+}

@@ -1,0 +1,146 @@
+//! A stage on which nothing happens: it shows what would hold for the steps of a block.
+
+use std::sync::Arc;
+
+use opal_core::Secret;
+use opal_core::action::{
+    BranchOutput, Command, Completed, Conditions, Failure, Halt, Level, OnFailure, Pause, Pending,
+    Replace, Stage,
+};
+use opal_core::files::{Attributes, Existing, Files};
+use opal_core::plan::Step;
+use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use std::path::Path;
+
+use super::rehearse::{Here, Rehearsal};
+use opal_session::Place;
+
+pub(super) struct Pretend<'r, 'p> {
+    pub(super) rehearsal: &'r mut Rehearsal<'p>,
+    pub(super) step: &'p Step,
+    pub(super) here: &'r Here,
+    /// Whether the block has been gone through: once is enough.
+    pub(super) is_walked: bool,
+}
+
+impl Pretend<'_, '_> {
+    fn walk(&mut self, under: &Conditions) {
+        if std::mem::replace(&mut self.is_walked, true) {
+            return;
+        }
+        let mut here = self.here.clone();
+        if let Some(directory) = &under.directory {
+            self.rehearsal.go(&mut here, &directory.path);
+        }
+        if !under.environment.is_empty() {
+            let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+            Arc::make_mut(&mut here.spot.environment).extend(more);
+        }
+        self.rehearsal.block(&self.step.block, here);
+    }
+}
+
+impl Stage for Pretend<'_, '_> {
+    fn block(&mut self, under: &Conditions) -> Result<(), Halt> {
+        self.walk(under);
+        Ok(())
+    }
+
+    fn branches(
+        &mut self,
+        _: Option<usize>,
+        _: OnFailure,
+        _: Option<BranchOutput>,
+    ) -> Result<(), Halt> {
+        self.walk(&Conditions::default());
+        Ok(())
+    }
+
+    fn command(&mut self, _: &Command<'_>) -> Result<Completed, Halt> {
+        Ok(Completed { code: 0, stdout: Secret::new(""), stderr: Secret::new("") })
+    }
+
+    fn is_captured(&self) -> bool {
+        self.step.binding.is_some()
+    }
+
+    fn pause(&mut self, _: &Pause) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn log(&mut self, _: Level, _: &Secret) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn print(&mut self, _: &Secret) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn replace(&mut self, _: &Replace<'_>) -> Result<Box<dyn Pending>, Halt> {
+        Err(self.fail(1, refused()))
+    }
+
+    fn probe(&self) -> Box<dyn Probe + '_> {
+        let survey = &self.rehearsal.survey;
+        let (directory, environment) = (&self.here.spot.directory, &self.here.spot.environment);
+        let place = Place { base: survey.base, directory, environment, stop: survey.stop };
+        survey.session.probe(&place)
+    }
+
+    fn files(&self) -> &dyn Files {
+        &Untouched
+    }
+
+    fn random(&mut self) -> u64 {
+        0
+    }
+
+    fn exit(&self, code: i32) -> Halt {
+        Halt::Failed(Box::new(Failure::new(self.step.path.clone(), code, None)))
+    }
+
+    fn caught(&self) -> Option<Failure> {
+        None
+    }
+
+    fn fail(&self, code: i32, trouble: Trouble) -> Halt {
+        Halt::Failed(Box::new(Failure::new(self.step.path.clone(), code, Some(trouble))))
+    }
+}
+
+/// Files that nobody changes while they are only looked at.
+struct Untouched;
+
+fn refused() -> Trouble {
+    Trouble::new(TroubleKind::Denied, "nothing is changed while looking", "run the plan")
+}
+
+impl Files for Untouched {
+    fn write(&self, _: &Path, _: &Attributes, _: Existing) -> Result<Box<dyn Pending>, Trouble> {
+        Err(refused())
+    }
+
+    fn make_directory(&self, _: &Path, _: &Attributes) -> Result<(), Trouble> {
+        Err(refused())
+    }
+
+    fn make_link(&self, _: &Path, _: &Path, _: bool) -> Result<(), Trouble> {
+        Err(refused())
+    }
+
+    fn set(&self, _: &Path, _: &Attributes) -> Result<(), Trouble> {
+        Err(refused())
+    }
+
+    fn remove(&self, _: &Path, _: bool) -> Result<(), Trouble> {
+        Err(refused())
+    }
+
+    fn within<'f>(&'f self, _: &Path) -> Result<Box<dyn Files + 'f>, Trouble> {
+        Err(refused())
+    }
+}

@@ -1,0 +1,208 @@
+//! Where the resources of a plan stand: their directories and environments, as far as they are known
+//! without running anything.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use opal_core::Secret;
+use opal_core::decorator::Descriptor;
+use opal_core::plan::{Node, Step};
+use opal_core::resolver::{Inputs, Trouble};
+use opal_core::resource::{Described, described};
+
+use super::Survey;
+use super::look::{limit, out_of_time};
+use super::pretend::Pretend;
+use crate::execute::{Values, inputs, is_open, moves};
+use opal_core::shell::Movement;
+use opal_session::stop::Order;
+
+/// A resource of the plan.
+#[derive(Debug)]
+pub(super) struct Found<'p> {
+    pub(super) step: &'p Step,
+    pub(super) described: Described,
+    /// Where it is looked at from, or why nobody can tell.
+    pub(super) spot: Result<Spot, Arc<str>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    pub(super) directory: Arc<Path>,
+    pub(super) environment: Arc<BTreeMap<String, Secret>>,
+}
+
+/// What holds where a step stands.
+#[derive(Clone, Debug)]
+pub(super) struct Here {
+    pub(super) spot: Spot,
+    /// Why the directory is not known.
+    pub(super) adrift: Option<Arc<str>>,
+    /// Why nothing is known.
+    pub(super) lost: Option<Arc<str>>,
+}
+
+const ONLY_THEN: &str = "only looked at when the run gets there";
+const LEFT_OPEN: &str = "it uses a value that a quick plan leaves open";
+const UNDECIDED: &str = "whether it runs depends on a value that a quick plan leaves open";
+
+/// How often it is asked whether all of it is to stop.
+const TICK: Duration = Duration::from_millis(20);
+
+/// Every resource, in the order of the plan.
+pub(super) fn rehearse<'p>(survey: &Survey<'p>) -> Vec<Found<'p>> {
+    let mut rehearsal = Rehearsal { survey: *survey, found: Vec::new(), silent: None };
+    let spot = Spot { directory: survey.start.into(), environment: Arc::default() };
+    rehearsal.block(&survey.plan.steps, Here { spot, adrift: None, lost: None });
+    rehearsal.found
+}
+
+#[derive(Debug)]
+pub(super) struct Rehearsal<'p> {
+    pub(super) survey: Survey<'p>,
+    found: Vec<Found<'p>>,
+    /// A directory has not answered in time: no other one is waited for.
+    silent: Option<Trouble>,
+}
+
+impl<'p> Rehearsal<'p> {
+    pub(super) fn block(&mut self, steps: &'p [Step], mut here: Here) {
+        steps.iter().for_each(|step| self.step(step, &mut here));
+    }
+
+    fn step(&mut self, step: &'p Step, here: &mut Here) {
+        match step.node {
+            Node::Chain => step.block.iter().for_each(|operand| self.step(operand, here)),
+            Node::Try => self.r#try(step, here),
+            Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
+            _ if step.is_left_open() => self.lost(&step.block, here, UNDECIDED.into()),
+            _ => self.block(&step.block, here.clone()),
+        }
+    }
+
+    fn r#try(&mut self, step: &'p Step, here: &Here) {
+        let mut inner = here.clone();
+        for step in &step.block {
+            match step.node {
+                Node::Catch | Node::Finally => self.lost(&step.block, here, ONLY_THEN.into()),
+                _ => self.step(step, &mut inner),
+            }
+        }
+    }
+
+    fn lost(&mut self, steps: &'p [Step], here: &Here, why: Arc<str>) {
+        let lost = here.lost.clone().or(Some(why));
+        self.block(steps, Here { lost, ..here.clone() });
+    }
+
+    fn call(&mut self, step: &'p Step, here: &mut Here) {
+        let registry = self.survey.registry;
+        if let Some(described) = described(step, registry) {
+            let spot = match here.seen_by(described.descriptor) {
+                Ok(_) if step.is_left_open() => Err(LEFT_OPEN.into()),
+                spot => spot,
+            };
+            self.found.push(Found { step, described, spot });
+        }
+        let descriptor = step.node.path().and_then(|path| registry.get(path));
+        match descriptor {
+            Some(descriptor) if !step.block.is_empty() => self.wrapper(step, descriptor, here),
+            _ => self.follow(step, here),
+        }
+    }
+
+    /// Lets what stands around a block act, on a stage on which nothing happens.
+    fn wrapper(&mut self, step: &'p Step, descriptor: &'static Descriptor, here: &Here) {
+        let open = match step.args.iter().any(|(_, arg)| is_open(arg)) {
+            true => Some("only the run will give"),
+            false => step.is_left_open().then_some("a quick plan leaves open"),
+        };
+        if let Some(open) = open {
+            let why = format!("`{}` around it uses a value that {open}", step.node);
+            return self.lost(&step.block, here, why.into());
+        }
+        let inputs = inputs(step, descriptor, Values::before(self.survey.values));
+        let is_walked = match (inputs, descriptor.action) {
+            (Ok(inputs), Some(action)) => {
+                let mut stage = Pretend { rehearsal: self, step, here, is_walked: false };
+                // How it ends says nothing: what happens in its block is not tried.
+                let _ = action.act(&inputs, &mut stage);
+                stage.is_walked
+            }
+            _ => false,
+        };
+        if !is_walked {
+            self.lost(&step.block, here, ONLY_THEN.into());
+        }
+    }
+
+    /// Goes where a command would go.
+    fn follow(&mut self, step: &Step, here: &mut Here) {
+        let values = Values::before(self.survey.values);
+        let is_certain = described(step, self.survey.registry).is_none()
+            && !step.is_left_open()
+            && !step.args.iter().any(|(_, arg)| is_open(arg));
+        match moves(step, values) {
+            Ok(Movement::Stays) => {}
+            Ok(Movement::Only(to)) if is_certain => self.go(here, to.expose()),
+            _ => here.adrift = Some(format!("`{}` may change the directory", step.path).into()),
+        }
+    }
+
+    /// Goes to a directory as steps name it.
+    pub(super) fn go(&mut self, here: &mut Here, to: &str) {
+        if here.adrift.is_some() && !to.starts_with(['/', '~']) {
+            return;
+        }
+        match self.directory(&here.spot.directory, to) {
+            Ok(directory) => {
+                here.spot.directory = directory.into();
+                here.adrift = None;
+            }
+            Err(trouble) => here.adrift = Some(trouble.message.into()),
+        }
+    }
+
+    /// A directory as a thread of its own finds it: it may be on a server that is gone, and is left
+    /// behind then as a look is.
+    fn directory(&mut self, from: &Arc<Path>, to: &str) -> Result<PathBuf, Trouble> {
+        if let Some(trouble) = &self.silent {
+            return Err(trouble.clone());
+        }
+        let Survey { stop, timeout, session, .. } = self.survey;
+        let limit = limit(&Inputs::default(), timeout);
+        let (tell, told) = channel();
+        let (session, from, to) = (Arc::clone(session), Arc::clone(from), to.to_owned());
+        // Where the system has no thread to spare, nobody tells.
+        let _ =
+            thread::Builder::new().spawn(move || tell.send(session.directory(&from, &to, false)));
+        let since = Instant::now();
+        while since.elapsed() < limit.time && stop.order() == Order::GoOn {
+            match told.recv_timeout(TICK) {
+                Ok(found) => return found,
+                Err(RecvTimeoutError::Timeout) => stop.attend(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Err(self.silent.insert(out_of_time(limit)).clone())
+    }
+}
+
+impl Here {
+    /// Where a resource is looked at from. Text of the shell means something only in its directory;
+    /// all others name their things whole, or from beside the source.
+    fn seen_by(&self, descriptor: &Descriptor) -> Result<Spot, Arc<str>> {
+        let runs_text = descriptor.params.iter().any(|param| param.shell);
+        match (&self.lost, &self.adrift) {
+            (Some(why), _) => Err(Arc::clone(why)),
+            (None, Some(why)) if runs_text => {
+                Err(format!("the directory it runs in is not known: {why}").into())
+            }
+            _ => Ok(self.spot.clone()),
+        }
+    }
+}

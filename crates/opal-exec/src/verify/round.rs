@@ -1,0 +1,368 @@
+//! One round through the resources of a plan: what is looked at next, and what was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use opal_core::action::Why;
+use opal_core::hash::Digest;
+use opal_core::placeholder::Placeholder;
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resource::{self, Blocked, Finding, Refusal, Status, Verification};
+use opal_core::{Data, Secret};
+
+use super::crew::{Crew, Task};
+use super::details::{self, Sight};
+use super::look::{Limit, Looked, limit, out_of_time};
+use super::rehearse::Found;
+use super::{MAX_JOBS, Progress, Survey};
+use crate::execute::{Unready, Values, inputs, is_open};
+use opal_session::stop::{Order, Stop};
+
+/// How long a look that was told to end has for it: it may have to end what it started.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often it is asked whether all of it is to stop.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What the digest of a difference is made under.
+const DETAILS: &str = "resource details";
+
+pub(super) struct Round<'r, 'p> {
+    survey: &'r Survey<'p>,
+    base: Arc<Path>,
+    nodes: Vec<Node<'r, 'p>>,
+    /// Those whose prerequisites are known.
+    ready: BTreeSet<usize>,
+    running: BTreeMap<usize, Running>,
+    crew: Crew,
+    tell: &'r (dyn Fn(Progress<'_>) + Sync),
+}
+
+struct Node<'r, 'p> {
+    found: &'r Found<'p>,
+    /// What it depends on, and who depends on it.
+    after: Vec<usize>,
+    before: Vec<usize>,
+    /// How many of those before it are not known yet.
+    waits: usize,
+    /// Whether anybody wants to know: then it is told.
+    is_asked: bool,
+    /// Whether it is looked at: also for those that depend on it.
+    is_needed: bool,
+    verification: Option<Verification>,
+}
+
+struct Running {
+    at: SystemTime,
+    since: Instant,
+    limit: Limit,
+}
+
+/// What has come of one step.
+struct Seen {
+    found: Result<Finding, Trouble>,
+    at: SystemTime,
+    took: Duration,
+}
+
+impl<'r, 'p> Round<'r, 'p> {
+    pub(super) fn new(
+        survey: &'r Survey<'p>,
+        found: &'r [Found<'p>],
+        tell: &'r (dyn Fn(Progress<'_>) + Sync),
+    ) -> Result<Self, Unready> {
+        let nodes = found.iter().map(|found| Node {
+            found,
+            after: Vec::new(),
+            before: Vec::new(),
+            waits: 0,
+            is_asked: false,
+            is_needed: false,
+            verification: None,
+        });
+        let (ready, running) = (BTreeSet::new(), BTreeMap::new());
+        let (base, nodes) = (survey.base.into(), nodes.collect());
+        let mut round = Self { survey, base, nodes, ready, running, crew: Crew::new(), tell };
+        round.connect();
+        round.choose()?;
+        Ok(round)
+    }
+
+    fn connect(&mut self) {
+        let values = self.survey.values;
+        let ids: BTreeMap<&str, usize> = (self.nodes.iter().enumerate())
+            .filter_map(|(index, node)| Some((resource::id(node.found.step, values)?, index)))
+            .collect();
+        for index in 0..self.nodes.len() {
+            let wanted = resource::depends_on(self.nodes[index].found.step, values);
+            let after: BTreeSet<usize> =
+                wanted.iter().filter_map(|id| ids.get(id).copied()).collect();
+            for &other in &after {
+                self.nodes[other].before.push(index);
+            }
+            self.nodes[index].waits = after.len();
+            self.nodes[index].after = after.into_iter().collect();
+        }
+    }
+
+    /// Finds those that are asked for, and what these depend on.
+    fn choose(&mut self) -> Result<(), Unready> {
+        let Survey { plan, values, registry, selection, .. } = self.survey;
+        let chosen = selection.paths(plan, values, registry)?;
+        let mut wanted = Vec::new();
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            node.is_asked = chosen.contains(&node.found.step.path);
+            wanted.extend(node.is_asked.then_some(index));
+        }
+        while let Some(index) = wanted.pop() {
+            if !std::mem::replace(&mut self.nodes[index].is_needed, true) {
+                wanted.extend(&self.nodes[index].after);
+            }
+        }
+        let is_ready = |node: &Node<'_, '_>| node.is_needed && node.waits == 0;
+        let nodes = self.nodes.iter().enumerate();
+        self.ready = nodes.filter(|(_, it)| is_ready(it)).map(|(index, _)| index).collect();
+        Ok(())
+    }
+
+    pub(super) fn run(mut self) -> (Vec<Verification>, Option<Why>) {
+        let jobs = self.survey.jobs.clamp(1, MAX_JOBS);
+        let mut is_new = true;
+        loop {
+            if self.survey.stop.order() != Order::GoOn {
+                self.give_up();
+                break;
+            }
+            while self.running.len() < jobs
+                && let Some(index) = self.ready.pop_first()
+            {
+                self.begin(index);
+            }
+            if self.running.is_empty() {
+                break;
+            }
+            match self.crew.next(self.patience()) {
+                Some(taken) => self.answered(taken.index, taken.looked, taken.took),
+                // Who waits for longer than a moment can be interrupted.
+                None if std::mem::take(&mut is_new) => self.survey.stop.attend(),
+                None => {}
+            }
+            self.leave_behind();
+        }
+        let stopped = self.survey.stop.why();
+        if stopped.is_none() {
+            self.untangle();
+        }
+        let told = self.nodes.into_iter().filter(|node| node.is_asked);
+        (told.filter_map(|node| node.verification).collect(), stopped)
+    }
+
+    /// Until somebody has to be left behind, or asked whether to go on.
+    fn patience(&self) -> Duration {
+        let now = Instant::now();
+        let left = |it: &Running| (it.limit.time + GRACE).saturating_sub(now - it.since);
+        let left = self.running.values().map(left);
+        left.min().unwrap_or(TICK).min(TICK)
+    }
+
+    fn begin(&mut self, index: usize) {
+        let at = (self.survey.clock)();
+        let known = |found| Seen { found, at, took: Duration::ZERO };
+        let found = self.nodes[index].found;
+        let is_open = found.step.args.iter().any(|(_, arg)| is_open(arg));
+        let spot = match &found.spot {
+            Ok(spot) if !is_open => spot.clone(),
+            Ok(_) => {
+                let why = "it uses a value that only the run will give";
+                return self.settle(index, known(Ok(Finding::unknown(why))));
+            }
+            Err(why) => {
+                return self.settle(index, known(Ok(Finding::unknown(&**why))));
+            }
+        };
+        let values = Values::before(self.survey.values);
+        let inputs = match inputs(found.step, found.described.descriptor, values) {
+            Ok(inputs) => inputs,
+            Err(trouble) => return self.settle(index, known(Err(trouble))),
+        };
+        let limit = limit(&inputs, self.survey.timeout);
+        let stop = self.survey.stop.limited(limit.time, GRACE);
+        (self.tell)(Progress::Began(resource::name(self.survey.plan, found.step)));
+        self.running.insert(index, Running { at, since: Instant::now(), limit });
+        self.crew.give(self.task(index, inputs, spot, stop, limit));
+    }
+
+    fn task(
+        &self,
+        index: usize,
+        inputs: Inputs,
+        spot: super::rehearse::Spot,
+        stop: Stop,
+        limit: Limit,
+    ) -> Task {
+        let verify = self.nodes[index].found.described.resource.verify;
+        let (session, base) = (Arc::clone(self.survey.session), Arc::clone(&self.base));
+        Task { index, verify, inputs, session, base, spot, stop, limit }
+    }
+
+    /// What it depends on and is missing or blocked.
+    fn unmet(&self, index: usize) -> Vec<&Verification> {
+        let before = self.nodes[index].after.iter();
+        let before = before.filter_map(|&other| self.nodes[other].verification.as_ref());
+        before.filter(|it| matches!(it.status, Status::Missing | Status::Blocked)).collect()
+    }
+
+    fn answered(&mut self, index: usize, looked: Looked, took: Duration) {
+        let Looked { found, read } = looked;
+        read.into_iter().for_each(|variable| variable.hide(self.survey.vault));
+        // Who was left behind is no longer listened to.
+        let Some(Running { at, .. }) = self.running.remove(&index) else { return };
+        // What it says may be about having been stopped.
+        if found.is_ok() || self.survey.stop.order() == Order::GoOn {
+            self.settle(index, Seen { found, at, took });
+        }
+    }
+
+    fn leave_behind(&mut self) {
+        let now = Instant::now();
+        let is_late = |it: &Running| now - it.since >= it.limit.time + GRACE;
+        let late = self.running.iter().filter(|(_, it)| is_late(it));
+        let late: Vec<(usize, Limit)> = late.map(|(index, it)| (*index, it.limit)).collect();
+        for (index, limit) in late {
+            let looked = Looked { found: Err(out_of_time(limit)), read: Vec::new() };
+            self.answered(index, looked, limit.time);
+        }
+    }
+
+    /// All of it is to stop: what is under way has been told, and has a moment to end.
+    fn give_up(&mut self) {
+        let since = Instant::now();
+        while !self.running.is_empty()
+            && since.elapsed() < GRACE
+            && self.survey.stop.order() != Order::Kill
+        {
+            if let Some(taken) = self.crew.next(TICK) {
+                self.answered(taken.index, taken.looked, taken.took);
+            }
+        }
+    }
+
+    /// A plan that was checked has no circle.
+    fn untangle(&mut self) {
+        for index in 0..self.nodes.len() {
+            let node = &self.nodes[index];
+            if node.is_asked && node.verification.is_none() {
+                let name = resource::name(self.survey.plan, node.found.step);
+                let message = format!("`{name}` depends on itself");
+                let help = "remove one of the dependencies that form the circle";
+                let found = Err(Trouble::new(TroubleKind::Invalid, message, help));
+                let at = (self.survey.clock)();
+                self.settle(index, Seen { found, at, took: Duration::ZERO });
+            }
+        }
+    }
+
+    fn settle(&mut self, index: usize, seen: Seen) {
+        let verification = self.verification(index, seen);
+        (self.tell)(Progress::Ended(&verification));
+        self.nodes[index].verification = Some(verification);
+        for other in std::mem::take(&mut self.nodes[index].before) {
+            let node = &mut self.nodes[other];
+            node.waits -= 1;
+            if node.waits == 0 && node.is_needed {
+                self.ready.insert(other);
+            }
+        }
+    }
+
+    /// The one place where what was found becomes something that may be seen.
+    fn verification(&self, index: usize, Seen { found: look, at, took }: Seen) -> Verification {
+        let Survey { plan, vault, direction, .. } = self.survey;
+        let (found, waits_for) = (self.nodes[index].found, self.unmet(index));
+        let named = waits_for.iter().map(|it| format!("{} ({})", it.id, it.status.name()));
+        let unmet = named.collect::<Vec<_>>().join(", ");
+        let by_prerequisite = !unmet.is_empty();
+        let (mut digest, mut refusal) = (None, None);
+        let scrub_all = |lines: &[String]| lines.iter().map(|line| vault.scrub(line)).collect();
+        let (status, message, details, blocked) = match answer(look, &unmet) {
+            Ok(finding) => {
+                digest = self.digest(&finding);
+                refusal = finding.refusal.as_ref().map(|trouble| Refusal {
+                    error: vault.scrub(&trouble.message),
+                    help: scrub_all(&trouble.help),
+                });
+                let Sight { message, details } = details::shown(&finding, vault, *direction);
+                (finding.status, message, details, None)
+            }
+            Err(Trouble { message, help, .. }) => {
+                let error = vault.scrub(&message);
+                let help = scrub_all(&help);
+                let blocked = Blocked { error: error.clone(), help, by_prerequisite };
+                (Status::Blocked, error, None, Some(blocked))
+            }
+        };
+        Verification {
+            id: resource::name(plan, found.step).to_owned(),
+            name: resource::title(plan, found.step).map(|title| vault.scrub(title)),
+            path: found.step.path.clone(),
+            key: vault.scrub(&resource::key(plan, found.step, found.described)),
+            status,
+            message,
+            details,
+            blocked,
+            refusal,
+            unmet: waits_for.iter().map(|it| it.path.clone()).collect(),
+            digest,
+            took,
+            at,
+        }
+    }
+
+    /// Of all that was found, whatever of it is shown.
+    fn digest(&self, finding: &Finding) -> Option<Placeholder> {
+        let key = self.survey.key?;
+        // The content of what is missing says what its details show.
+        let details = finding.details.as_ref().filter(|_| finding.status != Status::Missing);
+        let told = told_apart(details, finding.content, self.survey.base)?;
+        Some(key.placeholder(self.survey.plan.algorithm, DETAILS, &Data::Text(told)))
+    }
+}
+
+/// What a difference is told from another by: the same in every checkout, so without the names of the
+/// two sides and without the directory of the source.
+fn told_apart(details: Option<&Secret>, content: Option<Digest>, base: &Path) -> Option<Secret> {
+    let is_name =
+        |line: &&str| line.starts_with("--- expected: ") || line.starts_with("+++ actual: ");
+    let base = format!("{}/", base.components().collect::<PathBuf>().display());
+    let details = details.map(|details| {
+        let lines = details.expose().split_inclusive('\n').filter(|line| !is_name(line));
+        lines.collect::<String>().replace(&base, "")
+    });
+    match (details, content) {
+        (None, None) => None,
+        (details, content) => {
+            let content = content.map(|content| content.hex()).unwrap_or_default();
+            Some(Secret::new(details.unwrap_or_default() + &content))
+        }
+    }
+}
+
+/// What verifying a step says where `unmet` names prerequisites that are missing or blocked: its own
+/// answer with a note, or, where there is none, that it is blocked by them.
+fn answer(look: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Trouble> {
+    let own = match look {
+        look if unmet.is_empty() => return look,
+        Ok(finding) if finding.status != Status::Unknown => {
+            let message = format!("{}; depends on {unmet}", finding.message.expose());
+            return Ok(Finding { message: Secret::new(message), ..finding });
+        }
+        Ok(_) => None,
+        Err(trouble) => Some(trouble.message),
+    };
+    let message = format!("dependencies not satisfied: {unmet}");
+    let mut trouble = Trouble::new(TroubleKind::Failed, message, "apply what it depends on first");
+    trouble.help.extend(own.map(|own| format!("verified now, it says: {own}")));
+    Err(trouble)
+}

@@ -1,0 +1,2 @@
+mod execute;
+mod verify;

@@ -1,0 +1,114 @@
+//! Where resources stand: directory, environment, and what only the run will know.
+
+use opal_core::resource::Status;
+use opal_testing::LoggedSession;
+
+use crate::verify::looking::{Looking, lines};
+use crate::verify::things::{is_there, log};
+
+#[test]
+fn resources_are_found_in_wrappers_constructs_and_calls() {
+    let source = "fun inner(n) {\n    @test.thing(\"around/\" + n)\n}\n\
+                  @workdir(\"a\") {\n    @test.thing(\"around/1\")\n}\n\
+                  @environ(A=\"b\") {\n    @retry(5) {\n        @timeout(1m) {\n            \
+                  @test.thing(\"around/2\")\n        }\n    }\n}\n\
+                  @parallel {\n    @test.thing(\"around/3\")\n    {\n        \
+                  @test.thing(\"around/4\")\n    }\n}\n\
+                  if true { @test.thing(\"around/5\") }\nfor i in [6] { @cmd.inner(str(i)) }\n\
+                  try { @test.thing(\"around/7\") } catch { echo x }\n\
+                  @test.thing(\"around/8\") && @test.thing(\"around/9\")\n";
+    let looked = Looking::new(source).look();
+    assert_eq!(looked.report.verifications.len(), 9);
+    assert!(looked.report.verifications.iter().all(|it| it.status == Status::Missing));
+    assert_eq!(log("around").len(), 9, "each once, however often it may be tried");
+}
+
+#[test]
+fn nothing_runs_and_nothing_is_written_while_looking() {
+    let session = std::sync::Arc::new(LoggedSession::new());
+    let source = "make\nlet.x = @shell(\"date\")\n@workdir(\"new\", create=true) {\n    \
+                  @test.thing(\"quiet/a\")\n}\necho a > @file.write(\"b\")\n\
+                  @test.thing(\"quiet/b\")\n@retry(3) { false }\n";
+    let looking = Looking { session: session.clone(), ..Looking::new(source) };
+    looking.look();
+    assert_eq!(session.log(), [""; 0]);
+}
+
+#[test]
+fn what_comes_only_when_something_fails_or_ends_is_not_looked_at() {
+    let source = "try { make } catch { @test.thing(\"then/a\", id=\"a\") } \
+                  finally { @test.thing(\"then/b\", id=\"b\") }\n";
+    assert_eq!(
+        lines(source),
+        [
+            "a unknown: only looked at when the run gets there",
+            "b unknown: only looked at when the run gets there",
+        ]
+    );
+    assert!(log("then").is_empty());
+}
+
+#[test]
+fn what_uses_a_value_of_the_run_is_unknown() {
+    let source = "let.name = @shell(\"hostname\")\n\
+                  @test.thing(\"of-the-run/@let.name\", id=\"a\")\n\
+                  @environ(NAME=@let.name) {\n    @test.thing(\"of-the-run/b\", id=\"b\")\n}\n";
+    assert_eq!(
+        lines(source),
+        [
+            "a unknown: it uses a value that only the run will give",
+            "b unknown: `@environ` around it uses a value that only the run will give",
+        ]
+    );
+    assert!(log("of-the-run").is_empty());
+}
+
+#[test]
+fn a_check_is_unknown_where_its_directory_is_and_other_resources_are_not() {
+    let source = ". ./settings\n@shell(\"make\", check=\"test -e made\", id=\"m\")\n\
+                  @test.thing(\"adrift/a\", id=\"a\")\n\
+                  @workdir(\"gone\") {\n    @shell(\"make\", check=\"test -e it\", id=\"n\")\n}\n";
+    let looked = Looking::new(source).on(LoggedSession::new().without("gone")).look();
+    assert_eq!(
+        looked.lines(),
+        [
+            "m unknown: the directory it runs in is not known: \
+             `script.shell[0]` may change the directory",
+            "a missing: `adrift/a` is not there",
+            "n unknown: the directory it runs in is not known: \
+             `script.shell[0]` may change the directory",
+        ]
+    );
+}
+
+#[test]
+fn a_directory_that_is_named_whole_is_known_again() {
+    let source = "cd gone\n@shell(\"a\", check=\"b\", id=\"lost\")\n@workdir(\"/srv\") {\n    \
+                  @shell(\"c\", check=\"d\", id=\"found\")\n}\n";
+    let looked = Looking::new(source).on(LoggedSession::new().without("gone")).look();
+    let lost = looked.of("lost");
+    assert_eq!(lost.status, Status::Unknown);
+    assert!(lost.message.text().ends_with("there is no directory `gone`"));
+    assert_ne!(looked.of("found").status, Status::Unknown);
+}
+
+#[test]
+fn a_key_says_which_thing_it_is_and_shows_no_value() {
+    is_there("keys/a");
+    let source = "//@ env PLACE keys/hidden-place\n@test.thing(\"keys/a\", id=\"a\")\n\
+                  @test.thing(@env.PLACE(secret=true), id=\"b\")\n";
+    let mut looking = Looking::new(source);
+    looking.project.world = std::mem::take(&mut looking.project.world).env("PLACE", "keys/hidden");
+    let looked = looking.look();
+    assert_eq!(looked.of("a").key.text(), "thing:keys/a");
+    let hidden = looked.of("b");
+    assert!(hidden.key.text().starts_with("thing:<11:sha256:"), "{}", hidden.key.text());
+    assert!(!hidden.message.text().contains("keys/hidden"), "{}", hidden.message.text());
+}
+
+#[test]
+fn in_a_key_only_paths_are_tidied() {
+    let looked = Looking::new("@file.line(\"/etc//apt/./list\", \"deb http://x//y ./\")\n").look();
+    let keys: Vec<_> = looked.report.verifications.iter().map(|it| it.key.text()).collect();
+    assert_eq!(keys, ["line_in_file:/etc/apt/list deb http://x//y ./"]);
+}

@@ -1,0 +1,105 @@
+//! Opening the files that opal reads as settings, keys, sources, contracts and records.
+//!
+//! They are regular files. Anything else could block for ever, never end, or do something when it is
+//! opened: a pipe, `/dev/zero`, a watchdog device. Nothing here waits for another process.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FileType, OFlags};
+
+/// Between two looks another process may have put a pipe there.
+const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+
+/// What something is that is not a regular file.
+#[derive(Debug)]
+struct NotRegular(&'static str);
+
+/// Opens a regular file; links are followed.
+pub fn open(path: &Path) -> io::Result<File> {
+    check(path.metadata()?.mode())?;
+    let file = gently(path)?;
+    check(file.metadata()?.mode())?;
+    Ok(file)
+}
+
+/// The same for a file that was named on the command line: it may also be a descriptor that opal was
+/// started with, as in `--env-file <(decrypt .env)`, or `/dev/null` for none.
+pub fn open_given(path: &Path) -> io::Result<File> {
+    if path == Path::new("/dev/null") {
+        return File::open(path);
+    }
+    if !is_descriptor(path) {
+        return open(path);
+    }
+    let file = gently(path)?;
+    let metadata = file.metadata()?;
+    if FileType::from_raw_mode(metadata.mode()) != FileType::Fifo {
+        check(metadata.mode())?;
+    }
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+/// A regular file as text, at most `limit` bytes of it; one that is longer is an error.
+pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
+    let mut text = String::new();
+    open(path)?.take(limit + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > limit {
+        true => Err(io::Error::other(format!("it has more than {limit} bytes"))),
+        false => Ok(text),
+    }
+}
+
+/// Whether it failed because it is not a regular file.
+#[must_use]
+pub fn is_irregular(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
+}
+
+fn gently(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(GENTLY.bits().cast_signed()).open(path)
+}
+
+fn check(mode: u32) -> io::Result<()> {
+    let what = match FileType::from_raw_mode(mode) {
+        FileType::RegularFile => return Ok(()),
+        FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
+        other => kind(other),
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, NotRegular(what)))
+}
+
+/// What people call a kind of file.
+#[must_use]
+pub const fn kind(found: FileType) -> &'static str {
+    match found {
+        FileType::RegularFile => "a regular file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        _ => "a device",
+    }
+}
+
+/// `/dev/stdin`, `/dev/fd/3`, `/proc/self/fd/3`.
+fn is_descriptor(path: &Path) -> bool {
+    let is_number = |name: &str| !name.is_empty() && name.bytes().all(|it| it.is_ascii_digit());
+    path == Path::new("/dev/stdin")
+        || ["/dev/fd", "/proc/self/fd"].iter().any(|folder| {
+            path.strip_prefix(folder).is_ok_and(|name| name.to_str().is_some_and(is_number))
+        })
+}
+
+impl fmt::Display for NotRegular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it is {} and not a regular file", self.0)
+    }
+}
+
+impl std::error::Error for NotRegular {}

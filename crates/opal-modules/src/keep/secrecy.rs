@@ -1,0 +1,165 @@
+//! Which values of documents are secrets. The names that say so are in [`opal_core::class::name`].
+//! Values are hidden by the vault, whatever their key is; this is for values that nobody has
+//! registered. What it hides of them all the same, by
+//! what stands around them, is a secret too, wherever it is printed without that: see [`told`].
+
+use opal_core::class::{HIDDEN_ANYWHERE_FROM, name};
+use opal_vault::Vault;
+use serde_json::{Map, Value, json};
+
+pub use opal_core::class::name::is_field as is_secret_key;
+pub(crate) use opal_core::class::name::is_of_several as is_count_key;
+
+/// What takes the place of a secret.
+pub const HIDDEN: &str = "<redacted>";
+
+/// The last word of a key that says where something is or whose it is: in a file of credentials, the
+/// part that is no secret.
+const PLAIN: &str = "\
+    account api datacenter domain email host hostname insecure location node org \
+    organisation organization pool port profile project realm region server subscription \
+    tenant uri url user username vpc workspace zone";
+
+/// Whether a value among credentials is none: a place, an owner, a switch.
+pub(crate) fn is_plain_key(key: &str, value: &str) -> bool {
+    let last = last_word(key);
+    // A password may be part of a URL.
+    let is_bare = !value.contains('@') || last == "email";
+    is_bare && (name::describes(key) || is_among(PLAIN, &last)) && !is_secret_key(key)
+}
+
+/// A text or number that a vault hides though nobody has told it about it.
+#[derive(Clone, Copy)]
+pub(crate) struct Told<'v> {
+    pub(crate) value: &'v Value,
+    /// All of it, and not a part.
+    pub(crate) is_whole: bool,
+}
+
+/// What a vault hides of a value by its key, by a name beside it (`{name: DB_PASSWORD, value: …}`) or
+/// by how it looks; with where it stands, as a JSON pointer below `at`. This is what documents of the
+/// evidence are hidden by, so that nothing is a secret there and none elsewhere.
+pub(crate) fn told<'v>(at: &str, key: &str, value: &'v Value) -> Vec<(String, Told<'v>)> {
+    let shown = Vault::with_patterns().scrub(&format!("{:#}", json!({key: texts(value)})));
+    let shown: Option<Map<String, Value>> = serde_json::from_slice(shown.bytes()).ok();
+    let mut found = Vec::new();
+    if let Some(shown) = shown.and_then(|map| map.into_values().next()) {
+        compare(at, value, &shown, &mut found);
+    }
+    found
+}
+
+/// With every number as a text, which something else may stand in place of.
+fn texts(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => Value::String(number.to_string()),
+        Value::Array(items) => items.iter().map(texts).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), texts(value))).collect(),
+        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
+    }
+}
+
+fn compare<'v>(at: &str, value: &'v Value, shown: &Value, found: &mut Vec<(String, Told<'v>)>) {
+    match (value, shown) {
+        (Value::Array(items), Value::Array(shown)) => {
+            for (index, (item, shown)) in items.iter().zip(shown).enumerate() {
+                compare(&format!("{at}/{index}"), item, shown, found);
+            }
+        }
+        (Value::Object(map), Value::Object(shown)) => {
+            for (key, value) in map {
+                let shown = shown.get(key).unwrap_or(&Value::Null);
+                compare(&below(at, key), value, shown, found);
+            }
+        }
+        (Value::String(_) | Value::Number(_), Value::String(shown)) if texts(value) != *shown => {
+            found.push((at.to_owned(), Told { value, is_whole: shown == HIDDEN }));
+        }
+        _ => {}
+    }
+}
+
+/// The pointer to a key below another.
+pub(crate) fn below(at: &str, key: &str) -> String {
+    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// What is hidden in a text, each by itself: a tool may print the password of a URL without the rest.
+/// That is only guessed at, so what is short is left alone.
+pub(crate) fn parts(text: &str) -> Vec<String> {
+    let shown = Vault::with_patterns().scrub(text);
+    let shown = shown.text();
+    let mut pieces = shown.split(HIDDEN);
+    let first = pieces.next().and_then(|first| text.strip_prefix(first));
+    let (mut rest, mut found) = (first.unwrap_or_default(), Vec::new());
+    for piece in pieces {
+        let end = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
+        let Some(end) = end else { break };
+        let (part, after) = rest.split_at(end);
+        rest = after.strip_prefix(piece).unwrap_or_default();
+        if part.len() >= HIDDEN_ANYWHERE_FROM {
+            found.push(part.to_owned());
+        }
+    }
+    found
+}
+
+fn is_among(list: &str, word: &str) -> bool {
+    list.split(' ').any(|other| other == word)
+}
+
+/// `project` in `gcpProject`, `gcp-project` and `GCP_PROJECT`.
+fn last_word(key: &str) -> String {
+    let start = key.rfind(|c: char| !c.is_alphanumeric()).map_or(0, |at| at + 1);
+    let word = &key[start..];
+    let is_mixed = word.contains(|c: char| c.is_lowercase());
+    let upper = word.rfind(|c: char| c.is_uppercase()).filter(|_| is_mixed);
+    word[upper.unwrap_or(0)..].to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_around_a_value_tells_that_it_is_a_secret() {
+        let value = json!({
+            "env": [{"name": "DB_PASSWORD", "value": "named-7890"}, {"name": "SIZE", "value": "small"}],
+            "dsn": "postgres://app:in-a-url-1@db/x", "deploy_key": 77_777, "name": "plain", "port": 5432,
+        });
+        let found: Vec<_> =
+            told("/o", "o", &value).into_iter().map(|(at, one)| (at, one.is_whole)).collect();
+        let expected = [("/o/deploy_key", true), ("/o/dsn", false), ("/o/env/0/value", true)];
+        assert_eq!(found, expected.map(|(at, is_whole)| (at.to_owned(), is_whole)));
+    }
+
+    #[test]
+    fn what_is_hidden_in_a_text_is_known_by_itself_too() {
+        assert_eq!(parts("postgres://app:Hunter2Canary@db/x"), ["Hunter2Canary"]);
+        let both = parts("a://u:canary-001@h b://u:canary-002@h");
+        assert_eq!(both, ["canary-001", "canary-002"]);
+        assert_eq!(parts("postgres://app:short@db/x"), [""; 0]);
+        assert_eq!(parts("plain"), [""; 0]);
+    }
+
+    #[test]
+    fn among_credentials_a_place_is_plain_and_everything_unknown_is_not() {
+        for (key, value) in [
+            ("project_id", "demo-1234"),
+            ("AWS_REGION", "eu-central-1"),
+            ("hcloud_api", "https://api.example.test"),
+            ("client_email", "robot@example.test"),
+        ] {
+            assert!(is_plain_key(key, value), "{key}");
+        }
+        for (key, value) in [
+            ("DATABASE_URL", "postgres://u:p@h/d"),
+            ("value", "x"),
+            ("", "x"),
+            ("hcloud_token", "x"),
+            ("webhook_url", "https://hooks.example.test/a/b"),
+        ] {
+            assert!(!is_plain_key(key, value), "{key}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Hides what is secret in outputs.
+
+use opal_core::Data;
+use opal_vault::Vault;
+use serde_json::Value;
+
+use super::is_secret;
+use crate::keep::{HIDDEN, Told, is_secret_key, parts, told};
+use crate::run::driver::Outputs;
+use crate::run::lower::number;
+use crate::run::secrets::in_documents_of;
+
+/// Hides what is secret in outputs from now on.
+pub(super) fn conceal_outputs(outputs: &Outputs, vault: &Vault) {
+    for (name, value) in &outputs.values {
+        conceal(value, is_secret(outputs, name), vault);
+        conceal_told(name, value, vault);
+    }
+}
+
+/// Hides what is secret in a value from now on.
+fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
+    match value {
+        _ if is_secret => {
+            let within = in_documents_of(value).into_iter();
+            within.chain([data(value)]).for_each(|it| vault.register(&it, HIDDEN));
+        }
+        Value::Array(items) => items.iter().for_each(|item| conceal(item, false, vault)),
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| conceal(value, is_secret_key(key), vault));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The same for what evidence hides by what stands around it: it may be printed without that.
+fn conceal_told(name: &str, value: &Value, vault: &Vault) {
+    for (_, Told { value, is_whole }) in told("", name, value) {
+        let whole = is_whole.then(|| data(value));
+        let parts = parts(value.as_str().unwrap_or_default()).into_iter().map(Data::text);
+        whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN));
+    }
+}
+
+fn data(value: &Value) -> Data {
+    match value {
+        Value::Null => Data::Null,
+        Value::Bool(value) => Data::Bool(*value),
+        Value::Number(value) => number(value),
+        Value::String(text) => Data::text(text.clone()),
+        Value::Array(items) => Data::Array(items.iter().map(data).collect()),
+        Value::Object(map) => {
+            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).collect())
+        }
+    }
+}

@@ -1,0 +1,2 @@
+mod drivers;
+mod keep;

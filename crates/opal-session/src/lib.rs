@@ -1,0 +1,131 @@
+//! Where steps run: a shell with an environment, a working directory and files.
+//!
+//! The executor knows sessions by this trait alone. What comes out of one is raw: the executor
+//! scrubs it before anybody sees it.
+//!
+//! | what | where |
+//! |---|---|
+//! | this machine | `local` |
+//! | telling work to stop | [`stop`] |
+//! | the outside world: this machine | [`world`] |
+
+mod local;
+pub mod stop;
+pub mod world;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use opal_core::Secret;
+use opal_core::action::{Limits, Pending, Replace};
+use opal_core::files::Files;
+use opal_core::record::{Closed, Stream};
+use opal_core::resolver::{Probe, ScriptPart, Trouble};
+
+use crate::stop::Stop;
+use opal_core::shell::syntax::Fault;
+
+pub use local::{LocalSession, Setup, Terminal, lead};
+
+pub trait Session: Sync + fmt::Debug {
+    /// Reads the texts of commands with the shell's parser and runs nothing: the texts that it
+    /// rejects, with what it says.
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble>;
+
+    /// Runs a command to its end, or until it is stopped. When this returns, nothing that a stopped
+    /// command has started is left. Trouble of the kind `Missing` says that there is no program to
+    /// run it: no shell, or no such interpreter.
+    fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble>;
+
+    /// A directory as steps name it, seen from `from`, whole and known to be there.
+    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble>;
+
+    /// A file to be written in one move.
+    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble>;
+
+    /// A file to be read from its beginning.
+    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble>;
+
+    /// The machine of the session, to look at from where a step stands.
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's>;
+
+    /// Its files, to change.
+    fn files(&self) -> &dyn Files;
+}
+
+/// Where a resource is looked at from.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Where relative paths begin: the directory of the file that names them.
+    pub base: &'a Path,
+    /// Where commands run: where the step stands.
+    pub directory: &'a Path,
+    /// On top of the environment of the session.
+    pub environment: &'a BTreeMap<String, Secret>,
+    pub stop: &'a Stop,
+}
+
+/// Takes what a command prints, raw, as it comes.
+pub trait Taker {
+    /// An error says that nobody wants more of this stream: it is closed, and who writes to it
+    /// gets to know.
+    fn take(&mut self, stream: Stream, bytes: &[u8]) -> Result<(), Closed>;
+
+    /// Nothing has come for a while: what is held back only to see what follows may be shown.
+    fn idle(&mut self) {}
+}
+
+/// A command and what holds for it.
+#[derive(Debug)]
+pub struct Work<'a> {
+    pub script: &'a [ScriptPart],
+    /// Another program than the shell of the session, by name or path; it gets `-c` and the text.
+    pub interpreter: Option<&'a str>,
+    /// Absolute.
+    pub directory: &'a Path,
+    /// What `cd -` goes back to.
+    pub previous: Option<&'a Path>,
+    /// On top of the environment of the session.
+    pub environment: &'a BTreeMap<String, Secret>,
+    /// What its processes may use.
+    pub limits: Limits,
+    pub stdin: Input,
+    pub stdout: Output,
+    pub stderr: Output,
+}
+
+#[derive(Debug)]
+pub enum Input {
+    /// What opal itself reads, the terminal included.
+    Own,
+    Nothing,
+    From(OwnedFd),
+}
+
+#[derive(Debug)]
+pub enum Output {
+    /// To the [`Taker`].
+    Taken,
+    To(OwnedFd),
+}
+
+/// A command that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// 0, its exit code, or 128 and the number of the signal that ended it.
+    pub code: i32,
+    /// Where it ended, where its text can move.
+    pub directory: Option<PathBuf>,
+    /// What `cd -` goes back to from there.
+    pub previous: Option<PathBuf>,
+    /// Whether it was told to end before it had: what it ends with then says nothing.
+    pub is_told: bool,
+}
+
+/// A pipe whose ends no program inherits by accident.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
+}

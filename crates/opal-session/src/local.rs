@@ -1,0 +1,387 @@
+//! Steps on this machine.
+//!
+//! ```text
+//! run ─▶ route ─┬─▶ a plain program: started by itself          children
+//!               ├─▶ echo, true, test …: by the waiting shell    waiting, request
+//!               └─▶ anything else: in a fork of that shell
+//!        lane: pipes or a terminal, kept from command to command
+//!        flow: output, answers and orders, until nothing is left   ending, processes, orphans
+//! ```
+//!
+//! | what | where |
+//! |---|---|
+//! | which of the three ways a command goes | `route` |
+//! | starting programs with the descriptors they need | `children`, `slots` |
+//! | the shell that waits, and what it is told | `waiting`, `request` |
+//! | a terminal for it, and who leads its session | `terminal`, `mark`, `leader` |
+//! | what a command prints and how it ends | `lane`, `flow`, `ending` |
+//! | what its processes may use | `limits` |
+//! | whose process is whose | `processes`, `orphans` |
+//!
+//! Deliberately not here: signals of the process and what is printed; both are the command line's.
+
+mod checking;
+mod children;
+mod counted;
+mod ending;
+mod files;
+mod flow;
+mod interpreters;
+mod lane;
+mod leader;
+mod limits;
+mod mark;
+mod orphans;
+mod processes;
+mod request;
+mod route;
+mod site;
+mod slots;
+mod terminal;
+mod waiting;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use opal_core::action::{Pending, Replace};
+use opal_core::files::Files;
+use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
+
+use super::{Ended, Input, Output, Place, Session, Taker, Work};
+use crate::stop::Stop;
+use crate::world::OsWorld;
+use counted::{Counted, RUNNING};
+use flow::{Flow, Outcome};
+use lane::{Group, Lane, Source};
+use limits::Enforced;
+use opal_core::shell::{Shell, syntax::Fault};
+use processes::{MARKER, Moment};
+use terminal::{Attached, Resized};
+
+use waiting::{Interpreter, Waiting};
+
+pub use leader::lead;
+pub use terminal::Terminal;
+
+/// What a session is made of. The command line collects it; nothing here reads the environment of
+/// the process.
+pub struct Setup {
+    /// Of every command.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Where the first steps start. Absolute.
+    pub start: PathBuf,
+    /// What `~` stands for; none where there is no home.
+    pub home: Option<PathBuf>,
+    /// Tells the processes of this run from all others: the id of the run.
+    pub marker: String,
+    /// Where somebody sits in front of opal: standard input, output and error are a terminal.
+    pub terminal: Option<Terminal>,
+}
+
+/// Shells and programs on this machine.
+pub struct LocalSession {
+    setup: Setup,
+    shell: OnceLock<Option<Interpreter>>,
+    /// Lanes that wait for their next command: with the input of opal, and without any.
+    idle: [Mutex<Vec<Lane>>; 2],
+    lanes: AtomicUsize,
+    /// Builtins that were run as programs.
+    alone: AtomicUsize,
+    began: Moment,
+    resized: OnceLock<Option<Resized>>,
+    world: OnceLock<OsWorld>,
+}
+
+const NO_PIPES: &str = "the pipes of a command cannot be made";
+
+impl LocalSession {
+    /// Starts nothing yet.
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        orphans::adopt();
+        // A shell that needs them says so when it is started.
+        let _ = slots::reserve();
+        Self {
+            setup,
+            shell: OnceLock::new(),
+            idle: [Mutex::default(), Mutex::default()],
+            lanes: AtomicUsize::new(0),
+            alone: AtomicUsize::new(0),
+            began: Moment::now(),
+            resized: OnceLock::new(),
+            world: OnceLock::new(),
+        }
+    }
+
+    /// Starts the shell, which gets ready while other things are done.
+    fn start(&self) {
+        let lane = self.new_lane(Input::Own, Output::Taken, Output::Taken);
+        if let Ok(mut lane) = lane {
+            // The first step says what is wrong.
+            if self.boot(&mut lane, (&self.setup.start, None), &BTreeMap::new()).is_ok() {
+                self.give_back(lane);
+            }
+        }
+    }
+
+    /// The shell that steps get; none where there is none. `Sh` has no `pipefail`.
+    #[must_use]
+    pub fn shell(&self) -> Option<Shell> {
+        self.interpreter().map(|it| it.shell)
+    }
+
+    /// Ends what the commands have left running, servers in the background included: for a run that
+    /// was interrupted. After any other run they stay. An order to kill leaves them no time.
+    pub fn end_all(&self, grace: Duration, stop: &Stop) {
+        for idle in &self.idle {
+            idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        ending::end(|| processes::left(&self.setup.marker, self.began), grace, stop);
+        orphans::bury();
+    }
+
+    /// The terminal has another size. Safe to call at any time, from any thread.
+    pub fn resized(&self) {
+        if let Some(resized) = self.bell() {
+            resized.ring();
+        }
+    }
+
+    /// The terminal, as long as opal is in front of it.
+    fn terminal(&self) -> Option<&Terminal> {
+        self.setup.terminal.as_ref().filter(|terminal| terminal.is_in_front())
+    }
+
+    fn bell(&self) -> Option<&Resized> {
+        self.setup.terminal.as_ref()?;
+        self.resized.get_or_init(|| Resized::new().ok()).as_ref()
+    }
+
+    /// Takes the terminal for a command, where the lane is one.
+    fn attach(&self, lane: &Lane) -> Result<Option<Attached<'_>>, Trouble> {
+        let (Some(terminal), Some(pty)) = (&self.setup.terminal, &lane.pty) else {
+            return Ok(None);
+        };
+        let attached = Attached::new(terminal, pty);
+        attached.map(Some).map_err(|error| failed("the terminal cannot be used", &error))
+    }
+
+    fn interpreter(&self) -> Option<&Interpreter> {
+        let find = || Interpreter::find(self.variable("PATH"), &self.setup.start);
+        self.shell.get_or_init(find).as_ref()
+    }
+
+    fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.setup.environment.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    fn lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let idle = match (&stdin, &stdout, &stderr) {
+            (Input::Own, Output::Taken, Output::Taken) => self.idle[0].lock(),
+            (Input::Nothing, Output::Taken, Output::Taken) => self.idle[1].lock(),
+            _ => return self.new_lane(stdin, stdout, stderr),
+        };
+        let mut idle = idle.unwrap_or_else(PoisonError::into_inner);
+        // One of before may be on a terminal that is not ours now, or on none though there is one.
+        let is_on_terminal = matches!(stdin, Input::Own) && self.terminal().is_some();
+        idle.retain(|lane| lane.pty.is_some() == is_on_terminal);
+        let lane = idle.pop();
+        drop(idle);
+        lane.map_or_else(|| self.new_lane(stdin, stdout, stderr), Ok)
+    }
+
+    fn new_lane(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let marker = self.marker();
+        let is_whole =
+            matches!((&stdin, &stdout, &stderr), (Input::Own, Output::Taken, Output::Taken));
+        if let (Some(terminal), true) = (self.terminal(), is_whole) {
+            return Lane::on_terminal(marker, terminal)
+                .map_err(|error| failed("a pseudo-terminal cannot be made", &error));
+        }
+        self.piped(stdin, stdout, stderr)
+    }
+
+    fn marker(&self) -> OsString {
+        let number = self.lanes.fetch_add(1, Ordering::Relaxed);
+        format!("{}.{number}", self.setup.marker).into()
+    }
+
+    fn piped(&self, stdin: Input, stdout: Output, stderr: Output) -> Result<Lane, Trouble> {
+        let marker = self.marker();
+        let group = match stdin {
+            Input::Own if has_terminal() => Group::Shared,
+            _ => Group::Own,
+        };
+        Lane::new(marker, stdin, stdout, stderr, group).map_err(|error| failed(NO_PIPES, &error))
+    }
+
+    fn give_back(&self, lane: Lane) {
+        let idle = match lane.stdin {
+            Source::Own | Source::Given(_) => &self.idle[0],
+            Source::Nothing => &self.idle[1],
+        };
+        if lane.is_reusable {
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
+        }
+    }
+
+    /// Gives a lane its shell.
+    fn boot(
+        &self,
+        lane: &mut Lane,
+        (directory, previous): (&Path, Option<&Path>),
+        more: &BTreeMap<String, opal_core::Secret>,
+    ) -> Result<(), Trouble> {
+        let interpreter = self.interpreter().ok_or_else(|| {
+            Trouble::new(
+                TroubleKind::Missing,
+                "there is no shell to run the command: neither `bash` nor `sh` is in `PATH`",
+                "install one of them, or correct `PATH`",
+            )
+        })?;
+        let mut connected = Ok(());
+        let leader = match (&lane.pty, &self.setup.terminal) {
+            (Some(_), Some(terminal)) => terminal.leader.as_slice(),
+            _ => &[],
+        };
+        let shell = Waiting::start(interpreter, leader, (directory, previous), |command| {
+            self.surround(command, lane, (directory, previous));
+            command.envs(more.iter().map(|(name, value)| (name, value.expose())));
+            connected = lane.connect(command);
+        });
+        connected.map_err(|error| failed(NO_PIPES, &error))?;
+        lane.shell = Some(shell.map_err(|error| failed("the shell cannot be started", &error))?);
+        Ok(())
+    }
+
+    /// What holds for every process of a lane.
+    fn surround(
+        &self,
+        command: &mut Command,
+        lane: &Lane,
+        (directory, previous): (&Path, Option<&Path>),
+    ) {
+        // `SHELLOPTS` would change how the waiting shell itself reads and runs.
+        let is_passed = |name: &&OsString| !["OLDPWD", "SHELLOPTS"].iter().any(|it| **name == **it);
+        let environment = &self.setup.environment;
+        command
+            .env_clear()
+            .envs(environment.iter().filter(|(name, _)| is_passed(name)))
+            .env("PWD", directory)
+            .envs(previous.map(|previous| ("OLDPWD", previous)))
+            .env(MARKER, &lane.marker)
+            .current_dir(directory);
+        if lane.group == Group::Own {
+            command.process_group(0);
+        }
+    }
+}
+
+impl Session for LocalSession {
+    fn check(&self, scripts: &[&[ScriptPart]]) -> Result<Vec<Fault>, Trouble> {
+        if scripts.iter().any(|parts| route::wants_shell(parts)) {
+            self.start();
+        }
+        checking::check(self, scripts)
+    }
+
+    fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
+        if !work.directory.is_dir() {
+            return Err(gone());
+        }
+        let Work { script, interpreter, directory, previous, environment, .. } = work;
+        let limits = Enforced::new(work.limits, || self.marker())?;
+        let (stdin, stdout, stderr) = (work.stdin, work.stdout, work.stderr);
+        let task = route::Task { script, directory, previous, environment, limits: &limits };
+        let mut lane = match interpreter {
+            // Nobody would make another program the leader of a terminal.
+            Some(_) => self.piped(stdin, stdout, stderr)?,
+            None => self.lane(stdin, stdout, stderr)?,
+        };
+        let attached = self.attach(&lane)?;
+        let counted = Counted::new();
+        let since = Moment::now();
+        let program = match interpreter {
+            Some(name) => Some(interpreters::begin(self, &task, name, &lane)?),
+            None => route::begin(self, &task, &mut lane)?,
+        };
+        let outcome = Flow::new(&mut lane, program, since, taker, attached, self.bell()).run(stop);
+        drop(counted);
+        let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
+        // Side by side, the last one does it for all: looking through every process takes its time.
+        if RUNNING.load(Ordering::SeqCst) == 0 {
+            orphans::bury();
+        }
+        self.give_back(lane);
+        let Outcome { code, directory, previous, is_told } = outcome;
+        Ok(Ended { code, directory, previous, is_told })
+    }
+
+    fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
+        files::directory(&self.setup, from, path, create)
+    }
+
+    fn replace(&self, from: &Path, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Trouble> {
+        files::replace(&self.setup, from, replace)
+    }
+
+    fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
+        files::open(&self.setup, from, path)
+    }
+
+    fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's> {
+        Box::new(site::probe(self.world(), place))
+    }
+
+    fn files(&self) -> &dyn Files {
+        &site::FILES
+    }
+}
+
+fn has_terminal() -> bool {
+    use rustix::stdio::{stderr, stdin, stdout};
+    [stdin(), stdout(), stderr()].into_iter().any(rustix::termios::isatty)
+}
+
+/// Not [`TroubleKind::Missing`], which would be the program. Where it was may be a secret.
+fn gone() -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        "the working directory is not there any more",
+        "see which step removes it, or make it with `@workdir(…, create=true)`",
+    )
+}
+
+fn failed(what: &str, error: &std::io::Error) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("{what}: {}", error.kind()),
+        "see whether the system has processes, memory and descriptors to spare (`ulimit -a`)",
+    )
+}
+
+/// The names of the variables and never their values.
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("environment", &self.environment.keys())
+            .field("start", &self.start)
+            .field("home", &self.home)
+            .field("marker", &self.marker)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for LocalSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalSession").field("setup", &self.setup).finish_non_exhaustive()
+    }
+}

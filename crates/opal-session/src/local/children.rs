@@ -1,0 +1,156 @@
+//! Starting programs, and knowing when they end.
+//!
+//! `posix_spawn` gives a child every descriptor that is not marked to be closed. A descriptor that
+//! is meant for one child is unmarked only while nothing else is started: such a start has the lock
+//! for itself, all others share it.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use rustix::io::FdFlags;
+use rustix::process::Pid;
+
+/// Where programs are looked for when the environment does not say.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Where descriptors for one child begin: far above those that scripts use.
+const FIRST_DESCRIPTOR: RawFd = 200;
+
+static STARTING: RwLock<()> = RwLock::new(());
+
+/// The children that somebody here waits for.
+static AWAITED: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// A child that is waited for by its number alone, so that nobody else takes its end away.
+#[derive(Debug)]
+pub(super) struct Running {
+    child: Child,
+    end: OwnedFd,
+    status: Option<ExitStatus>,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that makes commands of sessions; each is started by `start` below"
+)]
+pub(super) fn command(path: &Path) -> Command {
+    Command::new(path)
+}
+
+pub(super) fn start(mut command: Command) -> io::Result<Running> {
+    let _shared = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    Running::register(command.spawn()?)
+}
+
+/// Starts what also gets the descriptor `given`, under the number that `command` is told.
+pub(super) fn start_with(
+    given: BorrowedFd<'_>,
+    command: impl FnOnce(RawFd) -> Command,
+) -> io::Result<Running> {
+    start_alone(|| {
+        let open = rustix::io::fcntl_dupfd_cloexec(given, FIRST_DESCRIPTOR)?;
+        rustix::io::fcntl_setfd(&open, FdFlags::empty())?;
+        command(open.as_raw_fd()).spawn()
+    })
+}
+
+/// Starts something while nothing else is started.
+pub(super) fn start_alone(start: impl FnOnce() -> io::Result<Child>) -> io::Result<Running> {
+    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+    Running::register(start()?)
+}
+
+/// Does something while no child is started, and with those that are waited for.
+pub(super) fn while_none_starts<T>(work: impl FnOnce(&BTreeSet<i32>) -> T) -> T {
+    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+    work(&AWAITED.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Running {
+    fn register(child: Child) -> io::Result<Self> {
+        let pid = Pid::from_child(&child);
+        AWAITED.lock().unwrap_or_else(PoisonError::into_inner).insert(pid.as_raw_pid());
+        let end = end_of(pid)?;
+        Ok(Self { child, end, status: None })
+    }
+
+    pub(super) fn pid(&self) -> i32 {
+        Pid::from_child(&self.child).as_raw_pid()
+    }
+
+    /// Readable once it has ended.
+    pub(super) fn end(&self) -> BorrowedFd<'_> {
+        self.end.as_fd()
+    }
+
+    /// What it ended with, where it has.
+    pub(super) fn ended(&mut self) -> io::Result<Option<i32>> {
+        if self.status.is_none() {
+            self.status = self.child.try_wait()?;
+        }
+        Ok(self.status.map(code))
+    }
+
+    pub(super) fn kill(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+    }
+
+    pub(super) fn wait(&mut self) -> io::Result<i32> {
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        Ok(code(status))
+    }
+}
+
+/// Nothing that was started here outlives whoever has it.
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Whoever is another user's cannot be killed, and may never end: it becomes an orphan.
+        if !matches!(self.ended(), Ok(Some(_))) && self.child.kill().is_ok() {
+            let _ = self.child.wait();
+        }
+        AWAITED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.pid());
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn end_of(pid: Pid) -> io::Result<OwnedFd> {
+    Ok(rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?)
+}
+
+/// A thread looks for the end, and leaves it to its owner to take the status.
+#[cfg(not(target_os = "linux"))]
+fn end_of(pid: Pid) -> io::Result<OwnedFd> {
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let (read, write) = crate::pipe()?;
+    std::thread::Builder::new().spawn(move || {
+        let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        drop(write);
+    })?;
+    Ok(read)
+}
+
+pub(super) fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
+}
+
+/// The file that a name stands for, as a shell in `directory` finds it.
+pub(super) fn find(path: Option<&OsStr>, directory: &Path, name: &str) -> Option<PathBuf> {
+    let is_program = |place: &PathBuf| {
+        std::fs::metadata(directory.join(place))
+            .is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(is_program);
+    }
+    let path = path.map_or_else(|| OsString::from(USUAL_PATH), OsStr::to_owned);
+    std::env::split_paths(&path).map(|place| place.join(name)).find(is_program)
+}

@@ -1,0 +1,339 @@
+//! Commands that only look, and their end.
+//!
+//! They stay in the process group of opal. So Ctrl+C reaches them as it reaches opal, and a
+//! command that asks for a passphrase on the terminal may do so; in a group of their own the
+//! terminal would stop them at the first question and leave them running after Ctrl+C. The price
+//! is that they cannot be ended as a group: see [`super::descendants`].
+//!
+//! Standard input is empty. Standard error is thrown away where a value is read: it may hold what
+//! nobody should see, and no scrubber knows a value that is still being read. Who asks for an answer
+//! gets both, to decide by.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use opal_core::Secret;
+use opal_core::action::Why;
+use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble, TroubleKind};
+use opal_core::script::runs_at_start;
+use zeroize::Zeroizing;
+
+use super::{View, descendants};
+use crate::stop::{Order, Stop};
+use opal_core::wiped;
+
+/// How soon it is heard that it is to stop.
+const HEARING: Duration = Duration::from_millis(50);
+
+/// How long output may be held open after the end of a command of which only the exit code counts.
+const LEFT_OPEN: Duration = Duration::from_millis(200);
+
+/// What shall run.
+pub(super) struct Work<'a> {
+    pub(super) program: &'a Path,
+    pub(super) arguments: &'a [&'a str],
+    /// What it reads on standard input.
+    pub(super) feed: Option<Zeroizing<String>>,
+    /// What messages call it.
+    pub(super) name: &'a str,
+    pub(super) directory: &'a Path,
+    /// On top of the environment of the view.
+    pub(super) environment: &'a BTreeMap<String, Secret>,
+}
+
+/// How a command is listened to.
+struct Listening {
+    stderr: Stdio,
+    /// A time of its own, besides that of who looks.
+    limit: Option<Duration>,
+    /// Whether what is too much is dropped, rather than trouble.
+    drops_excess: bool,
+}
+
+/// A stream of the command, by its place in [`Seen::printed`].
+#[derive(Clone, Copy)]
+enum Source {
+    Stdout,
+    Stderr,
+}
+
+enum Event {
+    Output(Source, Option<Zeroizing<Vec<u8>>>),
+    Exit(ExitStatus),
+}
+
+/// Runs it to its end; what it wrote to standard output.
+pub(super) fn output(view: &View<'_>, work: Work<'_>) -> Result<Secret, Trouble> {
+    let name = work.name;
+    let limit = Some(view.world.limits.command);
+    let listening = Listening { stderr: Stdio::null(), limit, drops_excess: false };
+    text(&finished(view, work, listening)?, name)
+}
+
+/// Runs it to its end, whatever that is. It has the time of who asks.
+pub(super) fn answer(
+    view: &View<'_>,
+    work: Work<'_>,
+    drops_excess: bool,
+) -> Result<Answer, Trouble> {
+    let listening = Listening { stderr: Stdio::piped(), limit: None, drops_excess };
+    let Finished { status, printed: [stdout, stderr] } = finished(view, work, listening)?;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    let text = |bytes: Zeroizing<Vec<u8>>| match String::from_utf8_lossy(&bytes) {
+        Cow::Borrowed(text) => Secret::new(text),
+        Cow::Owned(text) => Secret::new(text),
+    };
+    Ok(Answer { code, stdout: text(stdout), stderr: text(stderr) })
+}
+
+fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Finished, Trouble> {
+    let Listening { stderr, limit, drops_excess } = listening;
+    let mut command = command(view, &work);
+    let mut child = command.stderr(stderr).spawn().map_err(|error| start_trouble(&work, &error))?;
+    if let (Some(feed), Some(stdin)) = (work.feed, child.stdin.take()) {
+        thread::spawn(move || write(stdin, &feed));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    let (sender, events) = mpsc::channel();
+    let stdout = child.stdout.take().map(|it| (Source::Stdout, OwnedFd::from(it)));
+    let stderr = child.stderr.take().map(|it| (Source::Stderr, OwnedFd::from(it)));
+    let mut seen = Seen { only_code: drops_excess, ..Seen::default() };
+    let mut pipes = Vec::new();
+    for (from, fd) in stdout.into_iter().chain(stderr) {
+        pipes.extend(rustix::fs::fstat(&fd).ok().map(|it| it.st_ino));
+        seen.open += 1;
+        let reader = sender.clone();
+        thread::spawn(move || read(from, fd, drops_excess, &reader));
+    }
+    thread::spawn(move || {
+        if let Ok(status) = child.wait() {
+            // Nobody listens any more after a time-out.
+            let _ = sender.send(Event::Exit(status));
+        }
+    });
+    view.stop.attend();
+    let result = seen.wait(&events, (view.stop, limit), work.name);
+    if result.is_err() || seen.open > 0 {
+        let alive = seen.status.is_none().then_some(pid);
+        descendants::end(alive, &pipes);
+    }
+    Ok(Finished { status: result?, printed: seen.printed })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that starts commands that look; each is waited for, or ended"
+)]
+fn command(view: &View<'_>, work: &Work<'_>) -> Command {
+    let mut command = Command::new(work.program);
+    command
+        .args(work.arguments)
+        .env_clear()
+        .envs(quiet(&view.world.surroundings.environment))
+        .envs(exposed(view.environment))
+        .envs(exposed(work.environment))
+        .current_dir(work.directory)
+        .stdin(if work.feed.is_some() { Stdio::piped() } else { Stdio::null() })
+        .stdout(Stdio::piped());
+    command
+}
+
+/// Without what a shell runs before its own text: nothing runs because a plan is made.
+fn quiet<V>(environment: &BTreeMap<OsString, V>) -> impl Iterator<Item = (&OsString, &V)> {
+    environment.iter().filter(|(name, _)| !name.to_str().is_some_and(runs_at_start))
+}
+
+fn exposed(environment: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&String, &str)> {
+    environment.iter().map(|(name, value)| (name, value.expose()))
+}
+
+fn write(mut stdin: ChildStdin, feed: &str) {
+    // A shell that ends before it has read everything says so with its exit code.
+    let _ = stdin.write_all(feed.as_bytes());
+}
+
+/// Reads up to the limit, and then to the end for nobody, or one byte more to know that it was
+/// exceeded.
+fn read(from: Source, fd: OwnedFd, drops_excess: bool, events: &Sender<Event>) {
+    let mut file = File::from(fd);
+    let mut bytes = wiped::read(&mut file, MAX_VALUE_BYTES + u64::from(!drops_excess));
+    if drops_excess && let Err(error) = io::copy(&mut file, &mut io::sink()) {
+        bytes = Err(error);
+    }
+    let _ = events.send(Event::Output(from, bytes.ok()));
+}
+
+/// A command that has ended, with what it printed on standard output and standard error.
+struct Finished {
+    status: ExitStatus,
+    printed: [Zeroizing<Vec<u8>>; 2],
+}
+
+/// What has become known about a command.
+#[derive(Default)]
+struct Seen {
+    printed: [Zeroizing<Vec<u8>>; 2],
+    status: Option<ExitStatus>,
+    /// Streams that somebody still writes to.
+    open: usize,
+    /// Whether only its exit code counts, and not who else holds its output.
+    only_code: bool,
+}
+
+impl Seen {
+    /// Until the command has ended and everybody has closed its output; where only its exit code
+    /// counts, what it left in the background does not.
+    fn wait(
+        &mut self,
+        events: &Receiver<Event>,
+        (stop, limit): (&Stop, Option<Duration>),
+        name: &str,
+    ) -> Result<ExitStatus, Trouble> {
+        let deadline = limit.map(|limit| (Instant::now() + limit, limit));
+        let mut ended = None;
+        loop {
+            if let Some(status) = self.status {
+                let since = *ended.get_or_insert_with(Instant::now);
+                if self.open == 0 || self.only_code && since.elapsed() >= LEFT_OPEN {
+                    return Ok(status);
+                }
+            }
+            if stop.order() != Order::GoOn {
+                return Err(stopped(name, stop.why()));
+            }
+            let left = deadline.map(|(end, _)| end.saturating_duration_since(Instant::now()));
+            match events.recv_timeout(left.unwrap_or(HEARING).min(HEARING)) {
+                Ok(Event::Exit(status)) => self.status = Some(status),
+                Ok(Event::Output(_, Some(bytes))) if bytes.len() as u64 > MAX_VALUE_BYTES => {
+                    return Err(too_large(name));
+                }
+                Ok(Event::Output(from, Some(bytes))) => {
+                    self.printed[from as usize] = bytes;
+                    self.open -= 1;
+                }
+                Ok(Event::Output(_, None)) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(lost(name));
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some((_, limit)) = deadline.filter(|(end, _)| *end <= Instant::now()) {
+                        return Err(self.too_late(name, limit));
+                    }
+                }
+            }
+        }
+    }
+
+    fn too_late(&self, name: &str, limit: Duration) -> Trouble {
+        let (message, help) = if self.status.is_some() {
+            (
+                format!(
+                    "{name} ended, but something it started kept its output open for {limit:?}"
+                ),
+                "let what stays in the background write elsewhere: `… >/dev/null 2>&1 &`",
+            )
+        } else {
+            (
+                format!("{name} did not end within {limit:?}, and was ended"),
+                "run it by hand to see what it waits for; its standard input is empty",
+            )
+        };
+        Trouble::new(TroubleKind::TimedOut, message, help)
+    }
+}
+
+fn text(finished: &Finished, name: &str) -> Result<Secret, Trouble> {
+    if let Some(trouble) = exit_trouble(finished.status, name) {
+        return Err(trouble);
+    }
+    match std::str::from_utf8(&finished.printed[Source::Stdout as usize]) {
+        Ok(text) => Ok(Secret::new(text)),
+        Err(_) => Err(Trouble::new(
+            TroubleKind::NotText,
+            format!("what {name} printed is not UTF-8 text"),
+            "encode it, for example with `| base64`",
+        )),
+    }
+}
+
+fn exit_trouble(status: ExitStatus, name: &str) -> Option<Trouble> {
+    let by_hand = "run it by hand to see what it says; its messages are not shown here, since they \
+                   may hold secrets";
+    let (kind, message, help) = match (status.code(), status.signal()) {
+        (Some(0), _) => return None,
+        (Some(127), _) => (
+            TroubleKind::Missing,
+            format!("{name} was not found, or ran something that was not (exit code 127)"),
+            "install what it needs, or add its directory to `PATH`",
+        ),
+        (Some(126), _) => (
+            TroubleKind::Denied,
+            format!("{name} may not be executed, or ran something that may not (exit code 126)"),
+            "make it executable with `chmod +x`, or name its interpreter",
+        ),
+        (Some(code), _) => {
+            (TroubleKind::Failed, format!("{name} failed with exit code {code}"), by_hand)
+        }
+        (None, signal) => {
+            let signal = signal.map_or_else(String::new, |number| format!(" {number}"));
+            (TroubleKind::Failed, format!("{name} was ended by signal{signal}"), by_hand)
+        }
+    };
+    Some(Trouble::new(kind, message, help))
+}
+
+fn start_trouble(work: &Work<'_>, error: &std::io::Error) -> Trouble {
+    use std::io::ErrorKind as Kind;
+    let (kind, help) = match error.kind() {
+        Kind::NotFound | Kind::NotADirectory => (
+            TroubleKind::Missing,
+            "check that the directory where the steps start, and the interpreter, still exist",
+        ),
+        Kind::PermissionDenied => (TroubleKind::Denied, "make it executable with `chmod +x`"),
+        Kind::ArgumentListTooLong => {
+            (TroubleKind::TooLarge, "pass long text on standard input or in a file")
+        }
+        _ => (TroubleKind::Failed, "run it by hand to see why"),
+    };
+    Trouble::new(kind, format!("{} cannot be started: {}", work.name, error.kind()), help)
+}
+
+fn too_large(name: &str) -> Trouble {
+    Trouble::new(
+        TroubleKind::TooLarge,
+        format!("{name} printed more than {} MiB", MAX_VALUE_BYTES >> 20),
+        "let it print only what is needed, or write to a file in a step",
+    )
+}
+
+fn stopped(name: &str, why: Option<Why>) -> Trouble {
+    match why {
+        Some(Why::TimedOut) => Trouble::new(
+            TroubleKind::TimedOut,
+            format!("{name} was ended: the time for it is over"),
+            "run it by hand to see what it waits for, or give it more time",
+        ),
+        _ => Trouble::new(
+            TroubleKind::Failed,
+            format!("{name} was ended: opal was told to stop"),
+            "it only looked; start again when you like",
+        ),
+    }
+}
+
+fn lost(name: &str) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("the output of {name} could not be read"),
+        "try again; if it happens again, run it by hand",
+    )
+}

@@ -1,0 +1,200 @@
+//! Which program runs what: the shell for scripts, the search path for programs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use opal_core::Secret;
+use opal_core::resolver::{Answer, Ask, Run, ScriptPart, Trouble, TroubleKind};
+
+use super::View;
+use super::children::{self, Work};
+use opal_core::shell::syntax::MAX_MESSAGE_BYTES;
+use opal_core::shell::{self, Language, Shell};
+use zeroize::Zeroizing;
+
+/// Where programs are looked for when the environment does not say.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+#[derive(Clone, Debug)]
+pub(super) struct Interpreter {
+    path: PathBuf,
+    shell: Shell,
+}
+
+/// What a command runs in, besides what holds for the view.
+struct Around<'a> {
+    directory: &'a Path,
+    environment: &'a BTreeMap<String, Secret>,
+}
+
+pub(super) fn run(view: &View<'_>, run: &Run<'_>) -> Result<Secret, Trouble> {
+    let around = Around { directory: view.directory, environment: &BTreeMap::new() };
+    match run {
+        Run::Script(parts) => script(view, &around, parts, children::output),
+        Run::Program(words) => program(view, &around, words, children::output),
+    }
+}
+
+pub(super) fn ask(view: &View<'_>, ask: &Ask<'_>) -> Result<Answer, Trouble> {
+    let directory = match ask.directory {
+        Some(directory) => view.inside(directory)?,
+        None => view.directory.to_owned(),
+    };
+    if !directory.is_dir() {
+        // Not missing, which would be the program.
+        return Err(Trouble::new(
+            TroubleKind::Failed,
+            format!("there is no directory `{}` to run a command in", directory.display()),
+            "make it first, or correct the path",
+        ));
+    }
+    let around = Around { directory: &directory, environment: ask.environment };
+    let answer = |view: &View<'_>, work: Work<'_>| children::answer(view, work, ask.drops_excess);
+    match (&ask.run, ask.interpreter) {
+        (Run::Script(parts), Some(name)) => interpreted(view, &around, name, parts, answer),
+        (Run::Script(parts), None) => script(view, &around, parts, answer),
+        (Run::Program(words), _) => program(view, &around, words, answer),
+    }
+}
+
+/// Has the shell read a text without executing any of it: what it says against it. With `-p` bash
+/// takes neither start-up files nor functions from the environment.
+pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trouble> {
+    let around = Around { directory: Path::new("/"), environment: &BTreeMap::new() };
+    let Some(Interpreter { path, shell }) = shell(view, &around) else { return Ok(None) };
+    let arguments: &[&str] = match shell {
+        Shell::Bash => &["-n", "-p"],
+        Shell::Sh => &["-n"],
+    };
+    let work = Work {
+        program: &path,
+        arguments,
+        feed: Some(Zeroizing::new(text.to_owned())),
+        name: "the shell's parser",
+        directory: around.directory,
+        environment: around.environment,
+    };
+    let answer = children::answer(view, work, true)?;
+    let said = answer.stderr.expose();
+    let kept = said.floor_char_boundary(MAX_MESSAGE_BYTES);
+    let is_wrong = answer.code != 0 || shell::syntax::is_incomplete(said);
+    Ok(is_wrong.then(|| said[..kept].to_owned()))
+}
+
+fn script<T>(
+    view: &View<'_>,
+    around: &Around<'_>,
+    parts: &[ScriptPart],
+    end: impl FnOnce(&View<'_>, Work<'_>) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    let compiled = shell::compile(parts)?;
+    let Interpreter { path, shell } = shell(view, around).ok_or_else(|| {
+        Trouble::new(
+            TroubleKind::Missing,
+            "there is no shell to run the command: neither `bash` nor `sh` is in `PATH`",
+            "install one of them, or correct `PATH`",
+        )
+    })?;
+    let command = compiled.command(shell);
+    let work = Work {
+        program: &path,
+        arguments: &["-c", &command],
+        feed: compiled.feed(),
+        name: "the command",
+        directory: around.directory,
+        environment: around.environment,
+    };
+    end(view, work)
+}
+
+/// By another program than the shell.
+fn interpreted(
+    view: &View<'_>,
+    around: &Around<'_>,
+    name: &str,
+    parts: &[ScriptPart],
+    end: impl FnOnce(&View<'_>, Work<'_>) -> Result<Answer, Trouble>,
+) -> Result<Answer, Trouble> {
+    let program = find(view, around, name).ok_or_else(|| absent(name))?;
+    let language = Language::of(name);
+    let (text, feed) = match language {
+        Language::Shell(shell) => {
+            let compiled = shell::compile(parts)?;
+            (Secret::new(compiled.command(shell)), compiled.feed())
+        }
+        Language::Other { .. } => (shell::constant(parts)?, None),
+    };
+    let work = Work {
+        program: &program,
+        arguments: &[language.flag(), text.expose()],
+        feed,
+        name: "the command",
+        directory: around.directory,
+        environment: around.environment,
+    };
+    end(view, work)
+}
+
+fn program<T>(
+    view: &View<'_>,
+    around: &Around<'_>,
+    words: &[&str],
+    end: impl FnOnce(&View<'_>, Work<'_>) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    let [name, arguments @ ..] = words else {
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            "a program without a name cannot be run",
+            "name the program in the first place",
+        ));
+    };
+    let program = find(view, around, name).ok_or_else(|| absent(name))?;
+    let work = Work {
+        program: &program,
+        arguments,
+        feed: None,
+        name: &format!("`{name}`"),
+        directory: around.directory,
+        environment: around.environment,
+    };
+    end(view, work)
+}
+
+fn absent(name: &str) -> Trouble {
+    Trouble::new(
+        TroubleKind::Missing,
+        format!("the program `{name}` is not installed, or not in `PATH`"),
+        format!("install `{name}`, or add its directory to `PATH`"),
+    )
+}
+
+/// Looked for once, unless the search path is another one here.
+fn shell(view: &View<'_>, around: &Around<'_>) -> Option<Interpreter> {
+    let find = || {
+        [("bash", Shell::Bash), ("sh", Shell::Sh)]
+            .into_iter()
+            .find_map(|(name, shell)| Some(Interpreter { path: find(view, around, name)?, shell }))
+    };
+    if view.environment.contains_key("PATH") || around.environment.contains_key("PATH") {
+        return find();
+    }
+    view.world.shell.get_or_init(find).clone()
+}
+
+/// With a path at hand the system can start a program without copying this process first.
+fn find(view: &View<'_>, around: &Around<'_>, name: &str) -> Option<PathBuf> {
+    let own = around.environment.get("PATH").map(|path| OsStr::new(path.expose()));
+    let path = own.or_else(|| view.variable("PATH")).unwrap_or(OsStr::new(USUAL_PATH));
+    let whole = |path: &Path| around.directory.join(path);
+    let places: Vec<PathBuf> = if name.contains('/') {
+        vec![whole(Path::new(name))]
+    } else {
+        std::env::split_paths(path).map(|directory| whole(&directory).join(name)).collect()
+    };
+    places.into_iter().find(|place| {
+        fs::metadata(place).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    })
+}

@@ -1,0 +1,390 @@
+//! Every place of a command × values that would run if the shell read them again, in real shells:
+//! either the value is refused, or nothing of it runs.
+
+use std::collections::BTreeSet;
+
+use opal_core::Data;
+use opal_core::context::Context;
+use opal_core::resolver::{ScriptPart, TroubleKind};
+use opal_core::script::{At, CASES, Role};
+use opal_plan::Words;
+use opal_plan::lower;
+use opal_plan::unit::{Piece, StatementKind, Work};
+
+use crate::session::support::{Only, Place, SHELLS};
+
+/// Each makes the file `pwned` where a shell reads it as code, as a name or as a number.
+const VALUES: [&str; 12] = [
+    "$(touch pwned)",
+    "`touch pwned`",
+    "x[$(touch pwned)]",
+    "a[`touch pwned`]+1",
+    "([$(touch pwned)]=1)",
+    "($(touch pwned))",
+    "; touch pwned",
+    "touch pwned",
+    "x\ntouch pwned\n",
+    "' ; touch pwned ; '",
+    "\" ; touch pwned ; \"",
+    "/dev/tcp/127.0.0.1/1",
+];
+
+/// Spellings of rows of the table that must be refused as well.
+#[rustfmt::skip]
+const REFUSED: &[&str] = &[
+    // Command words.
+    "e\"va\"l @var.x", "\\eval @var.x", "'eval' @var.x", "$'eval' @var.x", "$\"eval\" @var.x", "e\\val @var.x",
+    "ev$(echo al) @var.x", "ev`echo al` @var.x", "ev{,}al @var.x", "{eval,@var.x}", "$X @var.x", "\"$X\" @var.x",
+    "${SHELL:-bash} -c @var.x", "/bin/ba\"\"sh -c @var.x", "/bin/ba* -c @var.x", "command eval @var.x",
+    "builtin eval @var.x", "exec bash -c @var.x", "command -p eval @var.x", "time eval @var.x",
+    "time -p eval @var.x", "! eval @var.x", "coproc eval @var.x", "coproc N { eval @var.x; }",
+    "function f { eval @var.x; }; f", "f() { eval @var.x; }; f", "if true; then eval @var.x; fi",
+    "for i in 1; do eval @var.x; done", "while eval @var.x; do break; done", "until eval @var.x; do break; done",
+    "case a in a) eval @var.x;; esac", "{ eval @var.x; }", "(eval @var.x)", "echo $(eval @var.x)",
+    "echo `eval @var.x`", "cat <(eval @var.x)", "X=1 eval @var.x", "> f eval @var.x", "2>/dev/null eval @var.x",
+    "select i in a; do eval @var.x; break; done <<< 1", "true && eval @var.x", "echo a | eval @var.x",
+    "eval \"echo $(echo @var.x)\"", "eval -- @var.x", "sudo -u root bash -c @var.x", "env -i A=b bash -c @var.x",
+    "busybox sh -c @var.x", "docker exec app 'sh' -c @var.x", "nohup bash -c @var.x", "xargs -I{} sh -c @var.x",
+    "timeout 5 bash -c @var.x", "sudo -- bash -c @var.x", "nice -n 5 bash -c @var.x", "stdbuf -oL bash -c @var.x",
+    // Options.
+    "bash -c@var.x", "bash -ec @var.x", "bash -ceu @var.x", "bash -euo pipefail -c @var.x", "bash -co pipefail @var.x",
+    "bash -\"c\" @var.x", "bash \"-c\" @var.x", "bash -c -- @var.x", "bash --norc -c @var.x", "bash +x -c @var.x",
+    "su -c\"@var.x\"", "su root -c @var.x", "su -lc @var.x", "su - root -- -c @var.x", "env \"-S@var.x\"", "env -S\"a @var.x\"",
+    "env --split-string @var.x", "env -iS @var.x", "printf -v@var.x a", "printf -\"v\" @var.x a",
+    "mapfile -tC @var.x -c 1 a <<< x", "read -ra @var.x <<< y", "wait -np @var.x",
+    // Redirections.
+    "echo a >& @var.x", "echo a >&@var.x", "echo a 1>& @var.x", "echo a >& logs/@var.x.log", "echo a >& \"@var.x\"",
+    "cat <& @var.x", "exec {fd}>& @var.x", "{ echo a; } >& @var.x", "(echo a) >& @var.x", "exec {a[@var.x]}>f",
+    "exec {a[\"@var.x\"]}>f",
+    // Names.
+    "test -v @var.x", "[ -v @var.x ]", "[ ! -v @var.x ]", "[ -n a -a -v @var.x ]", "[ \"-v\" @var.x ]", "[ -\\v @var.x ]",
+    "test -v a@var.x", "test -v \"a[@var.x]\"", "[[ -v @var.x ]]", "[[\t-v @var.x ]]", "[[ ! -v @var.x ]]",
+    "[[ (-v @var.x) ]]", "[[ -v a[@var.x] ]]", "[[ -v \"a@var.x\" ]]", "read a @var.x <<< y", "read -r @var.x <<< y",
+    "unset -v @var.x", "unset a[@var.x]", "unset \"a[@var.x]\"", "declare \"@var.x=1\"", "declare a[@var.x]=1",
+    "declare -n r=@var.x; echo $r", "declare -gn r=@var.x", "f() { local -n r=@var.x; r=1; }; f", "typeset -n r=@var.x",
+    "declare -i n=@var.x", "declare -xi n=@var.x", "declare -i \"n=@var.x\"", "declare -i n; n=@var.x",
+    "declare -i n; n=1@var.x", "declare -i n; read n <<< @var.x", "declare -i n; for n in @var.x; do :; done",
+    "declare -i n; printf -v n %s @var.x", "f() { n=@var.x; }; declare -i n; f", "declare -n r; r=@var.x; echo $r",
+    "declare -i n; export n=@var.x", "declare -ai a=(@var.x)", "declare -i a=(@var.x)",
+    "declare -a a=@var.x", "declare -A a=@var.x", "readonly -a a=@var.x", "export -a a=@var.x", "declare -a \"a=@var.x\"",
+    "local -a a=@var.x", "a=(); declare a=\"(@var.x)\"", "a=(); declare \"a=(@var.x)\"",
+    "a=([@var.x]=1)", "a+=([1@var.x]=1)", "a[@var.x]=1", "a[1+@var.x]=1", "a[\"@var.x\"]+=1", "export a[@var.x]=1",
+    // Sums.
+    "echo $((@var.x))", "echo \"$((1 + @var.x))\"", "echo $((a[@var.x]))", "((@var.x))", "(( a = @var.x ))",
+    "for ((i=@var.x; i<1; i++)); do :; done", "echo $[@var.x]", "echo \"$[1 + @var.x]\"", "let a=@var.x", "let \"a = @var.x\"",
+    "echo ${PATH:@var.x}", "echo \"${PATH:0:@var.x}\"", "[[ @var.x -eq 1 ]]", "[[ 1 -lt \"@var.x\" ]]", "[[ a@var.x -ge 1 ]]",
+    "echo $(( $(echo @var.x) ))", "echo $(( `printf %s @var.x` ))", "echo $(( $(cat <<< @var.x) ))",
+    // Expansions.
+    "echo ${@var.x}", "echo ${!@var.x}", "echo ${#@var.x}", "echo ${a[@var.x]}", "echo ${a[b[1]+@var.x]}", "echo ${a[@var.x]:-b}",
+    "echo ${HOME/a/@var.x}", "echo ${x:=@var.x}", "echo ${HOME//\"a/b\"/@var.x}",
+    // Variables that are interpreted.
+    "PS4=@var.x", "PATH=@var.x ls", "export PATH=@var.x:$PATH", "IFS=@var.x", "BASH_ENV=@var.x bash -c :", "ENV=@var.x sh -c :",
+    "LD_PRELOAD=@var.x ls", "RANDOM=@var.x", "OPTIND=@var.x", "HISTCMD=@var.x", "SRANDOM=@var.x", "PROMPT_COMMAND=@var.x",
+    "env BASH_ENV=@var.x bash -c :", "sudo PATH=@var.x ls", "declare PS4=@var.x", "export \"PS4=@var.x\"", "readonly IFS=@var.x",
+    "for IFS in @var.x; do :; done", ": ${PS4:=@var.x}", ": \"${PATH:=@var.x}\"", "BASH_ALIASES[a]=@var.x", "env -i \"PATH=@var.x\" ls",
+    // Input that is run.
+    "bash <<< @var.x", "bash -s <<< @var.x", "bash -s a b <<< @var.x", "<<< @var.x bash", "bash 0<<< @var.x",
+    "source /dev/stdin <<< @var.x", ". /dev/stdin <<< @var.x", ". /dev/fd/3 3<<< @var.x", "command . /dev/stdin <<< @var.x",
+    "bash /dev/stdin <<< @var.x", "source <(echo @var.x)", "bash <(echo @var.x)", "bash --rcfile <(echo @var.x) -i",
+    "echo @var.x | bash", "printf %s @var.x | bash", "echo @var.x | cat | bash", "cat <<< @var.x | bash", "echo @var.x | sudo bash",
+    "{ bash; } <<< @var.x", "(bash) <<< @var.x", "echo @var.x | { bash; }", "if true; then bash; fi <<< @var.x",
+    "find . -exec sh -c \"@var.x\" ';'", "find . -exec bash -c @var.x {} +", "echo @var.x > >(bash)", "echo @var.x | tee >(bash)",
+    "bash < <(echo @var.x)", "bash <<< \"$(echo @var.x)\"", ". <(cat <<< @var.x)", "echo ${HOME:$(echo @var.x)}", "echo \"${a[$(echo @var.x)]}\"", "a[$(echo @var.x)]=1",
+    "eval \"$(echo @var.x)\"", "bash -c \"$(echo @var.x)\"", "bash -c \"$(cat <<< @var.x)\"", "echo @var.x | xargs -I{} sh -c {}",
+    "ssh host <<< @var.x", "ssh host bash -s <<< @var.x", "echo @var.x | ssh host bash", "at now <<< @var.x",
+    "bash <<E\n@var.x\nE", "source /dev/stdin <<E\n@var.x\nE", "<<E bash\n@var.x\nE", "bash -s <<E a\n@var.x\nE",
+    "cat <<E | bash\n@var.x\nE", "cat <<E |\n@var.x\nE\nbash", "{ bash; } <<E\n@var.x\nE", "eval \"$(cat <<E\n@var.x\nE\n)\"",
+    // Builtins with callbacks.
+    "trap @var.x EXIT", "trap -- @var.x EXIT", "trap \"rm @var.x\" EXIT", "alias a=@var.x", "alias \"a=@var.x\"", "compgen -W @var.x",
+    "compgen -C @var.x", "complete -C @var.x a", "hash -p @var.x ls", "bind -x @var.x", "enable -f @var.x a", "fc -s @var.x",
+    "history -p @var.x", "jobs -x eval @var.x",
+    // Options that a value chooses or completes, and abbreviations of long ones.
+    "su -@var.x \"@env.Y\"", "su --@var.x \"@env.Y\"", "su --comm@var.x=\"@env.Y\"", "su --comm \"@var.x\"", "su --comm=@var.x",
+    "env --split \"@var.x\"", "env --split-s=@var.x", "script --comm @var.x log", "flock lock --com=@var.x", "printf -@var.x @env.Y a",
+    "wait -@var.x @env.Y", "compgen -@var.x @env.Y", "[ -@var.o @var.x ]", "[ -$O @var.x ]", "test -\"$O\" @var.x",
+    // Programs that are started by others.
+    "env - su -c @var.x", "setpriv --reuid 5 su -c @var.x", "docker exec app su -c @var.x", "docker exec app env -S @var.x",
+    "kubectl exec pod -- ssh host \"rm @var.x\"", "docker exec app ssh host \"rm @var.x\"", "find . -exec ssh host rm @var.x ';'",
+    "sudo -i echo @var.x", "sudo -s echo @var.x", "sudo -iu root echo @var.x", "sudo -u root -i -- echo @var.x", "sudo --login echo @var.x",
+    "gcloud compute ssh a -- rm @var.x", "vagrant ssh -- rm @var.x", "minikube ssh -- rm @var.x", "clush -w a,b rm @var.x",
+    "echo @var.x | xargs ssh host", "echo @var.x | xargs env", "echo @var.x | xargs sudo", "echo @var.x | xargs -I{} ssh host \"rm {}\"",
+    "echo @var.x | parallel", "cat <<E | parallel\n@var.x\nE", "basename @var.x | bash", "sed \"s/a/@var.x/\" f | bash", "yes @var.x | bash",
+    // Attributes that are given later, or by `eval`.
+    "for i in 1 2; do n=@var.x; declare -i n; done", "eval \"declare -i n\"; n=@var.x", "eval declare -i n; n=@var.x",
+    "eval 'typeset -n r'; r=@var.x", "eval \"declare -i $N\"; n=@var.x", "eval 'a=1; declare -gi n'; n=@var.x",
+    "coproc @var.x { cat; }", "git submodule foreach --recursive \"git tag @var.x\"",
+];
+
+/// Places that are data, whatever is in them. Each works in both shells, except those with `# bash`.
+#[rustfmt::skip]
+const ALLOWED: &[&str] = &[
+    "echo @var.x", "echo \"@var.x\"", "echo a@var.x b", "printf '%s\\n' @var.x", "printf \"@var.x\"", "cat <<E\n@var.x\nE",
+    "cat <<E | cat\n@var.x\nE", "A=@var.x; echo \"$A\"", "A=@var.x env", "export A=@var.x", "export \"A=@var.x\"",
+    "readonly A=@var.x", "f() { local a=@var.x; echo \"$a\"; }; f", "echo a > \"f-@var.x\"", "echo ${none:-@var.x}", "echo \"${none:+@var.x}\"",
+    "echo \"${HOME#@var.x}\"", "case @var.x in @var.x) echo same;; *) echo not;; esac", "for i in @var.x b; do echo \"$i\"; done",
+    "test -n @var.x", "[ @var.x = a ]", "[ -f @var.x ]", "[ a = \"@var.x\" ] || echo no", "test @var.x -eq 1", "set -- @var.x; echo \"$1\"",
+    "echo $(echo @var.x)", "echo \"`printf %s @var.x`\"", "sh -c 'echo \"$1\"' _ @var.x # any", "env A=@var.x printenv A", "trap - EXIT; echo @var.x",
+    "trap 'echo bye' EXIT; echo @var.x", "read a; echo @var.x", "unset A; echo @var.x", "cd . && echo @var.x", "eval 'echo a' && echo @var.x",
+    "f() { echo \"$1\"; }; f @var.x", "echo a | cat - @var.x", "echo eval @var.x", "ls -- @var.x", "( echo @var.x ) | { cat; }",
+    "if [ -n @var.x ]; then echo @var.x; fi", "\"$PWD\"/nosuch @var.x", "./nosuch-$$ @var.x", "command -v @var.x", "type @var.x", "exit @var.x",
+    "umask @var.x", "kill @var.x", "echo @var.x >&2", "echo @var.x 2>&1", "wait; echo @var.x", "echo {a,@var.x}", "PATHS=@var.x; echo \"$PATHS\"",
+    "a=(@var.x b); echo \"${a[@]}\" # bash", "a=(); a+=(@var.x); echo \"${a[0]}\" # bash", "declare A=@var.x; echo \"$A\" # bash",
+    "[[ @var.x == a* ]] # bash", "[[ a =~ @var.x ]] # bash", "[[ -n @var.x && -z \"@var.x\" ]] # bash", "cat <<< @var.x # bash",
+    "read -r a <<< @var.x; echo \"$a\" # bash", "mapfile -t a <<< @var.x; echo \"${a[0]}\" # bash", "diff <(echo @var.x) <(echo b) # bash",
+    "echo a &> \"f-@var.x\" # bash", "echo \"${HOME/a/@var.x}\" # bash", "b=${HOME/a/@var.x} # bash", "printf -v a %s @var.x # bash",
+    "declare -r A=@var.x # bash", "declare -x A=@var.x # bash", "function f { echo @var.x; }; f # bash", "time echo @var.x # bash",
+    "coproc echo @var.x # bash", "wait -n; echo @var.x # bash", "read -p @var.x a <<< b # bash", "declare -i n=1; m=@var.x # bash",
+    "(( 1 )) && echo @var.x # bash", "for ((i=0; i<1; i++)); do echo @var.x; done # bash", "select i in @var.x; do break; done <<< 1 # bash",
+    "eval 'declare -i n'; m=@var.x # bash", "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
+    "while read -r l; do echo \"$l\"; done <<< @var.x # bash", "shopt -s nullglob; echo @var.x # bash", "pushd . ; echo @var.x # bash",
+];
+
+/// The parts of a command in which every reference is this value.
+fn parts(line: &str, value: &str) -> Vec<ScriptPart> {
+    let registry = opal_decorators::registry();
+    // Behind another command the shell's own `for`, `{` and `f()` are shell text.
+    let source = format!("true; {line}\n");
+    let parse = opal_syntax::parse(&source, &Words(&registry));
+    let is_error = |it: &&opal_core::Diagnostic| it.code.severity() == opal_core::Severity::Error;
+    let errors: Vec<_> = parse.errors.iter().filter(is_error).collect();
+    assert!(errors.is_empty(), "{line}: {errors:?}");
+    let unit = lower::unit(&parse, &source);
+    let mut parts = Vec::new();
+    for statement in &unit.script.statements {
+        let StatementKind::Step(step) = &statement.kind else { panic!("{line}: {statement:?}") };
+        let Work::Shell(text) = &step.first.work else { panic!("{line}") };
+        for piece in &text.pieces {
+            parts.push(match piece {
+                Piece::Text(text) => ScriptPart::Text(text.clone()),
+                Piece::AtWord(name) => ScriptPart::Text(format!("@{}", name.text)),
+                Piece::Reference(_, context) => ScriptPart::Data(Data::text(value), *context),
+            });
+        }
+    }
+    parts
+}
+
+fn contexts(line: &str) -> Vec<Context> {
+    let of = |part: ScriptPart| match part {
+        ScriptPart::Data(_, context) => Some(context),
+        _ => None,
+    };
+    parts(line, "x").into_iter().filter_map(of).collect()
+}
+
+#[track_caller]
+fn assert_quiet(place: &Place, case: &str) {
+    assert!(!place.path().join("pwned").exists(), "{case}");
+}
+
+/// Whether the last line of defence refuses it; if not, it has run, in this place.
+fn is_refused(place: &Place, line: &str, value: &str) -> bool {
+    let done = place.parts(&parts(line, value));
+    match done.ended {
+        Err(trouble) => {
+            assert_eq!(trouble.kind, TroubleKind::Invalid, "{line} {trouble:?}");
+            true
+        }
+        Ok(_) => false,
+    }
+}
+
+#[test]
+fn every_row_of_the_table_is_found_in_its_example() {
+    let mut lost = Vec::new();
+    for case in &CASES {
+        let found = contexts(case.example).iter().any(|context| context.found() == Some(case));
+        lost.extend((!found).then_some(case.example));
+    }
+    assert!(lost.is_empty(), "{lost:#?}");
+}
+
+#[test]
+fn every_refused_row_is_refused_for_every_value_and_nothing_runs() {
+    let place = Place::new(Only::Bash);
+    let mut allowed = BTreeSet::new();
+    let rows = CASES.iter().filter(|case| case.role != Role::Warn).map(|case| case.example);
+    for line in rows.chain(REFUSED.iter().copied()) {
+        for value in VALUES {
+            let case = format!("{line} with {value:?}");
+            if !is_refused(&place, line, value) {
+                allowed.insert(line);
+            }
+            assert_quiet(&place, &case);
+        }
+    }
+    assert!(allowed.is_empty(), "{allowed:#?}");
+}
+
+#[test]
+fn what_is_data_is_allowed_and_runs_nothing_in_both_shells() {
+    let mut refused = BTreeSet::new();
+    for only in SHELLS {
+        let place = Place::new(only);
+        for line in ALLOWED {
+            let (line, shell) = line.split_once(" # ").unwrap_or((line, ""));
+            if shell == "bash" && only == Only::Dash {
+                continue;
+            }
+            for value in VALUES.iter().filter(|it| !it.contains('/')) {
+                let case = format!("{only:?} {line} with {value:?}");
+                let declared = line.contains("declare") || line.contains("local");
+                if is_refused(&place, line, value) && !(declared && value.starts_with('(')) {
+                    refused.insert(line);
+                }
+                assert_quiet(&place, &case);
+            }
+        }
+    }
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+#[test]
+fn programs_that_run_an_option_are_warned_about_and_only_there() {
+    let warned = |line: &str| {
+        contexts(line).iter().any(|it| it.found().is_some_and(|it| it.role == Role::Warn))
+    };
+    for case in CASES.iter().filter(|case| case.role == Role::Warn && case.at != At::Syntax) {
+        assert!(warned(case.example), "{}", case.example);
+    }
+    for line in [
+        "git commit -m @var.x",
+        "git -C @var.x status",
+        "tar -cf @var.x b",
+        "find @var.x -name '*.rs'",
+        "find . -name @var.x",
+        "python3 script.py @var.x",
+        "ssh @var.x uptime",
+        "ssh -i @var.x host uptime",
+        "rsync -a @var.x host:b",
+        "awk -v a=@var.x '{ print a }' f",
+        "awk '{ print $1 }' @var.x",
+        "psql -d @var.x -f f.sql",
+        "node app.js @var.x",
+        "find . -exec cp {} @var.x ';'",
+        "sort @var.x",
+        "kubectl apply -f @var.x",
+        "kubectl set env deploy/a A=@var.x",
+        "kubectl exec pod -- ls @var.x",
+        "docker run -e A=@var.x img",
+        "docker exec app ls @var.x",
+        "apt-get install -y ssh curl @var.x",
+        "grep su @var.x",
+        "grep su <<< @var.x",
+        "npm run watch @var.x",
+        "npm run script -- @var.x",
+        "sudo -u root ls @var.x",
+        "sudo -E ls @var.x",
+        "make -C @var.x all",
+        "make -j @var.x",
+        "sed -e s/a/b/ @var.x",
+        "sed -i s/a/b/ @var.x",
+        "sed -i '' s/a/b/ @var.x",
+        "sed -f a.sed @var.x",
+        "awk -f a.awk @var.x",
+        "jq . @var.x",
+        "jq --arg v @var.x '.a = $v' f",
+        "jq -r --arg v @var.x --arg w @var.x '.a = $v' f",
+        "jq -f a.jq @var.x",
+        "yq eval .a @var.x",
+        "sqlite3 @var.x '.tables'",
+        "ansible-playbook -i @var.x site.yml",
+        "gcloud compute ssh @var.x --zone=@var.x",
+        "go test -run @var.x ./...",
+        "cargo test @var.x",
+        "helm install @var.x chart --set a=@var.x",
+        "git submodule foreach --quiet 'git fetch' && echo @var.x",
+        "curl -H \"A: @var.x\" url",
+    ] {
+        assert!(contexts(line).iter().all(|it| it.found().is_none()), "{line}");
+    }
+}
+
+/// The beginning of a word counts as the shell puts it together.
+#[test]
+fn a_value_that_would_begin_a_word_with_a_dash_is_refused_however_the_word_begins() {
+    let place = Place::new(Only::Bash);
+    for line in [
+        "ls @var.x",
+        "ls \"@var.x\"",
+        "ls \"\"@var.x",
+        "ls ''@var.x",
+        "ls \"\"''\"@var.x\"",
+        "ls $NONE@var.x",
+        "ls \"$NONE\"@var.x",
+        "ls \"$NONE@var.x\"",
+        "ls ${NONE}@var.x",
+        "ls $(true)@var.x",
+        "ls `true`@var.x",
+        "ls ${NONE:-@var.x}",
+        "ls \"${NONE:-@var.x}\"",
+        "ls ${NONE-\"@var.x\"}",
+        "ls {a,@var.x}",
+        "ls {@var.x,b}",
+        "ls ''{a,@var.x}",
+        "ls $1@var.x",
+        "ls $@@var.x",
+        "ls \\\n@var.x",
+        "ls \"${HOME/x/@var.x}\"",
+        "ls @var.y()@var.x",
+    ] {
+        assert!(is_refused(&place, &line.replace("@var.y", "@env.Y"), "-la"), "{line}");
+    }
+    for line in [
+        "ls -- @var.x",
+        "ls -- \"\"@var.x",
+        "ls a@var.x",
+        "ls \"a@var.x\"",
+        "ls --x=@var.x",
+        "ls $NONE/@var.x",
+        "ls \"$NONE/\"@var.x",
+        "ls ${NONE:-a@var.x}",
+        "ls a{b,@var.x}",
+        "A=@var.x; true",
+        "true <<< @var.x",
+        "echo a > f@var.x",
+        "ls 'a'@var.x",
+        "ls \\a@var.x",
+        "ls {a,b@var.x}",
+        "cat <<E\n@var.x\nE",
+        "ls $((1))@var.x",
+        "ls \"$NONE\"a@var.x",
+    ] {
+        assert!(!is_refused(&place, line, "-la"), "{line}");
+    }
+}
+
+#[test]
+fn a_redirection_of_a_value_opens_no_connection() {
+    let place = Place::new(Only::Bash);
+    for (line, value) in [
+        ("echo a > @var.x", "/dev/tcp/127.0.0.1/1"),
+        ("cat < \"@var.x\"", "/dev/udp/127.0.0.1/1"),
+        ("echo a > /@var.x", "dev/tcp/127.0.0.1/1"),
+        ("echo a >> /dev/@var.x", "tcp/127.0.0.1/1"),
+        ("echo a > $NONE/@var.x", "dev/tcp/127.0.0.1/1"),
+        ("echo a &> @var.x", "/dev/tcp/h/1"),
+    ] {
+        assert!(is_refused(&place, line, value), "{line} {value}");
+    }
+    assert!(!is_refused(&place, "echo a > @var.x", "/dev/null"));
+    assert!(!is_refused(&place, "echo a > /dev/@var.x", "null"));
+}
+
+#[test]
+fn a_value_that_names_the_program_is_no_shell_where_other_values_follow() {
+    let place = Place::new(Only::Bash);
+    for line in [
+        "@var.x -c \"@env.Y\"",
+        "\"@var.x\" @env.Y",
+        "sudo @var.x @env.Y",
+        "@var.x <<< @env.Y",
+        "/bin/@var.x @env.Y",
+    ] {
+        assert!(is_refused(&place, line, "bash"), "{line}");
+        assert!(is_refused(&place, line, "eval"), "{line}");
+    }
+    assert!(!is_refused(&place, "@var.x --version", "bash"));
+    assert!(!is_refused(&place, "@var.x a", "ls"));
+    assert!(!is_refused(&place, "@var.x @env.Y", "ls"));
+}

@@ -1,0 +1,252 @@
+//! The laws for what acts at run time: each is run, with a session that only writes a log.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use opal_core::action::{Halt, Why};
+use opal_core::decorator::{Block, Descriptor, Param, Presence, Subject};
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::plan::{Arg, Mode, Node, Piece, Plan, Step, Target};
+use opal_core::record::{Event, Shown, Stream};
+use opal_core::{Registry, Span, Type, Value};
+
+use super::{Findings, Law, Violation};
+use crate::{Answer, LoggedSession};
+use opal_core::record::Closed;
+use opal_decorators::BUILT_IN;
+use opal_exec::execute::{Job, Outcome, ShownBranches, execute};
+use opal_session::stop::{Stop, USUAL_GRACE};
+use opal_vault::Vault;
+use opal_vault::witness::{Audience, Progress, Recorder, Unrecorded};
+
+/// Every law that an execution decorator breaks.
+///
+/// `given` has the constants that the schema alone does not tell, and settings that keep it short.
+#[must_use]
+pub fn check_action(
+    descriptor: &'static Descriptor,
+    given: &[(&'static str, Value)],
+) -> Vec<Violation> {
+    let mut found = Findings::default();
+    if descriptor.action.is_none() {
+        found.add(Law::L1, "it acts at run time and has no action");
+        return found.0;
+    }
+    let Ok(registry) = registry(descriptor) else {
+        found.add(Law::L1, "its path is taken");
+        return found.0;
+    };
+    let (runs, fails) = (runs(descriptor), descriptor.fails);
+    let trial = Trial { plan: plan(descriptor, given), registry, runs, fails };
+    scopes(&trial, &mut found);
+    if trial.runs {
+        exit_codes(&trial, &mut found);
+        stops(&trial, &mut found);
+    }
+    found.0
+}
+
+/// The decorator around `inner`, and `after` behind it.
+struct Trial {
+    plan: Plan,
+    registry: Registry,
+    /// Whether it runs commands at all.
+    runs: bool,
+    /// Whether it is there to fail.
+    fails: bool,
+}
+
+fn runs(descriptor: &Descriptor) -> bool {
+    descriptor.block != Block::Forbidden || descriptor.params.iter().any(|param| param.shell)
+}
+
+/// L10: what it does to directory and environment ends with it.
+fn scopes(trial: &Trial, found: &mut Findings) {
+    let session = LoggedSession::new();
+    let outcome = trial.run(&session, &Stop::new());
+    let log = session.log();
+    if trial.fails {
+        let failed = matches!(outcome.halt, Some(Halt::Failed(_))) && log.is_empty();
+        return found.demand(Law::L10, failed, || "it is there to fail, and does not".to_owned());
+    }
+    found.demand(Law::L10, outcome.halt.is_none(), || "it fails where nothing does".to_owned());
+    found.demand(Law::L10, log.last().is_some_and(|line| line == "run `after` in /p"), || {
+        "what stands behind it does not run where and as it would without it".to_owned()
+    });
+}
+
+/// L9: a failure inside is its own, with its code, and stops what stands behind.
+fn exit_codes(trial: &Trial, found: &mut Findings) {
+    let session = answering(&Answer::code(42));
+    let outcome = trial.run(&session, &Stop::new());
+    let code = match &outcome.halt {
+        Some(Halt::Failed(failure)) => Some(failure.code),
+        _ => None,
+    };
+    found.demand(Law::L9, code == Some(42), || {
+        format!("what fails in it with 42 ends it with {code:?}")
+    });
+}
+
+/// L11: it ends when it is told to, for whatever reason, and nothing of it starts after that.
+fn stops(trial: &Trial, found: &mut Findings) {
+    for why in [Why::Signal(15), Why::TimedOut] {
+        let session = answering(&Answer::default().takes(LONG));
+        let run = Stop::new();
+        let stop = match why {
+            Why::TimedOut => run.limited(SHORT, USUAL_GRACE),
+            _ => run.clone(),
+        };
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                if why != Why::TimedOut {
+                    std::thread::sleep(SHORT);
+                    run.ask(why);
+                }
+            });
+            trial.run(&session, &stop)
+        });
+        let started = session.log().iter().filter(|line| line.starts_with("run")).count();
+        found.demand(Law::L11, outcome.halt == Some(Halt::Stopped(why)) && started == 1, || {
+            format!("told to stop by {why:?}, it ends with {:?}", outcome.halt)
+        });
+    }
+}
+
+fn answering(answer: &Answer) -> LoggedSession {
+    LoggedSession::new().on(INNER, answer.clone()).on(OWN, answer.clone())
+}
+
+/// The step of its block.
+const INNER: &str = "cd inner";
+/// The command that it is given: where that goes, the step goes.
+const OWN: &str = "own";
+/// Long enough for a command to begin.
+const SHORT: Duration = Duration::from_millis(200);
+/// Nobody waits for it.
+const LONG: Duration = Duration::from_secs(600);
+
+impl Trial {
+    fn run(&self, session: &LoggedSession, stop: &Stop) -> Outcome {
+        let vault = Vault::new();
+        execute(&Job {
+            output: ShownBranches::GROUPED,
+            plan: &self.plan,
+            showing: &opal_core::Showing::default(),
+            values: &std::collections::BTreeMap::new(),
+            registry: &self.registry,
+            session,
+            start: Path::new("/p"),
+            base: Path::new("/p"),
+            vault: &vault,
+            recorder: &Nobody,
+            audience: &Nobody,
+            stop,
+            jobs: None,
+            from: None,
+            selected: None,
+            known: None,
+            is_declared: false,
+            stdin: false,
+            clock: || SystemTime::UNIX_EPOCH,
+        })
+    }
+}
+
+pub(super) fn registry(descriptor: &'static Descriptor) -> Result<Registry, impl std::fmt::Debug> {
+    let others = BUILT_IN.iter().filter(|known| known.path != descriptor.path).copied();
+    Registry::new(&others.chain([descriptor]).collect::<Vec<_>>())
+}
+
+fn plan(descriptor: &Descriptor, given: &[(&'static str, Value)]) -> Plan {
+    let mut step = step(Node::decorator(descriptor.path), "trial.it".into());
+    if let Subject::Required(_) = descriptor.subject {
+        step.args.push(("subject".into(), Arg::Const(Value::text("conformance"))));
+    }
+    let has_one = given.iter().any(|(name, _)| descriptor.one_of.contains(name));
+    for param in descriptor.params {
+        let value = given.iter().find(|(name, _)| *name == param.name);
+        let arg = match (value, &param.presence) {
+            (Some((_, value)), _) => Arg::Const(value.clone()),
+            (None, Presence::Required) if param.shell => text(OWN),
+            (None, Presence::Required) => Arg::Const(sample(param)),
+            (None, _) if descriptor.one_of.first() == Some(&param.name) && !has_one => {
+                Arg::Const(sample(param))
+            }
+            _ => continue,
+        };
+        step.args.push((param.name.into(), arg));
+    }
+    if descriptor.block != Block::Forbidden || descriptor.path == "cmd" {
+        step.block.push(command(INNER, "trial.it.inner"));
+    }
+    plan_of(vec![step, command("after", "trial.after")])
+}
+
+pub(super) fn plan_of(steps: Vec<Step>) -> Plan {
+    Plan {
+        target: Target { name: "trial".into(), arguments: std::collections::BTreeMap::new() },
+        mode: Mode::Resolved,
+        algorithm: Algorithm::Sha256,
+        source_hash: Digest([0; 32]),
+        steps,
+        values: std::collections::BTreeMap::new(),
+        deferred: Vec::new(),
+        reads: Vec::new(),
+    }
+}
+
+pub(super) fn step(node: Node, path: Box<str>) -> Step {
+    Step {
+        node,
+        args: Vec::new(),
+        block: Vec::new(),
+        path,
+        binding: None,
+        redirects: Vec::new(),
+        schema: None,
+        note: None,
+        span: Span::at(0),
+    }
+}
+
+fn command(script: &str, path: &str) -> Step {
+    Step { args: vec![("command".into(), text(script))], ..step(Node::Shell, path.into()) }
+}
+
+fn text(script: &str) -> Arg {
+    Arg::Shell(vec![Piece::Text(script.into())])
+}
+
+fn sample(param: &Param) -> Value {
+    match &param.ty {
+        Type::Bool => Value::Bool(true),
+        Type::Int => Value::Int(param.range.map_or(1, |(least, _)| least)),
+        Type::Float => Value::Float(1.0),
+        Type::Duration => Value::Duration(opal_core::Duration::from_secs(600)),
+        _ => Value::text("conformance"),
+    }
+}
+
+/// Takes everything, and looks at nothing.
+pub(super) struct Nobody;
+
+impl Recorder for Nobody {
+    fn event(&self, _: &Event<'_>) -> Result<(), Unrecorded> {
+        Ok(())
+    }
+
+    fn output(&self, _: u64, _: Stream, _: &Shown<'_>) -> Result<(), Unrecorded> {
+        Ok(())
+    }
+}
+
+impl Audience for Nobody {
+    fn event(&self, _: &Event<'_>) {}
+
+    fn output(&self, _: u64, _: Stream, _: &Shown<'_>) -> Result<(), Closed> {
+        Ok(())
+    }
+
+    fn progress(&self, _: &Progress<'_>) {}
+}

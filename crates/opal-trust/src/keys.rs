@@ -1,0 +1,52 @@
+//! Keys: of this machine, of one contract, of people who sign.
+//!
+//! | what | where |
+//! |---|---|
+//! | the key that makes a machine a runner, and what is derived from it | [`Runner`] |
+//! | a key that replaces it for one run | [`IdentitySource`] |
+//! | the secret of one contract, and how it travels sealed | [`ContractSecret`], [`Envelope`] |
+//! | who may open an envelope | [`Recipient`] |
+//! | signatures | [`SigningKey`], [`PublicKey`] |
+//! | named keys under the runtime root | [`Credentials`] |
+//! | how one key becomes another | [`derive`] |
+//!
+//! Deliberately not here: which contracts are accepted, which is `policy`, and the environment:
+//! whoever calls has read it. Nothing of a key is in any message or any `Debug`.
+
+mod contract;
+mod credentials;
+mod derive;
+mod envelope;
+mod identity;
+mod runner;
+mod seal;
+mod signing;
+
+pub use contract::ContractSecret;
+pub use credentials::{Credentials, KeyEntry, KeyKind, KeyName, Listed};
+pub use derive::derive;
+pub use envelope::{Envelope, MAX_ENVELOPE_BYTES, OpenError, SealError};
+pub use identity::IdentitySource;
+pub use runner::Runner;
+pub use seal::{Recipient, recipients};
+pub use signing::{PublicKey, SigningKey, verify};
+
+pub use opal_core::keys::{KeyError, KeyErrorKind};
+
+/// Bytes of a file that holds a key.
+const MAX_KEY_BYTES: u64 = 16 * 1024;
+
+/// Fresh bytes of the operating system.
+fn fresh() -> zeroize::Zeroizing<[u8; 32]> {
+    let mut bytes = zeroize::Zeroizing::new([0; 32]);
+    getrandom::fill(&mut *bytes).expect("the operating system has randomness");
+    bytes
+}
+
+/// Bytes for a name that no other run has.
+#[must_use]
+pub fn name() -> [u8; 4] {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes
+}

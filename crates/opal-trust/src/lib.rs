@@ -1,0 +1,15 @@
+//! Whose plans are run: keys, seals, signatures, policies, and the contracts made with them.
+//!
+//! | what | where |
+//! |---|---|
+//! | keys, sealing, signatures | [`keys`] |
+//! | which contracts are accepted here | [`policy`] |
+//! | contracts: making and opening them | [`contracts`] |
+//! | the bytes of random values, from a seed | [`randomness`] |
+//!
+//! Deliberately not here: running a step.
+
+pub mod contracts;
+pub mod keys;
+pub mod policy;
+pub mod randomness;

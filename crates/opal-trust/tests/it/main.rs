@@ -1,0 +1,3 @@
+mod keys;
+mod policy;
+mod randomness;

@@ -1,0 +1,178 @@
+//! Reading records, also such that a killed process left behind.
+//!
+//! | what | where |
+//! |---|---|
+//! | which runs there are, and which one is meant | here |
+//! | what happened, line by line | [`Events`], in `events` |
+//! | what earlier runs of a contract left behind | [`earlier`] |
+//! | how a run went | [`Run`], in `run` |
+//! | its steps | [`Step`], in `steps` |
+//! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `following` |
+
+mod earlier;
+mod events;
+mod following;
+mod printed;
+mod run;
+mod steps;
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+
+use super::{EVENTS, FOLDER, RunId, SUMMARY};
+use crate::root::{Root, RootError, Why};
+use opal_files::regular;
+
+pub use earlier::earlier;
+pub use events::Events;
+pub use following::Following;
+pub use printed::{Outputs, Printed};
+pub use run::{FailedPath, Run, State, failed_path};
+pub use steps::{Finish, Look, Step, steps};
+
+/// A record, not yet looked into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub id: RunId,
+    pub folder: PathBuf,
+}
+
+/// A record that is not what a record should be.
+#[derive(Debug)]
+pub struct Unreadable {
+    pub path: PathBuf,
+    pub why: Unread,
+}
+
+#[derive(Debug)]
+pub enum Unread {
+    Io(io::Error),
+    /// This line is no event, or the file no summary.
+    Malformed {
+        line: usize,
+    },
+    /// More bytes than such a file has.
+    TooLarge,
+}
+
+/// Why a name does not say which run is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    NoRuns,
+    Unknown,
+    /// Some of those that it could be, the newest first, and how many there are.
+    Ambiguous(Vec<RunId>, usize),
+}
+
+/// Every run, the newest first.
+pub fn list(root: &Root) -> Result<Vec<Found>, RootError> {
+    let mut all = Vec::new();
+    for target in target_folders(root)? {
+        let runs = run_folders(&target).map_err(|error| RootError::of(&target, error))?;
+        all.extend(runs.into_iter().map(|(id, folder)| Found { id, folder }));
+    }
+    all.sort_unstable_by(|a, b| b.id.cmp(&a.id).then_with(|| a.folder.cmp(&b.folder)));
+    Ok(all)
+}
+
+/// The run that is called `name`: `last`, an id, or the beginning of one or of its last part.
+pub fn find<'r>(runs: &'r [Found], name: &str) -> Result<&'r Found, Unclear> {
+    const MOST_NAMED: usize = 5;
+    let newest = runs.first().ok_or(Unclear::NoRuns)?;
+    if name == "last" {
+        return Ok(newest);
+    }
+    let is_meant = |found: &&Found| {
+        let id = found.id.as_str();
+        let time = id.strip_prefix("run-").unwrap_or(id);
+        let random = id.rsplit('-').next().unwrap_or(id);
+        !name.is_empty() && [id, time, random].iter().any(|part| part.starts_with(name))
+    };
+    let meant: Vec<&Found> = runs.iter().filter(is_meant).collect();
+    match meant[..] {
+        [] => Err(Unclear::Unknown),
+        [one] => Ok(one),
+        [..] => {
+            let some = meant.iter().take(MOST_NAMED).map(|found| found.id.clone());
+            Err(Unclear::Ambiguous(some.collect(), meant.len()))
+        }
+    }
+}
+
+/// One for each target that has run; none where nothing has.
+pub(super) fn target_folders(root: &Root) -> Result<Vec<PathBuf>, RootError> {
+    let folder = match root.guarded(FOLDER) {
+        Err(RootError { why: Why::Missing, .. }) => return Ok(Vec::new()),
+        found => found?,
+    };
+    let targets = folders(&folder).map_err(|error| RootError::of(&folder, error))?;
+    Ok(targets.into_iter().map(|(_, path)| path).collect())
+}
+
+/// The runs of one target, in no order.
+pub(super) fn run_folders(target: &Path) -> io::Result<Vec<(RunId, PathBuf)>> {
+    let all = folders(target)?.into_iter();
+    Ok(all.filter_map(|(name, path)| Some((name.parse().ok()?, path))).collect())
+}
+
+fn folders(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir()
+            && let Ok(name) = entry.file_name().into_string()
+        {
+            found.push((name, entry.path()));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a process is still writing the record.
+pub(super) fn is_going_on(folder: &Path) -> bool {
+    if folder.join(SUMMARY).exists() {
+        return false;
+    }
+    let Ok(events) = regular::open(&folder.join(EVENTS)) else { return false };
+    let lock = rustix::fs::flock(&events, FlockOperation::NonBlockingLockShared);
+    lock == Err(rustix::io::Errno::WOULDBLOCK)
+}
+
+impl Unreadable {
+    fn io(path: &Path, error: io::Error) -> Self {
+        Self { path: path.into(), why: Unread::Io(error) }
+    }
+
+    /// The way forward.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match &self.why {
+            Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+                "the record may have been pruned just now: see `opal runs list`".into()
+            }
+            Unread::Io(_) => format!("look at `ls -l {}`", self.path.display()),
+            Unread::Malformed { .. } | Unread::TooLarge => {
+                "it was changed after it was written; what is left can be read as text".into()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.why {
+            Unread::Io(error) => write!(f, "the record `{path}` cannot be read: {error}"),
+            Unread::Malformed { line } => {
+                write!(f, "line {line} of the record `{path}` is not what opal wrote")
+            }
+            Unread::TooLarge => write!(f, "the record `{path}` has more bytes than opal writes"),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}

@@ -1,0 +1,75 @@
+//! The events of a run, one after the other.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::{Unread, Unreadable};
+use crate::record::EVENTS;
+use opal_files::regular;
+
+/// Bytes that a line may have.
+const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Reads events as far as they are written. A line that has only begun is none yet: asked again
+/// later, this goes on where it was.
+#[derive(Debug)]
+pub struct Events {
+    path: PathBuf,
+    file: BufReader<File>,
+    begun: Vec<u8>,
+    line: usize,
+}
+
+impl Events {
+    pub fn open(folder: &Path) -> Result<Self, Unreadable> {
+        let path = folder.join(EVENTS);
+        let file = regular::open(&path).map_err(|error| Unreadable::io(&path, error))?;
+        Ok(Self { path, file: BufReader::new(file), begun: Vec::new(), line: 0 })
+    }
+
+    /// None where there is no further event now.
+    pub fn next_event(&mut self) -> Result<Option<Value>, Unreadable> {
+        if !self.read_line()? {
+            return Ok(None);
+        }
+        self.line += 1;
+        let event = serde_json::from_slice::<Value>(&self.begun).ok().filter(Value::is_object);
+        self.begun.clear();
+        event.map(Some).ok_or_else(|| Unreadable {
+            path: self.path.clone(),
+            why: Unread::Malformed { line: self.line },
+        })
+    }
+
+    /// Whether there is a whole line now.
+    fn read_line(&mut self) -> Result<bool, Unreadable> {
+        loop {
+            let available =
+                self.file.fill_buf().map_err(|error| Unreadable::io(&self.path, error))?;
+            if available.is_empty() {
+                return Ok(false);
+            }
+            let end = memchr::memchr(b'\n', available);
+            let length = end.map_or(available.len(), |end| end + 1);
+            self.begun.extend_from_slice(&available[..length]);
+            self.file.consume(length);
+            if self.begun.len() > MAX_LINE_BYTES {
+                return Err(Unreadable { path: self.path.clone(), why: Unread::TooLarge });
+            }
+            if end.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl Iterator for Events {
+    type Item = Result<Value, Unreadable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_event().transpose()
+    }
+}

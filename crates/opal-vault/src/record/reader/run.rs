@@ -1,0 +1,163 @@
+//! How a run went, or goes.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use opal_core::record::Status;
+use serde_json::{Map, Value};
+
+use super::steps::cut_short;
+use super::{Events, Found, Unread, Unreadable, is_going_on};
+use crate::record::{PLAN, RunId, SUMMARY};
+use opal_files::regular;
+
+/// Bytes that a summary may have.
+const MAX_SUMMARY_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Bytes that a plan may have.
+const MAX_PLAN_BYTES: u64 = 512 * 1024 * 1024;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    pub id: RunId,
+    pub folder: PathBuf,
+    pub state: State,
+    /// The summary; without one, what the run said at its start.
+    document: Map<String, Value>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Running,
+    Ended(Status),
+}
+
+/// Where a run can be taken up again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedPath {
+    pub path: String,
+    /// `sha256:…`: the plan that the path belongs to.
+    pub plan_hash: String,
+}
+
+impl State {
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ended(status) => status.name(),
+        }
+    }
+
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        if name == "running" { Some(Self::Running) } else { Status::named(name).map(Self::Ended) }
+    }
+}
+
+impl Run {
+    pub fn load(found: &Found) -> Result<Self, Unreadable> {
+        // Asked before the summary is looked for: a run may end in between.
+        let is_going_on = is_going_on(&found.folder);
+        let path = found.folder.join(SUMMARY);
+        let (state, document) = match read_object(&path, MAX_SUMMARY_BYTES) {
+            Ok(summary) => {
+                let status = summary.get("status").and_then(Value::as_str).and_then(Status::named);
+                let status = status.ok_or_else(|| malformed(&path))?;
+                (State::Ended(status), summary)
+            }
+            Err(Unreadable { why: Unread::Io(error), .. })
+                if error.kind() == std::io::ErrorKind::NotFound =>
+            {
+                let state =
+                    if is_going_on { State::Running } else { State::Ended(Status::Crashed) };
+                (state, started(&found.folder)?)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Self { id: found.id.clone(), folder: found.folder.clone(), state, document })
+    }
+
+    /// What the record says, under the names that it uses.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.document.get(name)
+    }
+
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.as_str()
+    }
+
+    /// The function, or the file name of the script.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        self.text("target").unwrap_or_default()
+    }
+
+    /// RFC 3339, in UTC.
+    #[must_use]
+    pub fn started_at(&self) -> Option<&str> {
+        self.text("started_at").or_else(|| self.text("at"))
+    }
+
+    /// The whole document, with its state.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        let mut document = self.document.clone();
+        if let Some(at) = document.remove("at") {
+            document.insert("started_at".into(), at);
+        }
+        document.remove("kind");
+        document.insert("status".into(), self.state.name().into());
+        document.into()
+    }
+
+    /// The plan as it was when the run began; none for a contract that was refused.
+    pub fn plan(&self) -> Result<Option<Value>, Unreadable> {
+        match read_object(&self.folder.join(PLAN), MAX_PLAN_BYTES) {
+            Ok(plan) => Ok(Some(plan.into())),
+            Err(Unreadable { why: Unread::Io(error), .. })
+                if error.kind() == std::io::ErrorKind::NotFound =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The step that a run failed at, or that it was at when it was stopped.
+pub fn failed_path(run: &Run) -> Result<Option<FailedPath>, Unreadable> {
+    use Status::{Crashed, Failed, Interrupted};
+    let said = run.get("failed").and_then(|failed| failed.get("path")).and_then(Value::as_str);
+    let path = match (said, run.state) {
+        (Some(path), _) => Some(path.to_owned()),
+        (None, State::Ended(Failed | Interrupted | Crashed)) => cut_short(&run.folder)?,
+        (None, _) => None,
+    };
+    let plan_hash = run.text("plan_hash").unwrap_or_default().to_owned();
+    Ok(path.map(|path| FailedPath { path, plan_hash }))
+}
+
+/// What a run said at its start. Who was killed before that has said nothing.
+fn started(folder: &Path) -> Result<Map<String, Value>, Unreadable> {
+    match Events::open(folder)?.next_event()? {
+        Some(Value::Object(event)) => Ok(event),
+        _ => Ok(Map::new()),
+    }
+}
+
+fn read_object(path: &Path, limit: u64) -> Result<Map<String, Value>, Unreadable> {
+    let of = |error| Unreadable::io(path, error);
+    let mut bytes = Vec::new();
+    regular::open(path).map_err(of)?.take(limit + 1).read_to_end(&mut bytes).map_err(of)?;
+    if bytes.len() as u64 > limit {
+        return Err(Unreadable { path: path.into(), why: Unread::TooLarge });
+    }
+    serde_json::from_slice(&bytes).map_err(|_| malformed(path))
+}
+
+fn malformed(path: &Path) -> Unreadable {
+    Unreadable { path: path.into(), why: Unread::Malformed { line: 1 } }
+}

@@ -1,0 +1,57 @@
+//! Who is told about a run: the record, and the people who watch.
+//!
+//! Both get nothing but what has been through the scrubber. The record is told at once, whatever
+//! runs beside; the audience in the order of the plan.
+
+use std::time::Instant;
+
+use opal_core::record::{Event, Shown, Stream};
+
+use opal_core::record::Closed;
+
+/// Keeps what happens. Called from several threads.
+pub trait Recorder: Sync {
+    /// A [`opal_core::record::Kind::Started`] must be kept before this returns.
+    fn event(&self, event: &Event<'_>) -> Result<(), Unrecorded>;
+
+    /// What the step with this number printed.
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Unrecorded>;
+
+    /// That step prints nothing for a while: what was put off should be kept now.
+    fn idle(&self, _number: u64) -> Result<(), Unrecorded> {
+        Ok(())
+    }
+}
+
+/// The record cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unrecorded;
+
+/// Watches. Called from one thread at a time.
+pub trait Audience: Sync {
+    fn event(&self, event: &Event<'_>);
+
+    /// An error says that nobody reads this stream any more.
+    fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed>;
+
+    /// How far branches that run side by side have come: told at once, between the rest.
+    fn progress(&self, progress: &Progress<'_>);
+}
+
+/// A look at the branches of one `@parallel`.
+#[derive(Clone, Debug)]
+pub struct Progress<'a> {
+    /// The path of its step.
+    pub path: &'a str,
+    pub total: usize,
+    pub done: usize,
+    pub failed: usize,
+    pub running: &'a [Running<'a>],
+}
+
+#[derive(Clone, Debug)]
+pub struct Running<'a> {
+    /// The step that the branch is at.
+    pub text: Shown<'a>,
+    pub since: Instant,
+}

@@ -1,0 +1,14 @@
+//! Records from the outside: what is written, and that it can be read whatever happened.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+mod support;
+
+mod crash;
+mod hidden;
+mod lines;
+mod looks;
+mod output;
+mod retention;
+mod taken_up;
+mod trouble;
+mod writer;
