@@ -31,7 +31,7 @@ use crate::source::{Form, Loaded};
 use crate::view;
 
 use project::project_name;
-pub(crate) use project::{checked_out, commit, is_modified, project_file};
+pub(crate) use project::{checked_out, commit, is_as_committed, is_modified, project_file};
 
 /// What there is to say where the time of a run ends before its plan is made.
 pub(crate) const CUT_OFF: &str = "planning was cut off";

@@ -26,7 +26,13 @@ impl Algorithm {
         [Self::Sha256, Self::Blake3].into_iter().find(|one| one.name() == name)
     }
 
-    /// The digest of all parts, one behind the other.
+    /// `sha256:…`.
+    #[must_use]
+    pub fn written(self, digest: &Digest) -> String {
+        format!("{}:{}", self.name(), digest.hex())
+    }
+
+    /// The digest of all parts, one after the other.
     #[must_use]
     pub fn digest(self, parts: &[&[u8]]) -> Digest {
         match self {

@@ -39,7 +39,7 @@ use opal_core::record::{Event, Shown, Stream};
 
 use crate::witness::{Recorder, Unrecorded};
 
-pub use header::{Contract, Drifted, Ending, Failed, Header, Reason, Refusal};
+pub use header::{Contract, Drifted, Ending, Failed, Header, Reason, Refusal, Source};
 pub use id::RunId;
 pub use lines::Lines;
 pub use output::whole;

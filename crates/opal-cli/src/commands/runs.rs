@@ -9,15 +9,19 @@ use std::time::SystemTime;
 
 use clap::ArgMatches;
 use opal_core::Duration;
+use opal_core::hash::Algorithm;
+use opal_plan::plan::source_hash;
 use opal_vault::record::reader::{
     self, Events, Found, Outputs, Run, State, Step, Unclear, Unread, Unreadable,
 };
 use opal_vault::record::retention::{self, KEPT_RUNS, Policy};
 use opal_vault::record::{RunId, whole};
 use opal_vault::root::{Root, RootError, Why};
+use serde_json::Value;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::planning;
 use crate::view;
 use crate::view::runs::{Listed, Page, Screen};
 
@@ -205,7 +209,22 @@ fn found(root: &Root) -> Result<Vec<Found>, Failure> {
 fn load(root: &Root, name: &str) -> Result<Run, Failure> {
     let all = found(root)?;
     let one = reader::find(&all, name).map_err(|why| unclear(name, &why))?;
-    Run::load(one).map_err(unreadable)
+    let mut run = Run::load(one).map_err(unreadable)?;
+    if is_modified(&run) == Some(true) {
+        run.mark("modified", Value::Bool(true));
+    }
+    Ok(run)
+}
+
+/// Whether the source of a run had changes that its commit does not have, where the record leaves it
+/// to git.
+fn is_modified(run: &Run) -> Option<bool> {
+    let (source, commit) = (run.get("source")?, run.text("commit")?);
+    let (path, hash) = (source["path"].as_str()?, source["hash"].as_str()?);
+    let (name, _) = hash.split_once(':')?;
+    let algorithm = Algorithm::named(name)?;
+    let has = |text: &str| algorithm.written(&source_hash(algorithm, text)) == hash;
+    planning::is_as_committed(Path::new(path), commit, has).map(|is_same| !is_same)
 }
 
 pub(crate) fn unclear(name: &str, why: &Unclear) -> Failure {

@@ -80,7 +80,28 @@ pub(crate) fn is_modified(source: &Path) -> Option<bool> {
     Some(committed.is_none_or(|committed| committed != now))
 }
 
+/// Whether a source had this text when its commit was checked out. None where git cannot say, or has
+/// never seen the commit.
+pub(crate) fn is_as_committed(
+    source: &Path,
+    commit: &str,
+    has: impl Fn(&str) -> bool,
+) -> Option<bool> {
+    let folder = folder(source)?;
+    let name = source.file_name()?.to_str()?;
+    // A commit is a word of digits: no record can give git an option.
+    let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_commit.then_some(())?;
+    git(&folder, &["rev-parse", "--verify", "--quiet", &format!("{commit}^{{commit}}")])?;
+    let committed = ask(&folder, &["cat-file", "blob", &format!("{commit}:./{name}")]);
+    Some(committed.is_some_and(|text| has(&text)))
+}
+
 fn git(folder: &Path, words: &[&str]) -> Option<String> {
+    Some(ask(folder, words)?.trim().to_owned())
+}
+
+fn ask(folder: &Path, words: &[&str]) -> Option<String> {
     let world = OsWorld::new(Surroundings {
         environment: Ambient::environment(),
         start: folder.to_owned(),
@@ -89,5 +110,5 @@ fn git(folder: &Path, words: &[&str]) -> Option<String> {
     let mut command = vec!["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
     command.extend(words);
     let output = world.run(&Run::Program(&command)).ok()?;
-    Some(output.expose().trim().to_owned())
+    Some(output.expose().to_owned())
 }

@@ -37,11 +37,21 @@ pub struct Header<'a> {
     pub place: Option<Digest>,
     /// The git commit that is checked out.
     pub commit: Option<String>,
+    /// The source, where git is asked about it only when somebody reads the record.
+    pub source: Option<Source>,
     pub host: Option<String>,
     pub user: Option<String>,
     /// opal's own version.
     pub version: &'a str,
     pub pid: u32,
+}
+
+/// The source of a run, and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Absolute.
+    pub path: String,
+    pub digest: Digest,
 }
 
 /// Which contract it was.
@@ -199,6 +209,12 @@ impl Header<'_> {
         line.maybe("plan_hash", self.named_hash().as_deref());
         self.refusal(&mut line);
         ending.resources(&mut line);
+        if let Some(source) = &self.source {
+            line.object("source", |line| {
+                line.text("hash", &self.algorithm.written(&source.digest));
+                line.text("path", &source.path);
+            });
+        }
         line.time("started_at", self.at);
         line.text("status", ending.status.name());
         line.text("target", self.target);
@@ -209,7 +225,7 @@ impl Header<'_> {
     }
 
     fn named_hash(&self) -> Option<String> {
-        Some(format!("{}:{}", self.algorithm.name(), self.plan_hash?.hex()))
+        Some(self.algorithm.written(&self.plan_hash?))
     }
 
     fn refusal(&self, line: &mut Line) {

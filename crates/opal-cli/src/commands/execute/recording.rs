@@ -15,7 +15,7 @@ use opal_core::record::{Counts, Event, Shown, Status, Stream};
 use opal_core::view::PlanView;
 use opal_vault::Vault;
 use opal_vault::record::{
-    Contract, Drifted, Ending, Header, Lines, Refusal, RunId, Unwritten, Writer,
+    Contract, Drifted, Ending, Header, Lines, Refusal, RunId, Source, Unwritten, Writer,
 };
 use opal_vault::witness::{Recorder, Unrecorded};
 
@@ -73,6 +73,16 @@ pub(crate) fn header<'a>(
     drift: Vec<Drifted>,
 ) -> Header<'a> {
     let at = SystemTime::now();
+    // A contract says it at once; so does a module, which takes its time. A short run must not wait for
+    // git, so its record says what to ask it.
+    let is_short = contract.is_none() && !plan.target.arguments.contains_key(MODULE);
+    let text = is_short.then(|| Source {
+        path: std::path::absolute(source)
+            .unwrap_or_else(|_| source.to_owned())
+            .display()
+            .to_string(),
+        digest: plan.source_hash,
+    });
     Header {
         id: RunId::new(at, opal_trust::keys::name()),
         at,
@@ -86,6 +96,7 @@ pub(crate) fn header<'a>(
         directory: Some(directory(start)),
         place: place(start),
         commit: planning::checked_out(source),
+        source: text,
         host: Some(planning::host()),
         user: context.ambient.user.clone(),
         version: env!("CARGO_PKG_VERSION"),
@@ -105,14 +116,14 @@ impl<'a> Recording<'a> {
         let is_needed = header.contract.is_some() || asked.run.sync;
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
         let announced = lines.is_some().then(|| header.clone());
-        let is_committed = header.commit.is_some();
+        let is_asked = header.commit.is_some() && header.source.is_none();
         let writer = match asked.run.no_record {
             true => None,
             false => writer(context, asked, header, (plan, vault), is_needed)?,
         };
         let source = source.to_owned();
         let git = std::thread::Builder::new().name("git".to_owned());
-        let modified = (is_committed && writer.is_some())
+        let modified = (is_asked && writer.is_some())
             .then(|| git.spawn(move || planning::is_modified(&source)).ok())
             .flatten();
         // Only now: what was told to have started is told to have ended.

@@ -78,6 +78,7 @@ impl Attempt<'_> {
             directory: start.as_deref().map(recording::directory),
             place: start.as_deref().and_then(recording::place),
             commit: source.as_deref().and_then(planning::checked_out),
+            source: None,
             host: Some(planning::host()),
             user: self.context.ambient.user.clone(),
             version: env!("CARGO_PKG_VERSION"),

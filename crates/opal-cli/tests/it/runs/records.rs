@@ -47,6 +47,7 @@ pub(super) fn keep<'a>(root: &Path, target: &'a str, second: u64) -> Kept<'a> {
         directory: None,
         place: None,
         commit: None,
+        source: None,
         host: None,
         user: None,
         version: "0.1.0",

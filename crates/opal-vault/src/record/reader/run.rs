@@ -84,6 +84,11 @@ impl Run {
         self.document.get(name)
     }
 
+    /// Adds what is known only now.
+    pub fn mark(&mut self, name: &str, value: Value) {
+        self.document.insert(name.to_owned(), value);
+    }
+
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_str()

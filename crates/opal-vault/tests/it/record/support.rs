@@ -89,6 +89,7 @@ pub(crate) fn header(target: &str, second: u64) -> Header<'_> {
         directory: Some("/srv/shop".into()),
         place: Some(Algorithm::Sha256.digest(&[b"place"])),
         commit: Some("0123abc".into()),
+        source: None,
         host: Some("host".into()),
         user: Some("user".into()),
         version: "0.1.0",
