@@ -129,8 +129,37 @@ pub(crate) fn shell_control_flow(p: &mut Parser<'_>, word: &[u8]) {
     let _ = p.complete(marker, Error);
 }
 
-/// `name() {`, `name () {` or `function name`.
+/// `name() {`, `name () {` or `function name`, unless the same step goes on after it.
 pub(crate) fn is_shell_function(word: &[u8], after: &[u8]) -> bool {
+    begins_function(word, after) && !goes_on(after)
+}
+
+/// Whether something follows the body of a function on its line: `f() { …; }; f x`.
+fn goes_on(after: &[u8]) -> bool {
+    let line = &after[..memchr::memchr(b'\n', after).unwrap_or(after.len())];
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(&byte) = line.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            b'\'' | b'"' => {
+                let close = memchr::memchr(byte, &line[at + 1..]);
+                at += close.map_or(line.len(), |length| length + 1);
+            }
+            b'{' => depth += 1,
+            b'}' if depth == 1 => {
+                let rest = line[at + 1..].trim_ascii();
+                let next = rest.iter().position(|byte| !matches!(byte, b';' | b'&' | b'|' | b' '));
+                return next.is_some_and(|next| next > 0 && rest[next] != b'#');
+            }
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
+fn begins_function(word: &[u8], after: &[u8]) -> bool {
     if word == b"function" {
         let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
         return blanks > 0 && after.get(blanks).is_some_and(|byte| is_name_byte(*byte));
@@ -153,7 +182,13 @@ pub(crate) fn is_shell_function(word: &[u8], after: &[u8]) -> bool {
 // function
 // greet a
 // echo good
-
+// test shell_function_that_is_called
+// f() { echo "a } $1"; }; f x
+// g () { echo b; } && g @var.x | tee log
+// h() { echo c; };
+// i() { echo d; } # e
+// echo good
+/// A definition that ends with its step.
 pub(crate) fn shell_function(p: &mut Parser<'_>) {
     let start = p.lexer.pos() as u32;
     let line = p.lexer.rest().lines().next().unwrap_or_default();
