@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_core::decorator::Descriptor;
 use opal_core::{Registry, suggest};
+use opal_ops::source::Loaded;
 use opal_vault::root::{ELSEWHERE, Root};
 
 use crate::ambient::Ambient;
@@ -20,11 +21,11 @@ use crate::arguments::{Typed, asks_for_json};
 use crate::commands::task::Wish;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::source::{Loaded, NotLoaded};
+use crate::source::NotLoaded;
 use crate::stages::Stages;
 use crate::task_words::variable_before;
-use crate::tasks::{Task, quoted};
-use crate::{builtins, commands, env_file, project, view};
+use crate::tasks::{self, Task, quoted};
+use crate::{builtins, commands, env_file, project, source, view};
 
 /// What every command gets.
 pub(crate) struct Context<'a> {
@@ -103,7 +104,7 @@ impl Context<'_> {
                 None => return Ok(None),
             },
         };
-        Loaded::read(&path, &self.registry).map(Some)
+        source::read(&path, &self.registry).map(Some)
     }
 
     /// The environment of plans and steps, with what the files say. They are read once: a pipe has
@@ -174,7 +175,7 @@ impl Context<'_> {
             Ok(project) => project.map(ManuallyDrop::new),
             Err(not_loaded) => return not_loaded.show(self, asks_for_json(&self.typed.rest)),
         };
-        let task = project.as_ref().and_then(|loaded| loaded.task(word));
+        let task = project.as_ref().and_then(|loaded| tasks::find(loaded, word));
         if let (Some(loaded), Some(task)) = (&project, task) {
             let before = Asked::before(&self.typed.before)?;
             let rest = &self.typed.rest;
@@ -187,7 +188,7 @@ impl Context<'_> {
             view::check::advice(loaded, vec![foreign], self);
             return Ok(Exit::Source);
         }
-        let failure = self.unknown(word, project.map(|loaded| loaded.tasks()).as_deref());
+        let failure = self.unknown(word, project.map(|loaded| tasks::of(&loaded)).as_deref());
         Err(failure.in_json(asks_for_json(&self.typed.rest)))
     }
 

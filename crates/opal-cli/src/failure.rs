@@ -1,8 +1,11 @@
 //! Failures: wording, hints and exit codes, decided in one place.
 
+pub(crate) mod contract;
+
 use std::io;
 use std::path::Path;
 
+use opal_core::resolver::Trouble;
 use opal_trust::keys::{KeyError, KeyErrorKind};
 use opal_vault::record::Reason;
 
@@ -128,6 +131,11 @@ impl Failure {
             KeyErrorKind::Invalid | KeyErrorKind::Failed => Exit::Configuration,
         };
         Self::new(exit, error.message, error.help)
+    }
+
+    /// What a plan or a selection as a whole does not allow. It holds no value.
+    pub(crate) fn unready(Trouble { message, help, .. }: Trouble) -> Self {
+        Self { help, ..Self::usage(message, "") }
     }
 
     pub(crate) fn unwritable(what: &str, error: &io::Error) -> Self {

@@ -29,7 +29,6 @@ mod project;
 mod signals;
 mod source;
 mod stages;
-mod survey;
 mod task_words;
 mod tasks;
 mod view;

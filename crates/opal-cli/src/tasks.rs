@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use opal_core::{Type, Value};
+use opal_core::{Diagnostic, Type, Value};
+use opal_ops::source::Loaded;
 use opal_plan::unit::{Function, Param, Unit};
+use opal_plan::{check, lower};
 
 use crate::arguments;
 use crate::builtins;
@@ -33,6 +35,28 @@ pub(crate) struct TaskParam {
     pub(crate) default: Option<String>,
     pub(crate) rest: bool,
     pub(crate) is_bool: bool,
+}
+
+/// The tasks of a source, in its order; a name that is there twice counts once.
+pub(crate) fn of(loaded: &Loaded) -> Vec<Task> {
+    let Some(parse) = loaded.parse() else { return Vec::new() };
+    all(&lower::outline(parse, &loaded.text), &loaded.text)
+}
+
+/// Functions that are defined twice.
+pub(crate) fn duplicates(loaded: &Loaded) -> Vec<Diagnostic> {
+    let outline = loaded.parse().map(|parse| lower::outline(parse, &loaded.text));
+    outline.map(|unit| check::duplicates(&unit)).unwrap_or_default()
+}
+
+/// The task called `name`; `-` and `_` are equal where no task has exactly this name.
+pub(crate) fn find(loaded: &Loaded, name: &str) -> Option<Task> {
+    let parse = loaded.parse()?;
+    let find = |wanted: &dyn Fn(&str) -> bool| lower::find(parse, &loaded.text, wanted);
+    let loose = name.replace('-', "_");
+    let found =
+        find(&|known| known == name).or_else(|| find(&|known| known.replace('-', "_") == loose))?;
+    Some(task(&found, &loaded.text))
 }
 
 impl Task {

@@ -4,7 +4,7 @@
 use super::{Finding, Tree};
 
 /// Each crate with those of ours it may use. `opal-testing` is for tests: nobody else has it.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("opal-core", &[]),
     ("opal-syntax", &["opal-core"]),
     ("opal-files", &[]),
@@ -30,6 +30,22 @@ const ARROWS: [(&str, &[&str]); 14] = [
         ],
     ),
     (
+        "opal-ops",
+        &[
+            "opal-config",
+            "opal-core",
+            "opal-decorators",
+            "opal-exec",
+            "opal-files",
+            "opal-modules",
+            "opal-plan",
+            "opal-session",
+            "opal-syntax",
+            "opal-trust",
+            "opal-vault",
+        ],
+    ),
+    (
         "opal-cli",
         &[
             "opal-config",
@@ -38,6 +54,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "opal-exec",
             "opal-files",
             "opal-modules",
+            "opal-ops",
             "opal-plan",
             "opal-session",
             "opal-syntax",

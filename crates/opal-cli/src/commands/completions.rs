@@ -16,9 +16,8 @@ use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
-use crate::source::Loaded;
 use crate::tasks::{self, Task};
-use crate::{arguments, builtins, options, project, view};
+use crate::{arguments, builtins, options, project, source, view};
 
 /// Where the shell's script says that it asks.
 pub(crate) const VARIABLE: &str = "OPAL_COMPLETE";
@@ -66,8 +65,8 @@ const TAKE_A_TASK: [&str; 3] = ["plan", "run", "verify"];
 fn tasks(words: &[OsString]) -> Vec<Task> {
     let registry = opal_decorators::registry();
     let found = named_file(words).or_else(|| project::find().ok().flatten());
-    let loaded = found.and_then(|path| Loaded::read(&path, &registry).ok());
-    let mut tasks = loaded.map(|loaded| loaded.tasks()).unwrap_or_default();
+    let loaded = found.and_then(|path| source::read(&path, &registry).ok());
+    let mut tasks = loaded.map(|loaded| tasks::of(&loaded)).unwrap_or_default();
     tasks.retain(|task| !task.is_private());
     tasks
 }

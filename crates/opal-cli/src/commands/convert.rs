@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_ops::source::Form;
 
 use super::{apply, plan};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::branch_output;
-use crate::source::{Form, Loaded, NotLoaded};
-use crate::view;
+use crate::source::NotLoaded;
+use crate::{source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     apply::of_config(convert(context, matches))
@@ -24,7 +25,7 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         ));
     }
     let path = apply::given(matches)?;
-    let loaded = Loaded::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
+    let loaded = source::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {
         Form::Config(Ok(found)) => {
             if found.settings.dry_run {

@@ -10,7 +10,7 @@ mod told;
 mod unready;
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -22,20 +22,24 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Piece, Step};
 use opal_core::shell::Shell;
 use opal_exec::execute::{self, Job, ShownBranches};
+use opal_ops::contract::Refusal;
+use opal_ops::planning::Subject;
+use opal_ops::resources;
 use opal_plan::plan::Resolved;
 use opal_session::stop::USUAL_GRACE;
 use opal_session::{LocalSession, Setup, Terminal};
 use opal_vault::Vault;
 use opal_vault::ledger::{ClaimError, Ledger};
-use opal_vault::record::{Contract, Drifted, Reason, Silent};
+use opal_vault::record::{Contract, Drifted, Silent};
 
 use super::apply::first;
-use super::plan::trust::{self, USED};
-use super::{run, verify};
+use super::plan::trust;
+use super::verify;
 use crate::dispatch::Context;
+use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::Subject;
+use crate::planning;
 use crate::signals::Watched;
 use crate::view;
 use crate::view::run::{Live, Look};
@@ -140,7 +144,7 @@ pub(crate) fn execute(
     let live = Live::new(look, stop)?.looking_at(verify::described(plan, &context.registry));
     let told = Told::new((&live, vault), context, errand);
     let unmoved = Unmoved(&told);
-    let (start, base) = (errand.subject.start()?, errand.subject.base()?);
+    let (start, base) = (planning::start(errand.subject)?, planning::base(errand.subject)?);
     let session = session(context, asked, errand, start.clone())?;
     let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan, vault)?;
     let selected = verify::selected(context, asked, errand.resolved)?;
@@ -206,10 +210,15 @@ pub(crate) fn execute(
 /// look.
 fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> {
     let Some(held) = &errand.contract else { return Vec::new() };
-    let what = (errand.subject, errand.resolved);
+    let Ok(place) = planning::place(errand.subject, context, &asked.plan) else {
+        return Vec::new();
+    };
     let stop = errand.watched.stop().deaf().limited(LAST_LOOK, USUAL_GRACE);
-    let seen = run::resources::see(context, &asked.plan, what, &held.key, &stop);
-    seen.ok().flatten().unwrap_or_default()
+    let (resolved, registry) = (errand.resolved, &context.registry);
+    match resources::of_contract(resolved, registry, &held.key, &place, &stop) {
+        Ok(report) if report.stopped.is_none() => resources::seen(&report),
+        _ => Vec::new(),
+    }
 }
 
 fn session(
@@ -275,7 +284,11 @@ impl Claim {
     fn make(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
         let root = context.needed_root(asked.plan.root.as_ref())?;
         Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
-            ClaimError::AlreadyUsed => trust::over(&self.file, Reason::Used, USED, &self.mend),
+            ClaimError::AlreadyUsed => {
+                let again = || Some(self.mend.clone());
+                Refused { path: Path::new(&self.file), own: None, again: &again }
+                    .failure(&Refusal::Used)
+            }
             ClaimError::Root(error) => {
                 let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
                 Failure::new(exit, error.to_string(), error.help())

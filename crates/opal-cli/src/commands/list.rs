@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use opal_ops::source::Loaded;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::source::{Loaded, NotLoaded};
-use crate::tasks::Task;
-use crate::{project, view};
+use crate::source::NotLoaded;
+use crate::tasks::{self, Task};
+use crate::{project, source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let (file, mut tasks) = tasks(context, context.file(matches))?;
@@ -27,7 +28,7 @@ fn ended(
     file: &Loaded,
     listed: Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
-    let duplicates = file.duplicates();
+    let duplicates = tasks::duplicates(file);
     if duplicates.is_empty() {
         return listed;
     }
@@ -62,7 +63,7 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
 
 fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {
     let path = project::file_or_project(file)?;
-    let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
+    let loaded = source::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
     if let Some(foreign) = loaded.foreign(&context.registry) {
         let help = foreign.help.join("; ");
         let message = format!("{}: {}", loaded.name, foreign.message);
@@ -72,6 +73,6 @@ fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<T
     if errors > 0 {
         view::list::broken(&loaded.name, errors);
     }
-    let tasks = loaded.tasks();
+    let tasks = tasks::of(&loaded);
     Ok((loaded, tasks))
 }

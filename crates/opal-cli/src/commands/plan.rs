@@ -11,6 +11,8 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use opal_ops::planning::Subject;
+use opal_ops::resources::has_resources;
 use opal_plan::plan::Purpose;
 
 use super::apply::preview;
@@ -18,9 +20,8 @@ use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
-use crate::planning::{Aim, Subject};
+use crate::planning;
 use crate::signals::Watched;
-use crate::survey::has_resources;
 use crate::view;
 
 pub(crate) use contract::{open, read_file, unix_time, write_file};
@@ -71,21 +72,22 @@ pub(crate) fn plan(
         Output::View => None,
         Output::File(_) | Output::Bytes => Some(contract::Parties::load(context, options)?),
     };
-    let checked = match subject.check(context, options.is_json())? {
+    let checked = match planning::check(subject, context, options.is_json())? {
         // As with the source: the end of the process frees it all at once.
         Ok(checked) => ManuallyDrop::new(checked),
         Err(exit) => return Ok(exit),
     };
-    subject.advise(context, &checked);
+    planning::advise(subject, context, &checked);
     let contract = options.is_for_contract();
     let purpose = if contract { Purpose::Contract } else { Purpose::Quick };
-    let mut keys = subject.own_keys(context, options);
+    let mut keys = planning::own_keys(subject, context, options);
     let watched = if contract { Watched::begin()? } else { Watched::nothing() };
-    let planned = subject.plan(
+    let planned = planning::plan(
+        subject,
         context,
         &checked,
         options,
-        Aim::new(purpose, options),
+        options.aim(purpose),
         &mut keys,
         &watched,
     )?;
@@ -102,13 +104,15 @@ pub(crate) fn plan(
         view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
         return contract::write(context, subject, options, resolved, &mut keys, to, &watched);
     }
-    let plan = subject.view(&resolved, &keys, context, contract);
+    let plan = planning::view(&resolved, &keys, context, contract);
     let exit = view::plan::show(&plan, options, context)?;
     context.stages.end("show");
     view::trace::telemetry(context, subject.loaded, &resolved.plan, options);
     if contract {
         view::plan::output_hint(subject.target());
-    } else if options.dry_run && options.format.is_none() && has_resources(context, &resolved.plan)
+    } else if options.dry_run
+        && options.format.is_none()
+        && has_resources(&resolved.plan, &context.registry)
     {
         view::print("\n")?;
         let watched = Watched::begin()?;

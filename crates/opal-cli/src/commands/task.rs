@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, Command};
 use opal_config::Config;
 use opal_core::Value;
+use opal_ops::planning::Subject;
+use opal_ops::source::Loaded;
 use opal_plan::plan::Purpose;
 
 use super::execute::{self, Errand};
@@ -16,12 +18,12 @@ use crate::arguments::asks_for_json;
 use crate::dispatch::{Context, is_file};
 use crate::failure::{Exit, Failure};
 use crate::options::{self, Asked, Behind};
-use crate::planning::{Aim, Subject};
+use crate::planning;
 use crate::signals::Watched;
-use crate::source::{Loaded, NotLoaded};
+use crate::source::NotLoaded;
 use crate::task_words::Typed;
 use crate::tasks::{self, Task};
-use crate::{project, task_words, view};
+use crate::{project, source, task_words, view};
 
 /// What is wanted of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,7 @@ pub(crate) fn run(
     before: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
-    let names = || loaded.tasks().into_iter().map(|task| task.name).collect();
+    let names = || tasks::of(loaded).into_iter().map(|task| task.name).collect();
     let mut subject =
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
     let words = match task_words::sort(task, rest, wish.behind(), &names) {
@@ -67,7 +69,7 @@ pub(crate) fn run(
         Ok(Typed::LongHelp) => return help(task, context, wish),
         // A mistake in the source is reported first: it may be what led to the other.
         Err(failure) => {
-            return match subject.check(context, false)? {
+            return match planning::check(&subject, context, false)? {
                 Ok(_) => Err(failure.in_json(task.asks_for_json(rest))),
                 Err(exit) => Ok(exit),
             };
@@ -94,7 +96,7 @@ pub(crate) fn script(
     mut asked: Asked,
     wish: Wish,
 ) -> Result<Exit, Failure> {
-    let loaded = match Loaded::read(path, &context.registry) {
+    let loaded = match source::read(path, &context.registry) {
         Ok(loaded) => loaded,
         Err(not_loaded) => return not_loaded.show(context, false),
     };
@@ -174,18 +176,18 @@ fn carry_out(
     }
     asked.for_run()?;
     let options = &asked.plan;
-    let checked = match subject.check(context, options.is_json())? {
+    let checked = match planning::check(subject, context, options.is_json())? {
         // The process ends soon after: it frees it all at once.
         Ok(checked) => ManuallyDrop::new(checked),
         Err(exit) => return Ok(exit),
     };
     if !asked.run.quiet {
-        subject.advise(context, &checked);
+        planning::advise(subject, context, &checked);
     }
     let watched = Watched::begin()?.within(asked.run.timeout);
-    let mut keys = subject.own_keys(context, options);
-    let aim = Aim::of(Purpose::Run, asked);
-    let planned = subject.plan(context, &checked, options, aim, &mut keys, &watched)?;
+    let mut keys = planning::own_keys(subject, context, options);
+    let aim = asked.aim(Purpose::Run);
+    let planned = planning::plan(subject, context, &checked, options, aim, &mut keys, &watched)?;
     let resolved = match planned {
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
@@ -258,11 +260,11 @@ fn resolve_target(
         return script(context, Path::new(target), rest, asked, wish);
     }
     let path = project::file_or_project(file)?;
-    let loaded = Loaded::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
-    match loaded.task(target) {
+    let loaded = source::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
+    match tasks::find(&loaded, target) {
         Some(task) => run(context, &loaded, &task, rest, asked, wish),
         None => {
-            let tasks = loaded.tasks();
+            let tasks = tasks::of(&loaded);
             let names = tasks.iter().map(|task| task.name.as_str());
             let verb = wish.verb();
             let help = match opal_core::suggest::nearest(target, names) {

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use opal_core::plan::{Plan, Step};
-use opal_core::resolver::Trouble;
 use opal_core::resource;
 use opal_core::{Registry, Value};
 use opal_exec::execute;
 use opal_exec::verify::{Direction, Report};
+use opal_ops::planning::{Program, Subject};
+use opal_ops::resources::Look;
 use opal_plan::plan::{Purpose, Resolved};
 use opal_session::stop::Stop;
 use opal_vault::Vault;
@@ -20,9 +21,8 @@ use super::task;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::{Aim, Outcome, Program, Subject};
+use crate::planning::{self, Outcome};
 use crate::signals::Watched;
-use crate::survey::Look;
 use crate::tasks;
 use crate::view::verify::{Findings, Progress};
 use crate::{project, view};
@@ -55,7 +55,7 @@ pub(crate) fn verify(
     asked: &Asked,
 ) -> Result<Exit, Failure> {
     asked.for_verify()?;
-    let program = match subject.check(context, asked.plan.is_json())? {
+    let program = match planning::check(subject, context, asked.plan.is_json())? {
         // The process ends soon after: it frees it all at once.
         Ok(program) => ManuallyDrop::new(program),
         Err(exit) => return Ok(exit),
@@ -97,13 +97,13 @@ pub(crate) fn plan(
     watched: &Watched,
 ) -> Outcome<Resolved> {
     let options = &asked.plan;
-    let mut keys = subject.passing_keys(context, options);
-    let aim = Aim::of(Purpose::Verify, asked);
-    let planned = subject.plan(context, program, options, aim, &mut keys, watched)?;
+    let mut keys = planning::passing_keys(subject, context, options);
+    let aim = asked.aim(Purpose::Verify);
+    let planned = planning::plan(subject, context, program, options, aim, &mut keys, watched)?;
     let Ok(resolved) = planned else { return Ok(planned) };
     // A check that the shell cannot read would look like one that fails.
-    let world = subject.world(context, options)?.stopped_by(watched.stop());
-    Ok(match subject.misspelt(context, options, &resolved, &world)? {
+    let world = planning::world(subject, context, options)?.stopped_by(watched.stop());
+    Ok(match planning::misspelt(subject, context, options, &resolved, &world)? {
         Some(exit) => Err(exit),
         None => Ok(resolved),
     })
@@ -132,8 +132,10 @@ pub(crate) fn look(
     let progress = Progress::begin(context, asked, total);
     let jobs = asked.run.jobs.map(Into::into);
     let (selection, key) = (asked.selection(), None);
-    let look = Look { subject, resolved, vault, stop, jobs, timeout, selection, direction, key };
-    look.take(context, &asked.plan, &|news| progress.heard(news, is_counted))
+    let registry = &context.registry;
+    let look = Look { resolved, registry, vault, stop, jobs, timeout, selection, direction, key };
+    let place = planning::place(subject, context, &asked.plan)?;
+    look.take(&place, &|news| progress.heard(news, is_counted)).map_err(Failure::unready)
 }
 
 /// The paths of the resources that were selected; none where nothing was said.
@@ -146,11 +148,7 @@ pub(crate) fn selected(
         return Ok(None);
     }
     let paths = asked.selection().paths(&resolved.plan, &resolved.secrets, &context.registry);
-    paths.map(Some).map_err(|unready| {
-        // Of what was typed: it holds no value.
-        let Trouble { message, help, .. } = unready.trouble;
-        Failure { help, ..Failure::usage(message, "") }
-    })
+    paths.map(Some).map_err(|unready| Failure::unready(unready.trouble))
 }
 
 pub(crate) fn vault(resolved: &Resolved) -> Vault {
@@ -224,7 +222,7 @@ pub(crate) fn again(subject: &Subject<'_>) -> String {
 pub(crate) fn target(subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = Vec::new();
-    let task = subject.function.as_deref().and_then(|name| loaded.task(name));
+    let task = subject.function.as_deref().and_then(|name| tasks::find(loaded, name));
     match task {
         Some(task) => {
             if !project::is_default(&loaded.path) {

@@ -1,11 +1,26 @@
-//! `--only` and `--skip`.
+//! What a plan is made for, with `--only` and `--skip`.
 
 use opal_core::selection::Selection;
+use opal_ops::planning::Aim;
+use opal_plan::plan::Purpose;
 
-use super::Asked;
+use super::{Asked, PlanOptions};
 use crate::tasks::option;
 
+impl PlanOptions {
+    /// For everything that a target has.
+    pub(crate) fn aim(&self, purpose: Purpose) -> Aim<'static> {
+        let algorithm = self.algorithm.unwrap_or_default();
+        Aim { algorithm, purpose, selection: Selection::default() }
+    }
+}
+
 impl Asked {
+    /// For what was selected.
+    pub(crate) fn aim(&self, purpose: Purpose) -> Aim<'_> {
+        Aim { selection: self.selection(), ..self.plan.aim(purpose) }
+    }
+
     /// The resources that are meant.
     pub(crate) fn selection(&self) -> Selection<'_> {
         Selection { only: &self.only, skip: &self.skip }

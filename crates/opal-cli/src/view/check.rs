@@ -1,13 +1,13 @@
 //! What `opal check` shows.
 
 use opal_core::{Diagnostic, Severity};
+use opal_ops::source::Loaded;
 
 use super::diagnostics::{self, Report, Source};
 use super::{counted, error_json, failure_text, print, print_json, say};
 use crate::commands::check::CheckedFile;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
-use crate::source::Loaded;
 
 pub(super) fn report(file: &CheckedFile) -> Report<'_> {
     Report { source: Source { name: &file.name, text: &file.text }, diagnostics: &file.diagnostics }

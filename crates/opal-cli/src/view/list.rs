@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use opal_core::LineIndex;
+use opal_ops::source::Loaded;
 use serde_json::json;
 
 use super::diagnostics::visible;
@@ -11,7 +12,6 @@ use super::{counted, print, print_json, say};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
-use crate::source::Loaded;
 use crate::tasks::{Task, TaskParam};
 
 pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result<Exit, Failure> {

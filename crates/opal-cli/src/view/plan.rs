@@ -115,24 +115,18 @@ pub(crate) fn compared(
 /// A contract that is not run.
 pub(crate) fn refuse(
     comparison: &Comparison<'_>,
-    strict: bool,
+    failure: &Failure,
     json: bool,
     context: &Context<'_>,
 ) -> Result<Exit, Failure> {
-    let failure = if strict && comparison.verdict.is_same() {
-        let message = "the source has changed since the contract was made (source_changed)";
-        Failure::new(Exit::Refused, message, "without `--strict-source` the plan alone counts")
-    } else {
-        refused(comparison, Exit::Refused)
-    };
     if json {
         let mut document = differences_json(comparison);
         document["error"] = error_json(&failure.message, &failure.help);
         print_json(&document)?;
     }
     let colour = context.ambient.stderr_colour(context.typed.colour);
-    say(&refusal(comparison, &failure, colour));
-    Ok(Exit::Refused)
+    say(&refusal(comparison, failure, colour));
+    Ok(failure.exit)
 }
 
 /// What `--force` passes over.
@@ -147,17 +141,14 @@ pub(crate) fn note(text: &str) {
     say(&format!("note: {text}\n"));
 }
 
-/// Today gives no plan at all: why, in the words of the source, then in those of a contract.
+/// There is no plan now: why, in the words of the source, then in those of a contract.
 pub(crate) fn no_plan(
     file: &CheckedFile,
     code: Drift,
+    failure: &Failure,
     json: bool,
     context: &Context<'_>,
 ) -> Result<Exit, Failure> {
-    let message =
-        format!("there is no plan to compare with the contract ({code}); nothing was run");
-    let failure =
-        Failure::new(Exit::Refused, message, "mend what is named above, and run it again");
     if json {
         let mut document = check::document(std::slice::from_ref(file));
         document["same"] = false.into();
@@ -168,8 +159,8 @@ pub(crate) fn no_plan(
     } else {
         check::to_stderr(file, context)?;
     }
-    say(&failure_text(&failure, context.ambient.stderr_colour(context.typed.colour)));
-    Ok(Exit::Refused)
+    say(&failure_text(failure, context.ambient.stderr_colour(context.typed.colour)));
+    Ok(failure.exit)
 }
 
 /// A time in UTC.
@@ -272,18 +263,9 @@ pub(crate) fn refusal(comparison: &Comparison<'_>, failure: &Failure, colour: bo
     format!("{}{}", differences(comparison, colour), failure_text(failure, colour))
 }
 
-/// The last words of a refusal.
-pub(crate) fn refused(comparison: &Comparison<'_>, exit: Exit) -> Failure {
+/// The same failure, with what a reader of the differences may do next.
+pub(crate) fn hinted(mut failure: Failure, comparison: &Comparison<'_>) -> Failure {
     let verdict = comparison.verdict;
-    let count = counted(verdict.differences.len(), "difference");
-    let code = verdict.code().map_or_else(String::new, |code| format!(" ({code})"));
-    let message =
-        format!("the plan is not the plan of the contract: {count}{code}; nothing was run");
-    let help = match comparison.mend {
-        Some(mend) => format!("where the change is meant, make a new contract: `{mend}`"),
-        None => "where the change is meant, make a new contract with `opal plan`".to_owned(),
-    };
-    let mut failure = Failure::new(exit, message, help);
     if comparison.is_older {
         failure = failure.help(
             "an older opal made this contract, without the defaults of arguments: the new one has \

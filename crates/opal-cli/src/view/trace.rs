@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use opal_core::plan::{Plan, Step};
 use opal_core::record::{Event, Kind};
 use opal_core::view::{step_text, visible};
+use opal_ops::source::Loaded;
 
 use crate::dispatch::Context;
 use crate::options::{Debugged, PlanOptions, Telemetry};
-use crate::source::Loaded;
+use crate::tasks;
 use crate::view::say;
 
 /// What the lexer and the parser made of a source.
@@ -21,7 +22,7 @@ pub(crate) fn source(loaded: &Loaded, options: &PlanOptions) {
     };
     let tokens = parse.tokens().len();
     let mut text = format!("debug: lexer: {name}: {bytes} bytes, {tokens} tokens\n");
-    let functions = loaded.tasks();
+    let functions = tasks::of(loaded);
     let _ = writeln!(
         text,
         "debug: parser: {} functions, {} errors",

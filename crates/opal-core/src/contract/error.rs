@@ -34,6 +34,8 @@ impl Section {
 pub enum FormatErrorKind {
     /// It breaks a rule of the format.
     Invalid,
+    /// Another major version of the format wrote it.
+    OtherVersion,
     /// The plan has more in it than a contract takes.
     TooLarge,
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use hmac::Mac;
 
-use super::error::{FormatError, Section};
+use super::error::{FormatError, FormatErrorKind, Section};
 use super::file::{
     AUTHENTICATED, COMPRESSED, ED25519, ED25519_BYTES, HEADER_BYTES, HMAC_BYTES, HMAC_SHA256,
     LATER, MAGIC, MAJOR, MINOR, SIGNED, mac,
@@ -195,7 +195,8 @@ fn read_header(cursor: &mut Cursor<'_>) -> Result<Header, FormatError> {
     let (major, minor, flags) = (cursor.u16()?, cursor.u16()?, cursor.u16()?);
     if major != MAJOR {
         let reason = format!("the format has version {major}, and this is read with {MAJOR} only");
-        return cursor.fail_at(4, reason);
+        let kind = FormatErrorKind::OtherVersion;
+        return Err(FormatError { kind, ..FormatError::at(cursor.section, 4, reason) });
     }
     if flags & AUTHENTICATED == 0 {
         return cursor.fail_at(8, "there is no authentication record, and every contract has one");

@@ -1,6 +1,7 @@
 //! `--verify-first`: everything is looked at before the first step.
 
 use opal_exec::verify::{Direction, Report};
+use opal_ops::planning::Subject;
 use opal_plan::plan::Resolved;
 use opal_vault::Vault;
 
@@ -8,7 +9,7 @@ use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;
 use crate::failure::Failure;
 use crate::options::Asked;
-use crate::planning::{Outcome, Subject};
+use crate::planning::Outcome;
 use crate::signals::Watched;
 use crate::view;
 

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::plan::Step;
 use opal_core::resource::{self, Status, Verification};
 use opal_exec::verify::{Direction, Report};
+use opal_ops::planning::Subject;
 use opal_plan::plan::Resolved;
 
 use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::Subject;
+use crate::planning;
 use crate::signals::Watched;
 use crate::view;
 use crate::view::verify::Preview;
@@ -56,7 +57,7 @@ pub(crate) fn show(
     subject: &Subject<'_>,
     asked: &Asked,
 ) -> Result<Exit, Failure> {
-    let program = match subject.check(context, asked.plan.is_json())? {
+    let program = match planning::check(subject, context, asked.plan.is_json())? {
         Ok(program) => program,
         Err(exit) => return Ok(exit),
     };

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use opal_core::Value;
+use opal_ops::planning::Subject;
 
 use crate::dispatch::Context;
 use crate::options::Asked;
-use crate::planning::Subject;
 use crate::project;
 use crate::tasks::{self, option, path_word};
 
@@ -21,7 +21,7 @@ pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
         words.extend([path_word(&loaded.name), "--resume".to_owned()]);
         return words.join(" ") + &asked.selection_words();
     }
-    let task = subject.function.as_deref().and_then(|name| loaded.task(name));
+    let task = subject.function.as_deref().and_then(|name| tasks::find(loaded, name));
     let Some(task) = task else {
         words.extend(["--resume".to_owned(), path_word(&loaded.name)]);
         if let Some(Value::Array(items)) = subject.arguments.get("args") {

@@ -2,13 +2,13 @@
 
 use opal_core::Diagnostic;
 use opal_exec::execute::Unready;
+use opal_ops::planning::Subject;
 use opal_vault::Vault;
 
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
-use crate::planning::Subject;
-use crate::planning::syntax::line_of;
+use crate::planning::{self, syntax::line_of};
 
 /// Shows what stands in the way of each step. Nothing has run.
 pub(super) fn tell(
@@ -40,6 +40,6 @@ pub(super) fn tell(
         let found = Diagnostic::new(unready.code, place, message);
         unready.trouble.help.into_iter().map(shown).fold(found, Diagnostic::help)
     });
-    subject.report(diagnostics.collect(), context, asked.plan.is_json())?;
+    planning::report(subject, diagnostics.collect(), context, asked.plan.is_json())?;
     Ok(Exit::Source)
 }

@@ -16,6 +16,8 @@ use opal_modules::load;
 use opal_modules::run::Command;
 use opal_modules::run::decorators::{Run, descriptors};
 use opal_modules::run::prepare::{Prepared, Unprepared, Wanted, prepare};
+use opal_ops::planning::Subject;
+use opal_ops::source::Loaded;
 use opal_plan::plan::Purpose;
 
 use super::around::{self, Around};
@@ -28,9 +30,8 @@ use crate::commands::plan;
 use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
-use crate::planning::{Aim, Subject};
+use crate::planning;
 use crate::signals::Watched;
-use crate::source::Loaded;
 use crate::tasks::{option, quoted};
 use crate::view::module as view;
 
@@ -166,19 +167,20 @@ pub(crate) fn one(
     asked.for_run()?;
     // Nobody else changes this module until the end.
     let _lock = ready(around, &source.run)?;
-    let checked = match subject.check(context, asked.plan.is_json())? {
+    let checked = match planning::check(&subject, context, asked.plan.is_json())? {
         Ok(checked) => checked,
         Err(exit) => return Ok(exit),
     };
-    let mut keys = subject.own_keys(context, &asked.plan);
-    let aim = Aim::of(Purpose::Run, asked);
-    let planned = subject.plan(context, &checked, &asked.plan, aim, &mut keys, watched)?;
+    let mut keys = planning::own_keys(&subject, context, &asked.plan);
+    let aim = asked.aim(Purpose::Run);
+    let planned =
+        planning::plan(&subject, context, &checked, &asked.plan, aim, &mut keys, watched)?;
     let resolved = match planned {
         Ok(resolved) => resolved,
         Err(exit) => return Ok(exit),
     };
     if around.asks && source.run.prepared.command.changes() {
-        let shown = subject.view(&resolved, &keys, context, false);
+        let shown = planning::view(&resolved, &keys, context, false);
         if let Some(exit) = approval::ask(context, &source.run, &shown, watched)? {
             return Ok(exit);
         }

@@ -11,27 +11,25 @@ use opal_core::contract::{
     Contract, FormatErrorKind, MAX_BYTES, Provenance, Section, Seen, Source,
 };
 use opal_core::keys::Keys;
-use opal_core::selection::Selection;
-use opal_exec::execute;
-use opal_exec::verify::Direction;
 use opal_files::atomic::{self, Unfinished};
 use opal_files::regular;
+use opal_ops::contract::Refusal;
+use opal_ops::planning::Subject;
+use opal_ops::resources;
 use opal_plan::plan::Resolved;
-use opal_trust::contracts::{self, Making, Opened, OwnKeys, Unmade, Unopened};
-use opal_trust::keys::{Credentials, OpenError, Recipient, Runner, SigningKey, recipients};
-use opal_vault::Vault;
-use opal_vault::record::Reason;
+use opal_trust::contracts::{self, Making, Opened, OwnKeys, Unmade};
+use opal_trust::keys::{Credentials, Recipient, Runner, SigningKey, recipients};
 
 use super::show;
 use super::sources::sources;
 use crate::commands::execute::recording::MODULE;
 use crate::commands::module;
 use crate::dispatch::Context;
+use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
-use crate::planning::{self, Outcome, Subject};
+use crate::planning::{self, Outcome};
 use crate::signals::Watched;
-use crate::survey::{self, Look};
 use crate::view;
 
 /// Who signs a contract and who may open it: known before anything is asked of the world.
@@ -87,11 +85,11 @@ pub(crate) fn write(
     if options.format.is_none() {
         return Ok(Exit::Done);
     }
-    let contract = contracts::peek(&bytes).map_err(|error| refused(path, error, None))?;
+    let contract = contracts::peek(&bytes).map_err(|why| refused(path, why.into(), None))?;
     show::show(context, &contract, options, Vec::new())
 }
 
-/// What a look at the resources finds, for a later run to be held against.
+/// What is seen of the resources, for a later run to be compared with.
 fn resources(
     context: &Context<'_>,
     subject: &Subject<'_>,
@@ -100,27 +98,16 @@ fn resources(
     keys: &mut OwnKeys<'_>,
     watched: &Watched,
 ) -> Outcome<Vec<Seen>> {
-    if !survey::has_resources(context, &resolved.plan) {
+    if !resources::has_resources(&resolved.plan, &context.registry) {
         return Ok(Ok(Vec::new()));
     }
     let key = keys.placeholder_key().map_err(Failure::key)?;
-    let vault = Vault::new();
-    execute::register_planned(&vault, &resolved.plan, &resolved.showing);
-    let look = Look {
-        subject,
-        resolved,
-        vault: &vault,
-        stop: watched.stop(),
-        jobs: None,
-        timeout: None,
-        selection: Selection::default(),
-        direction: Direction::Report,
-        key: Some(&key),
-    };
-    let report = look.take(context, options, &|_| {})?;
+    let (place, registry) = (planning::place(subject, context, options)?, &context.registry);
+    let report = resources::of_contract(resolved, registry, &key, &place, watched.stop())
+        .map_err(Failure::unready)?;
     match report.stopped.and(watched.exit()) {
         Some(exit) => Ok(Err(exit)),
-        None => Ok(Ok(survey::seen(&report))),
+        None => Ok(Ok(resources::seen(&report))),
     }
 }
 
@@ -298,8 +285,8 @@ pub(crate) fn open(
     bytes: &[u8],
 ) -> Result<Opened, Failure> {
     let runner = planning::runner(context, options).map_err(Failure::key)?;
-    contracts::open(bytes, &runner)
-        .map_err(|unopened| refused(path, unopened, Some(&runner.recipient().to_string())))
+    opal_ops::contract::open(bytes, &runner)
+        .map_err(|refusal| refused(path, refusal, Some(&runner.recipient().to_string())))
 }
 
 /// A contract to look at. Whoever reviews one need not be able to run it, and is told then; what
@@ -311,53 +298,21 @@ pub(crate) fn look(
 ) -> Result<(Contract, Option<String>), Failure> {
     let bytes = read_file(path)?;
     if let Some(runner) = planning::known_runner(context, options).map_err(Failure::key)? {
-        match contracts::open(&bytes, &runner) {
+        match opal_ops::contract::open(&bytes, &runner) {
             Ok(opened) => return Ok((opened.contract, None)),
-            Err(Unopened::Envelope(OpenError::NotARecipient)) => {}
-            Err(unopened) => return Err(refused(path, unopened, None)),
+            Err(Refusal::SealedToOthers) => {}
+            Err(refusal) => return Err(refused(path, refusal, None)),
         }
     }
-    let contract = contracts::peek(&bytes).map_err(|unopened| refused(path, unopened, None))?;
+    let contract = contracts::peek(&bytes).map_err(|why| refused(path, why.into(), None))?;
     let shown = path.display();
     let note = format!("this runner cannot open `{shown}`, so it is not known to be whole");
     Ok((contract, Some(note)))
 }
 
 /// The words for a file that is not a contract for this runner, whose public key is `own`.
-pub(crate) fn refused(path: &Path, unopened: Unopened, own: Option<&str>) -> Failure {
-    let shown = path.display();
-    let again = "make a new contract: `opal plan TASK -o FILE`";
-    let tampered = |why: String, help: &str| {
-        Failure::new(Exit::Refused, format!("`{shown}` is refused: {why}"), help)
-            .refusing(Reason::Tampered)
-    };
-    match unopened {
-        Unopened::Format(error) => tampered(error.to_string(), again),
-        Unopened::Envelope(OpenError::NotARecipient) => {
-            let key = own.map_or_else(String::new, |key| format!("; its key is {key}"));
-            let message = format!(
-                "`{shown}` is refused: this machine is not among the recipients{key} \
-                 (infra_missing:seed_keystore)"
-            );
-            let help = match own {
-                Some(key) => format!(
-                    "make it again with `--recipient {key}`, or bring a key that may open it with \
-                     `--identity`"
-                ),
-                None => OpenError::NotARecipient.help().to_owned(),
-            };
-            Failure::new(Exit::Refused, message, help).refusing(Reason::NotSealed)
-        }
-        Unopened::Envelope(error) => tampered(error.to_string(), error.help()),
-        Unopened::Signature(signer) => {
-            let why = format!("the signature is not that of `{signer}`, which it names");
-            let failure = tampered(why, "get the file again from whoever signed it");
-            Failure { exit: Exit::NotTrusted, ..failure }
-        }
-        Unopened::Seed => {
-            tampered("its seed is not the one that it was made with".to_owned(), again)
-        }
-    }
+fn refused(path: &Path, refusal: Refusal, own: Option<&str>) -> Failure {
+    Refused { path, own, again: &|| None }.failure(&refusal)
 }
 
 pub(crate) fn unix_time() -> i64 {

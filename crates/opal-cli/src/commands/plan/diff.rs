@@ -6,12 +6,13 @@ use std::path::Path;
 use clap::ArgMatches;
 use opal_core::Duration;
 use opal_core::contract::{self, Contract};
-use opal_core::keys::Keys;
+use opal_ops::contract::{self as contracts, Refusal, Stopped};
 
 use super::contract::{look, open, read_file};
 use crate::commands::module::run::SKIP;
-use crate::commands::{run, verify};
+use crate::commands::run;
 use crate::dispatch::Context;
+use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
@@ -62,29 +63,19 @@ fn against_today(
     };
     let (context, source) = (today.context(context), today.loaded());
     let watched = Watched::begin()?;
-    let fresh = match run::replan(context, options, source, &mut opened, &watched, &mut None)? {
-        Ok(fresh) => fresh,
-        Err(exit) => return Ok(exit),
+    let here = run::Here::new(context, options, (source, opened.contract.plan()), &watched)?;
+    let compared = match contracts::compare(&mut opened, &here.now(), &|news| here.tell(news)) {
+        Ok(compared) => compared,
+        Err(Stopped::Undecided(why)) => return run::undecided(why, &watched),
+        Err(Stopped::Refused(refusal)) => {
+            context.stages.end("plan");
+            let failure = Refused { path, own: None, again: &|| None }.failure(&refusal);
+            let Refusal::NotPlannable { errors, code } = &refusal else { return Err(failure) };
+            let found = here.found(errors);
+            return view::plan::no_plan(&found, *code, &failure, options.is_json(), context);
+        }
     };
-    let key = opened.keys.placeholder_key().map_err(Failure::key)?;
-    let (held, subject) = ((&opened, &key), run::subject(source, &fresh.plan));
-    let compared = run::resources::compare(context, options, held, (&subject, &fresh), &watched)?;
-    let verdict = match compared {
-        Ok(verdict) => verdict,
-        Err(exit) => return Ok(exit),
-    };
-    let comparison = Comparison {
-        before: opened.contract.plan(),
-        after: &fresh.plan,
-        verdict: &verdict,
-        names: ["contract", "now"],
-        mend: None,
-        look: Some(&verify::again(&subject)),
-        registry: &context.registry,
-        source: Some((&source.name, &source.text)),
-        is_older: opened.contract.is_older(),
-        beside: &[],
-    };
+    let comparison = here.comparison(&opened.contract, &compared, None);
     view::plan::compared(&comparison, options.is_json(), context)
 }
 

@@ -2,12 +2,12 @@
 
 use opal_core::contract::SourceFile;
 use opal_core::hash::Algorithm;
+use opal_ops::planning::Subject;
+use opal_ops::source::Form;
 use opal_plan::plan::source_hash;
 
 use super::contract::relative;
 use crate::failure::Failure;
-use crate::planning::Subject;
-use crate::source::Form;
 
 /// Every source file that was read: of a module also its profile and the files of its pack.
 pub(super) fn sources(

@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use clap::ArgMatches;
+use opal_ops::contract::{Rules, accept};
+use opal_vault::ledger::Ledger;
 
-use super::contract::{open, read_file};
+use super::contract::{open, read_file, unix_time};
 use super::trust;
 use crate::commands::run;
 use crate::dispatch::Context;
+use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
-use crate::source::Loaded;
-use crate::view;
+use crate::{source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
@@ -22,14 +24,18 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let contract = &opened.contract;
     let source = run::source_path(contract, context.file(matches));
     let policy = trust::policy(context, &options, &required(matches), source.as_deref())?;
-    trust::judge(&policy, &bytes, contract)?;
-    trust::not_over(context, &options, path, &opened, &|| {
+    let root = context.root(options.root.as_ref());
+    let ledger = root.as_ref().map(Ledger::new);
+    let rules = Rules { policy: &policy, ledger, time: unix_time() };
+    let again = || {
         if let Some(words) = run::of_module(context, &options, contract, path) {
             return Some(words);
         }
-        let loaded = Loaded::read(source.as_deref()?, &context.registry).ok()?;
+        let loaded = source::read(source.as_deref()?, &context.registry).ok()?;
         Some(run::mend(context, &options, contract, &loaded, path))
-    })?;
+    };
+    accept(&bytes, &opened, &rules)
+        .map_err(|refusal| Refused { path, own: None, again: &again }.failure(&refusal))?;
     view::plan::verified(path, contract, "whole", options.is_json())
 }
 

@@ -7,13 +7,13 @@ use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
+use opal_ops::source::Loaded;
 use opal_trust::keys::{Credentials, PublicKey};
 
 use super::today::recorded;
 use crate::commands::module;
 use crate::dispatch::Context;
 use crate::options::PlanOptions;
-use crate::source::Loaded;
 use crate::tasks::{self, quoted};
 use crate::{builtins, project};
 
@@ -29,7 +29,7 @@ pub(crate) fn mend(
     }
     let plan = contract.plan();
     let target = &plan.target;
-    let task = source.task(&target.name).filter(|_| target.name != Target::SCRIPT);
+    let task = tasks::find(source, &target.name).filter(|_| target.name != Target::SCRIPT);
     // Options of a task stand behind its name, opal's before it: they can have the same names.
     let mut words = vec!["opal plan -o".to_owned(), quoted(&output(path))];
     if task.is_some() && !project::is_default(&source.path) {

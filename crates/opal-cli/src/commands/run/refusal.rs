@@ -8,12 +8,16 @@ use opal_core::Value;
 use opal_core::contract::{Contract, Frame};
 use opal_core::hash::Algorithm;
 use opal_core::record::{Counts, Status};
+use opal_ops::contract::Refusal;
 use opal_vault::record::{
-    self, Contract as Named, Drifted, Ending, Header, Reason, Refusal, RunId,
+    self, Contract as Named, Drifted, Ending, Header, Reason, Refusal as Kept, RunId,
 };
 
+use super::compare::Here;
+use super::mend::mend;
 use crate::commands::execute::recording;
 use crate::dispatch::Context;
+use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::{planning, view};
@@ -28,6 +32,40 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
+    /// Records a refusal, and says why.
+    pub(super) fn refuse(
+        &self,
+        here: &Here<'_>,
+        contract: &Contract,
+        refusal: Refusal,
+    ) -> Result<Exit, Failure> {
+        let Self { context, asked, path, .. } = *self;
+        let mend = || mend(context, &asked.plan, contract, here.source, path);
+        let failure = Refused { path, own: None, again: &|| Some(mend()) }.failure(&refusal);
+        let (kept, json) = (Some(contract), asked.plan.is_json());
+        match &refusal {
+            Refusal::NotPlannable { errors, code } => {
+                let first = errors.first().map_or("", |error| &error.message);
+                let why = (refusal.reason(), format!("{refusal}: {first}"), failure.exit);
+                self.keep(kept, why, Vec::new());
+                context.stages.end("plan");
+                view::plan::no_plan(&here.found(errors), *code, &failure, json, context)
+            }
+            Refusal::Differs(compared) | Refusal::SourceChanged(compared) => {
+                let mend = mend();
+                let comparison = here.comparison(contract, compared, Some(&mend));
+                let is_other_plan = matches!(refusal, Refusal::Differs(_));
+                let failure =
+                    if is_other_plan { view::plan::hinted(failure, &comparison) } else { failure };
+                let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
+                let why = (refusal.reason(), failure.message.clone(), failure.exit);
+                self.keep(kept, why, drift);
+                view::plan::refuse(&comparison, &failure, json, context)
+            }
+            _ => Err(self.refused(failure, kept)),
+        }
+    }
+
     /// Records a failure that refuses the contract, and hands it on.
     pub(super) fn refused(&self, failure: Failure, contract: Option<&Contract>) -> Failure {
         if let Some(reason) = failure.refusal {
@@ -74,7 +112,7 @@ impl Attempt<'_> {
                 path: self.path.display().to_string(),
             }),
             drift,
-            refusal: Some(Refusal { reason, message }),
+            refusal: Some(Kept { reason, message }),
             directory: start.as_deref().map(recording::directory),
             place: start.as_deref().and_then(recording::place),
             commit: source.as_deref().and_then(planning::checked_out),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use opal_core::contract::Contract;
 use opal_core::plan::Target;
+use opal_ops::source::Loaded;
 
 use crate::commands::execute::recording::MODULE;
 use crate::commands::module::around::Around;
@@ -11,8 +12,8 @@ use crate::commands::module::run::{self as module, Source};
 use crate::dispatch::Context;
 use crate::failure::Failure;
 use crate::options::PlanOptions;
-use crate::project;
-use crate::source::{Loaded, NotLoaded};
+use crate::source::NotLoaded;
+use crate::{project, source};
 
 /// The source of today.
 pub(crate) enum Today<'c> {
@@ -34,7 +35,7 @@ impl<'c> Today<'c> {
             let found = module::of_contract(context, (&path, target), options)?;
             return Ok(found.map(|found| Self::Module(Box::new(found))));
         }
-        let loaded = Loaded::read(&path, &context.registry).map_err(|not| match not {
+        let loaded = source::read(&path, &context.registry).map_err(|not| match not {
             NotLoaded::Failure(failure) if file.is_none() => {
                 failure.help("the contract was made there; `-f FILE` names the source of today")
             }

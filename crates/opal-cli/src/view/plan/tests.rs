@@ -7,6 +7,7 @@ use opal_core::plan::{Arg, Mode, Node, Piece, PlanValue, Read, Step, Target};
 use opal_core::{Data, Span};
 
 use super::*;
+use crate::failure::contract::differs;
 
 /// Two steps, one of which uses `env.REPLICAS`.
 fn plan(replicas: &str, commands: &[&str]) -> Plan {
@@ -80,7 +81,11 @@ fn a_changed_value_is_shown_where_it_is_used_and_never_in_clear() {
     let [then, now] =
         [&before, &after].map(|plan| plan.values["env.REPLICAS"].placeholder.to_string());
     let text = compared(before, &after, |comparison| {
-        refusal(comparison, &refused(comparison, Exit::Source), false)
+        refusal(
+            comparison,
+            &hinted(differs(comparison.verdict, comparison.mend), comparison),
+            false,
+        )
     });
     let expected = format!(
         "env_changed: env.REPLICAS: {then} in the contract, {now} now
@@ -101,7 +106,11 @@ fn a_changed_step_is_shown_as_it_was_and_as_it_is() {
     let (before, mut after) = (plan("3", &["date"]), plan("3", &["date -u\nuptime"]));
     after.source_hash = Digest([1; 32]);
     let text = compared(before, &after, |comparison| {
-        refusal(comparison, &refused(comparison, Exit::Source), false)
+        refusal(
+            comparison,
+            &hinted(differs(comparison.verdict, comparison.mend), comparison),
+            false,
+        )
     });
     assert!(text.starts_with("source_changed: step `deploy.shell[1]`"), "{text}");
     assert!(

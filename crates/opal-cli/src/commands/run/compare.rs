@@ -1,0 +1,119 @@
+//! What a contract is compared with, from the command line.
+
+use opal_core::Diagnostic;
+use opal_core::contract::Contract;
+use opal_core::plan::Plan;
+use opal_ops::contract::{Compared, News, Now, Part, Undecided};
+use opal_ops::planning::Subject;
+use opal_ops::resources::Place;
+use opal_ops::source::Loaded;
+use opal_session::world::OsWorld;
+use opal_vault::root::Root;
+
+use crate::commands::check::CheckedFile;
+use crate::commands::verify;
+use crate::dispatch::Context;
+use crate::failure::{Exit, Failure};
+use crate::options::PlanOptions;
+use crate::planning::{self, CUT_OFF};
+use crate::signals::Watched;
+use crate::view;
+use crate::view::plan::Comparison;
+
+/// This machine, and the source that the contract is of.
+pub(crate) struct Here<'h> {
+    context: &'h Context<'h>,
+    options: &'h PlanOptions,
+    pub(super) source: &'h Loaded,
+    world: OsWorld,
+    place: Place<'h>,
+    pub(crate) root: Option<Root>,
+    watched: &'h Watched,
+    /// What is typed to see how its resources differ.
+    look: String,
+}
+
+impl<'h> Here<'h> {
+    /// `planned` is the plan of the contract.
+    pub(crate) fn new(
+        context: &'h Context<'h>,
+        options: &'h PlanOptions,
+        (source, planned): (&'h Loaded, &Plan),
+        watched: &'h Watched,
+    ) -> Result<Self, Failure> {
+        let subject = Subject::of_plan(source, planned);
+        Ok(Self {
+            context,
+            options,
+            source,
+            world: planning::world(&subject, context, options)?.stopped_by(watched.stop()),
+            place: planning::place(&subject, context, options)?,
+            root: context.root(options.root.as_ref()),
+            watched,
+            look: verify::again(&subject),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Now<'_> {
+        Now {
+            source: self.source,
+            registry: &self.context.registry,
+            probe: &self.world,
+            place: &self.place,
+            root: self.root.as_ref(),
+            stop: self.watched.stop(),
+        }
+    }
+
+    pub(crate) fn tell(&self, news: News<'_>) {
+        match news {
+            News::Elsewhere(errors, subject) => planning::elsewhere(subject, errors),
+            News::Planned(resolved) => {
+                self.context.stages.end("plan");
+                view::trace::source(self.source, self.options);
+                view::trace::plan(&resolved.plan, self.options);
+            }
+            News::InterruptedRun => view::plan::note(
+                "resources are not as they were, which an earlier run of this contract may have \
+                 done: it was cut off before anybody could look",
+            ),
+        }
+    }
+
+    /// The source with what was found in it.
+    pub(crate) fn found(&self, errors: &[Diagnostic]) -> CheckedFile {
+        planning::found(self.source, errors.to_vec())
+    }
+
+    /// `mend` is the command that makes a new contract.
+    pub(crate) fn comparison<'c>(
+        &'c self,
+        contract: &'c Contract,
+        compared: &'c Compared,
+        mend: Option<&'c str>,
+    ) -> Comparison<'c> {
+        Comparison {
+            before: contract.plan(),
+            after: &compared.fresh.plan,
+            verdict: &compared.verdict,
+            names: ["contract", "now"],
+            mend,
+            look: Some(&self.look),
+            registry: &self.context.registry,
+            source: Some((&self.source.name, &self.source.text)),
+            is_older: contract.is_older(),
+            beside: &[],
+        }
+    }
+}
+
+/// How a command ends that could not find out whether a contract may run.
+pub(crate) fn undecided(why: Undecided, watched: &Watched) -> Result<Exit, Failure> {
+    let what = match why {
+        Undecided::Key(error) => return Err(Failure::key(error)),
+        Undecided::Unready(trouble) => return Err(Failure::unready(trouble)),
+        Undecided::CutOff(Part::Planning) => CUT_OFF,
+        Undecided::CutOff(Part::Resources) => "the look at its resources was cut off",
+    };
+    watched.cut_off(what).unwrap_or(Ok(Exit::Source))
+}

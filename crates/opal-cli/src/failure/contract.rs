@@ -1,0 +1,95 @@
+//! Contracts that are refused: wording, hints and exit codes.
+
+use std::path::Path;
+
+use opal_core::contract::Verdict;
+use opal_ops::contract::{self, Refusal};
+use opal_trust::keys::OpenError;
+use opal_trust::policy;
+
+use super::{Exit, Failure};
+
+/// Which file is refused, and to whom.
+pub(crate) struct Refused<'r> {
+    /// The file, as it was named.
+    pub(crate) path: &'r Path,
+    /// The public key of this machine, where it is worth saying.
+    pub(crate) own: Option<&'r str>,
+    /// The command that makes a new contract, where it is known.
+    pub(crate) again: &'r dyn Fn() -> Option<String>,
+}
+
+/// Makes a new contract of anything.
+const USUAL: &str = "opal plan TASK -o FILE";
+
+impl Refused<'_> {
+    /// The words for a refusal.
+    pub(crate) fn failure(&self, refusal: &Refusal) -> Failure {
+        let of_file = |exit, help: String| {
+            Failure::new(exit, format!("`{}` is refused: {refusal}", self.path.display()), help)
+        };
+        let new = |words: &str| format!("make a new contract: `{words}`");
+        let failure = match refusal {
+            Refusal::Damaged(_) | Refusal::OtherVersion(_) | Refusal::OtherSeed => {
+                of_file(Exit::Refused, new(USUAL))
+            }
+            Refusal::SealedToOthers => self.sealed_to_others(),
+            Refusal::EnvelopeDamaged(error) => of_file(Exit::Refused, error.help().to_owned()),
+            Refusal::ForgedSignature(_) => {
+                of_file(Exit::NotTrusted, "get the file again from whoever signed it".to_owned())
+            }
+            Refusal::Policy(all) => forbidden(all),
+            Refusal::Expired { .. } | Refusal::Used => {
+                of_file(Exit::Refused, new((self.again)().as_deref().unwrap_or(USUAL)))
+            }
+            Refusal::NotPlannable { .. } => {
+                let message = format!("{refusal}; nothing was run");
+                let help = "correct what is named above, and run it again";
+                Failure::new(Exit::Refused, message, help)
+            }
+            Refusal::Differs(compared) => differs(&compared.verdict, (self.again)().as_deref()),
+            Refusal::SourceChanged(_) => {
+                let help = "without `--strict-source` the plan alone counts";
+                Failure::new(Exit::Refused, refusal.to_string(), help)
+            }
+        };
+        failure.refusing(refusal.reason())
+    }
+
+    fn sealed_to_others(&self) -> Failure {
+        let key = self.own.map_or_else(String::new, |key| format!("; its key is {key}"));
+        let message = format!(
+            "`{}` is refused: {}{key} (infra_missing:seed_keystore)",
+            self.path.display(),
+            Refusal::SealedToOthers
+        );
+        let help = match self.own {
+            Some(key) => format!(
+                "make it again with `--recipient {key}`, or bring a key that may open it with \
+                 `--identity`"
+            ),
+            None => OpenError::NotARecipient.help().to_owned(),
+        };
+        Failure::new(Exit::Refused, message, help)
+    }
+}
+
+/// Everything that the policy has against a contract.
+fn forbidden(refusals: &[policy::Refusal]) -> Failure {
+    let Some((first, others)) = refusals.split_first() else {
+        return Failure::new(Exit::NotTrusted, "the policy forbids it", "ask who keeps the policy");
+    };
+    let failure = Failure::new(Exit::NotTrusted, &first.message, &first.help);
+    let others = others.iter().map(|other| format!("{}: {}", other.message, other.help));
+    others.fold(failure, Failure::help)
+}
+
+/// The plan of now is not the contract's. `again` is the command that makes a new contract.
+pub(crate) fn differs(verdict: &Verdict, again: Option<&str>) -> Failure {
+    let help = match again {
+        Some(again) => format!("where the change is meant, make a new contract: `{again}`"),
+        None => "where the change is meant, make a new contract with `opal plan`".to_owned(),
+    };
+    let message = format!("{}; nothing was run", contract::differs(verdict));
+    Failure::new(Exit::Refused, message, help)
+}

@@ -1,0 +1,312 @@
+//! Whether a contract may run here.
+//!
+//! | what | where |
+//! |---|---|
+//! | reading, unsealing and authenticating its bytes | [`open`] |
+//! | policy, dates, single use | [`accept`] |
+//! | planning again, and what differs | [`compare`] |
+//! | all of it, in this order: the decision | [`decide`] |
+//! | every way in which it is refused | [`Refusal`] |
+//!
+//! Nothing here has an effect: what is compared is a fresh plan and a look at its resources.
+//!
+//! Deliberately not here: where the source is, and what is said about a refusal.
+
+mod refusal;
+
+use opal_core::contract::{self, Change, Contract, Drift, Earlier, Frame, Verdict};
+use opal_core::keys::{KeyError, Keys};
+use opal_core::placeholder::PlaceholderKey;
+use opal_core::resolver::{Probe, Trouble};
+use opal_core::selection::Selection;
+use opal_core::{Code, Diagnostic, Registry};
+use opal_exec::verify::Report;
+use opal_plan::plan::{Purpose, Resolved, Unplanned, source_hash};
+use opal_session::stop::Stop;
+use opal_trust::contracts::{self, Opened};
+use opal_trust::keys::{PublicKey, Runner};
+use opal_trust::policy::{Facts, Policy, Signature};
+use opal_vault::ledger::Ledger;
+use opal_vault::record::reader;
+use opal_vault::root::Root;
+
+pub use refusal::{Refusal, differs};
+
+use crate::planning::{Aim, Subject};
+use crate::resources::{self, Place};
+use crate::source::Loaded;
+
+/// What this side demands of every contract.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'r> {
+    pub policy: &'r Policy,
+    /// Which single-use contracts have run; none where nothing can be kept.
+    pub ledger: Option<Ledger<'r>>,
+    /// In Unix seconds.
+    pub time: i64,
+}
+
+/// The source and the machine that the contract is compared with.
+#[derive(Clone, Copy)]
+pub struct Now<'n> {
+    pub source: &'n Loaded,
+    pub registry: &'n Registry,
+    pub probe: &'n dyn Probe,
+    pub place: &'n Place<'n>,
+    /// Has the records of earlier runs of the contract; none where nothing can be kept.
+    pub root: Option<&'n Root>,
+    pub stop: &'n Stop,
+}
+
+impl std::fmt::Debug for Now<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Now").field("source", &self.source.path).finish_non_exhaustive()
+    }
+}
+
+/// What may differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tolerance {
+    /// Values and resources may differ, steps may not.
+    pub force: bool,
+    /// Not even the text of the source may.
+    pub strict_source: bool,
+}
+
+/// A contract that somebody wants to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'r> {
+    /// Those that it was opened from.
+    pub bytes: &'r [u8],
+    pub rules: Rules<'r>,
+    pub now: Now<'r>,
+    pub tolerance: Tolerance,
+}
+
+/// A contract beside the plan of now.
+#[derive(Debug)]
+pub struct Compared {
+    pub fresh: Resolved,
+    pub verdict: Verdict,
+    /// What the placeholders of both are made with.
+    pub key: PlaceholderKey,
+}
+
+/// A contract that may run: as the plan of now, which is its own.
+#[derive(Debug)]
+pub struct Allowed {
+    pub compared: Compared,
+    pub how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// Nothing differs.
+    Same,
+    /// The source has another text, and gives the same plan.
+    SourceMoved,
+    /// Values or resources differ, and that was asked for.
+    Forced,
+}
+
+/// The answer is no, or there is none.
+#[derive(Debug)]
+pub enum Stopped {
+    Refused(Refusal),
+    Undecided(Undecided),
+}
+
+/// Why nobody knows whether a contract may run.
+#[derive(Debug)]
+pub enum Undecided {
+    /// A key of the contract cannot be used.
+    Key(KeyError),
+    /// The resources cannot be verified at all. It holds no value.
+    Unready(Trouble),
+    /// A signal or a time limit came in between.
+    CutOff(Part),
+}
+
+impl From<Refusal> for Stopped {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Undecided> for Stopped {
+    fn from(undecided: Undecided) -> Self {
+        Self::Undecided(undecided)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Planning,
+    Resources,
+}
+
+/// What is worth telling while a contract is compared.
+#[derive(Clone, Copy, Debug)]
+pub enum News<'n> {
+    /// So many errors are in functions that the target does not reach.
+    Elsewhere(usize, &'n Subject<'n>),
+    Planned(&'n Resolved),
+    /// Resources differ, and an earlier run of this contract may have done it: it was interrupted
+    /// before its resources could be verified. They count as they are.
+    InterruptedRun,
+}
+
+/// Reads, unseals and authenticates a contract.
+pub fn open(bytes: &[u8], runner: &Runner) -> Result<Opened, Refusal> {
+    contracts::open(bytes, runner).map_err(Refusal::from)
+}
+
+/// Refuses what the rules do not allow, what has expired, and what has had its single run.
+pub fn accept(bytes: &[u8], opened: &Opened, rules: &Rules<'_>) -> Result<(), Refusal> {
+    judge(bytes, &opened.contract, rules)?;
+    let made = opened.contract.provenance();
+    if let Some(end) = made.expires.filter(|end| rules.time >= *end) {
+        return Err(Refusal::Expired { end });
+    }
+    if made.once && rules.ledger.is_some_and(|ledger| ledger.is_used(&opened.id)) {
+        return Err(Refusal::Used);
+    }
+    Ok(())
+}
+
+fn judge(bytes: &[u8], contract: &Contract, rules: &Rules<'_>) -> Result<(), Refusal> {
+    let frame = Frame::read(bytes).ok();
+    let signature = frame.as_ref().and_then(Frame::ed25519);
+    let facts = Facts {
+        signature: signature.map(|(bytes, signed)| Signature {
+            bytes,
+            signed,
+            by: contract.provenance().signer.map(PublicKey::from_bytes),
+        }),
+        made: contract.created(),
+        expires: contract.provenance().expires.is_some(),
+    };
+    rules.policy.judge(&facts, rules.time).map_err(Refusal::Policy)
+}
+
+/// Whether a contract may run here and now.
+pub fn decide(
+    opened: &mut Opened,
+    request: &Request<'_>,
+    tell: &dyn Fn(News<'_>),
+) -> Result<Allowed, Stopped> {
+    accept(request.bytes, opened, &request.rules)?;
+    let compared = compare(opened, &request.now, tell)?;
+    let (verdict, tolerance) = (&compared.verdict, request.tolerance);
+    let is_other_text = verdict.source_moved && tolerance.strict_source;
+    let how = if verdict.is_same() {
+        if verdict.source_moved { How::SourceMoved } else { How::Same }
+    } else if tolerance.force && verdict.may_be_forced() {
+        How::Forced
+    } else {
+        return Err(Refusal::Differs(Box::new(compared)).into());
+    };
+    if is_other_text {
+        return Err(Refusal::SourceChanged(Box::new(compared)).into());
+    }
+    Ok(Allowed { compared, how })
+}
+
+/// Plans again, and says whether the plan of now is the contract's and the resources are as they were.
+pub fn compare(
+    opened: &mut Opened,
+    now: &Now<'_>,
+    tell: &dyn Fn(News<'_>),
+) -> Result<Compared, Stopped> {
+    let fresh = plan_again(opened, now, tell)?;
+    let key = opened.keys.placeholder_key().map_err(Undecided::Key)?;
+    let mut verdict = contract::compare(&opened.contract, &fresh.plan);
+    // Where it is another plan, its steps say nothing about those of the contract.
+    if verdict.may_be_forced() {
+        let report = resources::of_contract(&fresh, now.registry, &key, now.place, now.stop)
+            .map_err(Undecided::Unready)?;
+        if report.stopped.is_some() {
+            return Err(Undecided::CutOff(Part::Resources).into());
+        }
+        let is_known = verdict.hold_resources(&opened.contract, &resources::seen(&report), || {
+            earlier(now.root, opened)
+        });
+        if !is_known {
+            tell(News::InterruptedRun);
+        }
+        explain(&mut verdict, &report);
+    }
+    Ok(Compared { fresh, verdict, key })
+}
+
+/// Plans what the contract has planned, with the contract's keys.
+fn plan_again(
+    opened: &mut Opened,
+    now: &Now<'_>,
+    tell: &dyn Fn(News<'_>),
+) -> Result<Resolved, Stopped> {
+    let planned = opened.contract.plan();
+    let subject = Subject::of_plan(now.source, planned);
+    let moved = source_hash(planned.algorithm, &now.source.text) != planned.source_hash;
+    let is_older = opened.contract.is_older();
+    let purpose = if is_older { Purpose::OldContract } else { Purpose::Contract };
+    let aim = Aim { algorithm: planned.algorithm, purpose, selection: Selection::default() };
+    let fresh = subject.examine(now.registry).map_err(Unplanned::Errors).and_then(|examined| {
+        if examined.elsewhere > 0 {
+            tell(News::Elsewhere(examined.elsewhere, &subject));
+        }
+        subject.resolve(now.registry, &examined.program, aim, now.probe, &mut opened.keys)
+    });
+    match fresh {
+        Ok(resolved) => {
+            tell(News::Planned(&resolved));
+            Ok(resolved)
+        }
+        Err(Unplanned::Key(error)) => Err(Undecided::Key(error).into()),
+        Err(Unplanned::Errors(_)) if now.stop.why().is_some() => {
+            Err(Undecided::CutOff(Part::Planning).into())
+        }
+        Err(Unplanned::Errors(errors)) => {
+            let code = drift(&errors, moved);
+            Err(Refusal::NotPlannable { errors, code }.into())
+        }
+    }
+}
+
+/// Why there is no plan now: what is gone, or else the source.
+fn drift(errors: &[Diagnostic], moved: bool) -> Drift {
+    if errors.iter().any(|error| error.code == Code::ValueUnreachable) {
+        return Drift::InfraMissing;
+    }
+    let missing = errors.iter().find(|error| error.code == Code::ValueMissing);
+    match missing.and_then(|error| error.unread) {
+        Some(decorator) => Drift::of_missing(decorator),
+        None if moved => Drift::SourceChanged,
+        None => Drift::ValueChanged,
+    }
+}
+
+/// What the earlier runs of the contract have left.
+fn earlier(root: Option<&Root>, opened: &Opened) -> Vec<Earlier> {
+    let algorithm = opened.contract.plan().algorithm;
+    match root.map(|root| reader::earlier(root, opened.id, algorithm)) {
+        Some(Ok(earlier)) => earlier,
+        // Records that cannot be read may be of a run.
+        Some(Err(_)) => vec![Earlier::Unseen],
+        None => Vec::new(),
+    }
+}
+
+/// Says of each resource that differs what was found.
+fn explain(verdict: &mut Verdict, now: &Report) {
+    let resources = verdict.differences.iter_mut().filter(|it| it.change == Change::Resource);
+    for difference in resources {
+        let found = now.verifications.iter().find(|it| Some(&it.path) == difference.path.as_ref());
+        if let Some(found) = found {
+            difference.words.push_str(&format!(": {}", found.message.text()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

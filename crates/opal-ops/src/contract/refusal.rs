@@ -1,0 +1,122 @@
+//! Every way in which a contract is refused.
+
+use std::fmt;
+
+use opal_core::Diagnostic;
+use opal_core::contract::{Drift, FormatError, FormatErrorKind, Verdict};
+use opal_core::view::time_text;
+use opal_trust::contracts::Unopened;
+use opal_trust::keys::{OpenError, PublicKey};
+use opal_trust::policy::{self, RefusalKind};
+use opal_vault::record::Reason;
+
+use super::Compared;
+
+/// Shown as the reason alone, lower case and without a full stop. It holds no value that is not
+/// public.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The bytes break the format, or are not those that were authenticated.
+    Damaged(FormatError),
+    /// Another major version of the format wrote it.
+    OtherVersion(FormatError),
+    /// This runner cannot open it.
+    SealedToOthers,
+    /// What is sealed in it is not what was sealed.
+    EnvelopeDamaged(OpenError),
+    /// It names this signer, and the signature is not theirs.
+    ForgedSignature(PublicKey),
+    /// The seed is not the one that the contract names.
+    OtherSeed,
+    /// What the policy has against it, at least one thing.
+    Policy(Vec<policy::Refusal>),
+    /// Its time ended, in Unix seconds.
+    Expired { end: i64 },
+    /// It is a single-use contract, and has been run.
+    Used,
+    /// There is no plan to compare it with.
+    NotPlannable { errors: Vec<Diagnostic>, code: Drift },
+    /// Steps, values or resources are other ones now.
+    Differs(Box<Compared>),
+    /// The source has another text, and not even that may differ.
+    SourceChanged(Box<Compared>),
+}
+
+impl Refusal {
+    /// What a record calls it.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::Damaged(_)
+            | Self::OtherVersion(_)
+            | Self::EnvelopeDamaged(_)
+            | Self::ForgedSignature(_)
+            | Self::OtherSeed => Reason::Tampered,
+            Self::SealedToOthers => Reason::NotSealed,
+            Self::Policy(refusals) => match refusals.first().map(|first| first.kind) {
+                Some(RefusalKind::NotSigned) => Reason::Unsigned,
+                Some(RefusalKind::BadSignature) => Reason::Tampered,
+                Some(RefusalKind::NotTrusted | RefusalKind::TooOld | RefusalKind::NoExpiry)
+                | None => Reason::NotTrusted,
+            },
+            Self::Expired { .. } => Reason::Expired,
+            Self::Used => Reason::Used,
+            Self::NotPlannable { .. } => Reason::NotPlannable,
+            Self::Differs(_) | Self::SourceChanged(_) => Reason::Drifted,
+        }
+    }
+}
+
+impl From<Unopened> for Refusal {
+    fn from(unopened: Unopened) -> Self {
+        match unopened {
+            Unopened::Format(error) if error.kind == FormatErrorKind::OtherVersion => {
+                Self::OtherVersion(error)
+            }
+            Unopened::Format(error) => Self::Damaged(error),
+            Unopened::Envelope(OpenError::NotARecipient) => Self::SealedToOthers,
+            Unopened::Envelope(error) => Self::EnvelopeDamaged(error),
+            Unopened::Signature(signer) => Self::ForgedSignature(signer),
+            Unopened::Seed => Self::OtherSeed,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged(error) | Self::OtherVersion(error) => error.fmt(f),
+            Self::SealedToOthers => f.write_str("this machine is not among the recipients"),
+            Self::EnvelopeDamaged(error) => error.fmt(f),
+            Self::ForgedSignature(signer) => {
+                write!(f, "the signature is not that of `{signer}`, which it names")
+            }
+            Self::OtherSeed => f.write_str("its seed is not the one that it was made with"),
+            Self::Policy(refusals) => {
+                f.write_str(refusals.first().map_or("the policy forbids it", |it| &it.message))
+            }
+            Self::Expired { end } => {
+                let end = time_text(*end).unwrap_or_else(|| end.to_string());
+                write!(f, "it expired at {end}")
+            }
+            Self::Used => f.write_str("this single-use contract has already been run"),
+            Self::NotPlannable { code, .. } => {
+                write!(f, "there is no plan to compare with the contract ({code})")
+            }
+            Self::Differs(compared) => f.write_str(&differs(&compared.verdict)),
+            Self::SourceChanged(_) => {
+                let code = Drift::SourceChanged;
+                write!(f, "the source has changed since the contract was made ({code})")
+            }
+        }
+    }
+}
+
+/// The words for a plan that is not the contract's.
+#[must_use]
+pub fn differs(verdict: &Verdict) -> String {
+    let count = verdict.differences.len();
+    let differences = if count == 1 { "difference" } else { "differences" };
+    let code = verdict.code().map_or_else(String::new, |code| format!(" ({code})"));
+    format!("the plan is not the plan of the contract: {count} {differences}{code}")
+}

@@ -1,0 +1,144 @@
+//! From a source to a plan.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use opal_core::hash::Algorithm;
+use opal_core::keys::Keys;
+use opal_core::plan::{Plan, Target};
+use opal_core::resolver::Probe;
+use opal_core::selection::Selection;
+use opal_core::{Diagnostic, Registry, Value};
+use opal_modules::run as module;
+use opal_plan::check::{self, Checked};
+use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan, source_hash};
+use opal_plan::unit::Unit;
+
+use crate::source::{Form, Loaded};
+
+/// What is planned: a source and a target in it.
+#[derive(Debug)]
+pub struct Subject<'s> {
+    pub loaded: &'s Loaded,
+    /// None for the script.
+    pub function: Option<String>,
+    pub arguments: BTreeMap<String, Value>,
+}
+
+/// A program without mistakes.
+#[derive(Debug)]
+pub enum Program {
+    Language(Checked),
+    /// Of a configuration, or of a run of a module.
+    Lowered(Unit),
+}
+
+impl Program {
+    fn unit(&self) -> &Unit {
+        match self {
+            Self::Language(checked) => checked.unit(),
+            Self::Lowered(unit) => unit,
+        }
+    }
+}
+
+/// A program, and what was found beside it.
+#[derive(Debug)]
+pub struct Examined {
+    pub program: Program,
+    /// Errors in functions that the target does not reach.
+    pub elsewhere: usize,
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Aim<'a> {
+    pub algorithm: Algorithm,
+    pub purpose: Purpose,
+    /// The resources that are verified or applied.
+    pub selection: Selection<'a>,
+}
+
+impl<'s> Subject<'s> {
+    /// What `plan` was made of, in the source of now.
+    #[must_use]
+    pub fn of_plan(loaded: &'s Loaded, plan: &Plan) -> Self {
+        let script = plan.target.name == Target::SCRIPT;
+        Self {
+            loaded,
+            function: (!script).then(|| plan.target.name.clone()),
+            arguments: plan.target.arguments.clone(),
+        }
+    }
+
+    #[must_use]
+    pub fn target(&self) -> &str {
+        self.function.as_deref().unwrap_or(Target::SCRIPT)
+    }
+
+    /// Looks for mistakes; those that the target does not reach do not stop it.
+    pub fn examine(&self, registry: &Registry) -> Result<Examined, Vec<Diagnostic>> {
+        let loaded = self.loaded;
+        let lowered = |unit| Ok(Examined { program: Program::Lowered(unit), elsewhere: 0 });
+        let parse = match &loaded.form {
+            Form::Language(parse) => parse,
+            Form::Config(Ok(config)) => return lowered(opal_config::lower(config, registry)),
+            Form::Module(run) => return lowered(module::lower(&run.prepared)),
+            Form::Config(Err(errors)) => return Err(errors.clone()),
+        };
+        let mut checked = check::check_parsed(parse, &loaded.text, registry);
+        let findings = checked.findings(self.function.as_deref());
+        if !findings.errors.is_empty() {
+            return Err(findings.errors);
+        }
+        let elsewhere = findings.warnings.iter().filter(|found| found.is_error());
+        let elsewhere = elsewhere.map(|found| 1 + found.more).sum();
+        checked.lower(parse, &loaded.text, self.function.as_deref());
+        Ok(Examined { program: Program::Language(checked), elsewhere })
+    }
+
+    /// Plans what was examined.
+    pub fn resolve(
+        &self,
+        registry: &Registry,
+        program: &Program,
+        Aim { algorithm, purpose, selection }: Aim<'_>,
+        probe: &dyn Probe,
+        keys: &mut dyn Keys,
+    ) -> Result<Resolved, Unplanned> {
+        let request = Request {
+            unit: program.unit(),
+            registry,
+            text: self.loaded.parse().map(|parse| (parse, self.loaded.text.as_str())),
+            function: self.function.as_deref(),
+            arguments: &self.arguments,
+            algorithm,
+            purpose,
+            selection,
+        };
+        let mut resolved = plan(&request, probe, keys)?;
+        if self.loaded.parse().is_none() {
+            // Its unit was planned without the text beside it.
+            resolved.plan.source_hash = source_hash(algorithm, &self.loaded.text);
+        }
+        Ok(resolved)
+    }
+
+    /// Where the first step starts, in a process whose directory is `here`: the steps of a function
+    /// and of a configuration beside their file, those of a script where it was called.
+    #[must_use]
+    pub fn start_from(&self, here: &Path) -> PathBuf {
+        let is_script = self.function.is_none() && !self.loaded.is_config();
+        if is_script { here.to_owned() } else { self.base_from(here) }
+    }
+
+    /// The directory of the source: relative paths of resources begin there.
+    #[must_use]
+    pub fn base_from(&self, here: &Path) -> PathBuf {
+        match self.loaded.path.parent() {
+            // Joined with nothing, a path would end in a slash, which steps could see.
+            Some(folder) if folder != Path::new("") => here.join(folder),
+            _ => here.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Verifying the resources of a plan: for `opal verify`, before an apply, for contracts and after
+//! their runs.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use opal_core::Registry;
+use opal_core::contract::Seen;
+use opal_core::placeholder::PlaceholderKey;
+use opal_core::plan::{Plan, Step};
+use opal_core::resolver::Trouble;
+use opal_core::resource::{self, Verification};
+use opal_core::selection::Selection;
+use opal_exec::execute;
+use opal_exec::verify::{self, Direction, Progress, Report, Survey, USUAL_JOBS};
+use opal_plan::plan::Resolved;
+use opal_session::Session;
+use opal_session::stop::Stop;
+use opal_vault::Vault;
+
+/// Where the steps of a plan would run.
+pub struct Place<'p> {
+    /// Opens a session, which ends with its last user. Not called where there is nothing to verify.
+    pub session: Box<dyn Fn() -> Arc<dyn Session + Send> + 'p>,
+    /// Where the first step starts: absolute.
+    pub start: PathBuf,
+    /// Where relative paths of resources begin: absolute.
+    pub base: PathBuf,
+    pub clock: fn() -> SystemTime,
+}
+
+impl fmt::Debug for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = &mut f.debug_struct("Place");
+        place.field("start", &self.start).field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// What is verified, and how.
+#[derive(Debug)]
+pub struct Look<'l> {
+    pub resolved: &'l Resolved,
+    pub registry: &'l Registry,
+    /// Knows the values of the plan.
+    pub vault: &'l Vault,
+    pub stop: &'l Stop,
+    /// Looks at a time.
+    pub jobs: Option<usize>,
+    /// For every look.
+    pub timeout: Option<Duration>,
+    pub selection: Selection<'l>,
+    /// How differences are written.
+    pub direction: Direction,
+    /// What differences are told apart with, for a contract.
+    pub key: Option<&'l PlaceholderKey>,
+}
+
+impl Look<'_> {
+    /// Verifies in a session of its own. What stops it as a whole holds no value.
+    pub fn take(
+        &self,
+        place: &Place<'_>,
+        tell: &(dyn Fn(Progress<'_>) + Sync),
+    ) -> Result<Report, Trouble> {
+        let session = (place.session)();
+        let survey = Survey {
+            plan: &self.resolved.plan,
+            values: &self.resolved.secrets,
+            registry: self.registry,
+            session: &session,
+            start: &place.start,
+            base: &place.base,
+            vault: self.vault,
+            stop: self.stop,
+            jobs: self.jobs.unwrap_or(USUAL_JOBS),
+            timeout: self.timeout,
+            selection: self.selection,
+            direction: self.direction,
+            key: self.key,
+            clock: place.clock,
+        };
+        verify::verify(&survey, tell).map_err(|unready| unready.trouble)
+    }
+}
+
+/// All resources of a plan, for a contract whose placeholders are made with `key`.
+pub fn of_contract(
+    resolved: &Resolved,
+    registry: &Registry,
+    key: &PlaceholderKey,
+    place: &Place<'_>,
+    stop: &Stop,
+) -> Result<Report, Trouble> {
+    if !has_resources(&resolved.plan, registry) {
+        return Ok(Report::default());
+    }
+    let vault = Vault::new();
+    execute::register_planned(&vault, &resolved.plan, &resolved.showing);
+    let look = Look {
+        resolved,
+        registry,
+        vault: &vault,
+        stop,
+        jobs: None,
+        timeout: None,
+        selection: Selection::default(),
+        direction: Direction::Report,
+        key: Some(key),
+    };
+    look.take(place, &|_| {})
+}
+
+/// What a contract or a record keeps of a report.
+#[must_use]
+pub fn seen(report: &Report) -> Vec<Seen> {
+    let seen = |it: &Verification| Seen {
+        path: it.path.clone(),
+        status: it.status,
+        details: it.digest.clone(),
+        by_prerequisite: it.blocked.as_ref().is_some_and(|blocked| blocked.by_prerequisite),
+    };
+    report.verifications.iter().map(seen).collect()
+}
+
+/// Whether there is anything to verify.
+#[must_use]
+pub fn has_resources(plan: &Plan, registry: &Registry) -> bool {
+    fn any(steps: &[Step], is: &impl Fn(&Step) -> bool) -> bool {
+        steps.iter().any(|step| is(step) || any(&step.block, is))
+    }
+    any(&plan.steps, &|step| resource::described(step, registry).is_some())
+}
