@@ -5,7 +5,7 @@ use crate::support::Opal;
 #[test]
 fn a_code_is_explained_in_either_case() {
     let upper = Opal::new().args(["explain", "E0401"]).run();
-    upper.code(0).says("# E0401: a variable that is not declared").says("Wrong:").says("Right:");
+    upper.code(0).says("# E0401: undeclared variable").says("Wrong:").says("Right:");
     assert_eq!(Opal::new().args(["explain", "e0401"]).run().stdout, upper.stdout);
 }
 

@@ -234,7 +234,7 @@ fn json_holds_everything_with_sorted_keys() {
         r#""span":{"end":{"column":10,"line":1,"offset":9},"#,
         r#""start":{"column":5,"line":1,"offset":4}}}],"severity":"error","#,
         span,
-        r#","title":"a variable that is not declared"}],"file":"ci.opl"}],"#,
+        r#","title":"undeclared variable"}],"file":"ci.opl"}],"#,
         r#""summary":{"errors":1,"files":1,"notes":0,"warnings":0},"version":1}"#,
     ];
     assert_eq!(value.to_string(), expected.concat());
