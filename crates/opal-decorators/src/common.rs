@@ -18,13 +18,13 @@ pub(super) const MODE: Param = Param {
 pub(super) const OWNER: Param = Param {
     name: "owner",
     presence: Presence::Optional,
-    docs: "the user it belongs to, by name or number",
+    docs: "the owner, by user name or number",
     ..Param::BASE
 };
 pub(super) const GROUP: Param = Param {
     name: "group",
     presence: Presence::Optional,
-    docs: "the group it belongs to, by name or number",
+    docs: "the group, by name or number",
     ..Param::BASE
 };
 
@@ -41,7 +41,7 @@ pub(super) const SECRET: Param = Param {
     name: "secret",
     ty: Type::Bool,
     presence: NO,
-    docs: "hide the value everywhere, whatever it is called and looks like",
+    docs: "hide the value everywhere, whatever its name and content",
     ..Param::BASE
 };
 
@@ -50,7 +50,7 @@ pub(super) const PUBLIC: Param = Param {
     name: "public",
     ty: Type::Bool,
     presence: NO,
-    docs: "show the value in clear everywhere: in plans, contracts, output and records",
+    docs: "show the value everywhere: in plans, contracts, output and records",
     ..Param::BASE
 };
 
@@ -69,7 +69,7 @@ pub(super) const TRIM: Param = Param {
     name: "trim",
     ty: Type::Bool,
     presence: YES,
-    docs: "drop blanks and line ends at both ends of the text",
+    docs: "remove blanks and line ends at both ends of the text",
     ..Param::BASE
 };
 
@@ -78,7 +78,7 @@ pub(super) const ID: Param = Param {
     name: "id",
     presence: Presence::Optional,
     pattern: Some("[A-Za-z0-9_][A-Za-z0-9_.-]*"),
-    docs: "a name of its own, which a plan has once; without it the step goes by its path",
+    docs: "a name that is unique in the plan; the path of the step by default",
     ..Param::BASE
 };
 
@@ -86,7 +86,7 @@ pub(super) const ID: Param = Param {
 pub(super) const NAME: Param = Param {
     name: "name",
     presence: Presence::Optional,
-    docs: "what the step is called in reports, beside its `id`",
+    docs: "a name for reports, in addition to the `id`",
     ..Param::BASE
 };
 
@@ -95,7 +95,7 @@ pub(super) const DEPENDS_ON: Param = Param {
     name: "depends_on",
     ty: STRINGS,
     presence: Presence::Optional,
-    docs: "the `id`s of resources that must be as described before this one is touched",
+    docs: "the `id`s of resources that must be in the desired state first",
     ..Param::BASE
 };
 
@@ -104,7 +104,7 @@ pub(super) const VERIFY_TIMEOUT: Param = Param {
     name: "verify_timeout",
     ty: Type::Duration,
     presence: Presence::Optional,
-    docs: "how long the look at the current state may take before the step counts as blocked; \
+    docs: "the time limit of the verification, after which the step counts as blocked; \
            30s unless the command line says otherwise",
     ..Param::BASE
 };

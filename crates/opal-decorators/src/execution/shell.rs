@@ -11,31 +11,30 @@ use opal_core::{Data, Secret, Type};
 use crate::common::{DEPENDS_ON, ID, NAME, NO, PUBLIC, STRING_MAP, VERIFY_TIMEOUT};
 
 static RESULT: [Field; 3] = [
-    Field { name: "stdout", ty: Type::String, docs: "standard output, exactly as it was" },
-    Field { name: "stderr", ty: Type::String, docs: "standard error, exactly as it was" },
-    Field { name: "exit_code", ty: Type::Int, docs: "0, or the code the command ended with" },
+    Field { name: "stdout", ty: Type::String, docs: "standard output, unchanged" },
+    Field { name: "stderr", ty: Type::String, docs: "standard error, unchanged" },
+    Field { name: "exit_code", ty: Type::Int, docs: "the exit code of the command" },
 ];
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "shell",
     summary: "run a shell command",
-    docs: "What every plain command line is, with the settings that a line has no room for: \
-           another interpreter, a directory, variables. `let.NAME = @shell(…)` captures the \
-           result; the name alone then stands for the output without the line ends at its end, \
-           and the fields hold the rest.\n\n\
-           With `json=true` the output is read as JSON and the binding is its value: \
-           `@let.NAME.field[0]`. Each value in it is hidden like a secret. A key that occurs twice, \
-           a whole number beyond 64 bits, more than 64 levels or 1,000,000 values fail the step.\n\n\
-           With `check` the command describes a state: the check is run first, and where it ends \
-           with 0 the state is reached and the command is left out. Without one nobody can tell, \
-           and the command always runs.\n\n\
+    docs: "The same as a plain command line, with more settings: another interpreter, a \
+           directory, variables. `let.NAME = @shell(…)` captures the result; the name alone is \
+           the output without trailing line ends, and the fields contain the rest.\n\n\
+           With `json=true` the output is parsed as JSON and the binding is its value: \
+           `@let.NAME.field[0]`. Each value in it is hidden like a secret. A duplicate key, an \
+           integer beyond 64 bits, more than 64 levels or 1,000,000 values fail the step.\n\n\
+           With `check` the command describes a state: the check runs first, and if it exits with \
+           0 the state is reached and the command is skipped. Without a check the status is \
+           unknown, and the command always runs.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the check ends with 0.\n\
-           - `missing`: it ends with anything else.\n\
-           - `blocked`: the check cannot be started, because its interpreter or its directory is \
-           not there.\n\
-           - `unknown`: there is no check. A command that has no `id` and no `depends_on` either \
-           only does something, and is not looked at.",
+           - `satisfied`: the check exits with 0.\n\
+           - `missing`: it exits with another code.\n\
+           - `blocked`: the check cannot be started, because its interpreter or its directory \
+           does not exist.\n\
+           - `unknown`: there is no check. A command without `id` and `depends_on` only acts, and \
+           is not verified.",
     params: &[
         Param {
             name: "cmd",
@@ -49,13 +48,13 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             alias: Some("verify"),
             presence: Presence::Optional,
             shell: true,
-            docs: "a command that changes nothing and ends with 0 where there is nothing to do",
+            docs: "a command that changes nothing and exits with 0 if there is nothing to do",
             ..Param::BASE
         },
         Param {
             name: "shell",
             presence: Presence::Optional,
-            docs: "the interpreter, by name or path; without it bash, or sh where there is none",
+            docs: "the interpreter, by name or path; by default bash, or sh if there is none",
             ..Param::BASE
         },
         Param {
@@ -69,25 +68,25 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ty: STRING_MAP,
             presence: Presence::Optional,
             environment: true,
-            docs: "environment variables to set for the command, on top of those it has anyway",
+            docs: "additional environment variables for the command",
             ..Param::BASE
         },
         Param {
-            docs: "show what a `let` captures in clear: without it a captured result is a secret",
+            docs: "show the output that a `let` captures; by default it is a secret",
             ..PUBLIC
         },
         Param {
             name: "allow_failure",
             ty: Type::Bool,
             presence: NO,
-            docs: "go on with the next step whatever the exit code",
+            docs: "continue with the next step whatever the exit code",
             ..Param::BASE
         },
         Param {
             name: "json",
             ty: Type::Bool,
             presence: Presence::Optional,
-            docs: "read the output as JSON; only where a `let` captures it",
+            docs: "parse the output as JSON; only if a `let` captures it",
             ..Param::BASE
         },
         ID,
@@ -105,7 +104,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     capabilities: &[Capability::Processes],
     examples: &[
         Example {
-            title: "run a command only where it is needed",
+            title: "run a command only if it is needed",
             source: "fun setup() {\n    \
                      @shell(\"createdb app\", check=\"psql -lqt | grep -qw app\")\n}\n",
         },

@@ -12,21 +12,21 @@ use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.absent",
-    summary: "a path where nothing is",
-    docs: "Removes a file, a link or an empty directory, and is content where there is none. Of \
-           a link only the link is removed, whatever it points to.\n\n\
-           A directory that still holds something blocks the step, so that a wrong path does not \
-           cost a tree of files; `recursive=true` removes it with all that is in it.\n\n\
+    summary: "nothing exists at a path",
+    docs: "Removes a file, a symlink or an empty directory. If nothing exists at the path, there \
+           is nothing to do. Of a symlink only the link itself is removed, not its target.\n\n\
+           A directory that is not empty blocks the step, so that a wrong path does not delete a \
+           tree of files; `recursive=true` removes it with its content.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: nothing is at the path.\n\
-           - `drifted`: something is.\n\
+           - `satisfied`: nothing exists at the path.\n\
+           - `drifted`: something exists at the path.\n\
            - `blocked`: it is a directory that is not empty, without `recursive=true`; a file \
-           system is mounted there or below it; it is the directory in which relative paths \
-           begin, or one above it; or the path has no name at its end, such as `/`.",
+           system is mounted in it; it is the directory in which relative paths start, or a \
+           parent of it; or the path has no name at its end, such as `/`.",
     params: &[
         Param {
             name: "path",
-            docs: "what should not be there; `~` is the home directory",
+            docs: "the path to remove; `~` is the home directory",
             ..Param::BASE
         },
         Param {
@@ -45,7 +45,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     action: Some(&FileAbsent),
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
     examples: &[Example {
-        title: "remove what an old version left behind",
+        title: "remove the leftovers of an old version",
         source: "fun clean() {\n    @file.absent(\"/etc/nginx/sites-enabled/default\")\n    \
                  @file.absent(\"/var/cache/app\", recursive=true)\n}\n",
     }],

@@ -29,30 +29,28 @@ const MAX_NAMED: usize = 3;
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.copy",
     summary: "a copy of a file or a directory, or a file with a given content",
-    docs: "Keeps the destination equal to the source, compared by content and permissions and \
-           not by times; or equal to `content`, which is written as it is given: one of `source` \
-           and `content` is given. A destination that is there and differs is somebody's work, so it is \
-           replaced only with `overwrite=true`; otherwise the step is blocked and says what \
-           differs. What is only missing in a destination is added in any case.\n\n\
-           A directory needs `recursive=true`. Links in it are copied as links. Files of the \
-           destination that the source does not have are left alone.\n\n\
-           Permissions are all twelve bits. Set-uid and set-gid of a file are those of the source \
-           only where the copy belongs to the same user, or group: otherwise the program would \
-           run as somebody else, and the copy has to be without them. With \
-           `preserve_mode=false` the permissions are not compared: a file that is there keeps \
-           its own. `mode` is for a file and wins over the permissions of the source; `owner` and \
-           `group` are for all that is copied, links excepted.\n\n\
+    docs: "Keeps the destination equal to the source, in content and permissions but not in \
+           times; or equal to `content`, which is written unchanged. Give either `source` or \
+           `content`. An existing destination that differs may be somebody's work, so it is \
+           replaced only with `overwrite=true`; otherwise the step is blocked and shows the \
+           difference. Missing parts of a destination are always added.\n\n\
+           A directory needs `recursive=true`. Symlinks in it are copied as symlinks. Files of \
+           the destination that the source does not have are not touched.\n\n\
+           Permissions are all twelve bits. The set-uid and set-gid bits of a file are copied \
+           only if the copy belongs to the same user, or group: otherwise the program would run \
+           as somebody else. With `preserve_mode=false` the permissions are not compared: an \
+           existing file keeps its own. `mode` is for a file and overrides the permissions of the \
+           source; `owner` and `group` apply to everything that is copied, except symlinks.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: all that the source has is in the destination too, with the same \
-           content and, unless `preserve_mode=false`, the same permissions, and with the `mode`, \
-           `owner` and `group` that are given.\n\
-           - `missing`: nothing is at the destination.\n\
+           - `satisfied`: everything in the source is in the destination too, with the same \
+           content and, unless `preserve_mode=false`, the same permissions, and with the given \
+           `mode`, `owner` and `group`.\n\
+           - `missing`: nothing exists at the destination.\n\
            - `drifted`: parts of a directory are missing, or, with `overwrite=true`, something \
            differs.\n\
-           - `blocked`: something differs and `overwrite` does not allow to replace it; the \
-           source is not there, or is a directory without `recursive=true`; a file stands where a \
-           directory should be, or the other way round; or the destination is a link or lies \
-           within its source.",
+           - `blocked`: something differs, without `overwrite=true`; the source does not exist, \
+           or is a directory without `recursive=true`; one is a file and the other a directory; \
+           or the destination is a symlink or is inside the source.",
     params: &[
         Param {
             name: "source",
@@ -62,13 +60,13 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         },
         Param {
             name: "destination",
-            docs: "where the copy is, by its full name and not the directory above it",
+            docs: "the path of the copy itself, not of its directory",
             ..Param::BASE
         },
         Param {
             name: "content",
             presence: Presence::Optional,
-            docs: "what the file holds, in place of a `source`",
+            docs: "the content of the file, instead of a `source`",
             ..Param::BASE
         },
         Param {
@@ -82,14 +80,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             name: "recursive",
             ty: Type::Bool,
             presence: NO,
-            docs: "copy a directory with all that is in it",
+            docs: "copy a directory with its content",
             ..Param::BASE
         },
         Param {
             name: "preserve_mode",
             ty: Type::Bool,
             presence: YES,
-            docs: "give the copy the permissions of the source, unless `mode` says others",
+            docs: "give the copy the permissions of the source, unless `mode` is given",
             ..Param::BASE
         },
         MODE,

@@ -14,18 +14,16 @@ use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.directory",
     summary: "a directory with its owner and permissions",
-    docs: "Makes the directory, and those above it, where it is absent. Permissions, owner and \
-           group are looked at and corrected only where they are given, and only for the \
-           directory itself, never for what is in it.\n\n\
-           Where something else has that name the step is blocked: nothing is deleted to make \
-           room.\n\n\
+    docs: "Creates the directory and its parents if they do not exist. Permissions, owner and \
+           group are checked and corrected only if they are given, and only for the directory \
+           itself, never for its content.\n\n\
+           If something else has that name, the step is blocked: nothing is deleted.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the directory is there, with the permissions, owner and group that are \
-           given.\n\
-           - `missing`: nothing is at the path.\n\
-           - `drifted`: permissions, owner or group differ from those that are given.\n\
-           - `blocked`: a link or anything else that is no directory has that name, or the owner \
-           or group is not known.",
+           - `satisfied`: the directory exists, with the given permissions, owner and group.\n\
+           - `missing`: nothing exists at the path.\n\
+           - `drifted`: permissions, owner or group differ from the given ones.\n\
+           - `blocked`: a symlink or anything else that is not a directory has that name, or the \
+           owner or group does not exist.",
     params: &[
         Param { name: "path", docs: "the directory; `~` is the home directory", ..Param::BASE },
         MODE,
@@ -40,7 +38,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     action: Some(&FileDirectory),
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
     examples: &[Example {
-        title: "a place for the data of a service",
+        title: "a data directory for a service",
         source: "fun prepare() {\n    \
                  @file.directory(\"/var/lib/app\", mode=\"0750\", owner=\"app\", \
                  group=\"app\")\n}\n",

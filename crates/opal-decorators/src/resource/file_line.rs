@@ -26,28 +26,28 @@ use encoding::Encoding;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.line",
-    summary: "a line that a file has, or has not",
-    docs: "Looks after a single line of a file that belongs to somebody else. The rest of the \
-           file keeps its bytes, its line ends included. Without `match` the line is looked for \
-           as it stands and added at the end; with it the line that matches is replaced, so a \
-           setting changes its value instead of appearing twice.\n\n\
-           With `state=\"absent\"` the line, and what matches, is removed. Several different lines \
-           that match are ambiguous, the wanted one among them or not: the step is blocked \
-           unless `on_multiple_matches` says which of them is meant. Of a line that should be \
-           absent, `first` would leave the others, so it is blocked too.\n\n\
-           A file that is not there is made for a line that should be present. With \
-           `backup=true` the file as it was is kept as `FILE.bak`, or `FILE.bak.1` and so on: no \
+    summary: "a line that is in a file, or is not",
+    docs: "Manages a single line of a file that has other owners. The rest of the file keeps its \
+           bytes, including its line ends. Without `match`, the exact line is searched for and \
+           appended if it is missing. With `match`, the matching line is replaced, so a setting \
+           changes its value instead of appearing twice.\n\n\
+           With `state=\"absent\"` the line, and matching lines, are removed. Several different \
+           matching lines are ambiguous, even if one of them is the desired line: the step is \
+           blocked unless `on_multiple_matches` selects one. For a line that should be absent, \
+           `first` would leave the others, so it is blocked too.\n\n\
+           If the file does not exist, it is created for a line that should be present. With \
+           `backup=true` the previous file is kept as `FILE.bak`, or `FILE.bak.1` and so on: no \
            backup replaces another.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the file would not change, or is not there and the line should not be \
-           either.\n\
-           - `missing`: the file is not there, and the line should be.\n\
-           - `drifted`: the line has to be added, replaced or removed.\n\
-           - `blocked`: several lines match and it is not said which is meant, the file or the \
-           line does not fit the `encoding`, or the path is a link or anything else that is no \
-           file.",
+           - `satisfied`: the file would not change; or it does not exist, and the line should be \
+           absent.\n\
+           - `missing`: the file does not exist, and the line should be present.\n\
+           - `drifted`: the line must be added, replaced or removed.\n\
+           - `blocked`: several lines match and `on_multiple_matches` does not select one; the \
+           file or the line does not fit the `encoding`; or the path is a symlink or anything \
+           else that is not a file.",
     params: &[
-        Param { name: "file", docs: "the file to look after", ..Param::BASE },
+        Param { name: "file", docs: "the file to change", ..Param::BASE },
         Param {
             name: "line",
             pattern: Some("[^\\r\\n]*"),
@@ -73,27 +73,27 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             name: "on_multiple_matches",
             ty: Type::OneOf(Choices::Static(&["first", "all", "error"])),
             presence: Presence::Default(Value::text("error")),
-            docs: "which line is meant where several match",
+            docs: "which line to use if several match",
             ..Param::BASE
         },
         Param {
             name: "backup",
             ty: Type::Bool,
             presence: NO,
-            docs: "keep a copy of the file as it was before the change",
+            docs: "keep a copy of the previous file",
             ..Param::BASE
         },
         Param {
             name: "backup_dir",
             presence: Presence::Optional,
-            docs: "where the copy goes; without it beside the file",
+            docs: "the directory of the copy; by default the directory of the file",
             ..Param::BASE
         },
         Param {
             name: "encoding",
             ty: Type::OneOf(Choices::Static(&["utf-8", "latin-1", "windows-1252", "ascii"])),
             presence: Presence::Default(Value::text("utf-8")),
-            docs: "how the file turns characters into bytes; differences are shown in UTF-8",
+            docs: "the encoding of the file; differences are shown in UTF-8",
             ..Param::BASE
         },
         ID,

@@ -13,26 +13,27 @@ use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.symlink",
     summary: "a symbolic link",
-    docs: "Keeps a link that points where it should. The order is that of `ln -s`: first what \
-           is pointed to, then the link. A link that points elsewhere is turned round.\n\n\
-           Where a file or directory stands in the place of the link, the step is blocked, \
-           because making the link would destroy it; `force=true` says that this is meant.\n\n\
+    docs: "Keeps a symlink that points to the right target. The order is the order of `ln -s`: \
+           first the file that it points to, then the symlink. A symlink that points elsewhere is \
+           corrected.\n\n\
+           If a file or directory is in the place of the symlink, the step is blocked, because \
+           creating the symlink would destroy it; `force=true` replaces it.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the link points to `source`, by a whole path or from where it stands; \
-           whether anything is there does not matter.\n\
-           - `missing`: nothing is in the place of the link.\n\
-           - `drifted`: the link points elsewhere, or, with `force=true`, something else stands \
-           in its place.\n\
-           - `blocked`: a file or a directory stands in its place, without `force=true`; or a \
-           directory stands there that cannot be removed, as for `@file.absent`.",
+           - `satisfied`: the symlink points to `source`, with an absolute or a relative path; \
+           `source` need not exist.\n\
+           - `missing`: nothing is in the place of the symlink.\n\
+           - `drifted`: the symlink points elsewhere, or, with `force=true`, something else is in \
+           its place.\n\
+           - `blocked`: a file or a directory is in its place, without `force=true`; or a \
+           directory is in its place that cannot be removed, as for `@file.absent`.",
     params: &[
-        Param { name: "source", docs: "what the link points to", ..Param::BASE },
-        Param { name: "target", docs: "the link itself", ..Param::BASE },
+        Param { name: "source", docs: "the path that the symlink points to", ..Param::BASE },
+        Param { name: "target", docs: "the symlink itself", ..Param::BASE },
         Param {
             name: "force",
             ty: Type::Bool,
             presence: NO,
-            docs: "replace what stands in the place of the link",
+            docs: "replace a file or directory in the place of the symlink",
             ..Param::BASE
         },
         ID,

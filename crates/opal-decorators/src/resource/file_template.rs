@@ -30,11 +30,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.template",
     summary: "a file whose content comes from a template",
     docs: "Renders a Jinja template and keeps the destination equal to the result, in content \
-           and, where they are given, in `mode`, `owner` and `group`. A destination that differs is \
+           and, if they are given, in `mode`, `owner` and `group`. A destination that differs is \
            shown as a diff and replaced as a whole.\n\n\
-           The template sees what `vars` hands it and nothing else, unless `env=true` adds the \
-           environment. A name it uses and nobody gave is an error, which keeps a typing mistake \
-           from becoming an empty setting; `allow_missing=true` renders it as nothing.\n\n\
+           The template sees only the values of `vars`, and with `env=true` the environment. An \
+           undefined name is an error, so that a typo does not become an empty setting; \
+           `allow_missing=true` renders it as an empty text.\n\n\
            Methods work as in Jinja: `.items()`, `.keys()`, `.values()` and `.get()` of a map; \
            `.split()`, `.replace()`, `.startswith()`, `.strip()` and others of a text. An error names \
            the line, and the nearest name, filter, test or method that exists.\n\n\
@@ -43,19 +43,15 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            `or`. A template cannot include another one. A destination that is a symbolic link \
            is never written through.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the destination has the content that the template gives, and the `mode`, \
-           `owner` and `group` that are given.\n\
-           - `missing`: nothing is at the destination.\n\
+           - `satisfied`: the destination has the rendered content, and the given `mode`, \
+           `owner` and `group`.\n\
+           - `missing`: nothing exists at the destination.\n\
            - `drifted`: the content, `mode`, `owner` or `group` differs.\n\
-           - `blocked`: the template is not there, is no UTF-8 text or cannot be rendered, or the \
-           destination is the template itself, a link or anything else that is no file.",
+           - `blocked`: the template does not exist, is not UTF-8 text or cannot be rendered, or the \
+           destination is the template itself, a symlink or anything else that is not a file.",
     params: &[
         Param { name: "source", docs: "the template", ..Param::BASE },
-        Param {
-            name: "destination",
-            docs: "the file to keep in step with the template",
-            ..Param::BASE
-        },
+        Param { name: "destination", docs: "the file to write", ..Param::BASE },
         Param {
             name: "vars",
             ty: Type::Map(TypeRef::Static(&Type::Any)),
@@ -67,14 +63,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             name: "env",
             ty: Type::Bool,
             presence: NO,
-            docs: "let the template use environment variables too; `vars` wins over them",
+            docs: "let the template use environment variables too; `vars` overrides them",
             ..Param::BASE
         },
         Param {
             name: "allow_missing",
             ty: Type::Bool,
             presence: NO,
-            docs: "render names without a value as nothing",
+            docs: "render undefined names as an empty text",
             ..Param::BASE
         },
         MODE,

@@ -21,27 +21,26 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "git.repo",
     summary: "a clone of a git repository",
     docs: "Keeps a working copy with the given origin, on the given branch, at the commit that \
-           the branch has on the server. Without `branch` it follows the one that the server \
-           checks out by default.\n\n\
-           `depth` clones only the latest commits, which is quicker for large histories; later \
-           only what is new is fetched. Submodules are not fetched, hooks do not run, and nobody \
-           is asked for a password: use a credential helper or a key.\n\n\
-           Nothing that is only here is lost. Where the directory holds other files, or the \
-           working copy has commits that the server does not have, the step fails and says so; \
-           the branch only moves forward. Changes to files that are not committed are drift, and \
-           are discarded only with `force=true`; without it the step fails and names them. Files \
-           that git does not know are left alone: builds and editors leave them, and they do not \
-           count.\n\n\
+           the branch has on the server. Without `branch` it follows the default branch of the \
+           server.\n\n\
+           `depth` clones only the latest commits, which is faster for large histories; later \
+           runs fetch only new commits. Submodules are not fetched, hooks do not run, and git \
+           never asks for a password: use a credential helper or a key.\n\n\
+           Local work is never lost. If the directory contains other files, or the working copy \
+           has commits that the server does not have, the step fails and says so; the branch only \
+           moves forward. Uncommitted changes are drift, and are discarded only with \
+           `force=true`; without it the step fails and names them. Untracked files are ignored: \
+           builds and editors create them.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: origin and branch are those that are asked for, the commit is the one \
-           that the server has, and no file has uncommitted changes.\n\
-           - `missing`: nothing is at the destination.\n\
+           - `satisfied`: origin and branch are as given, the commit is the commit of the server, \
+           and no file has uncommitted changes.\n\
+           - `missing`: nothing exists at the destination.\n\
            - `drifted`: origin, branch or commit differ, files have uncommitted changes, or the \
            destination is not a working copy.\n\
-           - `blocked`: the server does not answer or does not have the branch, git is not \
-           installed, or it cannot read the working copy or does not trust its owner.",
+           - `blocked`: the server does not answer or does not have the branch; git is not \
+           installed, cannot read the working copy, or does not trust its owner.",
     params: &[
-        Param { name: "url", docs: "where the repository comes from", ..Param::BASE },
+        Param { name: "url", docs: "the address of the repository", ..Param::BASE },
         Param { name: "destination", docs: "the directory of the working copy", ..Param::BASE },
         Param {
             name: "branch",
@@ -54,14 +53,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ty: Type::Int,
             presence: Presence::Optional,
             range: Some((1, 1_000_000)),
-            docs: "how many commits of the history to fetch; without it all of them",
+            docs: "how many commits of the history to fetch; all by default",
             ..Param::BASE
         },
         Param {
             name: "force",
             ty: Type::Bool,
             presence: NO,
-            docs: "discard changes that are not committed",
+            docs: "discard uncommitted changes",
             ..Param::BASE
         },
         ID,

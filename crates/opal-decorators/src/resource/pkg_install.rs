@@ -16,25 +16,24 @@ use crate::common::{DEPENDS_ON, ID, NAME, NO, STRINGS, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "pkg.install",
-    summary: "packages of the operating system that are installed",
-    docs: "Asks the package manager which of the packages are there and installs the others in \
-           one go. A name alone accepts any version; `name=version` wants exactly that one, \
-           written so for every manager.\n\n\
-           `manager=\"auto\"` takes the one that the machine has. The lists of available \
-           packages are refreshed only with `update=true`, and only when something has to be \
-           installed.\n\n\
-           Only real names of packages count: neither groups and virtual packages nor patterns. \
-           Nobody is asked anything: configuration files that somebody has changed are kept. A \
-           package that is held at another version is blocked. brew installs only the newest \
-           version, so there another one makes the step fail.\n\n\
+    summary: "packages of the operating system",
+    docs: "Asks the package manager which packages are installed, and installs the others in one \
+           command. A name alone accepts any version; `name=version` requires exactly that \
+           version, in the same form for every manager.\n\n\
+           `manager=\"auto\"` selects the manager of the machine. The package lists are refreshed \
+           only with `update=true`, and only if something must be installed.\n\n\
+           Only names of real packages are valid: no groups, no virtual packages, no patterns. \
+           The manager never asks questions: changed configuration files are kept. A package that \
+           is held at another version is blocked. brew installs only the newest version, so a \
+           step with another version fails there.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: every package is installed, in the version that is asked for.\n\
+           - `satisfied`: every package is installed, in the required version.\n\
            - `missing`: at least one of them is not installed.\n\
-           - `drifted`: all are there, and one has another version or was not installed to the \
-           end.\n\
-           - `blocked`: the machine does not have the manager, the manager cannot say what is \
-           installed, a package is held at another version, or one is asked for by what is no \
-           name, or twice in different versions.",
+           - `drifted`: all are installed, but one has another version or is only partly \
+           installed.\n\
+           - `blocked`: the machine does not have the manager, the manager cannot report what is \
+           installed, a package is held at another version, or a package name is invalid or given \
+           twice with different versions.",
     params: &[
         Param {
             name: "packages",
@@ -53,7 +52,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             name: "update",
             ty: Type::Bool,
             presence: NO,
-            docs: "refresh the lists of available packages before installing",
+            docs: "refresh the package lists before installing",
             ..Param::BASE
         },
         ID,
@@ -64,7 +63,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     resource: Some(Resource { yaml: "package", key: &["packages"], verify: &PkgInstall }),
     capabilities: &[Capability::Network, Capability::Packages, Capability::Processes],
     examples: &[Example {
-        title: "what a web server needs",
+        title: "the packages of a web server",
         source: "fun setup() {\n    \
                  @pkg.install([\"nginx\", \"certbot\"], manager=\"apt\", update=true)\n}\n",
     }],

@@ -17,27 +17,25 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "service.running",
     summary: "a system service that runs",
     docs: "Starts a systemd service that is not running, or, with `state=\"stopped\"`, stops one \
-           that is. A service that is as described is left alone: this does not restart it, not \
-           even after its configuration has changed.\n\n\
-           Whether it also starts with the machine is a second question, which is looked at only \
-           where `enabled` answers it.\n\n\
-           Where systemd does not run, does not know the service, or has it masked, the step is \
-           blocked; so is enabling what cannot be enabled. A service that has failed counts as \
+           that is. A service in the desired state is not touched: it is not restarted, not even \
+           after its configuration has changed.\n\n\
+           Whether it also starts at boot is checked only if `enabled` is given.\n\n\
+           If systemd does not run, does not know the service, or has it masked, the step is \
+           blocked; so is enabling a service that cannot be enabled. A failed service counts as \
            stopped.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the service runs, or is stopped, as `state` says, and, where `enabled` \
-           is given, starts with the machine or does not, as that says.\n\
+           - `satisfied`: the service runs, or is stopped, as `state` says, and, if `enabled` is \
+           given, starts at boot or does not, as `enabled` says.\n\
            - `drifted`: one of the two differs.\n\
            - `blocked`: systemd does not run, does not know the service or cannot load it; the \
-           service should start and is masked; or `enabled` asks for what its file does not \
-           allow.",
+           service should start and is masked; or its unit file does not allow `enabled`.",
     params: &[
         Param { name: "name", docs: "the service, with or without `.service`", ..Param::BASE },
         Param {
             name: "enabled",
             ty: Type::Bool,
             presence: Presence::Optional,
-            docs: "whether the service starts with the machine; without it that is left alone",
+            docs: "whether the service starts at boot; not changed by default",
             ..Param::BASE
         },
         Param {

@@ -13,19 +13,18 @@ use crate::common::{DEPENDS_ON, ID, STRINGS, VERIFY_TIMEOUT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "user.present",
     summary: "a user account of the machine",
-    docs: "Creates the account where it is absent, and corrects those of its properties that \
-           are given. What is not given keeps the value it has, or gets the system's default \
-           for a new account.\n\n\
-           `groups` are the groups the user must be in besides the main one; other memberships \
-           are kept. A new account has no password and can be entered only by other means, such \
-           as a key. Its home directory is made.\n\n\
-           Groups must be there already, and a `uid` must be free. Another `home` is only \
-           written down: the files stay where they are.\n\n\
+    docs: "Creates the account if it does not exist, and corrects the given properties. Other \
+           properties keep their values, or get the system's default for a new account.\n\n\
+           `groups` are the supplementary groups that the user must be in; other memberships are \
+           kept. A new account has no password, so a login needs another method, such as a key. \
+           Its home directory is created.\n\n\
+           Groups must exist already, and a `uid` must be free. A new `home` only changes the \
+           account: the files are not moved.\n\n\
            ## Statuses\n\n\
-           - `satisfied`: the account is there, with what is given, and in all `groups`.\n\
+           - `satisfied`: the account exists, with the given properties, and in all `groups`.\n\
            - `missing`: there is no account of that name.\n\
            - `drifted`: `uid`, `home` or `shell` differ, or it is not in one of the `groups`.\n\
-           - `blocked`: one of the groups is not there, the `uid` belongs to somebody else, or \
+           - `blocked`: one of the groups does not exist, the `uid` belongs to another user, or \
            the accounts cannot be read.",
     params: &[
         Param {
@@ -39,14 +38,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ty: Type::Int,
             presence: Presence::Optional,
             range: Some((0, 4_294_967_294)),
-            docs: "the number of the user",
+            docs: "the user id",
             ..Param::BASE
         },
         Param {
             name: "groups",
             ty: STRINGS,
             presence: Presence::Optional,
-            docs: "groups that the user is in, besides the main one",
+            docs: "the supplementary groups of the user",
             ..Param::BASE
         },
         Param {
@@ -58,7 +57,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         Param {
             name: "shell",
             presence: Presence::Optional,
-            docs: "the program that a login starts",
+            docs: "the login shell",
             ..Param::BASE
         },
         ID,

@@ -51,9 +51,9 @@ fn index(resources: &[Value]) -> String {
     let mut out = begun("Resources");
     out.push_str(
         "A resource describes a state of the world: a file with this content, a service that runs. \
-         opal looks whether it is so, and brings it about where it is not; [verifying and \
-         applying](../guide/verify.md) says how. Each is a decorator of the language and a step type \
-         of [configurations](../guide/configs.md). `opal explain @file.copy` prints the same as its \
+         opal verifies it, and applies it if it is not in the desired state; [Verify and \
+         apply](../guide/verify.md) describes how. Each resource is a decorator of the language and a \
+         step type of [configurations](../guide/configs.md). `opal explain @file.copy` prints its \
          page.\n\n\
          | decorator | step type | what it is | idempotency key |\n|---|---|---|---|\n",
     );
@@ -64,10 +64,10 @@ fn index(resources: &[Value]) -> String {
         let _ = writeln!(out, "| [`@{path}`](resources/{file}) | `{kind}` | {summary} | {key} |");
     }
     out.push_str(
-        "\nThe key says which thing a step is about. Two steps of a plan with the same key and other \
+        "\nThe idempotency key identifies the target of a step. Two steps of a plan with the same key and other \
          arguments are refused before anything runs \
-         ([E0815](../errors/E0815.md)). How to write another resource is told in [its own \
-         page](../guide/resource-authors.md).\n",
+         ([E0815](../errors/E0815.md)). [Writing a resource](../guide/resource-authors.md) describes \
+         how to add one.\n",
     );
     out
 }
@@ -84,19 +84,19 @@ fn page(resource: &Value) -> String {
     let mut out = begun(&format!("`@{path}`"));
     let _ = writeln!(out, "{}.\n\n```text\n{}\n```\n", sentence(summary), text(resource, "usage"));
     let _ = writeln!(out, "{docs}\n\n## Arguments\n");
-    out.push_str("| name | type | without it | meaning |\n|---|---|---|---|\n");
+    out.push_str("| name | type | default | meaning |\n|---|---|---|---|\n");
     list(resource, "params").iter().for_each(|param| row(param, &mut out));
     let kind = text(&resource["resource"], "type");
     let _ = writeln!(
         out,
-        "\nThe idempotency key, which says which thing it is about, is made of {}; reports show it as \
+        "\nThe idempotency key, which identifies the target, consists of {}; reports show it as \
          `{kind}:…`.\n\n## Statuses\n\n{statuses}\n",
         key(resource)
     );
     out.push_str(
-        "[Every resource](../../guide/verify.md#the-five-statuses) is also `blocked` where it may not \
-         be read, where verifying takes too long, and where it cannot be verified because what it \
-         depends on is missing or blocked.\n\n## Examples\n",
+        "[Every resource](../../guide/verify.md#the-five-statuses) is also `blocked` if it is not \
+         readable, if its verification times out, and if it cannot be verified because a dependency \
+         is missing or blocked.\n\n## Examples\n",
     );
     let examples = list(resource, "examples");
     for example in examples {
