@@ -9,6 +9,7 @@ mod links;
 mod sizes;
 mod tree;
 mod walls;
+mod words;
 
 pub(crate) use tree::Tree;
 
@@ -41,6 +42,7 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         links::check,
         sizes::check,
         walls::check,
+        words::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|check| check(tree)).collect();
     findings.sort();
@@ -86,6 +88,11 @@ mod tests {
     #[test]
     fn walls_hold() {
         holds(walls::check);
+    }
+
+    #[test]
+    fn documents_are_in_plain_english() {
+        holds(words::check);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A network on paper: one file, below the directory that outlives the run.
+# A simulated network: one file in the directory that outlives the run.
 set -eu
 . ./hyops.inputs.sh
 

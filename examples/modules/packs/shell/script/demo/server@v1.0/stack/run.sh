@@ -1,5 +1,5 @@
 #!/bin/sh
-# A server on paper, in the network of `demo/network`: what that has published came as an input.
+# A simulated server in the network of `demo/network`, whose published output is an input here.
 set -eu
 . ./hyops.inputs.sh
 
