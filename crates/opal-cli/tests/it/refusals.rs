@@ -228,6 +228,8 @@ fn drift_is_recorded_as_the_refusal_shows_it() {
     assert!(words.contains("<17:sha256:") && !words.contains("canary"), "{words}");
     opal.write("commands.opl", format!("# moved\n{PROJECT}"));
     refused(&opal, &["--strict-source"], 76, "drifted");
+    let message = recorded(&opal, "drifted", 76)["refused"]["message"].clone();
+    assert_eq!(message, "the source has changed since the contract was made (source_changed)");
 }
 
 #[test]

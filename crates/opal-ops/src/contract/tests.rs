@@ -428,16 +428,41 @@ fn other_resources_are_refused_unless_they_are_as_described() {
 }
 
 #[test]
-fn nothing_is_decided_where_planning_is_stopped() {
+fn nothing_is_decided_where_it_is_stopped() {
     let mut machine = Machine::new();
-    let bytes = machine.contract(SOURCE, Terms::default());
+    let table = [(SOURCE, Part::Planning), (WITH_LINK, Part::Resources)];
+    let contracts = table.map(|(source, _)| machine.contract(source, Terms::default()));
     machine.world = MemoryWorld::default();
     let stop = Stop::new();
     stop.ask(opal_core::action::Why::Cancelled);
-    let decided = machine.run_at(&bytes, SOURCE, (MemoryWorld::default(), &stop), &|_| {});
-    let cut_off = Undecided::CutOff(Part::Planning);
-    let Err(Stopped::Undecided(found)) = decided else { panic!("{decided:?}") };
-    assert_eq!(format!("{found:?}"), format!("{cut_off:?}"));
+    for ((source, expected), bytes) in table.into_iter().zip(contracts) {
+        let decided = machine.run_at(&bytes, source, (MemoryWorld::default(), &stop), &|_| {});
+        let Err(Stopped::Undecided(Undecided::CutOff(part))) = decided else {
+            panic!("{decided:?}")
+        };
+        assert_eq!(part, expected);
+    }
+}
+
+#[test]
+fn resources_that_an_unknown_run_may_have_changed_are_not_refused_and_that_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let machine = Machine::new();
+    let bytes = machine.contract(WITH_LINK, Terms::default());
+    let heard = RefCell::new(0);
+    let tell = |news: News<'_>| {
+        if matches!(news, News::InterruptedRun) {
+            *heard.borrow_mut() += 1;
+        }
+    };
+    // Records that others could have changed cannot be asked.
+    let runs = machine.root.path().join("logs/run");
+    std::fs::create_dir_all(&runs).unwrap();
+    std::fs::set_permissions(&runs, PermissionsExt::from_mode(0o777)).unwrap();
+    let files = MemoryWorld::default().link("current", "v1");
+    let decided = machine.run_at(&bytes, WITH_LINK, (files, &Stop::new()), &tell);
+    assert_eq!(decided.unwrap().how, How::Same);
+    assert_eq!(*heard.borrow(), 1);
 }
 
 #[test]
