@@ -8,7 +8,6 @@ mod leftovers;
 mod links;
 mod sizes;
 mod tree;
-mod walls;
 mod words;
 
 pub(crate) use tree::Tree;
@@ -41,7 +40,6 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         leftovers::check,
         links::check,
         sizes::check,
-        walls::check,
         words::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|check| check(tree)).collect();
@@ -83,11 +81,6 @@ mod tests {
     #[test]
     fn paths_in_documents_exist() {
         holds(links::check);
-    }
-
-    #[test]
-    fn walls_hold() {
-        holds(walls::check);
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub(crate) fn say(text: &str) {
 }
 
 /// A question on the terminal; the answer stands on the same line.
-pub(crate) fn ask(question: &opal_core::record::Shown<'_>) {
+pub(crate) fn ask(question: &opal_vault::Shown<'_>) {
     say(&format!("{} [y/N] ", diagnostics::visible(&question.text())));
 }
 

@@ -15,7 +15,7 @@
 //! | what an execution decorator does, and may do | [`action`] |
 //! | states of the world, and what a look at them tells | [`resource`], files in [`files`] |
 //! | which resources of a plan were selected, and why it cannot run | [`selection`], [`unready`] |
-//! | what a run tells | [`record`] |
+//! | the streams of a program | [`stream`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
@@ -46,7 +46,6 @@ pub mod keys;
 pub mod parameter;
 pub mod placeholder;
 pub mod plan;
-pub mod record;
 pub mod registry;
 pub mod resolver;
 pub mod resource;
@@ -54,6 +53,7 @@ pub mod script;
 pub mod selection;
 pub mod shell;
 pub mod showing;
+pub mod stream;
 pub mod suggest;
 pub mod text;
 pub mod types;

@@ -19,7 +19,7 @@
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
 //! | what holds where a step stands | `here` |
 //! | what was hidden and not declared secret | `undeclared` |
-//! | output and events, in the order of the plan | `show`, `screen`, `hold`, `pump` |
+//! | output and events, in the order of the plan | `show`, `screen`, `pump` |
 //! | what must hold before anything runs | `prepare`; in the middle of a plan `begin`, `from`, `together` |
 //!
 //! **Directories.** Where a step leaves off, the next step of its block goes on, and so does the
@@ -39,7 +39,6 @@ mod detour;
 mod from;
 mod handles;
 mod here;
-mod hold;
 mod inputs;
 mod labels;
 mod last;
@@ -69,11 +68,13 @@ use std::time::SystemTime;
 
 use opal_core::action::{BranchOutput, Failure, Halt, Why};
 use opal_core::plan::{Key, Plan, Step};
-use opal_core::record::{Counts, Shown};
 use opal_core::resolver::Trouble;
-use opal_core::resource::{Status, Verification};
+use opal_core::resource::Status;
 use opal_core::view::{Visible, captured_key, running_text};
 use opal_core::{Data, Registry, Showing};
+use opal_vault::Shown;
+use opal_vault::event::Counts;
+use opal_vault::verification::Verification;
 
 use crate::verify::Report;
 use opal_session::Session;

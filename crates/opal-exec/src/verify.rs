@@ -38,8 +38,8 @@ use std::time::{Duration, Instant, SystemTime};
 use opal_core::action::Why;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Key, Plan};
-use opal_core::resource::Verification;
 use opal_core::{Data, Registry};
+use opal_vault::verification::Verification;
 
 use crate::execute::Unready;
 use opal_core::selection::Selection;

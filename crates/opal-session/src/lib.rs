@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use opal_core::Secret;
 use opal_core::action::{Limits, Pending, Replace};
 use opal_core::files::Files;
-use opal_core::record::{Closed, Stream};
 use opal_core::resolver::{Probe, ScriptPart, Trouble};
+use opal_core::stream::{Closed, Stream};
 
 use crate::stop::Stop;
 use opal_core::shell::syntax::Fault;

@@ -6,6 +6,7 @@
 //! | a world of plain data that remembers what it was asked | [`MemoryWorld`], in `memory` |
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
+//! | text as a run would show it | [`shown`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
@@ -17,5 +18,13 @@ pub mod needs;
 pub mod planning;
 pub mod running;
 
+use opal_vault::{Shown, Vault};
+
 pub use logged::{Answer, LoggedSession};
 pub use memory::{Asked, MemoryWorld};
+
+/// This text as a vault shows it that hides nothing.
+#[must_use]
+pub fn shown(text: impl AsRef<[u8]>) -> Shown<'static> {
+    Vault::new().scrub_bytes(text.as_ref())
+}

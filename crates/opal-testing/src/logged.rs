@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use opal_core::action::{Pending, Replace, Why};
 use opal_core::files::Files;
-use opal_core::record::Stream;
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
+use opal_core::stream::Stream;
 
 use crate::MemoryWorld;
 use files::LoggedFile;

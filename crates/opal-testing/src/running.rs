@@ -6,14 +6,15 @@ use std::time::{Duration, SystemTime};
 
 use crate::LoggedSession;
 use opal_core::action::Halt;
-use opal_core::record::Closed;
-use opal_core::record::{Event, Kind, Shown, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_exec::execute::{self, Job, Outcome, ShownBranches, Unready};
 use opal_exec::verify::Report;
 use opal_plan::plan::Resolved;
 use opal_session::Session;
 use opal_session::stop::Stop;
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::{Event, Kind};
 use opal_vault::witness::{Audience, Progress, Recorder, Unrecorded};
 
 use crate::planning::Project;

@@ -3,17 +3,26 @@
 //! | what | where |
 //! |---|---|
 //! | every value that must not be seen, and the scrubber | [`Vault`], in `vault` |
-//! | the record and the people that a run reports to | [`witness`] |
+//! | text that may be seen: nobody else makes it | [`Shown`], in `shown` |
+//! | JSON documents with parts that came from the world | [`Vault::json`], in `document` |
+//! | what happens in a run, and what is found by `verify` | [`event`], [`verification`] |
+//! | the record and the people that a run reports to | [`witness`]; output that waits, in [`hold`] |
 //! | what is kept of a run, and reading it | [`record`] |
 //! | the directory that opal keeps its own files in | [`root`] |
 //! | which contracts were used | [`ledger`] |
 //!
 //! Deliberately not here: keys, policies, and who runs anything.
 
+mod document;
+pub mod event;
+pub mod hold;
 pub mod ledger;
 pub mod record;
 pub mod root;
+mod shown;
 mod vault;
+pub mod verification;
 pub mod witness;
 
+pub use shown::{Escapes, Shown};
 pub use vault::*;

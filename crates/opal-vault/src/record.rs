@@ -35,7 +35,9 @@ pub mod retention;
 mod ring;
 mod writer;
 
-use opal_core::record::{Event, Shown, Stream};
+use crate::Shown;
+use crate::event::Event;
+use opal_core::stream::Stream;
 
 use crate::witness::{Recorder, Unrecorded};
 

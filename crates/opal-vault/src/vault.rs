@@ -41,11 +41,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opal_core::record::Shown;
+use crate::Shown;
 use opal_core::{Data, Value};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
+pub use patterns::HIDDEN;
 pub use scrubber::Scrubber;
 
 use forms::Forms;

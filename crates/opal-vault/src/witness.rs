@@ -5,13 +5,13 @@
 
 use std::time::Instant;
 
-use opal_core::record::{Event, Shown, Stream};
-
-use opal_core::record::Closed;
+use crate::Shown;
+use crate::event::Event;
+use opal_core::stream::{Closed, Stream};
 
 /// Keeps what happens. Called from several threads.
 pub trait Recorder: Sync {
-    /// A [`opal_core::record::Kind::Started`] must be kept before this returns.
+    /// A [`crate::event::Kind::Started`] must be kept before this returns.
     fn event(&self, event: &Event<'_>) -> Result<(), Unrecorded>;
 
     /// What the step with this number printed.

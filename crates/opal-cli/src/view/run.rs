@@ -38,10 +38,11 @@ use std::time::{Duration, Instant};
 use opal_core::Registry;
 use opal_core::action::BranchOutput;
 use opal_core::plan::Plan;
-use opal_core::record::Closed;
-use opal_core::record::{Event, Shown, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::Event;
 use opal_vault::witness::{Audience, Progress};
 use serde_json::Value;
 

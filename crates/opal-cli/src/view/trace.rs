@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use opal_core::plan::{Plan, Step};
-use opal_core::record::{Event, Kind};
 use opal_core::view::{step_text, visible};
 use opal_ops::source::Loaded;
+use opal_vault::event::{Event, Kind};
 
 use crate::dispatch::Context;
 use crate::options::{Debugged, PlanOptions, Telemetry};

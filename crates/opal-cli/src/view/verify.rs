@@ -17,9 +17,10 @@ mod tests;
 
 use std::fmt::Write as _;
 
-use opal_core::record::Shown;
-use opal_core::resource::{Status, Verification};
+use opal_core::resource::Status;
 use opal_exec::verify::Report;
+use opal_vault::Shown;
+use opal_vault::verification::Verification;
 
 use super::diagnostics::visible;
 use super::run::time;

@@ -8,9 +8,11 @@ use std::time::Instant;
 use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::decorator::{Block, Descriptor};
 use opal_core::plan::{Node, Step};
-use opal_core::record::{End, Finished, Kind, Shown, Started, Stream};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
+use opal_core::stream::Stream;
+use opal_vault::Shown;
+use opal_vault::event::{End, Finished, Kind, Started};
 
 use super::here::{Here, Out};
 use super::inputs::inputs;

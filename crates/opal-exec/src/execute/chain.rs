@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use opal_core::Value;
 use opal_core::action::Halt;
 use opal_core::plan::{Arg, Step};
-use opal_core::record::Kind;
+use opal_vault::event::Kind;
 
 use super::here::{Here, In, Out};
 use super::screen::lock;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::action::Halt;
 use opal_core::plan::{Node, Plan, Step};
-use opal_core::record::Kind;
 use opal_core::resolver::Trouble;
+use opal_vault::event::Kind;
 
 use super::Walk;
 use super::here::Here;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use opal_core::Value;
 use opal_core::plan::{Arg, Node, Piece, Plan, Step};
-use opal_core::record::Branch;
 use opal_core::resource;
+use opal_vault::event::Branch;
 
 use super::Walk;
 

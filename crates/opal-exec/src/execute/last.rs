@@ -17,9 +17,9 @@ use std::sync::{Mutex, PoisonError};
 use opal_core::Secret;
 use opal_core::action::{Failure, Halt};
 use opal_core::plan::Step;
-use opal_core::record::{End, Kind};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource::{self, Described, Finding, Status};
+use opal_vault::event::{End, Kind};
 
 use super::here::Here;
 use super::inputs::inputs;

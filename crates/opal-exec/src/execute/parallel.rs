@@ -11,8 +11,9 @@ use std::time::Instant;
 
 use opal_core::action::{BranchOutput, Failure, Halt, OnFailure, Why};
 use opal_core::plan::{Node, Step};
-use opal_core::record::{Branch, Kind, Shown};
 use opal_core::resource;
+use opal_vault::Shown;
+use opal_vault::event::{Branch, Kind};
 
 use super::here::{Here, In};
 use super::labels::Lane;

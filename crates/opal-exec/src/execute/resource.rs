@@ -11,10 +11,10 @@ use std::time::Duration;
 use opal_core::action::{Action, Halt, Stage, Why};
 use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::Step;
-use opal_core::record::Kind;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{self, Described, Finding, Status};
 use opal_core::{Data, Secret, Type};
+use opal_vault::event::Kind;
 
 use super::Walk;
 use super::call::Begun;

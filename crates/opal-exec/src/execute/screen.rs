@@ -9,11 +9,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use opal_core::record::{Branch, Event, Shown, Stream};
+use opal_core::stream::{Closed, Stream};
+use opal_vault::Shown;
+use opal_vault::event::{Branch, Event};
+use opal_vault::hold::{Hold, Item};
 
-use super::hold::{Hold, Item};
 use super::parallel::Watch;
-use opal_core::record::Closed;
 use opal_vault::witness::{Audience, Progress};
 
 /// The one audience, which is told one thing at a time.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use opal_core::record::{Shown, Stream};
+use opal_core::stream::{Closed, Stream};
+use opal_vault::Shown;
 
 use super::Walk;
 use super::screen::Screen;
-use opal_core::record::Closed;
 use opal_session::Taker;
 use opal_vault::Scrubber;
 

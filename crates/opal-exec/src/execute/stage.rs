@@ -15,8 +15,9 @@ use opal_core::action::{
     Replace, Stage, Why,
 };
 use opal_core::files::Files;
-use opal_core::record::{Kind, Stream};
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
+use opal_core::stream::Stream;
+use opal_vault::event::Kind;
 use rustix::event::PollFlags;
 use zeroize::Zeroizing;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use opal_core::record::{Counts, End};
+use opal_vault::event::{Counts, End};
 
 use super::FailedStep;
 

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use opal_core::action::Halt;
 use opal_core::plan::Step;
-use opal_core::record::{Kind, NOT_SELECTED};
 use opal_core::resource::{self, Status};
+use opal_vault::event::{Kind, NOT_SELECTED};
 
 use super::from::is_leaf;
 use super::here::Here;

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::plan::{Node, Step};
-use opal_core::record::{Event, Kind};
 use opal_core::resolver::{Trouble, TroubleKind};
+use opal_vault::event::{Event, Kind};
 
 use super::Walk;
 use super::here::{Here, In, Out};

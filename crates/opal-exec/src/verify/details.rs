@@ -7,8 +7,8 @@
 //! where the value begins, and the message says no more than the details.
 
 use opal_core::class::HIDDEN_ALONE_FROM;
-use opal_core::record::Shown;
 use opal_core::resource::Finding;
+use opal_vault::Shown;
 
 use super::direction::{self, Direction, Line, reversed};
 use opal_vault::Vault;

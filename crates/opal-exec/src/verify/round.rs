@@ -9,8 +9,9 @@ use opal_core::action::Why;
 use opal_core::hash::Digest;
 use opal_core::placeholder::Placeholder;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
-use opal_core::resource::{self, Blocked, Finding, Refusal, Status, Verification};
+use opal_core::resource::{self, Finding, Status};
 use opal_core::{Data, Secret};
+use opal_vault::verification::{Blocked, Refusal, Verification};
 
 use super::crew::{Crew, Task};
 use super::details::{self, Sight};

@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
-use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Stream};
+use opal_core::stream::Stream;
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::{End, Event, Finished, Kind, Started};
 use opal_vault::witness::{Recorder, Unrecorded};
 use serde_json::Value;
 
@@ -89,9 +91,9 @@ impl<'v> Evidence<'v> {
     }
 
     /// Keeps a document under a name: `meta.json`, `driver_result.json`. At the places `told` it holds
-    /// what came from the world, as [`file::json`] has it.
+    /// what came from the world, as [`Vault::json`] has it.
     pub fn document(&self, name: &str, value: &Value, told: &[&str]) -> Result<(), Unkept> {
-        file::write(&self.folder.join(name), &file::json(value, told, self.vault))
+        file::write(&self.folder.join(name), &self.vault.json(value, told))
     }
 
     /// Why nothing more of the tools is kept.

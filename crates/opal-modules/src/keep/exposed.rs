@@ -43,7 +43,7 @@ impl Exposed {
             NoLock::Unkept(unkept) => unkept,
         })?;
         // Names of files are no secrets.
-        file::write(&list, &file::json(&json!(files), &[], &Vault::new()))?;
+        file::write(&list, &Vault::new().json(&json!(files), &[]))?;
         Ok(Self { list, lock })
     }
 

@@ -77,7 +77,7 @@ pub fn init(init: &Init<'_>) -> Result<Initialised, Unkept> {
             },
             "context": settings,
         });
-        file::write(&marker, &file::json(&value, &["/context/*"], vault))?;
+        file::write(&marker, &vault.json(&value, &["/context/*"]))?;
     }
     Ok(done)
 }
@@ -140,6 +140,6 @@ impl Initialised {
         });
         let path = self.evidence.join("init_result.json");
         let told = ["/checks/*/message", "/checks/*/help"];
-        file::write(&path, &file::json(&value, &told, init.vault))
+        file::write(&path, &init.vault.json(&value, &told))
     }
 }

@@ -9,9 +9,7 @@ use serde_json::{Map, Value, json};
 
 pub use opal_core::class::name::is_field as is_secret_key;
 pub(crate) use opal_core::class::name::is_of_several as is_count_key;
-
-/// What takes the place of a secret.
-pub const HIDDEN: &str = "<redacted>";
+pub use opal_vault::HIDDEN;
 
 /// The last word of a key that says where something is or whose it is: in a file of credentials, the
 /// part that is no secret.

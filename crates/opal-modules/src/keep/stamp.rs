@@ -32,5 +32,5 @@ pub fn stamp(root: &RuntimeRoot, stamp: &Stamp<'_>, vault: &Vault) {
         "pid": stamp.pid,
         "timestamp_utc": time(stamp.at),
     });
-    let _ = file::write(&root.stamp(), &file::json(&value, &[], vault));
+    let _ = file::write(&root.stamp(), &vault.json(&value, &[]));
 }

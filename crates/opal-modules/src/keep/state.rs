@@ -101,7 +101,7 @@ impl State {
 
     pub fn write(&self, path: &Path, vault: &Vault) -> Result<(), Unkept> {
         // The names of outputs are those of the spec.
-        let document = file::json(&self.value(), &["/outputs/*", "/last_error"], vault);
+        let document = vault.json(&self.value(), &["/outputs/*", "/last_error"]);
         if document.bytes().len() as u64 > MOST_BYTES {
             let why = format!("the published outputs are larger than {MOST_BYTES} bytes");
             return Err(Unkept::because(path, why));

@@ -5,8 +5,8 @@ mod code;
 
 use std::path::PathBuf;
 
-use opal_core::record::End;
 use opal_core::{Code, Diagnostic};
+use opal_vault::event::End;
 use serde_json::{Map, Value};
 
 use super::prepare::{Prepared, Unprepared};

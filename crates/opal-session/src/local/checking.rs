@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use opal_core::Data;
 use opal_core::action::Limits;
 use opal_core::context::{Context, Place};
-use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, Trouble};
+use opal_core::stream::Stream;
 
 use super::LocalSession;
 use crate::stop::Stop;

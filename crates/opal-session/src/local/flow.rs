@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use opal_core::record::Stream;
+use opal_core::stream::Stream;
 use rustix::buffer::spare_capacity;
 use rustix::event::PollFlags;
 

@@ -7,12 +7,13 @@ use opal_core::action::{Halt, Why};
 use opal_core::decorator::{Block, Descriptor, Param, Presence, Subject};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Mode, Node, Piece, Plan, Step, Target};
-use opal_core::record::{Event, Shown, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_core::{Registry, Span, Type, Value};
+use opal_vault::Shown;
+use opal_vault::event::Event;
 
 use super::{Findings, Law, Violation};
 use crate::{Answer, LoggedSession};
-use opal_core::record::Closed;
 use opal_decorators::BUILT_IN;
 use opal_exec::execute::{Job, Outcome, ShownBranches, execute};
 use opal_session::stop::{Stop, USUAL_GRACE};

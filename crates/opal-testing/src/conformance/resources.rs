@@ -12,8 +12,9 @@ use std::time::SystemTime;
 use opal_core::decorator::Descriptor;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Node, Piece, Plan};
-use opal_core::resource::{Status, Verification};
+use opal_core::resource::Status;
 use opal_core::{Registry, Value};
+use opal_vault::verification::Verification;
 
 use super::actions::{Nobody, plan_of, registry, step};
 use super::{Findings, Law, Violation};

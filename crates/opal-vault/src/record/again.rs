@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use opal_core::record::Stream;
+use opal_core::stream::Stream;
 use rustix::fs::FlockOperation;
 use serde_json::Value;
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
+use crate::Shown;
+use crate::event::{Counts, Status};
 use opal_core::Value;
 use opal_core::contract::{Difference, Drift, Seen};
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::record::{Counts, Shown, Status};
 
 use super::line::Line;
 use super::{RunId, hide};

@@ -5,8 +5,9 @@
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
+use crate::event::{Event, Finished, Kind, Started};
 use base64ct::{Base64, Encoding as _};
-use opal_core::record::{Event, Finished, Kind, Started, Stream};
+use opal_core::stream::Stream;
 use opal_core::view::visible;
 use serde_json::Value;
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use opal_core::record::{Event, Kind, Shown, Stream};
+use crate::Shown;
+use crate::event::{Event, Kind};
+use opal_core::stream::Stream;
 
 use super::header::{Ending, Header};
 use super::{line, output};

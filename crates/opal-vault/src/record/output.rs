@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use opal_core::record::Stream;
+use opal_core::stream::Stream;
 
 use super::line;
 use super::ring::Ring;

@@ -8,7 +8,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use opal_core::record::{Event, Kind, Shown, Stream};
+use crate::Shown;
+use crate::event::{Event, Kind};
+use opal_core::stream::Stream;
 use opal_core::view::{Json, PlanView};
 use rustix::fs::FlockOperation;
 

@@ -35,7 +35,7 @@ use zeroize::Zeroizing;
 use line::{Line, Region, State};
 
 /// What takes the place of a secret.
-const LABEL: &[u8] = b"<redacted>";
+pub const HIDDEN: &str = "<redacted>";
 
 /// So many bytes of a line are held back, and so many of lines that belong together are hidden.
 const MOST: usize = 64 << 10;
@@ -135,7 +135,7 @@ impl Patterns {
                 out.extend_from_slice(line.get(at..region.start).unwrap_or_default());
                 let touches = hidden.is_some_and(|hidden| region.start <= hidden);
                 if region.is_new && !touches {
-                    out.extend_from_slice(LABEL);
+                    out.extend_from_slice(HIDDEN.as_bytes());
                 }
                 at = region.end;
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use opal_core::record::Shown;
+use crate::Shown;
 use zeroize::Zeroizing;
 
 use super::Vault;

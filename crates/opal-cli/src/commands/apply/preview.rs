@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::plan::Step;
-use opal_core::resource::{self, Status, Verification};
+use opal_core::resource::{self, Status};
 use opal_exec::verify::{Direction, Report};
 use opal_ops::planning::Subject;
 use opal_plan::plan::Resolved;
+use opal_vault::verification::Verification;
 
 use crate::commands::verify::{self, Counts};
 use crate::dispatch::Context;

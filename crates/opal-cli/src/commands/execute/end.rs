@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 use opal_core::action::{Halt, Why};
 use opal_core::contract::Seen;
 use opal_core::plan::{Plan, Step};
-use opal_core::record::Status;
 use opal_core::resource;
 use opal_exec::execute::{FailedStep, Outcome};
 use opal_vault::Vault;
+use opal_vault::event::Status;
 use opal_vault::record::{self, Ending};
 
 use super::recording::{self, Recording};

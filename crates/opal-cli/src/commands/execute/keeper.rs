@@ -1,10 +1,11 @@
 //! Somebody besides the record who keeps what happens in a run, and knows better how it ended.
 
 use opal_core::plan::Plan;
-use opal_core::record::Closed;
-use opal_core::record::{Event, Shown, Status, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_exec::execute::Outcome;
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::{Event, Status};
 use opal_vault::witness::{Audience, Progress, Recorder};
 use serde_json::Value;
 

@@ -11,9 +11,11 @@ use opal_core::Value;
 use opal_core::contract::plan_hash;
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Plan, Target};
-use opal_core::record::{Counts, Event, Shown, Status, Stream};
+use opal_core::stream::Stream;
 use opal_core::view::PlanView;
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::{Counts, Event, Status};
 use opal_vault::record::{
     Contract, Drifted, Ending, Header, Lines, Refusal, RunId, Source, Unwritten, Writer,
 };

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use opal_core::contract::plan_hash;
 use opal_core::plan::Plan;
-use opal_core::record::Status;
 use opal_exec::execute::{can_begin, leaf, together};
 use opal_plan::plan::Resolved;
 use opal_vault::Vault;
+use opal_vault::event::Status;
 use opal_vault::record::failed_path;
 use opal_vault::record::reader::{self, Found, Run, State};
 

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 
 use opal_core::plan::{Arg, Node, Plan, Step};
-use opal_core::record::{Closed, Event, Kind, Shown, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_core::{Registry, Value, resource};
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::{Event, Kind};
 use opal_vault::witness::{Audience, Progress};
 
 use super::end::find;

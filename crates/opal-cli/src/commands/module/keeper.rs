@@ -8,7 +8,6 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use opal_core::plan::{Plan, Step};
-use opal_core::record::{End as Ended, Event, Finished, Kind, Started, Status};
 use opal_exec::execute::Outcome;
 use opal_modules::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, Unkept, stamp, time};
 use opal_modules::run::decorators::Run;
@@ -16,6 +15,7 @@ use opal_modules::run::finish::{self, End};
 use opal_modules::run::preflight::{Check, preflight};
 use opal_modules::run::{Command, Tool};
 use opal_vault::Vault;
+use opal_vault::event::{End as Ended, Event, Finished, Kind, Started, Status};
 use opal_vault::witness::Recorder;
 use serde_json::{Value, json};
 
@@ -235,7 +235,7 @@ impl<'k> Keeping<'k> {
         });
         // Whatever came from a tool has been through the scrubber when it is seen.
         let told = ["/outputs/*", "/warnings", "/error/message"];
-        let mut json = Some(opal_modules::keep::file::document(&json, &told, self.vault));
+        let mut json = Some(self.vault.document(&json, &told));
         if let Some(gathered) = self.gathered {
             gathered.borrow_mut().extend(json.take());
         }

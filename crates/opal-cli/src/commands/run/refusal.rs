@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use opal_core::Value;
 use opal_core::contract::{Contract, Frame};
 use opal_core::hash::Algorithm;
-use opal_core::record::{Counts, Status};
 use opal_ops::contract::Refusal;
+use opal_vault::event::{Counts, Status};
 use opal_vault::record::{
     self, Contract as Named, Drifted, Ending, Header, Reason, Refusal as Kept, RunId,
 };

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use opal_core::Registry;
 use opal_core::plan::{Plan, Step};
-use opal_core::record::{End, Finished, Shown};
 use opal_core::resource::{self, Status};
+use opal_vault::Shown;
 use opal_vault::Vault;
+use opal_vault::event::{End, Finished};
 use serde_json::{Value, json};
 
 use crate::commands::apply::preview::Effect;

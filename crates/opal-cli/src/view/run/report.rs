@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use opal_core::record::{Counts, Status};
 use opal_core::view::visible;
+use opal_vault::event::{Counts, Status};
 
 use opal_exec::execute::FailedStep;
 use opal_vault::Vault;

@@ -9,8 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-use opal_core::record::Closed;
-use opal_core::record::Stream;
+use opal_core::stream::{Closed, Stream};
 use opal_session::stop::{Order, Stop};
 use rustix::event::PollFlags;
 use rustix::fs::{FileType, OFlags};

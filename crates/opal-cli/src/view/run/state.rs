@@ -17,9 +17,10 @@ use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Level;
-use opal_core::record::Closed;
-use opal_core::record::{End, Event, Finished, Kind, Shown, Status, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_core::view::visible;
+use opal_vault::Shown;
+use opal_vault::event::{End, Event, Finished, Kind, Status};
 use opal_vault::witness::Progress;
 
 use super::ends::Ends;

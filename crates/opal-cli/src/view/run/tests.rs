@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use opal_core::action::Level;
-use opal_core::record::{Branch, Counts, End, Finished, Kind, Started, Status};
 use opal_core::view::visible;
+use opal_testing::shown;
+use opal_vault::event::{Branch, Counts, End, Finished, Kind, Started, Status};
 use opal_vault::witness::Running;
 
 use super::waits::Waits;
@@ -93,7 +94,7 @@ impl Play {
 
     fn start_as(&mut self, decorator: &str, path: &str, text: &str, is_block: bool) -> u64 {
         self.number += 1;
-        let text = Shown::vouch(text.as_bytes());
+        let text = shown(text);
         let (number, attempt) = (self.number, 1);
         let branch = self.branch.clone();
         self.tell(Kind::Started(Started {
@@ -113,7 +114,7 @@ impl Play {
     }
 
     fn print(&self, number: u64, stream: Stream, text: &str) {
-        self.live.output(number, stream, &Shown::vouch(text.as_bytes())).unwrap();
+        self.live.output(number, stream, &shown(text)).unwrap();
     }
 
     fn end(&self, number: u64, path: &str, code: i32, message: Option<&str>) {
@@ -126,7 +127,7 @@ impl Play {
             code,
             end: if code == 0 { End::Done } else { End::Failed },
             is_block: false,
-            message: message.map(|text| Shown::vouch(text.as_bytes())),
+            message: message.map(shown),
         }));
     }
 
@@ -182,7 +183,7 @@ fn a_run_is_its_steps_their_output_and_a_last_line() {
 fn output_is_passed_on_byte_for_byte_in_one_write_a_chunk() {
     let play = Play::new(PLAIN);
     let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();
-    play.live.output(1, Stream::Stdout, &Shown::vouch(bytes.as_slice())).unwrap();
+    play.live.output(1, Stream::Stdout, &shown(bytes.as_slice())).unwrap();
     let written = play.paper.0.lock().unwrap().clone();
     assert_eq!(written, [b">", bytes.as_slice()].concat());
 }
@@ -220,7 +221,7 @@ fn nothing_of_our_own_acts_on_a_terminal() {
     let mut play = Play::new(VERBOSE);
     let hostile = "a\u{1b}[2J\u{9b}\r\u{202e}";
     let number = play.start_as("@log", hostile, hostile, false);
-    let message = Shown::vouch(hostile.as_bytes());
+    let message = shown(hostile);
     play.tell(Kind::Log { path: hostile, level: Level::Error, message });
     play.end(number, hostile, 1, Some(hostile));
     play.start_as("@retry", hostile, hostile, true);
@@ -291,9 +292,7 @@ fn what_opal_says_about_a_failure_is_told_once() {
 
 #[test]
 fn branches_side_by_side_have_their_names_before_whole_lines() {
-    let branch = |name: &'static str, index| {
-        Some(Branch { name: Shown::vouch(name.as_bytes()), index, columns: 3 })
-    };
+    let branch = |name: &'static str, index| Some(Branch { name: shown(name), index, columns: 3 });
     let mut play = Play::new(PLAIN);
     play.print(9, Stream::Stdout, "open");
     play.branch = branch("api", 0);
@@ -303,7 +302,7 @@ fn branches_side_by_side_have_their_names_before_whole_lines() {
     play.print(api, Stream::Stdout, "half ");
     play.print(db, Stream::Stderr, "ready\nlast");
     play.print(api, Stream::Stdout, "a line\n");
-    play.tell(Kind::Log { path: "p.b", level: Level::Warn, message: Shown::vouch(&b"x\ny"[..]) });
+    play.tell(Kind::Log { path: "p.b", level: Level::Warn, message: shown(b"x\ny") });
     play.end(db, "p.b", 3, None);
     play.end(api, "p.a", 0, None);
     let shown = play.paper.take();
@@ -315,7 +314,7 @@ fn branches_side_by_side_have_their_names_before_whole_lines() {
 #[test]
 fn branches_side_by_side_are_only_counted_while_one_waits() {
     let mut play = Play::new(TERMINAL);
-    play.branch = Some(Branch { name: Shown::vouch(&b"api"[..]), index: 0, columns: 3 });
+    play.branch = Some(Branch { name: shown(b"api"), index: 0, columns: 3 });
     play.start("p.a", "serve");
     assert_eq!(play.paper.take(), "api │ ▸ serve\n");
     progress(&play.live, 0, 0, &["serve"]);
@@ -327,7 +326,7 @@ fn attempts_logs_and_cleaning_up_have_their_lines() {
     let play = Play::new(PLAIN);
     let pause = Duration::from_secs(2);
     play.tell(Kind::Retrying { path: "a.retry[0]", attempt: 1, of: 3, code: 7, pause });
-    let message = |text: &'static str| Shown::vouch(text.as_bytes());
+    let message = |text: &'static str| shown(text);
     for (level, text) in [(Level::Debug, "d"), (Level::Info, "i\nj"), (Level::Warn, "w")] {
         play.tell(Kind::Log { path: "a", level, message: message(text) });
     }
@@ -361,7 +360,7 @@ fn quiet_shows_failures_and_what_steps_print() {
     let number = play.start("a", "npm test");
     play.print(number, Stream::Stdout, "42\n");
     play.end(number, "a", 0, None);
-    play.tell(Kind::Log { path: "a", level: Level::Warn, message: Shown::vouch(&b"w"[..]) });
+    play.tell(Kind::Log { path: "a", level: Level::Warn, message: shown(b"w") });
     assert_eq!(play.finish(Status::Executed, None), ">42\n");
     let shown = play.finish(Status::Failed, Some(failed(number, "a", 127)));
     assert!(
@@ -413,10 +412,8 @@ fn in_raw_mode_lines_go_back_to_their_beginning() {
 }
 
 fn progress(live: &Live, done: usize, failed: usize, texts: &[&str]) {
-    let running: Vec<Running<'_>> = texts
-        .iter()
-        .map(|text| Running { text: Shown::vouch(text.as_bytes()), since: Instant::now() })
-        .collect();
+    let running: Vec<Running<'_>> =
+        texts.iter().map(|text| Running { text: shown(text), since: Instant::now() }).collect();
     live.progress(&Progress { path: "a.parallel[0]", total: 3, done, failed, running: &running });
 }
 
@@ -504,7 +501,7 @@ fn a_reader_that_has_gone_away_is_told_and_no_trouble() {
         let out = Box::new(Gone(errno.raw_os_error()));
         Live::on(PLAIN, Screen::new(out, Box::new(io::sink()), None, false))
     };
-    let chunk = Shown::vouch(&b"x"[..]);
+    let chunk = shown(b"x");
     for (errno, is_trouble) in [
         (rustix::io::Errno::PIPE, false),
         (rustix::io::Errno::IO, false),

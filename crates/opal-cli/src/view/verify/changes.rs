@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use opal_core::resource::Verification;
 use opal_exec::verify::Report;
+use opal_vault::verification::Verification;
 
 use super::{LEGEND_OF_CHANGES, Paint, document, has_diff, help_lines, left_alone, name_of, whole};
 use crate::commands::apply::preview::Effect;

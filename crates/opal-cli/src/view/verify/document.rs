@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use opal_core::resource::{Status, Verification};
+use opal_core::resource::Status;
 use opal_core::view::time_text;
 use opal_exec::verify::Report;
+use opal_vault::verification::Verification;
 use serde_json::{Value, json};
 
 use crate::commands::apply::preview::Effect;

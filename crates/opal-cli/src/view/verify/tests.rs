@@ -1,13 +1,13 @@
 use std::time::{Duration, SystemTime};
 
-use opal_core::record::Shown;
-use opal_core::resource::Blocked;
+use opal_vault::Shown;
+use opal_vault::verification::Blocked;
 
 use super::*;
 use crate::commands::apply::preview::Effect;
 
 fn text(text: &str) -> Shown<'static> {
-    Shown::vouch(text.as_bytes().to_vec())
+    opal_testing::shown(text)
 }
 
 fn found(id: &str, status: Status, message: &str) -> Verification {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use opal_core::record::Status;
+use opal_vault::event::Status;
 use opal_vault::record::reader::{self, Found, Outputs, Run, State};
 use opal_vault::root::Root;
 

@@ -8,9 +8,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use opal_core::Value;
 use opal_core::hash::Algorithm;
 use opal_core::plan::{Mode, Plan, Target};
-use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Stream};
+use opal_core::stream::Stream;
 use opal_core::view::PlanView;
+use opal_testing::shown;
 use opal_vault::Vault;
+use opal_vault::event::{End, Event, Finished, Kind, Started};
 use opal_vault::record::{Header, RunId, Writer};
 use opal_vault::root::Root;
 use opal_vault::witness::Recorder;
@@ -63,7 +65,7 @@ fn at(second: u64) -> SystemTime {
 
 impl Kept<'_> {
     pub(super) fn start(&self, number: u64, path: &str) {
-        let text = Shown::vouch(&b"echo \x1b"[..]);
+        let text = shown(b"echo \x1b");
         let started = Started {
             number,
             path,
@@ -79,7 +81,7 @@ impl Kept<'_> {
     /// A step that prints and succeeds.
     pub(super) fn step(&self, number: u64, path: &str, prints: &[u8]) {
         self.start(number, path);
-        self.0.output(number, Stream::Stdout, &Shown::vouch(prints)).unwrap();
+        self.0.output(number, Stream::Stdout, &shown(prints)).unwrap();
         let finished = Finished {
             number,
             path,

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use opal_core::files::Files;
-use opal_core::resource::{Status, Verification};
+use opal_core::resource::Status;
 use opal_core::selection::Selection;
 use opal_exec::execute;
 use opal_exec::verify::{self, Direction, Survey, USUAL_JOBS};
 use opal_session::stop::Stop;
 use opal_session::{LocalSession, Session, Setup};
 use opal_vault::Vault;
+use opal_vault::verification::Verification;
 
 use opal_testing::planning::Project;
 use opal_testing::running::{Ran, Running};

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use opal_core::placeholder::PlaceholderKey;
-use opal_core::resource::Verification;
 use opal_core::selection::Selection;
 use opal_exec::execute::{self, Unready};
 use opal_exec::verify::{Direction, Progress, Report, Survey, USUAL_JOBS, verify};
@@ -13,6 +12,7 @@ use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_testing::LoggedSession;
 use opal_vault::Vault;
+use opal_vault::verification::Verification;
 
 use crate::verify::things::THING;
 use opal_testing::planning::Project;

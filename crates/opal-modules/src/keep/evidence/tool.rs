@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use opal_core::record::{End, Escapes, Shown, Stream};
+use opal_core::stream::Stream;
 use opal_vault::Vault;
+use opal_vault::event::End;
+use opal_vault::{Escapes, Shown};
 use serde_json::json;
 
 use super::ToolStep;
@@ -146,7 +148,7 @@ impl Tool {
             "attempts": self.attempts,
             "message": self.message,
         });
-        file::write(&self.result, &file::json(&result, &["/argv", "/message"], vault))
+        file::write(&self.result, &vault.json(&result, &["/argv", "/message"]))
     }
 }
 

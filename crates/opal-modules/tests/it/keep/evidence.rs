@@ -2,9 +2,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use opal_core::record::{End, Event, Finished, Kind, Shown, Started, Stream};
+use opal_core::stream::Stream;
 use opal_modules::keep::{Evidence, ToolStep};
+use opal_testing::shown;
 use opal_vault::Vault;
+use opal_vault::event::{End, Event, Finished, Kind, Started};
 use opal_vault::witness::Recorder;
 use serde_json::json;
 
@@ -25,7 +27,7 @@ fn begin<'v>(folder: &Path, vault: &'v Vault) -> Evidence<'v> {
 }
 
 fn started(number: u64, path: &str) -> Event<'_> {
-    let text = Shown::vouch(&b"run"[..]);
+    let text = shown(b"run");
     let is_block = path.ends_with(']') && path.contains("tool");
     let step = Started { number, path, decorator: "@x", attempt: 1, text, is_block, branch: None };
     Event { at: at(number), kind: Kind::Started(step) }
@@ -47,13 +49,13 @@ fn finished<'a>(
         code,
         end,
         is_block: true,
-        message: message.map(|text| Shown::vouch(text.as_bytes())),
+        message: message.map(shown),
     };
     Event { at: at(number + 2), kind: Kind::Finished(step) }
 }
 
 fn print(evidence: &Evidence<'_>, number: u64, stream: Stream, text: &'static str) {
-    evidence.output(number, stream, &Shown::vouch(text.as_bytes())).unwrap();
+    evidence.output(number, stream, &shown(text)).unwrap();
 }
 
 fn text(folder: &Path, name: &str) -> String {
@@ -243,7 +245,7 @@ fn a_stream_without_end_is_cut_and_says_so() {
     let vault = vault();
     let evidence = begin(folder.path(), &vault);
     evidence.event(&started(1, APPLY)).unwrap();
-    let much = Shown::vouch(vec![b'x'; 1 << 20]);
+    let much = shown(vec![b'x'; 1 << 20]);
     for _ in 0..66 {
         evidence.output(1, Stream::Stdout, &much).unwrap();
     }

@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use opal_core::Data;
-use opal_modules::keep::file::{json, write};
+use opal_modules::keep::file::write;
 use opal_vault::Vault;
 use serde_json::{Value, json};
 
 use crate::keep::support::{CANARY, document, mode, names, vault};
 
 fn shown(value: &Value) -> Value {
-    serde_json::from_slice(json(value, &[""], &vault()).bytes()).unwrap()
+    serde_json::from_slice(vault().json(value, &[""]).bytes()).unwrap()
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn whoever_reads_finds_a_whole_document_at_every_moment() {
     let vault = Vault::new();
     let write_one = |count: usize| {
         let value = json!({"count": count, "text": "x".repeat(count % 5 * 5_000)});
-        write(&path, &json(&value, &[""], &vault)).unwrap();
+        write(&path, &vault.json(&value, &[""])).unwrap();
     };
     write_one(0);
     let is_over = AtomicBool::new(false);
@@ -79,7 +79,7 @@ fn whoever_reads_finds_a_whole_document_at_every_moment() {
 fn a_document_is_indented_sorted_and_ends_in_a_line_end() {
     let value = json!({"b": [1, {}], "a": {"z": null, "y": true}});
     let text = "{\n  \"a\": {\n    \"y\": true,\n    \"z\": null\n  },\n  \"b\": [\n    1,\n    {}\n  ]\n}\n";
-    assert_eq!(json(&value, &[""], &Vault::new()).text(), text);
+    assert_eq!(Vault::new().json(&value, &[""]).text(), text);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_secret_is_hidden_wherever_it_stands() {
         "list": ["a", [CANARY]],
         CANARY: {"below": 1},
     });
-    let text = json(&value, &[""], &vault()).text().into_owned();
+    let text = vault().json(&value, &[""]).text().into_owned();
     assert!(!text.contains(CANARY), "{text}");
     assert_eq!(shown(&value)["<redacted>"]["below"], 1);
     assert_eq!(shown(&value)["inside"], "https://x/?a=<redacted>&b");
@@ -101,7 +101,7 @@ fn a_number_that_is_hidden_becomes_a_text() {
     let vault = Vault::new();
     vault.register(&Data::Int(51_505_150), "<redacted>");
     let document: Value = serde_json::from_slice(
-        json(&json!({"a": 51_505_150, "b": [51_505_150, 7]}), &[""], &vault).bytes(),
+        vault.json(&json!({"a": 51_505_150, "b": [51_505_150, 7]}), &[""]).bytes(),
     )
     .unwrap();
     assert_eq!(document, json!({"a": "<redacted>", "b": ["<redacted>", 7]}));
@@ -151,7 +151,7 @@ fn what_opal_says_itself_stays_whatever_is_secret() {
         "outputs": {"postgres": "postgres://h/", "pass_key": "no known word", "n": {"status": 4_242}},
         "checks": [{"name": "tool:postgres", "detail": "no postgres"}, {"name": "x", "detail": null}],
     });
-    let shown = json(&value, &["/outputs/*", "/checks/*/detail", "/not/there"], &vault);
+    let shown = vault.json(&value, &["/outputs/*", "/checks/*/detail", "/not/there"]);
     let read: Value = serde_json::from_slice(shown.bytes()).unwrap();
     let mut expected = value;
     expected["outputs"] = json!({
@@ -167,7 +167,7 @@ fn what_opal_says_itself_stays_whatever_is_secret() {
 fn a_secret_that_would_break_the_document_hides_all_of_it() {
     let vault = Vault::new();
     vault.register(&Data::text("key\": \"some-val"), "<redacted>");
-    let shown = json(&json!({"some-key": "some-value"}), &[""], &vault);
+    let shown = vault.json(&json!({"some-key": "some-value"}), &[""]);
     assert_eq!(shown.text(), "\"<redacted>\"\n");
 }
 
@@ -187,7 +187,7 @@ fn a_document_stays_one_whatever_the_vault_hides_by_its_looks() {
         "nested": "{\"password\": \"hunter2hunter2\"}",
         "z": "the end",
     });
-    let shown = json(&value, &[""], &vault).text().into_owned();
+    let shown = vault.json(&value, &[""]).text().into_owned();
     let read: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(read["z"], "the end", "{shown}");
     for secret in ["hunter2", "abcdefghijklmnop", "MIIEvQ", "123456"] {

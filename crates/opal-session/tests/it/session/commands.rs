@@ -6,10 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::session::support::{Done, Heard, Only, Place, SHELLS, is_alive, until, work};
 use opal_core::context::{Context, Place as At};
-use opal_core::record::Closed;
-use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, TroubleKind};
 use opal_core::shell::Shell;
+use opal_core::stream::{Closed, Stream};
 use opal_core::{Data, Secret};
 use opal_session::stop::Stop;
 use opal_session::{Input, Output, Session, Taker, pipe};

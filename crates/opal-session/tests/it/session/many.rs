@@ -3,9 +3,8 @@
 use std::fs;
 use std::thread;
 
-use opal_core::record::Closed;
-use opal_core::record::Stream;
 use opal_core::resolver::ScriptPart;
+use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
 use opal_session::{Input, Session, Taker};
 

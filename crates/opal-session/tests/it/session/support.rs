@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::Limits;
-use opal_core::record::Closed;
-use opal_core::record::Stream;
 use opal_core::resolver::{ScriptPart, Trouble};
+use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
 use opal_session::{Ended, Input, LocalSession, Output, Session, Setup, Taker, Terminal, Work};
 use tempfile::TempDir;

@@ -6,9 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use opal_core::action::Why;
-use opal_core::record::Closed;
-use opal_core::record::Stream;
 use opal_core::resolver::ScriptPart;
+use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
 use opal_session::{Input, Session, Taker, Terminal, lead};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

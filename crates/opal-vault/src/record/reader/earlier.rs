@@ -1,9 +1,9 @@
 //! What earlier runs of a contract left behind.
 
+use crate::event::Status as Ended;
 use opal_core::contract::{Earlier, Seen};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::Placeholder;
-use opal_core::record::Status as Ended;
 use opal_core::resource::Status;
 use serde_json::Value;
 

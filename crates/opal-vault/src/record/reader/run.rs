@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use opal_core::record::Status;
+use crate::event::Status;
 use serde_json::{Map, Value};
 
 use super::steps::cut_short;

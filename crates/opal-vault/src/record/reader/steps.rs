@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use opal_core::record::End;
+use crate::event::End;
 use serde_json::Value;
 
 use super::{Events, Unreadable};

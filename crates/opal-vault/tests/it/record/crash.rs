@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use opal_core::record::{Shown, Status, Stream};
+use opal_core::stream::Stream;
+use opal_testing::shown;
+use opal_vault::event::Status;
 use opal_vault::record::reader::{self, Found, Run, State, Unread};
 use opal_vault::record::{failed_path, reader::Events};
 use opal_vault::witness::Recorder;
@@ -14,7 +16,7 @@ fn cut_short(place: &Place) -> (Found, Vec<u8>) {
     let writer = place.writer("deploy", 1);
     step(&writer, 1, "deploy.shell[0]", "grün\n".as_bytes());
     writer.event(&started(2, "deploy.shell[1]")).unwrap();
-    writer.output(2, Stream::Stderr, &Shown::vouch(&b"half"[..])).unwrap();
+    writer.output(2, Stream::Stderr, &shown(b"half")).unwrap();
     drop(writer);
     let found = reader::list(&place.root).unwrap().remove(0);
     let events = fs::read(found.folder.join("events.jsonl")).unwrap();

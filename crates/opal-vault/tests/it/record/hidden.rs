@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use opal_core::record::Status;
 use opal_core::view::PlanView;
 use opal_core::{Data, Value};
 use opal_vault::Vault;
+use opal_vault::event::Status;
 use opal_vault::record::{Contract, Failed, Lines, Writer, failed_path};
 
 use crate::record::support::*;

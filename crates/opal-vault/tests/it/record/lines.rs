@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use opal_core::record::{End, Shown, Stream};
+use opal_core::stream::Stream;
+use opal_testing::shown;
+use opal_vault::event::End;
 use opal_vault::record::Lines;
 use opal_vault::witness::{Recorder, Unrecorded};
 
@@ -32,7 +34,7 @@ fn lines_are_those_of_the_record() {
         step(recorder, 1, "p", b"x\n");
         recorder.event(&started(2, "p")).unwrap();
         for byte in "ü".as_bytes().chunks(1) {
-            recorder.output(2, Stream::Stderr, &Shown::vouch(byte)).unwrap();
+            recorder.output(2, Stream::Stderr, &shown(byte)).unwrap();
         }
         print(recorder, 2, b"\xe2\x82");
         recorder.event(&finished(2, "p", End::Failed, 1)).unwrap();

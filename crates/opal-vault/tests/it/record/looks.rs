@@ -1,15 +1,16 @@
 //! Looks at resources, as they are read back.
 
-use opal_core::record::{End, Event, Kind, Shown};
 use opal_core::resource::Status;
+use opal_testing::shown;
+use opal_vault::event::{End, Event, Kind};
 use opal_vault::record::reader::{Look, steps};
 use opal_vault::witness::Recorder;
 
 use crate::record::support::{Place, at, done, finished, started};
 
 fn verified<'e>(path: &'e str, status: Status, details: Option<&'e str>) -> Event<'e> {
-    let message = Shown::vouch(format!("it is {}", status.name()).into_bytes());
-    let details = details.map(|details| Shown::vouch(details.as_bytes()));
+    let message = shown(format!("it is {}", status.name()).into_bytes());
+    let details = details.map(shown);
     Event { at: at(2), kind: Kind::Verified { path, status, message, details } }
 }
 
@@ -28,7 +29,7 @@ fn each_start_of_a_step_has_the_looks_that_were_taken_in_it() {
     ] {
         writer.event(&event).unwrap();
     }
-    let why = Some(Shown::vouch(&b"dependencies not satisfied: a (failed)"[..]));
+    let why = Some(shown(b"dependencies not satisfied: a (failed)"));
     let kind = Kind::Skipped { path: "deploy.file.copy[0]", decorator: "@file.copy", why };
     writer.event(&Event { at: at(3), kind }).unwrap();
     writer.finish(&done()).unwrap();

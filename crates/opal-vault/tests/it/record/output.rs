@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use opal_core::record::{End, Shown, Stream};
+use opal_core::stream::Stream;
+use opal_testing::shown;
+use opal_vault::event::End;
 use opal_vault::record::Writer;
 use opal_vault::record::reader::Following;
 use opal_vault::witness::Recorder;
@@ -173,7 +175,7 @@ fn streams_keep_their_names_and_their_order() {
     // More than are written at once, so that some of them wait.
     for number in 0..100 {
         let stream = if number % 3 == 0 { Stream::Stderr } else { Stream::Stdout };
-        writer.output(1, stream, &Shown::vouch(number.to_string().into_bytes())).unwrap();
+        writer.output(1, stream, &shown(number.to_string().into_bytes())).unwrap();
     }
     writer.event(&finished(1, "p", End::Done, 0)).unwrap();
     let whole: String = (0..100).map(|number| number.to_string()).collect();

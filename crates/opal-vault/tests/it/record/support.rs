@@ -10,9 +10,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use opal_core::Value;
 use opal_core::hash::Algorithm;
 use opal_core::plan::{Mode, Plan, Target};
-use opal_core::record::{Counts, End, Event, Finished, Kind, Shown, Started, Status, Stream};
+use opal_core::stream::Stream;
 use opal_core::view::PlanView;
+use opal_testing::shown;
 use opal_vault::Vault;
+use opal_vault::event::{Counts, End, Event, Finished, Kind, Started, Status};
 use opal_vault::record::reader::{self, Run};
 use opal_vault::record::{Ending, Header, RunId, Writer};
 use opal_vault::root::Root;
@@ -131,7 +133,7 @@ pub(crate) fn done() -> Ending<'static> {
 }
 
 pub(crate) fn started(number: u64, path: &str) -> Event<'_> {
-    let text = Shown::vouch(&b"make all"[..]);
+    let text = shown(b"make all");
     let step = Started {
         number,
         path,
@@ -168,7 +170,7 @@ pub(crate) fn step(recorder: &dyn Recorder, number: u64, path: &str, prints: &[u
 
 pub(crate) fn print(recorder: &dyn Recorder, number: u64, bytes: &[u8]) {
     if !bytes.is_empty() {
-        recorder.output(number, Stream::Stdout, &Shown::vouch(bytes)).unwrap();
+        recorder.output(number, Stream::Stdout, &shown(bytes)).unwrap();
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where a run that did not come to its end can be taken up.
 
-use opal_core::record::{End, Event, Kind, Shown, Status};
+use opal_testing::shown;
+use opal_vault::event::{End, Event, Kind, Status};
 use opal_vault::record::failed_path;
 use opal_vault::record::reader::Run;
 use opal_vault::witness::Recorder;
@@ -21,7 +22,7 @@ fn block(mut event: Event<'_>) -> Event<'_> {
 fn out_of_time(number: u64, path: &str) -> Event<'_> {
     let mut event = block(finished(number, path, End::TimedOut, 124));
     if let Kind::Finished(step) = &mut event.kind {
-        step.message = Some(Shown::vouch(&b"timed out after 1s"[..]));
+        step.message = Some(shown(b"timed out after 1s"));
     }
     event
 }

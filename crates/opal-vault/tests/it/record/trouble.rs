@@ -3,8 +3,10 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use opal_core::record::{Shown, Status, Stream};
+use opal_core::stream::Stream;
 use opal_core::view::PlanView;
+use opal_testing::shown;
+use opal_vault::event::Status;
 use opal_vault::record::Writer;
 use opal_vault::record::reader::{self, State};
 use opal_vault::root::Root;
@@ -59,7 +61,7 @@ fn nothing_more_is_recorded_once_something_was_not() {
     // The name of the file that this step needs is in use.
     fs::create_dir(writer.folder().join("output-2.txt")).unwrap();
     writer.event(&started(2, "p")).unwrap();
-    let much = Shown::vouch(vec![b'x'; 70_000]);
+    let much = shown(vec![b'x'; 70_000]);
     assert!(writer.trouble().is_none());
     assert_eq!(writer.output(2, Stream::Stdout, &much), Err(Unrecorded));
     assert_eq!(writer.event(&started(3, "p")), Err(Unrecorded));

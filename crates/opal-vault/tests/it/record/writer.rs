@@ -8,7 +8,8 @@ use opal_core::Value;
 use opal_core::action::Level;
 use opal_core::contract::Drift;
 use opal_core::hash::Algorithm;
-use opal_core::record::{Counts, End, Event, Kind, Shown, Status};
+use opal_testing::shown;
+use opal_vault::event::{Counts, End, Event, Kind, Status};
 use opal_vault::record::reader::{self, Run, State, Unclear};
 use opal_vault::record::{Contract, Drifted, Failed, Writer, failed_path, refused};
 use opal_vault::witness::Recorder;
@@ -53,7 +54,7 @@ fn the_events_tell_everything_in_order() {
             code: 4,
             pause: std::time::Duration::from_millis(1500),
         },
-        Kind::Log { path: "c", level: Level::Warn, message: Shown::vouch(&b"\x1b\"\\\n"[..]) },
+        Kind::Log { path: "c", level: Level::Warn, message: shown(b"\x1b\"\\\n") },
         Kind::CleaningUp { why: "Ctrl+C" },
         Kind::Branches { path: "d", count: 9, most: 4 },
     ];
@@ -102,7 +103,7 @@ fn every_file_is_json_with_sorted_keys() {
     step(&writer, 1, "deploy.shell[0]", b"\xff\xfe");
     let folder = writer.folder().to_owned();
     let mut ending = ending(Status::Failed, 3);
-    let message = Some(Shown::vouch(&b"no"[..]));
+    let message = Some(shown(b"no"));
     ending.failed = Some(Failed { path: "deploy.shell[0]", code: 3, message });
     writer.finish(&ending).unwrap();
     // The mark of a contract's record has no content.

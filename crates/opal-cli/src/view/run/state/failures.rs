@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use opal_core::record::Finished;
 use opal_core::view::visible;
+use opal_vault::event::Finished;
 
 use super::State;
 use crate::view::run::words;

@@ -1,8 +1,9 @@
 //! Steps that describe a state: what is said about one waits for the look at it.
 
-use opal_core::record::{Shown, Started};
 use opal_core::resource::Status;
 use opal_core::view::visible;
+use opal_vault::Shown;
+use opal_vault::event::Started;
 
 use super::{Head, State};
 use crate::view::run::{Talk, words};

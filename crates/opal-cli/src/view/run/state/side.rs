@@ -1,8 +1,8 @@
 //! Steps of branches that run side by side: their lines carry the name of the branch.
 
-use opal_core::record::Closed;
-use opal_core::record::{Branch, Started, Stream};
+use opal_core::stream::{Closed, Stream};
 use opal_core::view::visible;
+use opal_vault::event::{Branch, Started};
 
 use super::State;
 use crate::view::run::lanes::Lines;

@@ -1,7 +1,8 @@
 //! The line of a step that starts, and of a task whose steps follow.
 
-use opal_core::record::{NOT_SELECTED, Shown, Started};
 use opal_core::view::visible;
+use opal_vault::Shown;
+use opal_vault::event::{NOT_SELECTED, Started};
 
 use super::{Running, State, Tail};
 use crate::view::run::ink::Ink;

@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek};
 use std::os::unix::fs::FileExt;
 
-use opal_core::record::{Event, Shown, Stream};
-
-use opal_core::record::Closed;
+use crate::Shown;
+use crate::event::Event;
+use opal_core::stream::{Closed, Stream};
 
 /// Bytes of output that stay in memory.
 const MAX_MEMORY: usize = 64 * 1024;
@@ -21,7 +21,7 @@ const ELSEWHERE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A row of events with output between them.
 #[derive(Debug, Default)]
-pub(super) struct Hold<'p> {
+pub struct Hold<'p> {
     /// Each with how many bytes of the log stand before it.
     events: VecDeque<(u64, Event<'p>)>,
     /// Output in frames: the number of its step, its stream, its length, its bytes.
@@ -34,7 +34,8 @@ pub(super) struct Hold<'p> {
     is_cut: bool,
 }
 
-pub(super) enum Item<'i, 'p> {
+#[derive(Debug)]
+pub enum Item<'i, 'p> {
     Event(Event<'p>),
     Output(u64, Stream, Shown<'i>),
 }
@@ -45,17 +46,12 @@ const HEAD_BYTES: usize = 8 + 1 + 8;
 const CUT: &[u8] = b"opal: the rest of this output could not be kept while it waited\n";
 
 impl<'p> Hold<'p> {
-    pub(super) fn event(&mut self, event: Event<'p>) {
+    pub fn event(&mut self, event: Event<'p>) {
         self.events.push_back((self.spilled_bytes + self.memory.len() as u64, event));
     }
 
     /// Closed to what could not be kept: the step gets to know, and fails.
-    pub(super) fn output(
-        &mut self,
-        number: u64,
-        stream: Stream,
-        bytes: &Shown<'_>,
-    ) -> Result<(), Closed> {
+    pub fn output(&mut self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {
         if self.is_cut {
             return Err(Closed);
         }
@@ -94,7 +90,7 @@ impl<'p> Hold<'p> {
         Ok(())
     }
 
-    pub(super) fn replay(mut self, mut tell: impl FnMut(Item<'_, 'p>)) {
+    pub fn replay(mut self, mut tell: impl FnMut(Item<'_, 'p>)) {
         let mut at = 0;
         if let Some(mut file) = self.spilled.take()
             && file.rewind().is_ok()
@@ -154,7 +150,7 @@ fn frames<'p>(
 mod tests {
     use std::time::SystemTime;
 
-    use opal_core::record::Kind;
+    use crate::event::Kind;
 
     use super::*;
 

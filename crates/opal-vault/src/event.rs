@@ -1,64 +1,11 @@
-//! What a run tells while it goes on, and what is kept of it.
-//!
-//! Everything here is safe to show: texts have been through the scrubber, and there is no other way
-//! to make a [`Shown`].
+//! What happens in a run, and how it ends. Every text in it is a [`Shown`].
 
-mod escapes;
-
-use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use crate::action::Level;
-use crate::resource;
+use opal_core::action::Level;
+use opal_core::resource;
 
-pub use escapes::Escapes;
-
-/// Text that holds no secret: made by the scrubber, or of words of our own.
-///
-/// Only [`Shown::vouch`] makes one. Its callers are the scrubber and places that write constant
-/// words; a test keeps the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown<'a>(Cow<'a, [u8]>);
-
-impl<'a> Shown<'a> {
-    /// Whoever calls this has seen to it that there is no secret in it.
-    pub fn vouch(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
-        Self(bytes.into())
-    }
-
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// The same, without a copy.
-    #[must_use]
-    pub fn borrowed(&self) -> Shown<'_> {
-        Shown(Cow::Borrowed(&self.0))
-    }
-
-    /// The same, for longer than its bytes stay where they are.
-    #[must_use]
-    pub fn into_owned(self) -> Shown<'static> {
-        Shown(Cow::Owned(self.0.into_owned()))
-    }
-
-    /// The same without escape sequences of terminals. The scrubber finds secrets through these.
-    #[must_use]
-    pub fn without(&self, escapes: &mut Escapes) -> Shown<'static> {
-        Shown(Cow::Owned(escapes.strip(&self.0)))
-    }
-
-    /// As text, with what is no UTF-8 replaced.
-    #[must_use]
-    pub fn text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.0)
-    }
-}
-
-/// Nobody reads this stream any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closed;
+use crate::Shown;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,28 +176,6 @@ impl Counts {
             ("skipped", self.skipped),
             ("stopped", self.stopped),
         ]
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stream {
-    Stdout,
-    Stderr,
-}
-
-impl Stream {
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-
-    /// The stream of this name.
-    #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
-        [Self::Stdout, Self::Stderr].into_iter().find(|stream| stream.name() == name)
     }
 }
 
