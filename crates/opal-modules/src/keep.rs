@@ -42,7 +42,7 @@ pub use lock::{Lock, NoLock};
 pub use ready::{Check, Readiness, TargetStatus, status};
 pub use root::RuntimeRoot;
 pub use secrecy::{HIDDEN, is_secret_key};
-pub(crate) use secrecy::{Told, below, is_count_key, is_plain_key, parts, told};
+pub(crate) use secrecy::{below, guessed, is_count_key, is_plain_key, parts};
 pub use stamp::{Stamp, stamp};
 pub use state::{State, Status};
 pub(crate) use strays::{MOST_ENTRIES, Strays};

@@ -1,9 +1,15 @@
 //! JSON documents in which some parts came from the world.
 
+mod layout;
+
 use opal_core::class::name::is_field as is_secret_key;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{HIDDEN, Shown, Vault};
+
+pub use layout::HiddenLeaf;
+
+use layout::{Layout, Walk};
 
 impl Vault {
     /// A document: indented, its keys in order, a line end at its end.
@@ -29,6 +35,23 @@ impl Vault {
         }
         document
     }
+
+    /// What is hidden of a value by its key, by a name beside it (`{name: DB_PASSWORD, value: …}`) or
+    /// by how it looks; with where it is, as a JSON pointer below `at`. This is what documents are
+    /// hidden by, so that nothing is a secret there and not elsewhere.
+    #[must_use]
+    pub fn hidden_leaves<'v>(
+        &self,
+        at: &str,
+        key: &str,
+        value: &'v Value,
+    ) -> Vec<(String, HiddenLeaf<'v>)> {
+        let layout = Layout::new(key, value);
+        let hidden = layout.hidden(self);
+        let mut found = Vec::new();
+        Walk::new(&layout, &hidden).leaves(at.to_owned(), value, &mut found);
+        found
+    }
 }
 
 fn scrub_at(place: &str, key: &str, value: &mut Value, vault: &Vault) {
@@ -52,59 +75,55 @@ fn scrub_at(place: &str, key: &str, value: &mut Value, vault: &Vault) {
 
 /// What may be seen of a value, and of all in it.
 fn seen(key: &str, value: &Value, vault: &Vault) -> Value {
-    if is_hidden(key, value, vault) {
+    if is_hidden(key, value) {
         return HIDDEN.into();
     }
-    // Together with its key, which may tell the vault more than it tells us.
-    let shown = vault.scrub(&format!("{:#}", json!({key: scrubbed(value, vault)})));
-    // A secret may hold what separates two texts, and nobody could read what is left without it.
-    let read: Option<Map<String, Value>> = serde_json::from_slice(shown.bytes()).ok();
-    read.and_then(|map| map.into_values().next()).unwrap_or_else(|| HIDDEN.into())
+    // Each leaf by itself, and then together: a key or a name beside it may say that it is a secret.
+    let alone = scrubbed(value, vault);
+    let layout = Layout::new(key, &alone);
+    let hidden = layout.hidden(vault);
+    Walk::new(&layout, &hidden).seen(&alone)
 }
 
 fn scrubbed(value: &Value, vault: &Vault) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
-        Value::Number(number) => match unlike(&number.to_string(), vault) {
-            Some(hidden) => Value::String(hidden),
-            None => value.clone(),
-        },
-        Value::String(text) => Value::String(vault.scrub(text).text().into_owned()),
+        Value::Number(number) => {
+            let text = number.to_string();
+            match vault.hidden_in(&text).is_empty() {
+                true => value.clone(),
+                false => vault.scrub(&text).text().into(),
+            }
+        }
+        Value::String(text) => vault.scrub(text).text().into(),
         Value::Array(items) => items.iter().map(|item| scrubbed(item, vault)).collect(),
         Value::Object(map) => {
             let entry = |(key, value): (&String, &Value)| {
-                let name = vault.scrub(key).text().into_owned();
-                (
-                    name,
-                    if is_hidden(key, value, vault) {
-                        HIDDEN.into()
-                    } else {
-                        scrubbed(value, vault)
-                    },
-                )
+                let shown = match is_hidden(key, value) {
+                    true => HIDDEN.into(),
+                    false => scrubbed(value, vault),
+                };
+                (vault.scrub(key).text().into_owned(), shown)
             };
-            map.iter().map(entry).collect()
+            map.iter().map(entry).collect::<Map<_, _>>().into()
         }
     }
 }
 
-/// Whether a key hides what is below it. A switch, and nothing at all, is no secret.
-fn is_hidden(key: &str, value: &Value, vault: &Vault) -> bool {
-    let says_secret = is_secret_key(key);
-    match value {
-        Value::Null | Value::Bool(_) => false,
-        Value::String(text) => says_secret && !text.is_empty(),
-        Value::Array(items) => says_secret && !items.is_empty(),
-        Value::Object(map) => says_secret && !map.is_empty(),
-        // The vault hides it too where it knows the key, and would put a text where no quotes are.
-        Value::Number(number) => {
-            says_secret || unlike(&format!("{}: {number}", Value::from(key)), vault).is_some()
+/// Whether a key hides what is below it. A switch, and nothing at all, is not a secret.
+fn is_hidden(key: &str, value: &Value) -> bool {
+    is_secret_key(key)
+        && match value {
+            Value::Null | Value::Bool(_) => false,
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            Value::Number(_) => true,
         }
-    }
 }
 
-/// What is seen of a text, if that is not all of it.
-fn unlike(text: &str, vault: &Vault) -> Option<String> {
-    let shown = vault.scrub(text);
-    (shown.bytes() != text.as_bytes()).then(|| shown.text().into_owned())
+/// The JSON pointer to a key below another.
+#[must_use]
+pub fn below(at: &str, key: &str) -> String {
+    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
 }

@@ -24,5 +24,6 @@ mod vault;
 pub mod verification;
 pub mod witness;
 
+pub use document::{HiddenLeaf, below};
 pub use shown::{Escapes, Shown};
 pub use vault::*;

@@ -14,6 +14,7 @@
 //! | many values at once | `net` |
 //! | what to hide in a stretch of output | `search`, `look` |
 //! | a stream of stretches | `scrubber` |
+//! | which parts of a whole text are hidden | `hidden` |
 //! | what looks like a secret, though nobody registered it | `patterns` |
 //!
 //! Not promised: a value that is printed reversed, encrypted, compressed, cut, escaped twice, or
@@ -25,6 +26,7 @@ mod aside;
 mod encode;
 mod filter;
 mod forms;
+mod hidden;
 mod keep;
 mod look;
 mod net;
@@ -46,6 +48,7 @@ use opal_core::{Data, Value};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
+pub use hidden::Hidden;
 pub use patterns::HIDDEN;
 pub use scrubber::Scrubber;
 
@@ -58,7 +61,7 @@ const PIECE: usize = 64 << 10;
 /// Whether `text` has a part that a vault with patterns hides though nobody has registered it.
 #[must_use]
 pub fn looks_secret(text: &str) -> bool {
-    Vault::with_patterns().scrub(text).bytes() != text.as_bytes()
+    !Vault::with_patterns().hidden_in(text).is_empty()
 }
 
 /// The values of a run. Values may be added while streams are scrubbed.

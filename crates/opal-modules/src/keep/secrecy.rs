@@ -1,15 +1,16 @@
 //! Which values of documents are secrets. The names that say so are in [`opal_core::class::name`].
 //! Values are hidden by the vault, whatever their key is; this is for values that nobody has
-//! registered. What it hides of them all the same, by
-//! what stands around them, is a secret too, wherever it is printed without that: see [`told`].
+//! registered. What it hides of them all the same, by what is around them, is a secret too, wherever
+//! it is printed without that: see [`guessed`].
 
 use opal_core::class::{HIDDEN_ANYWHERE_FROM, name};
-use opal_vault::Vault;
-use serde_json::{Map, Value, json};
+use opal_vault::{HiddenLeaf, Vault};
+use serde_json::Value;
 
 pub use opal_core::class::name::is_field as is_secret_key;
 pub(crate) use opal_core::class::name::is_of_several as is_count_key;
 pub use opal_vault::HIDDEN;
+pub(crate) use opal_vault::below;
 
 /// The last word of a key that says where something is or whose it is: in a file of credentials, the
 /// part that is no secret.
@@ -26,80 +27,18 @@ pub(crate) fn is_plain_key(key: &str, value: &str) -> bool {
     is_bare && (name::describes(key) || is_among(PLAIN, &last)) && !is_secret_key(key)
 }
 
-/// A text or number that a vault hides though nobody has told it about it.
-#[derive(Clone, Copy)]
-pub(crate) struct Told<'v> {
-    pub(crate) value: &'v Value,
-    /// All of it, and not a part.
-    pub(crate) is_whole: bool,
-}
-
-/// What a vault hides of a value by its key, by a name beside it (`{name: DB_PASSWORD, value: …}`) or
-/// by how it looks; with where it stands, as a JSON pointer below `at`. This is what documents of the
-/// evidence are hidden by, so that nothing is a secret there and none elsewhere.
-pub(crate) fn told<'v>(at: &str, key: &str, value: &'v Value) -> Vec<(String, Told<'v>)> {
-    let shown = Vault::with_patterns().scrub(&format!("{:#}", json!({key: texts(value)})));
-    let shown: Option<Map<String, Value>> = serde_json::from_slice(shown.bytes()).ok();
-    let mut found = Vec::new();
-    if let Some(shown) = shown.and_then(|map| map.into_values().next()) {
-        compare(at, value, &shown, &mut found);
-    }
-    found
-}
-
-/// With every number as a text, which something else may stand in place of.
-fn texts(value: &Value) -> Value {
-    match value {
-        Value::Number(number) => Value::String(number.to_string()),
-        Value::Array(items) => items.iter().map(texts).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), texts(value))).collect(),
-        Value::Null | Value::Bool(_) | Value::String(_) => value.clone(),
-    }
-}
-
-fn compare<'v>(at: &str, value: &'v Value, shown: &Value, found: &mut Vec<(String, Told<'v>)>) {
-    match (value, shown) {
-        (Value::Array(items), Value::Array(shown)) => {
-            for (index, (item, shown)) in items.iter().zip(shown).enumerate() {
-                compare(&format!("{at}/{index}"), item, shown, found);
-            }
-        }
-        (Value::Object(map), Value::Object(shown)) => {
-            for (key, value) in map {
-                let shown = shown.get(key).unwrap_or(&Value::Null);
-                compare(&below(at, key), value, shown, found);
-            }
-        }
-        (Value::String(_) | Value::Number(_), Value::String(shown)) if texts(value) != *shown => {
-            found.push((at.to_owned(), Told { value, is_whole: shown == HIDDEN }));
-        }
-        _ => {}
-    }
-}
-
-/// The pointer to a key below another.
-pub(crate) fn below(at: &str, key: &str) -> String {
-    format!("{at}/{}", key.replace('~', "~0").replace('/', "~1"))
+/// What a vault hides of a value though nobody has registered it; with where it is, as a JSON pointer
+/// below `at`.
+pub(crate) fn guessed<'v>(at: &str, key: &str, value: &'v Value) -> Vec<(String, HiddenLeaf<'v>)> {
+    Vault::with_patterns().hidden_leaves(at, key, value)
 }
 
 /// What is hidden in a text, each by itself: a tool may print the password of a URL without the rest.
 /// That is only guessed at, so what is short is left alone.
 pub(crate) fn parts(text: &str) -> Vec<String> {
-    let shown = Vault::with_patterns().scrub(text);
-    let shown = shown.text();
-    let mut pieces = shown.split(HIDDEN);
-    let first = pieces.next().and_then(|first| text.strip_prefix(first));
-    let (mut rest, mut found) = (first.unwrap_or_default(), Vec::new());
-    for piece in pieces {
-        let end = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
-        let Some(end) = end else { break };
-        let (part, after) = rest.split_at(end);
-        rest = after.strip_prefix(piece).unwrap_or_default();
-        if part.len() >= HIDDEN_ANYWHERE_FROM {
-            found.push(part.to_owned());
-        }
-    }
-    found
+    let hidden = Vault::with_patterns().hidden_in(text).into_iter();
+    let parts = hidden.map(|hidden| &text[hidden.range]);
+    parts.filter(|part| part.len() >= HIDDEN_ANYWHERE_FROM).map(str::to_owned).collect()
 }
 
 fn is_among(list: &str, word: &str) -> bool {
@@ -117,6 +56,8 @@ fn last_word(key: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -126,7 +67,7 @@ mod tests {
             "dsn": "postgres://app:in-a-url-1@db/x", "deploy_key": 77_777, "name": "plain", "port": 5432,
         });
         let found: Vec<_> =
-            told("/o", "o", &value).into_iter().map(|(at, one)| (at, one.is_whole)).collect();
+            guessed("/o", "o", &value).into_iter().map(|(at, one)| (at, one.is_whole)).collect();
         let expected = [("/o/deploy_key", true), ("/o/dsn", false), ("/o/env/0/value", true)];
         assert_eq!(found, expected.map(|(at, is_whole)| (at.to_owned(), is_whole)));
     }

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::Data;
 use opal_core::class::{HIDDEN_ALONE_FROM as SHORTEST, HIDDEN_ANYWHERE_FROM};
-use opal_vault::looks_secret;
+use opal_vault::{HiddenLeaf, looks_secret};
 use serde_json::{Map, Value};
 
 use crate::inputs::{Given, Schema};
 pub(super) use crate::keep::below;
-use crate::keep::{self, Told, is_count_key, is_plain_key, is_secret_key};
+use crate::keep::{self, is_count_key, is_plain_key, is_secret_key};
 
 /// Whether a secret cannot be hidden.
 pub(super) fn is_short(secret: &Data) -> bool {
@@ -49,18 +49,18 @@ fn search(inputs: &Map<String, Value>, schema: Option<&Schema>) -> Search {
     for (key, value) in inputs {
         let at = below("", key);
         search.walk(&at, value, Says::Nobody.of(key, value));
-        let told =
-            told(&at, key, value).map(|(at, secret)| (at, Found { secret, says: Says::Key }));
-        search.found.extend(told);
+        let guessed =
+            guessed(&at, key, value).map(|(at, secret)| (at, Found { secret, says: Says::Key }));
+        search.found.extend(guessed);
     }
     search
 }
 
 /// What is hidden in evidence, whatever is said of it here. That is only guessed at, so what is short is
 /// left alone.
-fn told(at: &str, key: &str, value: &Value) -> impl Iterator<Item = (String, Data)> {
-    let found = keep::told(at, key, value).into_iter();
-    found.filter_map(|(at, Told { value, .. })| {
+fn guessed(at: &str, key: &str, value: &Value) -> impl Iterator<Item = (String, Data)> {
+    let found = keep::guessed(at, key, value).into_iter();
+    found.filter_map(|(at, HiddenLeaf { value, .. })| {
         let secret = match value {
             Value::String(text) => Data::text(text.clone()),
             Value::Number(number) => super::lower::number(number),

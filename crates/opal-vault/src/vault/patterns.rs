@@ -30,6 +30,8 @@ mod programs;
 mod scan;
 mod values;
 
+use std::ops::Range;
+
 use zeroize::Zeroizing;
 
 use line::{Line, Region, State};
@@ -53,27 +55,39 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
+    /// What is hidden in a whole text, in order.
+    pub(super) fn hidden_in(text: &[u8]) -> Vec<Range<usize>> {
+        let (mut patterns, mut parts) = (Self::default(), Parts::default());
+        patterns.push_to(text, &mut parts);
+        patterns.finish_to(&mut parts);
+        parts.found
+    }
+
     /// What can be shown now.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len());
+        self.push_to(bytes, &mut out);
+        out
+    }
+
+    fn push_to(&mut self, mut bytes: &[u8], out: &mut impl Sink) {
         while !bytes.is_empty() {
             let room = bytes.len().min(MOST - self.held.len());
             let end = memchr::memchr2(b'\n', b'\r', &bytes[..room]).map(|end| end + 1);
             let (now, later) = bytes.split_at(end.unwrap_or(room));
             bytes = later;
             if self.held.is_empty() && end.is_some() {
-                self.line(now, &mut out);
+                self.line(now, out);
                 continue;
             }
             self.held.extend_from_slice(now);
             if end.is_some() {
                 let line = std::mem::take(&mut self.held);
-                self.line(&line, &mut out);
+                self.line(&line, out);
             } else if self.held.len() == MOST {
-                self.part(&mut out);
+                self.part(out);
             }
         }
-        out
     }
 
     /// The stream rests: shows what is held up to where a secret may be.
@@ -90,10 +104,14 @@ impl Patterns {
     /// The end of the stream.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        let decision = self.held_line(true).decide(&self.state);
-        self.render(&self.held, &decision.regions, self.held.len(), &mut out);
-        *self = Self::default();
+        self.finish_to(&mut out);
         out
+    }
+
+    fn finish_to(&mut self, out: &mut impl Sink) {
+        let decision = self.held_line(true).decide(&self.state);
+        self.render(&self.held, &decision.regions, self.held.len(), out);
+        *self = Self::default();
     }
 
     /// How many bytes are held back.
@@ -106,7 +124,7 @@ impl Patterns {
     }
 
     /// A line with its end.
-    fn line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    fn line(&mut self, line: &[u8], out: &mut impl Sink) {
         let bytes = &line[..line.len() - 1];
         let decision = Line { bytes, is_start: !self.is_rest, is_whole: true }.decide(&self.state);
         self.render(line, &decision.regions, line.len(), out);
@@ -114,7 +132,7 @@ impl Patterns {
     }
 
     /// As much of a very long line as can be decided.
-    fn part(&mut self, out: &mut Vec<u8>) {
+    fn part(&mut self, out: &mut impl Sink) {
         let decision = self.held_line(false).decide(&self.state);
         // Else it would be looked at again and again.
         let is_enough = decision.settled >= MOST / 2;
@@ -127,20 +145,62 @@ impl Patterns {
     }
 
     /// What is shown of `line` up to `to`, beyond what already was.
-    fn render(&self, line: &[u8], regions: &[Region], to: usize, out: &mut Vec<u8>) {
+    fn render(&self, line: &[u8], regions: &[Region], to: usize, out: &mut impl Sink) {
         let mut at = self.shown;
         let mut hidden = None;
         for region in regions.iter().filter(|region| region.start < to) {
             if region.end > at {
-                out.extend_from_slice(line.get(at..region.start).unwrap_or_default());
+                out.show(line.get(at..region.start).unwrap_or_default());
                 let touches = hidden.is_some_and(|hidden| region.start <= hidden);
-                if region.is_new && !touches {
-                    out.extend_from_slice(HIDDEN.as_bytes());
-                }
+                let length = region.end.min(to).saturating_sub(at.max(region.start));
+                out.hide(length, region.is_new && !touches);
                 at = region.end;
             }
             hidden = hidden.max(Some(region.end));
         }
-        out.extend_from_slice(line.get(at..to).unwrap_or_default());
+        out.show(line.get(at..to).unwrap_or_default());
+    }
+}
+
+/// What takes what is shown and what is hidden, in order.
+trait Sink {
+    fn show(&mut self, bytes: &[u8]);
+
+    /// So many bytes, which are one with those hidden before unless they are new.
+    fn hide(&mut self, length: usize, is_new: bool);
+}
+
+impl Sink for Vec<u8> {
+    fn show(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    fn hide(&mut self, _: usize, is_new: bool) {
+        if is_new {
+            self.extend_from_slice(HIDDEN.as_bytes());
+        }
+    }
+}
+
+/// Only what is hidden.
+#[derive(Default)]
+struct Parts {
+    at: usize,
+    found: Vec<Range<usize>>,
+}
+
+impl Sink for Parts {
+    fn show(&mut self, bytes: &[u8]) {
+        self.at += bytes.len();
+    }
+
+    fn hide(&mut self, length: usize, is_new: bool) {
+        let end = self.at + length;
+        match self.found.last_mut().filter(|last| !is_new && last.end == self.at) {
+            Some(last) => last.end = end,
+            None if length > 0 => self.found.push(self.at..end),
+            None => {}
+        }
+        self.at = end;
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::Shown;
 use zeroize::Zeroizing;
 
-use super::Vault;
 use super::aside::{self, Aside};
 use super::patterns::Patterns;
 use super::search::{Findings, Layer, Region, Stretch, Trail, search};
 use super::sequence::Open;
+use super::{Hidden, Vault};
 
 /// One stream of bytes on its way to be seen.
 ///
@@ -110,6 +110,13 @@ impl<'v> Scrubber<'v> {
             return Cow::Borrowed(now);
         }
         Cow::Owned(self.settle(bytes, findings))
+    }
+
+    /// What values there are in a whole text.
+    pub(super) fn hidden_values(mut self, text: &[u8]) -> Vec<Hidden> {
+        self.refresh();
+        let merged = self.merged(self.find(text, true).regions).into_iter();
+        merged.map(|it| Hidden { range: it.start..it.end, label: it.label }).collect()
     }
 
     /// The sequence that is waited for, if all of `bytes` belong to it and more does.

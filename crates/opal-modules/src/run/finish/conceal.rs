@@ -1,11 +1,11 @@
 //! Hides what is secret in outputs.
 
 use opal_core::Data;
-use opal_vault::Vault;
+use opal_vault::{HiddenLeaf, Vault};
 use serde_json::Value;
 
 use super::is_secret;
-use crate::keep::{HIDDEN, Told, is_secret_key, parts, told};
+use crate::keep::{HIDDEN, guessed, is_secret_key, parts};
 use crate::run::driver::Outputs;
 use crate::run::lower::number;
 use crate::run::secrets::in_documents_of;
@@ -14,7 +14,7 @@ use crate::run::secrets::in_documents_of;
 pub(super) fn conceal_outputs(outputs: &Outputs, vault: &Vault) {
     for (name, value) in &outputs.values {
         conceal(value, is_secret(outputs, name), vault);
-        conceal_told(name, value, vault);
+        conceal_guessed(name, value, vault);
     }
 }
 
@@ -33,9 +33,9 @@ fn conceal(value: &Value, is_secret: bool, vault: &Vault) {
     }
 }
 
-/// The same for what evidence hides by what stands around it: it may be printed without that.
-fn conceal_told(name: &str, value: &Value, vault: &Vault) {
-    for (_, Told { value, is_whole }) in told("", name, value) {
+/// The same for what evidence hides by what is around it: it may be printed without that.
+fn conceal_guessed(name: &str, value: &Value, vault: &Vault) {
+    for (_, HiddenLeaf { value, is_whole }) in guessed("", name, value) {
         let whole = is_whole.then(|| data(value));
         let parts = parts(value.as_str().unwrap_or_default()).into_iter().map(Data::text);
         whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN));
