@@ -7,6 +7,7 @@
 //! Nothing here is serialized as it is. The bytes of a contract come from the `contract` module's
 //! own types, and views from [`crate::view`].
 
+mod chain;
 mod node;
 mod redirect;
 
@@ -21,6 +22,7 @@ use crate::registry::Registry;
 use crate::text::Span;
 use crate::value::Value;
 
+pub use chain::ChainOperator;
 pub use node::Node;
 pub use redirect::{Redirect, RedirectKind, RedirectOperator, RedirectStream, RedirectTarget};
 

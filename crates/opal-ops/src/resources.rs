@@ -12,7 +12,6 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Plan, Step};
 use opal_core::resolver::Trouble;
 use opal_core::resource;
-use opal_vault::verification::Verification;
 use opal_core::selection::Selection;
 use opal_exec::execute;
 use opal_exec::verify::{self, Direction, Progress, Report, Survey, USUAL_JOBS};
@@ -20,6 +19,7 @@ use opal_plan::plan::Resolved;
 use opal_session::Session;
 use opal_session::stop::Stop;
 use opal_vault::Vault;
+use opal_vault::verification::Verification;
 
 /// Where the steps of a plan would run.
 pub struct Place<'p> {

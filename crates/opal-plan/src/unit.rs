@@ -18,7 +18,7 @@ pub use builtin::Builtin;
 pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub(crate) use names::FunctionNames;
-pub use step::{Call, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work};
+pub use step::{Call, Operand, Piece, Redirect, ShellText, Step, Target, Work};
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

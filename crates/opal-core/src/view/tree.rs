@@ -1,10 +1,10 @@
 //! The tree: one step a line, what it stands on below, and the hash at the end.
 
 use super::ink::{Ink, Style};
-use super::words::{Words, operators, reference};
+use super::words::{Words, reference};
 use super::{Facts, PlanFormatter, PlanView, named_digest, time_text};
 use crate::contract::Seed;
-use crate::plan::{Plan, PlanValue, Step};
+use crate::plan::{ChainOperator, Plan, PlanValue, Step};
 use crate::resource::Status;
 
 /// UTF-8 text with box characters. What runs is never cut: what is hidden cannot be reviewed. Why it
@@ -49,7 +49,7 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     /// Steps behind the bars of what they stand in. `operators` stand in front of all but the
     /// first.
-    fn block(&mut self, steps: &[Step], operators: &[&str]) {
+    fn block(&mut self, steps: &[Step], operators: &[ChainOperator]) {
         let outer = self.ink.bars.len();
         for (index, step) in steps.iter().enumerate() {
             let is_last = index + 1 == steps.len();
@@ -57,7 +57,7 @@ impl Drawing<'_> {
             self.ink.drawn(&(bars + if is_last { "└─ " } else { "├─ " }));
             self.ink.bars.push_str(if is_last { "   " } else { "│  " });
             if let Some(operator) = index.checked_sub(1).and_then(|before| operators.get(before)) {
-                self.ink.styled(Style::Bold, operator);
+                self.ink.styled(Style::Bold, operator.text());
                 self.ink.write(" ");
             }
             self.step(step);
@@ -77,7 +77,7 @@ impl Drawing<'_> {
         }
         self.ink.end_line();
         self.ink.bars.truncate(inner);
-        self.block(&step.block, &operators(step));
+        self.block(&step.block, &step.operators());
     }
 
     fn plain(&mut self, text: &str) {

@@ -4,7 +4,7 @@ mod constructs;
 mod key;
 mod long;
 
-pub(super) use constructs::{is_undecided, operators};
+pub(super) use constructs::is_undecided;
 pub(super) use key::reference;
 
 use std::borrow::Cow;

@@ -7,8 +7,8 @@ use opal_core::contract::{Contract, Frame, Provenance, Seen, plan_hash};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::Placeholder;
 use opal_core::plan::{
-    Arg, Binding, Handle, Node, Part, Piece, Plan, Redirect, RedirectKind, RedirectOperator,
-    RedirectTarget, Step,
+    Arg, Binding, ChainOperator, Handle, Node, Part, Piece, Plan, Redirect, RedirectKind,
+    RedirectOperator, RedirectTarget, Step,
 };
 use opal_core::resource::Status;
 use opal_core::{Duration, Value};
@@ -289,6 +289,26 @@ fn steps() -> impl Strategy<Value = Step> {
             step
         })
     })
+    .prop_map(chained)
+}
+
+/// With the operators that a chain of so many operands has.
+fn chained(mut step: Step) -> Step {
+    step.block = step.block.into_iter().map(chained).collect();
+    for redirect in &mut step.redirects {
+        if let RedirectTarget::Step(target) = &mut redirect.target {
+            **target = chained((**target).clone());
+        }
+    }
+    match (&step.node, step.block.len()) {
+        (Node::Chain, 0) => step.node = Node::Try,
+        (Node::Chain, operands) => {
+            let operators = ChainOperator::ALL.into_iter().cycle().take(operands - 1);
+            step.args = vec![("operators".into(), ChainOperator::arg(operators))];
+        }
+        _ => {}
+    }
+    step
 }
 
 /// A reason for every step on the first level that can have one, and a path of its own.

@@ -238,6 +238,35 @@ fn every_other_spelling_of_a_step_is_refused() {
 }
 
 #[test]
+fn a_construct_or_operator_that_does_not_exist_is_refused() {
+    let named = |name: &str| Raw::with_step(&format!(r#"{{"decorator":"{name}","path":"p"}}"#));
+    for name in ["unless", "", "If", "shell"] {
+        refused(&named(name), "a step with an unknown construct");
+    }
+    let redirected = |operator: &str| {
+        Raw::with_step(&format!(
+            r#"{{"decorator":"@log","path":"p","redirects":[{{"operator":"{operator}","shell":["x"]}}]}}"#
+        ))
+    };
+    for operator in [">!", "=>", "01>"] {
+        refused(&redirected(operator), "a redirection with an unknown operator");
+    }
+    let chain = |operators: &str| {
+        Raw::with_step(&format!(
+            r#"{{"args":{{"operators":{operators}}},"block":[{STEP},{STEP}],"decorator":"chain","path":"p"}}"#
+        ))
+    };
+    for operator in ["&&", "||", "|", ";"] {
+        decode(&chain(&format!(r#"["{operator}"]"#)).bytes()).unwrap();
+    }
+    for operators in [r#"["&"]"#, r#"[""]"#, "[]", r#"[";",";"]"#, "[1]", r#"";""#, "null"] {
+        refused(&chain(operators), "a chain with unknown operators");
+    }
+    let bare = format!(r#"{{"block":[{STEP},{STEP}],"decorator":"chain","path":"p"}}"#);
+    refused(&Raw::with_step(&bare), "a chain with unknown operators");
+}
+
+#[test]
 fn one_value_with_two_schemas_is_refused() {
     let schema = "ab".repeat(32);
     let json = format!(

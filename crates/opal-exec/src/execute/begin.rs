@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use opal_core::Data;
-use opal_core::plan::{Key, Node, Plan, Step};
+use opal_core::plan::{ChainOperator, Key, Node, Plan, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::unready::Unready;
 
-use super::chain::operators;
 use super::from::{Before, From, moves};
 use super::handles::handles;
 use super::prepare::{unready, walk, whole};
@@ -71,7 +70,7 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
     let parent = before.parent;
     if let Some(chain) = parent.filter(|parent| parent.node == Node::Chain) {
         let at = chain.block.iter().position(|operand| operand.path == step.path);
-        let is_piped = at.is_some_and(|at| operators(chain).get(at) == Some(&"|"));
+        let is_piped = at.is_some_and(|at| chain.operators().get(at) == Some(&ChainOperator::Pipe));
         let next = at.and_then(|at| chain.block.get(at + 1));
         if is_piped && next.is_some_and(|next| from.is_inside(next)) {
             let message = "the run cannot begin behind a pipe: what it reads would be missing";

@@ -6,9 +6,8 @@
 
 use std::sync::mpsc::channel;
 
-use opal_core::Value;
 use opal_core::action::Halt;
-use opal_core::plan::{Arg, Step};
+use opal_core::plan::{ChainOperator, Step};
 use opal_vault::event::Kind;
 
 use super::here::{Here, In, Out};
@@ -24,9 +23,9 @@ impl<'p> Walk<'p> {
         for (operator, operands) in pipelines(step) {
             let runs = match operator {
                 _ if !counts => true,
-                "&&" => result.is_ok(),
-                "||" => result.is_err(),
-                _ => true,
+                ChainOperator::And => result.is_ok(),
+                ChainOperator::Or => result.is_err(),
+                ChainOperator::Pipe | ChainOperator::Then => true,
             };
             if !runs {
                 continue;
@@ -93,8 +92,8 @@ fn worse(before: Result<(), Halt>, after: Result<(), Halt>) -> Result<(), Halt> 
 }
 
 /// The operands between operators other than `|`, each with the operator before it.
-fn pipelines(step: &Step) -> impl Iterator<Item = (&str, &[Step])> {
-    let operators = operators(step);
+fn pipelines(step: &Step) -> impl Iterator<Item = (ChainOperator, &[Step])> {
+    let operators = step.operators();
     let mut at = 0;
     std::iter::from_fn(move || {
         if at >= step.block.len() {
@@ -103,24 +102,9 @@ fn pipelines(step: &Step) -> impl Iterator<Item = (&str, &[Step])> {
         let start = at;
         let before = start.checked_sub(1).and_then(|index| operators.get(index));
         at += 1;
-        while at < step.block.len() && operators.get(at - 1) == Some(&"|") {
+        while at < step.block.len() && operators.get(at - 1) == Some(&ChainOperator::Pipe) {
             at += 1;
         }
-        Some((before.copied().unwrap_or(";"), &step.block[start..at]))
+        Some((before.copied().unwrap_or(ChainOperator::Then), &step.block[start..at]))
     })
-}
-
-pub(super) fn operators(step: &Step) -> Vec<&str> {
-    match step.arg("operators") {
-        Some(Arg::Const(Value::Array(items))) => {
-            fn text(item: &Value) -> &str {
-                match item {
-                    Value::String(text) => text.as_ref(),
-                    _ => "",
-                }
-            }
-            items.iter().map(text).collect()
-        }
-        _ => Vec::new(),
-    }
 }

@@ -1,8 +1,6 @@
 //! What a run is taken up with, when it did not come to its end.
 
-use opal_core::plan::{Plan, Step};
-
-use super::chain::operators;
+use opal_core::plan::{ChainOperator, Plan, Step};
 
 /// Where a run can be taken up that ended at `path`: there, or at the outermost thing around it
 /// that is right only as a whole. None where the plan has no such step.
@@ -26,8 +24,8 @@ fn whole<'p>(step: &'p Step, path: &str) -> Option<&'p Step> {
     if step.node.is_decorator("parallel") || !step.redirects.is_empty() {
         return Some(step);
     }
-    let operators = operators(step);
-    let is_piped = |at: usize| operators.get(at) == Some(&"|");
+    let operators = step.operators();
+    let is_piped = |at: usize| operators.get(at) == Some(&ChainOperator::Pipe);
     let before = (0..at).rev().take_while(|&at| is_piped(at)).count();
     Some(if before > 0 || is_piped(at) { &step.block[at - before] } else { found })
 }

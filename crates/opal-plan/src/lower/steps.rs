@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 
 use opal_core::Span;
-use opal_core::plan::RedirectOperator;
+use opal_core::plan::{ChainOperator, RedirectOperator};
 use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::context::Context;
 
 use super::{Child, Lower};
-use crate::unit::{
-    Access, Call, Name, Operand, Operator, Piece, Redirect, ShellText, Step, Target, Work,
-};
+use crate::unit::{Access, Call, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work};
 
 impl Lower<'_> {
     /// The step whose node of `kind` has just begun.
@@ -23,17 +21,14 @@ impl Lower<'_> {
     }
 
     fn chain(&mut self) -> Option<Step> {
-        let mut operands: Vec<(Operator, Operand)> = Vec::new();
-        let mut operator = Operator::Then;
+        let mut operands: Vec<(ChainOperator, Operand)> = Vec::new();
+        let mut operator = ChainOperator::Then;
         while let Some(child) = self.child() {
             match child {
                 Child::Token { kind: ShellOp, span, .. } => {
-                    operator = match self.slice(span) {
-                        "&&" => Operator::And,
-                        "||" => Operator::Or,
-                        "|" => Operator::Pipe,
-                        _ => Operator::Then,
-                    };
+                    // A line end is an operator too.
+                    operator =
+                        ChainOperator::parse(self.slice(span)).unwrap_or(ChainOperator::Then);
                 }
                 Child::Token { .. } => {}
                 Child::Node { kind: SyntaxKind::Redirect, .. } => {
@@ -194,7 +189,7 @@ impl Lower<'_> {
 }
 
 /// Puts the body of a heredoc behind the operand that announced it at `delimiter`.
-fn append_heredoc(operands: &mut [(Operator, Operand)], delimiter: u32, body: Vec<Piece>) {
+fn append_heredoc(operands: &mut [(ChainOperator, Operand)], delimiter: u32, body: Vec<Piece>) {
     let announces = |text: &ShellText| (text.span.start..text.span.end).contains(&delimiter);
     for (_, operand) in operands {
         let redirected =

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use opal_core::Span;
 use opal_core::context::Context;
 use opal_core::decorator::{Descriptor, Param as DecoratorParam};
-use opal_core::plan::RedirectOperator;
+use opal_core::plan::{ChainOperator, RedirectOperator};
 
 use super::datum::Datum;
-use crate::unit::{BinaryOp, Builtin, Operator, UnaryOp};
+use crate::unit::{BinaryOp, Builtin, UnaryOp};
 
 /// What the target reaches, and no more.
 #[derive(Debug, Default)]
@@ -173,7 +173,7 @@ pub(crate) enum Piece {
 pub(crate) struct Step {
     pub(crate) operands: Vec<Operand>,
     /// One fewer than operands.
-    pub(crate) operators: Vec<Operator>,
+    pub(crate) operators: Vec<ChainOperator>,
 }
 
 #[derive(Debug)]

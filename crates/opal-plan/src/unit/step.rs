@@ -1,7 +1,7 @@
 //! Steps: what runs.
 
 use opal_core::Span;
-use opal_core::plan::RedirectOperator;
+use opal_core::plan::{ChainOperator, RedirectOperator};
 use opal_syntax::context::Context;
 
 use super::{Argument, Block, Name, Reference};
@@ -10,15 +10,7 @@ use super::{Argument, Block, Name, Reference};
 #[derive(Debug)]
 pub struct Step {
     pub first: Operand,
-    pub rest: Vec<(Operator, Operand)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    And,
-    Or,
-    Pipe,
-    Then,
+    pub rest: Vec<(ChainOperator, Operand)>,
 }
 
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! What the planner will be given: nothing of the source is lost on the way.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+use opal_core::plan::ChainOperator;
 use opal_plan::Words;
 use opal_plan::lower;
-use opal_plan::unit::{Operator, Piece, ShellText, StatementKind, Step, Target, Unit, Work};
+use opal_plan::unit::{Piece, ShellText, StatementKind, Step, Target, Unit, Work};
 
 fn unit(text: &str) -> Unit {
     let registry = opal_decorators::registry();
@@ -64,7 +65,7 @@ fn a_chain_has_its_operands_operators_and_redirections_in_order() {
     let last = &step.rest[3].1.redirects[0];
     assert_eq!(last.operator.to_string(), ">>");
     assert!(matches!(&last.target, Target::Decorator(call) if call.path.text == "file.write"));
-    assert_eq!(step.rest[0].0, Operator::Pipe);
+    assert_eq!(step.rest[0].0, ChainOperator::Pipe);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use opal_core::decorator::Descriptor;
 use opal_core::plan::{Plan, RedirectTarget, Step};
 
 use super::OwnKeys;
+use super::own::Drawn;
 use crate::keys::{Envelope, KeyError, Recipient, SealError, SigningKey};
 
 /// What a contract gets besides its plan.
@@ -38,7 +39,7 @@ pub fn make(plan: Plan, keys: &mut OwnKeys<'_>, making: Making<'_>) -> Result<Ve
     let placeholder_key = keys.own_placeholder_key().map_err(Unmade::Key)?;
     let mut provenance = making.provenance;
     provenance.placeholder_key_id = placeholder_key.id();
-    provenance.plugins = plugins(&plan, making.registry);
+    provenance.plugins = plugins(&plan, &keys.drawn, making.registry);
     provenance.signer = making.signer.map(|key| *key.public().as_bytes());
     provenance.seed = Some(Seed {
         alg: "chacha20-drbg".into(),
@@ -64,8 +65,8 @@ pub fn make(plan: Plan, keys: &mut OwnKeys<'_>, making: Making<'_>) -> Result<Ve
     encode(&contract, &encoding).map_err(Unmade::Format)
 }
 
-/// The plugins whose decorators the plan uses, by name.
-fn plugins(plan: &Plan, registry: &Registry) -> Vec<PluginRecord> {
+/// The plugins whose decorators the plan uses or has drawn values from, by name.
+fn plugins(plan: &Plan, drawn: &Drawn, registry: &Registry) -> Vec<PluginRecord> {
     let mut found = BTreeMap::new();
     let mut note = |descriptor: Option<&'static Descriptor>| {
         if let Some((descriptor, plugin)) = descriptor.and_then(|d| Some((d, d.plugin?))) {
@@ -81,9 +82,7 @@ fn plugins(plan: &Plan, registry: &Registry) -> Vec<PluginRecord> {
     };
     let named = |path: &str| registry.get(path.trim_start_matches('@'));
     plan.reads.iter().for_each(|read| note(named(&read.decorator)));
-    // What is drawn is not read: only the keys of what came of it tell of it.
-    let roots = plan.values.values().flat_map(|value| &value.roots);
-    roots.for_each(|root| note(decorator_of(root, registry)));
+    drawn.values().for_each(|descriptor| note(Some(descriptor)));
     let mut open: Vec<&Step> = plan.steps.iter().collect();
     while let Some(step) = open.pop() {
         note(step.node.path().and_then(named));
@@ -96,26 +95,11 @@ fn plugins(plan: &Plan, registry: &Registry) -> Vec<PluginRecord> {
     found.into_values().collect()
 }
 
-/// The decorator that a key of one value begins with: `store.draw(length=8)`, `env.HOME`.
-fn decorator_of(key: &str, registry: &Registry) -> Option<&'static Descriptor> {
-    let end = key.find(|c: char| !(c.is_alphanumeric() || "._".contains(c))).unwrap_or(key.len());
-    let mut path = &key[..end];
-    loop {
-        match registry.get(path) {
-            Some(found) => return Some(found),
-            None => path = path.rsplit_once('.')?.0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use opal_core::decorator::Plugin;
     use opal_core::hash::{Algorithm, Digest};
-    use opal_core::placeholder::Placeholder;
-    use opal_core::plan::{Mode, Node, PlanValue, Redirect, RedirectOperator, Target};
+    use opal_core::plan::{Mode, Node, Redirect, RedirectOperator, Target};
     use opal_core::text::Span;
 
     use super::*;
@@ -157,24 +141,19 @@ mod tests {
             .redirects
             .push(Redirect { operator: RedirectOperator::parse(">").unwrap(), target });
         let (algorithm, digest) = (Algorithm::Sha256, Digest([0; 32]));
-        let drawn = PlanValue {
-            placeholder: Placeholder { length: 8, algorithm, digest },
-            public: None,
-            roots: BTreeSet::from(["env.HOME".into(), "store.draw.name(length=8)".into()]),
-            holders: BTreeSet::new(),
-            schema: None,
-        };
+        let drawn = Drawn::from([(DRAW.path, &DRAW)]);
         let plan = Plan {
             target: Target { name: "deploy".into(), arguments: BTreeMap::new() },
             mode: Mode::Resolved,
             algorithm,
             source_hash: digest,
             steps: vec![command],
-            values: BTreeMap::from([("\"v\" + store.draw.name(length=8)".into(), drawn)]),
+            values: BTreeMap::new(),
             deferred: Vec::new(),
             reads: Vec::new(),
         };
-        let schemas: Vec<_> = plugins(&plan, &registry).into_iter().map(|it| it.schema).collect();
+        let found = plugins(&plan, &drawn, &registry).into_iter();
+        let schemas: Vec<_> = found.map(|it| it.schema).collect();
         assert_eq!(schemas, [Some(schema_hash(&DRAW)), Some(schema_hash(&PUT))]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::decorator::Descriptor;
 use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::Stream;
 use zeroize::Zeroizing;
@@ -22,8 +23,13 @@ pub struct OwnKeys<'k> {
     pub(super) secret: ContractSecret,
     /// Keys of lasting values that were drawn: a contract takes them along.
     pub(super) regen: BTreeMap<String, Zeroizing<[u8; 32]>>,
+    /// The decorators that values were drawn from.
+    pub(super) drawn: Drawn,
     drew: bool,
 }
+
+/// Decorators by their paths.
+pub(super) type Drawn = BTreeMap<&'static str, &'static Descriptor>;
 
 impl<'k> OwnKeys<'k> {
     #[must_use]
@@ -34,6 +40,7 @@ impl<'k> OwnKeys<'k> {
             target: target.to_owned(),
             secret: ContractSecret::fresh(),
             regen: BTreeMap::new(),
+            drawn: Drawn::new(),
             drew: false,
         }
     }
@@ -72,6 +79,7 @@ impl Keys for OwnKeys<'_> {
     }
 
     fn draw(&mut self, draw: &Draw<'_>) -> Result<Box<dyn Stream>, KeyError> {
+        self.drawn.insert(draw.decorator.path, draw.decorator);
         let (Some(name), Some(regen_key)) = (lasting_name(draw), regen_key(draw.inputs)) else {
             self.drew = true;
             return Ok(Box::new(Drbg::of_site(&self.secret.seed(), &site(draw))));

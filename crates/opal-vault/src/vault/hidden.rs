@@ -63,7 +63,7 @@ fn segments(text: &str, hidden: Vec<Hidden>) -> Vec<Segment> {
     let (mut shown, mut at) = (0, 0);
     let mut push = |text: Range<usize>, label: Option<Arc<str>>| {
         let length = label.as_ref().map_or(text.len(), |label| label.len());
-        if length > 0 {
+        if !text.is_empty() {
             segments.push(Segment { shown: shown..shown + length, text, label });
             shown += length;
         }

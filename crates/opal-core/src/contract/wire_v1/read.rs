@@ -77,6 +77,9 @@ impl StepReader {
         if !decorated || !placed {
             return r.fault("a step has a `decorator` and a `path`");
         }
+        if step.has_unknown_operators() {
+            return r.fault("a chain with unknown operators");
+        }
         self.level -= 1;
         r.depth = depth;
         Ok(step)

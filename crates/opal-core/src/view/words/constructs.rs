@@ -138,16 +138,6 @@ pub(in crate::view) fn is_undecided(step: &Step) -> bool {
     matches!(step.arg("undecided"), Some(Arg::Const(Value::Bool(true))))
 }
 
-/// The operator in front of each operand of a chain but the first.
-pub(in crate::view) fn operators(step: &Step) -> Vec<&str> {
-    let Some(Arg::Const(Value::Array(all))) = step.arg("operators") else { return Vec::new() };
-    let texts = all.iter().map(|operator| match operator {
-        Value::String(text) => text.as_ref(),
-        _ => "",
-    });
-    if step.node == Node::Chain { texts.collect() } else { Vec::new() }
-}
-
 /// Which branch of an `if` it was.
 fn taken(step: &Step) -> String {
     match step.arg("taken") {

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use opal_core::context::{Context, Place as TextPlace};
-use opal_core::plan::{Arg, Node, Piece, Redirect, RedirectTarget, Step};
-use opal_core::{Code, Diagnostic, Span, Value};
+use opal_core::plan::{Arg, ChainOperator, Node, Piece, Redirect, RedirectTarget, Step};
+use opal_core::{Code, Diagnostic, Span};
 
 use super::{Demand, Place, Planner, Purpose, Stop};
 use crate::plan::datum::{Datum, Plain};
@@ -12,7 +12,6 @@ use crate::plan::graph::Cell;
 use crate::plan::scoped::{self, Expr, ExprKind, Operand, Target, Work};
 use crate::plan::settle::plain_arg;
 use crate::plan::text;
-use crate::unit::Operator;
 
 impl<'a> Planner<'a> {
     pub(super) fn step(
@@ -27,16 +26,8 @@ impl<'a> Planner<'a> {
             return Ok(());
         }
         let mut chain = self.node(Node::Chain, place.next("chain"), span)?;
-        let operators = step.operators.iter().map(|operator| {
-            Value::text(match operator {
-                Operator::And => "&&",
-                Operator::Or => "||",
-                Operator::Pipe => "|",
-                Operator::Then => ";",
-            })
-        });
-        let operators = Value::Array(operators.collect());
-        chain.args.push(("operators".into(), Arg::Const(operators)));
+        let operators = ChainOperator::arg(step.operators.iter().copied());
+        chain.args.push(("operators".into(), operators));
         let mut inner = Place::new(&*chain.path);
         for operand in &step.operands {
             let operand = self.operand(operand, &mut inner)?;
