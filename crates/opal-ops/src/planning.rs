@@ -86,14 +86,13 @@ impl<'s> Subject<'s> {
             Form::Module(run) => return lowered(module::lower(&run.prepared)),
             Form::Config(Err(errors)) => return Err(errors.clone()),
         };
-        let mut checked = check::check_parsed(parse, &loaded.text, registry);
+        let checked = check::check_parsed(parse, &loaded.text, registry);
         let findings = checked.findings(self.function.as_deref());
         if !findings.errors.is_empty() {
             return Err(findings.errors);
         }
         let elsewhere = findings.warnings.iter().filter(|found| found.is_error());
         let elsewhere = elsewhere.map(|found| 1 + found.more).sum();
-        checked.lower(parse, &loaded.text, self.function.as_deref());
         Ok(Examined { program: Program::Language(checked), elsewhere })
     }
 

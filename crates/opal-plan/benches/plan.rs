@@ -39,8 +39,7 @@ impl Keys for FixedKeys {
 fn planned(source: &str, world: &MemoryWorld) -> Resolved {
     let registry = opal_decorators::registry();
     let parse = opal_syntax::parse(source, &Words(&registry));
-    let mut checked = check::check_parsed(&parse, source, &registry);
-    checked.lower(&parse, source, Some("main"));
+    let checked = check::check_parsed(&parse, source, &registry);
     assert!(!checked.diagnostics.iter().any(opal_core::Diagnostic::is_error));
     let request = Request {
         unit: checked.unit(),

@@ -11,7 +11,7 @@
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
-//! | long files, two parts at a time; files with a million mistakes | `parts`, `found` |
+//! | files with a million mistakes | `found` |
 //! | what concerns one target, and what does not | `reach` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits`, `foreign` |
 //!
@@ -31,7 +31,6 @@ mod lets;
 mod lowered;
 mod names;
 mod operators;
-mod parts;
 mod reach;
 mod references;
 mod text;
@@ -96,7 +95,7 @@ pub fn check_parsed(parse: &Parse, text: &str, registry: &Registry) -> Checked {
 }
 
 fn run(parse: &Parse, text: &str, registry: &Registry, collects: bool) -> Checked {
-    let unit = lower::outline(parse, text);
+    let unit = lower::unit(parse, text);
     let names = FunctionNames::new(&unit.functions);
     let mut checker = Checker::new(text, registry, parse, &unit, &names);
     checker.collects = collects;
@@ -185,7 +184,7 @@ impl<'a> Checker<'a> {
             parse,
             unit,
             out: found::Found::default(),
-            functions: functions::Functions::new(unit, names),
+            functions: functions::Functions::new(names),
             names: names::Names::default(),
             lets: lets::Lets::default(),
             function: None,
@@ -201,7 +200,7 @@ impl<'a> Checker<'a> {
     fn run(mut self) -> (found::Found, Vec<CommandText>, reach::Reach) {
         self.declare_functions();
         self.walk_script();
-        self.walk_functions();
+        (0..self.unit.functions.len()).for_each(|index| self.walk_function(index));
         self.check_globals();
         self.check_cycles();
         self.check_run_time_parameters();

@@ -13,7 +13,7 @@ use opal_core::{Diagnostic, Registry, Span};
 use opal_syntax::cursor::{Cursor, Item};
 use opal_syntax::{Parse, SyntaxKind};
 
-use crate::unit::{Block, Function, Name, ShellText, Unit};
+use crate::unit::{Function, Name, ShellText, Unit};
 use crate::words::Words;
 
 pub use literals::{Literal, string_literal};
@@ -24,36 +24,19 @@ pub fn outline(parse: &Parse, text: &str) -> Unit {
     Lower::new(parse, text).file()
 }
 
+/// Everything.
+#[must_use]
+pub fn unit(parse: &Parse, text: &str) -> Unit {
+    let mut lower = Lower::new(parse, text);
+    lower.has_bodies = true;
+    lower.file()
+}
+
 /// One function without its body: the first that is called so. A file of ten thousand functions
 /// costs little more than its parse.
 #[must_use]
 pub fn find(parse: &Parse, text: &str, wanted: &dyn Fn(&str) -> bool) -> Option<Function> {
     Lower::new(parse, text).find(wanted)
-}
-
-/// Everything.
-#[must_use]
-pub fn unit(parse: &Parse, text: &str) -> Unit {
-    let mut unit = outline(parse, text);
-    for function in &mut unit.functions {
-        function.body = body(parse, text, function);
-    }
-    unit
-}
-
-/// The body of one function of an outline.
-#[must_use]
-pub fn body(parse: &Parse, text: &str, function: &Function) -> Block {
-    let Some(mark) = function.mark else { return Block::default() };
-    let mut lower = Lower::new(parse, text);
-    lower.cursor.jump(mark);
-    lower.function_body()
-}
-
-/// The body of a function of an outline; none where the function has it already.
-pub(crate) fn missing_body(parse: &Parse, text: &str, function: &Function) -> Option<Block> {
-    let lowered = !function.body.statements.is_empty() || function.mark.is_none();
-    (!lowered).then(|| body(parse, text, function))
 }
 
 /// The text of a command given as a string: compiled exactly like a shell step.
@@ -85,11 +68,13 @@ pub(crate) struct Lower<'p> {
     places: Option<&'p Literal>,
     /// The end of the last token read.
     end: u32,
+    /// Whether the bodies of functions are lowered too.
+    has_bodies: bool,
 }
 
 impl<'p> Lower<'p> {
     fn new(parse: &'p Parse, text: &'p str) -> Self {
-        Self { cursor: parse.cursor(), parse, text, places: None, end: 0 }
+        Self { cursor: parse.cursor(), parse, text, places: None, end: 0, has_bodies: false }
     }
 
     fn next(&mut self) -> Option<Item> {

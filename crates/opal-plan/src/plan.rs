@@ -49,7 +49,7 @@ use opal_core::selection::Selection;
 use opal_core::{Data, Diagnostic, Registry, Showing, Span, Value};
 use opal_syntax::Parse;
 
-use crate::unit::Unit;
+use crate::unit::{Block, Unit};
 use datum::Datum;
 use graph::{Cell, Graph};
 use scope::{Entry, Source};
@@ -156,7 +156,10 @@ pub fn plan(
         Err(expand::Stop) => return Err(planner.into_errors().into()),
     };
     let resolved = settle::settle(planner, steps, keys)?;
-    let errors = resources::check(&resolved, request.unit, request.registry, probe);
+    let scoped = program.functions.iter().zip(&request.unit.functions);
+    let reached = scoped.filter_map(|(scoped, function)| scoped.as_ref().map(|_| &function.body));
+    let blocks: Vec<&Block> = std::iter::once(&request.unit.script).chain(reached).collect();
+    let errors = resources::check(&resolved, &blocks, request.registry, probe);
     if errors.is_empty() { Ok(resolved) } else { Err(errors.into()) }
 }
 

@@ -40,14 +40,12 @@ pub struct Function {
     /// The comment block directly above, without its markers.
     pub docs: String,
     pub params: Vec<Param>,
-    /// Empty in an outline: a run lowers only the bodies that its target reaches.
+    /// Empty in an outline.
     pub body: Block,
     /// Written in the label form.
     pub label: bool,
     /// From `fun` to the end of the parameters.
     pub span: Span,
-    /// Where in the events the body begins; none where there is no body, or no source text.
-    pub mark: Option<usize>,
 }
 
 #[derive(Debug)]

@@ -31,12 +31,6 @@ impl Found {
         diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
-    /// Adds what another check of the same file has found.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.places.extend(other.places);
-        self.extend(other.kept);
-    }
-
     pub(super) fn retain(&mut self, keeps: impl Fn(Code, Span) -> bool) {
         self.kept.retain(|found| keeps(found.code, found.primary.span));
         self.places.retain(|(code, span)| keeps(*code, *span));

@@ -8,7 +8,6 @@ use opal_core::{Code, Diagnostic, Span, Type, suggest};
 use super::binding::{function_error, signature};
 use super::lets::Site;
 use super::{Checker, operators};
-use crate::lower;
 use crate::unit::{
     Argument, Call, Expr, ExprKind, Function, FunctionNames, Param, StatementKind, UnaryOp, Unit,
     Work,
@@ -21,8 +20,6 @@ pub(super) struct Functions<'u> {
     pub(super) calls: Vec<(usize, usize, Span)>,
     /// Functions that the script calls.
     pub(super) script_calls: Vec<usize>,
-    /// Where each body ends.
-    pub(super) ends: Vec<u32>,
     /// The first place where a parameter shapes the plan.
     pub(super) shapes: BTreeMap<(usize, usize), (Span, Site)>,
     /// A parameter of one function handed on to a parameter of another.
@@ -32,12 +29,11 @@ pub(super) struct Functions<'u> {
 }
 
 impl<'u> Functions<'u> {
-    pub(super) fn new(unit: &Unit, by_name: &'u FunctionNames<'u>) -> Self {
+    pub(super) fn new(by_name: &'u FunctionNames<'u>) -> Self {
         Self {
             by_name,
             calls: Vec::new(),
             script_calls: Vec::new(),
-            ends: vec![0; unit.functions.len()],
             shapes: BTreeMap::new(),
             hands_on: BTreeMap::new(),
             run_time: Vec::new(),
@@ -152,9 +148,7 @@ impl Checker<'_> {
         if !function.label {
             return;
         }
-        let lowered = lower::missing_body(self.parse, self.text, function);
-        let body = lowered.as_ref().unwrap_or(&function.body);
-        let [statement] = body.statements.as_slice() else { return };
+        let [statement] = function.body.statements.as_slice() else { return };
         let StatementKind::Step(step) = &statement.kind else { return };
         let Work::Shell(text) = &step.first.work else { return };
         let Some(text) = text.literal().filter(|_| step.rest.is_empty()) else {

@@ -82,16 +82,6 @@ impl Site {
 }
 
 impl Lets {
-    pub(super) fn count(&self) -> usize {
-        self.bindings.len()
-    }
-
-    /// Adds what `other` has bound beyond the first `shared`.
-    pub(super) fn merge(&mut self, other: Self, shared: usize) {
-        self.bindings.extend(other.bindings.into_iter().skip(shared));
-        self.misread.extend(other.misread);
-    }
-
     pub(super) fn begin(&mut self, block: &Block) {
         debug_assert!(self.scopes.is_empty(), "every scope was left");
         self.conditional.clear();

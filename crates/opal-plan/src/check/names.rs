@@ -61,21 +61,6 @@ impl Names {
         }
     }
 
-    pub(super) fn count_all(&self) -> usize {
-        self.vars.len()
-    }
-
-    /// Adds what `other` notes about the first `shared` variables, and its further ones.
-    pub(super) fn merge(&mut self, other: Self, shared: usize) {
-        let mut vars = other.vars.into_iter();
-        for (own, theirs) in self.vars.iter_mut().zip(vars.by_ref().take(shared)) {
-            own.used |= theirs.used;
-            own.read_by = own.read_by.or(theirs.read_by);
-        }
-        self.vars.extend(vars);
-        self.read_early.extend(other.read_early);
-    }
-
     /// Begins the script or a function, with what it declares anywhere.
     pub(super) fn begin(&mut self, script: bool, declared: Vec<(String, Span)>) {
         debug_assert!(self.scopes.is_empty(), "every scope was left");

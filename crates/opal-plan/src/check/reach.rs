@@ -1,12 +1,10 @@
 //! Which functions a target reaches, and what that makes of what was found.
 
 use opal_core::{Code, Diagnostic, Group, Severity, Span};
-use opal_syntax::Parse;
 
 use super::Checked;
 use super::found::count_in;
 use super::functions::Functions;
-use crate::lower;
 use crate::unit::Unit;
 
 /// Which function calls which, as the checks have seen it.
@@ -16,8 +14,6 @@ pub(super) struct Reach {
     script_calls: Vec<usize>,
     /// Functions whose name an earlier one has: the earlier one first. Who reaches one reaches all.
     alike: Vec<(usize, usize)>,
-    /// Where each body ends.
-    ends: Vec<u32>,
 }
 
 impl Reach {
@@ -28,7 +24,7 @@ impl Reach {
         let alike = functions.by_name.repeated().map(|(again, first)| (first, again));
         let mut alike: Vec<(usize, usize)> = alike.collect();
         alike.sort_unstable();
-        Self { calls, script_calls: functions.script_calls, alike, ends: functions.ends }
+        Self { calls, script_calls: functions.script_calls, alike }
     }
 
     /// For each function whether `target` reaches it, or the script without one.
@@ -66,19 +62,7 @@ pub struct Findings {
 }
 
 impl Checked {
-    /// Completes the program as far as `function` reaches, or the script without one: enough to
-    /// plan it.
-    pub fn lower(&mut self, parse: &Parse, text: &str, function: Option<&str>) {
-        let reached = self.reach.reached(&self.unit, function);
-        let wanted = self.unit.functions.iter_mut().zip(reached).filter(|(_, reached)| *reached);
-        for (function, _) in wanted {
-            if let Some(body) = lower::missing_body(parse, text, function) {
-                function.body = body;
-            }
-        }
-    }
-
-    /// The program, with the bodies that [`Checked::lower`] was asked for.
+    /// The program.
     #[must_use]
     pub fn unit(&self) -> &Unit {
         &self.unit
@@ -140,9 +124,9 @@ impl Checked {
     /// The places of the functions that are not reached, in order.
     fn unreached(&self, function: Option<&str>) -> Vec<(u32, u32)> {
         let reached = self.reach.reached(&self.unit, function);
-        let functions = self.unit.functions.iter().zip(&self.reach.ends).zip(reached);
+        let functions = self.unit.functions.iter().zip(reached);
         let unreached = functions.filter(|(_, reached)| !reached);
-        unreached.map(|((f, end), _)| (f.span.start, f.span.end.max(*end))).collect()
+        unreached.map(|(f, _)| (f.span.start, f.span.end.max(f.body.span.end))).collect()
     }
 }
 

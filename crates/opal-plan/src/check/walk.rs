@@ -8,7 +8,6 @@ use opal_core::{Code, Diagnostic, Span, Type, Value};
 use super::Checker;
 use super::lets::Site;
 use super::names::VarKind;
-use crate::lower;
 use crate::unit::{
     Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind, Step,
     Work,
@@ -72,10 +71,7 @@ impl Checker<'_> {
 
     pub(super) fn walk_function(&mut self, index: usize) {
         let function = &self.unit.functions[index];
-        // Most bodies are needed only here; keeping those of a long file takes more than making them.
-        let lowered = lower::missing_body(self.parse, self.text, function);
-        let body = lowered.as_ref().unwrap_or(&function.body);
-        self.functions.ends[index] = body.span.end;
+        let body = &function.body;
         self.begin(Some(index), body);
         self.names.enter();
         let mut seen = BTreeSet::new();

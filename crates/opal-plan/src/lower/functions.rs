@@ -8,12 +8,13 @@ use super::{Child, Lower};
 use crate::unit::{Block, Expr, ExprKind, Function, Name, Param, TypeName};
 
 impl Lower<'_> {
-    /// The signature of the function whose node has just begun; its body is passed over.
+    /// The function whose node has just begun.
     pub(super) fn function(&mut self, kind: SyntaxKind) -> Option<Function> {
-        let (mut name, mut params, mut mark) = (None, Vec::new(), None);
+        let (mut name, mut params, mut body) = (None, Vec::new(), Block::default());
         let mut docs = String::new();
         let start = self.start();
         let mut keyword = kind == Fun;
+        let mut signature = None;
         loop {
             let here = self.cursor.mark();
             let Some(child) = self.child() else { break };
@@ -32,23 +33,19 @@ impl Lower<'_> {
                 Child::Node { kind: ParamList, .. } => params = self.params(),
                 Child::Node { kind: Error, .. } => self.finish(),
                 Child::Node { .. } => {
-                    mark = Some(here);
+                    signature = Some(self.since(start));
                     self.cursor.jump(here);
-                    self.cursor.skip_node();
+                    if self.has_bodies {
+                        body = self.function_body();
+                    } else {
+                        self.cursor.skip_node();
+                    }
                 }
             }
         }
         let name: Name = name?;
-        let span = self.since(start);
-        Some(Function {
-            name,
-            docs,
-            params,
-            body: Block::default(),
-            label: kind == Label,
-            span,
-            mark,
-        })
+        let span = signature.unwrap_or_else(|| self.since(start));
+        Some(Function { name, docs, params, body, label: kind == Label, span })
     }
 
     /// The signature of the first function whose name is `wanted`; the others are passed over.

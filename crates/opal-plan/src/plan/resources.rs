@@ -16,14 +16,15 @@ use opal_core::resource::{self, Described};
 use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 
 use super::Resolved;
-use crate::unit::Unit;
+use crate::unit::Block;
 use left_out::LeftOut;
 use order::Place;
 
-/// Everything that is wrong, in the order of the places.
+/// Everything that is wrong, in the order of the places. `blocks` are the script and the functions
+/// that the plan reaches.
 pub(super) fn check(
     resolved: &Resolved,
-    unit: &Unit,
+    blocks: &[&Block],
     registry: &Registry,
     probe: &dyn Probe,
 ) -> Vec<Diagnostic> {
@@ -31,7 +32,7 @@ pub(super) fn check(
     if nodes.is_empty() {
         return Vec::new();
     }
-    let mut checker = Checker { resolved, unit, probe, nodes, errors: Vec::new() };
+    let mut checker = Checker { resolved, blocks, probe, nodes, errors: Vec::new() };
     checker.names();
     checker.dependencies();
     checker.things();
@@ -50,7 +51,7 @@ struct Node<'p> {
 
 struct Checker<'p> {
     resolved: &'p Resolved,
-    unit: &'p Unit,
+    blocks: &'p [&'p Block],
     probe: &'p dyn Probe,
     nodes: Vec<Node<'p>>,
     errors: Vec<Diagnostic>,
@@ -110,7 +111,7 @@ impl<'p> Checker<'p> {
             for (at, wanted) in resource::depends_on(node.step, values).into_iter().enumerate() {
                 match ids.get(wanted) {
                     Some(&other) => edges.push((index, other)),
-                    None if LeftOut::of(self.unit).may_be(wanted) => {}
+                    None if LeftOut::of(self.blocks).may_be(wanted) => {}
                     None => {
                         let error = self.unknown(node.step, at, wanted, &ids);
                         self.errors.push(error);

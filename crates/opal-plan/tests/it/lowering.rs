@@ -101,12 +101,16 @@ fn documentation_is_the_comment_lines_directly_above() {
 }
 
 #[test]
-fn an_outline_has_no_bodies_and_a_body_can_be_had_alone() {
+fn an_outline_has_no_bodies_and_a_unit_has_all_with_the_same_signatures() {
     let text = "fun a() {\n    one\n    two\n}\nfun b() = three\n";
     let registry = opal_decorators::registry();
     let parse = opal_syntax::parse(text, &Words(&registry));
     let outline = lower::outline(&parse, text);
     assert!(outline.functions.iter().all(|function| function.body.statements.is_empty()));
-    assert_eq!(lower::body(&parse, text, &outline.functions[0]).statements.len(), 2);
-    assert_eq!(lower::body(&parse, text, &outline.functions[1]).statements.len(), 1);
+    let unit = lower::unit(&parse, text);
+    let bodies = unit.functions.iter().map(|function| function.body.statements.len());
+    assert_eq!(bodies.collect::<Vec<_>>(), [2, 1]);
+    for (whole, outlined) in unit.functions.iter().zip(&outline.functions) {
+        assert_eq!((&whole.name, whole.span), (&outlined.name, outlined.span));
+    }
 }

@@ -3,7 +3,7 @@
 //! To depend on a resource in a branch that was not taken is to depend on nothing: the branch says
 //! that it is not needed here.
 
-use crate::unit::{Block, Expr, ExprKind, Statement, StatementKind, StrPiece, Unit, Work};
+use crate::unit::{Block, Expr, ExprKind, Statement, StatementKind, StrPiece, Work};
 use opal_core::Value;
 
 /// Ids of calls in an `if` or a `when`.
@@ -15,10 +15,9 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    pub(super) fn of(unit: &Unit) -> Self {
+    pub(super) fn of(blocks: &[&Block]) -> Self {
         let mut found = Self::default();
-        found.block(&unit.script, false);
-        unit.functions.iter().for_each(|function| found.block(&function.body, false));
+        blocks.iter().for_each(|block| found.block(block, false));
         found
     }
 
