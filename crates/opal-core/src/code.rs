@@ -172,6 +172,7 @@ codes! {
     "E0516" NotIterable Error "value cannot be looped over";
     "E0517" NotAnEndpoint Error "decorator cannot be the target of a redirection";
     "W0518" DeprecatedParameter Warning "deprecated parameter";
+    "E0519" RedirectedCall Error "shell redirection of a block or a call";
 
     [Bindings]
     "E0601" LetAtPlanTime Error "run-time value used at plan time";

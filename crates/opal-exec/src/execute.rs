@@ -15,7 +15,7 @@
 //! | what the steps came to | `tally` |
 //! | what describes a state: looked at, brought about, looked at again | `resource`, `alone` |
 //! | whether all of it is still so at the end | `last` |
-//! | redirections to and from decorators, and as the shell writes them | `redirect`, `detour` |
+//! | redirections to and from decorators, and as the shell writes them | `redirect` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
 //! | what holds where a step stands | `here` |
 //! | what was hidden and not declared secret | `undeclared` |
@@ -35,7 +35,6 @@ mod begin;
 mod call;
 mod chain;
 mod command;
-mod detour;
 mod from;
 mod handles;
 mod here;

@@ -366,6 +366,11 @@ const DECORATORS_AND_THEIR_ARGUMENTS: &[Law] = &[
     ("a missing argument", "@timeout() { true }\n", &["E0501"]),
     ("an unknown decorator", "@retyr(3) { true }\n", &["E0406"]),
     ("no endpoint", "echo a > @retry(3)\n", &["E0517"]),
+    ("a redirected block", "@retry(3) { true } > f\n", &["E0519"]),
+    ("a redirected call", "fun f() = true\n\nfun g() {\n    @cmd.f() 2>&1\n}\n", &["E0519"]),
+    ("another shell, redirected", "@shell(\"a\", shell=\"dash\") > f\n", &["E0519"]),
+    ("input of a decorator", "echo a | @to.display() < f\n", &["E0519"]),
+    ("a redirected decorator", "@print(\"a\") > f 2>&1\n@shell(\"a\") < f\n", &[]),
     ("a mode that is none", "echo a > @file.write(\"p\", mode=\"9999\")\n", &["E0508"]),
     ("environment variables for a block", "@environ(A=\"1\", B=@env.C) { make }\n", &[]),
     (

@@ -5,25 +5,28 @@
 //! | `> @file.write(…)` | the stream goes to the decorator's sink, which keeps it if the step succeeds |
 //! | `< @file.read(…)` | the step reads the file itself, byte for byte |
 //! | `> log 2>&1` at a command | the text stands behind the command, and the shell does it |
-//! | `> log 2>&1` at anything else | the shell does it for streams that pass through it: `detour` |
+//! | `> log` after `@print(…)` or `@to.display()` | as in `… | cat > log` |
+//! | `> log` after any other call, or after a block | `opal check` refuses it |
 
 use std::io;
 use std::thread::{Scope, ScopedJoinHandle};
 
 use opal_core::Data;
-use opal_core::action::{Halt, Pending};
+use opal_core::action::{Failure, Halt, Pending};
 use opal_core::plan::{Arg, Node, Redirect, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{Input, ScriptPart, Trouble, TroubleKind};
 
-use super::Walk;
 use super::call::Begun;
-use super::detour::Detour;
 use super::here::{Here, In, Out};
 use super::inputs::inputs;
 use super::pump::{Ended, pump};
+use super::show::Show;
 use super::stage::{Actor, NOT_WRITTEN};
 use super::values::Values;
-use super::walk::{bug, failed, unable};
+use super::walk::{bug, failed, go_on, unable};
+use super::{STACK_BYTES, Walk};
+use opal_session::Work;
+use opal_session::stop::Stop;
 
 /// The decorator whose file can be read at run time.
 const READER: &str = "file.read";
@@ -41,6 +44,9 @@ pub(super) fn reader(target: &Step) -> Option<&Arg> {
 /// A thread that carries a stream to what takes it.
 type Sink<'scope> = ScopedJoinHandle<'scope, (Box<dyn Pending>, io::Result<()>)>;
 
+/// A shell that copies the output of a decorator to where the text of a redirection says.
+type Copier<'scope> = ScopedJoinHandle<'scope, Result<opal_session::Ended, Trouble>>;
+
 /// What is connected to the streams of a step while it runs.
 struct Plumbing<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
@@ -48,7 +54,7 @@ struct Plumbing<'scope, 'env> {
     /// For a shell that does its redirections itself.
     appended: Vec<ScriptPart>,
     sinks: Vec<Sink<'scope>>,
-    detours: Vec<Detour<'scope>>,
+    copiers: Vec<Copier<'scope>>,
 }
 
 impl<'p> Walk<'p> {
@@ -67,8 +73,8 @@ impl<'p> Walk<'p> {
         let ended = Ended::default();
         let mut inner = here.clone();
         let result = std::thread::scope(|scope| {
-            let (appended, sinks, detours) = (Vec::new(), Vec::new(), Vec::new());
-            let mut plumbing = Plumbing { scope, ended: &ended, appended, sinks, detours };
+            let (appended, sinks, copiers) = (Vec::new(), Vec::new(), Vec::new());
+            let mut plumbing = Plumbing { scope, ended: &ended, appended, sinks, copiers };
             let connected = step
                 .redirects
                 .iter()
@@ -78,7 +84,7 @@ impl<'p> Walk<'p> {
             inner.stdin = In::Nothing;
             (inner.stdout, inner.stderr) = (Out::Shown, Out::Shown);
             ended.set();
-            plumbing.close(step, result)
+            plumbing.close(step, &inner.stop, result)
         });
         (here.directory, here.previous) = (inner.directory, inner.previous);
         here.lets = inner.lets;
@@ -106,8 +112,10 @@ impl<'p> Walk<'p> {
                     plumbing.appended.extend(trimmed(text));
                     return Ok(());
                 }
-                let detour = Detour::open(self, begun, text, inner, plumbing.scope)?;
-                plumbing.detours.push(detour);
+                let (read, write) = opal_session::pipe().map_err(|it| unable(step, &it))?;
+                let outer = Here { stdin: In::of(read), ..inner.clone() };
+                plumbing.copiers.push(self.copier(begun, text, outer, plumbing.scope)?);
+                inner.stdout = Out::to(write);
             }
             RedirectTarget::Step(target) => match redirect.operator.stream() {
                 Some((RedirectStream::In, _)) => {
@@ -124,6 +132,40 @@ impl<'p> Walk<'p> {
             },
         }
         Ok(())
+    }
+
+    fn copier<'scope>(
+        &'p self,
+        begun: &Begun<'p>,
+        text: Vec<ScriptPart>,
+        outer: Here<'p>,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Result<Copier<'scope>, Halt>
+    where
+        'p: 'scope,
+    {
+        let number = begun.number;
+        let mut script = vec![ScriptPart::Text("command -p cat ".to_owned())];
+        script.extend(trimmed(text));
+        let work = move || {
+            let work = Work {
+                script: &script,
+                interpreter: None,
+                directory: &outer.directory,
+                previous: outer.previous.as_deref(),
+                environment: &outer.environment,
+                limits: outer.limits,
+                stdin: outer.stdin.input().map_err(|it| not_written(&it))?,
+                stdout: outer.stdout.output().map_err(|it| not_written(&it))?,
+                stderr: outer.stderr.output().map_err(|it| not_written(&it))?,
+            };
+            let mut show = Show::new(self, &outer.screen, number);
+            let ended = self.job.session.run(work, &outer.stop, &mut show);
+            show.finish();
+            ended
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        thread.spawn_scoped(scope, work).map_err(|error| unable(begun.step, &error))
     }
 
     fn sink<'scope>(
@@ -165,13 +207,18 @@ impl<'p> Walk<'p> {
 impl Plumbing<'_, '_> {
     /// Waits until everything that was written has arrived. What a sink has is kept where all went
     /// well.
-    fn close(self, step: &Step, mut result: Result<(), Halt>) -> Result<(), Halt> {
+    fn close(self, step: &Step, stop: &Stop, mut result: Result<(), Halt>) -> Result<(), Halt> {
         // What was connected last writes into what was connected before.
-        for detour in self.detours.into_iter().rev() {
-            let closed = detour.close(step);
-            result = result.and(closed);
-        }
         let lost = || bug(step, "an output was lost".to_owned());
+        for copier in self.copiers.into_iter().rev() {
+            let ended = copier.join().map_err(|_| lost())?;
+            let code = ended.map_err(|trouble| failed(step, NOT_WRITTEN, trouble))?.code;
+            if code != 0 {
+                // Nobody took what the step printed, which may have ended it.
+                let failure = Failure::new(step.path.clone(), code, None);
+                result = go_on(stop).and(Err(Halt::Failed(Box::new(failure))));
+            }
+        }
         let mut kept = Vec::new();
         for sink in self.sinks {
             let (pending, copied) = sink.join().map_err(|_| lost())?;

@@ -31,13 +31,7 @@ impl Checker<'_> {
         let mut binding = Binding::new(descriptor.params);
         bind_subject(descriptor, subject, span, &mut binding);
         let foreign = foreign(args);
-        // Text for another interpreter is not this shell's to read.
-        let shell = descriptor.params.iter().position(|param| param.name == "shell");
-        let names_shell = |(at, arg): (usize, &Argument)| match &arg.name {
-            Some(name) => name.text == "shell",
-            None => Some(at) == shell,
-        };
-        let collects = self.collects && !args.iter().enumerate().any(names_shell);
+        let collects = self.collects && !names_shell(descriptor, args);
         let outer = std::mem::replace(&mut self.collects, collects);
         let mut lost = false;
         for arg in args {
@@ -250,6 +244,15 @@ impl Checker<'_> {
 }
 
 /// Whether anything in it is not written here.
+/// Whether a call names another interpreter: its text is not this shell's to read.
+pub(super) fn names_shell(descriptor: &Descriptor, args: &[Argument]) -> bool {
+    let shell = descriptor.params.iter().position(|param| param.name == "shell");
+    args.iter().enumerate().any(|(at, arg)| match &arg.name {
+        Some(name) => name.text == "shell",
+        None => Some(at) == shell,
+    })
+}
+
 fn has_references(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Literal(_) | ExprKind::Missing | ExprKind::Regex(_) => false,

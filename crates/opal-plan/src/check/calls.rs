@@ -4,8 +4,11 @@ use opal_core::decorator::{Block as BlockPolicy, Descriptor};
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::Checker;
+use super::arguments::names_shell;
 use super::lets::Site;
-use crate::unit::{Access, Argument, Call, ExprKind, Name, Operand, Redirect, Step, Target, Work};
+use crate::unit::{
+    Access, Argument, Call, ExprKind, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work,
+};
 
 impl Checker<'_> {
     pub(super) fn step(&mut self, step: &Step) {
@@ -26,7 +29,37 @@ impl Checker<'_> {
         }
         for redirect in &operand.redirects {
             self.redirect(redirect);
+            if let (Work::Call(call), Target::Text(text)) = (&operand.work, &redirect.target) {
+                self.redirected_call(call, text);
+            }
         }
+    }
+
+    /// No single shell runs a block, a call of a function or the command of another interpreter, so
+    /// no shell can redirect it.
+    fn redirected_call(&mut self, call: &Call, text: &ShellText) {
+        let path = call.path.text.as_str();
+        let is_input =
+            text.pieces.iter().any(|it| matches!(it, Piece::Text(it) if it.contains('<')));
+        let what = if call.block.is_some() {
+            format!("the block of `@{path}`")
+        } else if call.function().is_some() {
+            format!("the call `@{path}`")
+        } else if self.registry.get(path).is_some_and(|it| names_shell(it, &call.args)) {
+            "the command of another shell".to_owned()
+        } else if path != "shell" && is_input {
+            format!("the input of `@{path}`")
+        } else {
+            return;
+        };
+        let message = format!("{what} cannot be redirected as in the shell");
+        let help = if is_input {
+            "read the file with `< @file.read(\"FILE\")`"
+        } else {
+            "pipe it: `… | cat > FILE`; or write `> @file.write(\"FILE\")`, which keeps the file only \
+             on success, or redirect the commands inside"
+        };
+        self.error(Code::RedirectedCall, text.span, message, help);
     }
 
     fn redirect(&mut self, redirect: &Redirect) {

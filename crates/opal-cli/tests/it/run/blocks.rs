@@ -109,7 +109,7 @@ fn operators_between_decorators_are_those_of_a_shell() {
 fn redirections_of_decorators_are_whole_or_leave_no_trace() {
     let text = "fun main() {\n    echo new > @file.write(\"a.txt\", mode=\"0600\")\n    \
                 echo more >> @file.write(\"a.txt\")\n    cat < @file.read(\"a.txt\")\n    \
-                @retry(1) { echo inner } > b.txt\n    cat b.txt\n    \
+                @retry(1) { echo inner } | cat > b.txt\n    cat b.txt\n    \
                 sh -c 'echo half; exit 3' > @file.write(\"a.txt\")\n}\n";
     let opal = Opal::machine(text).file("a.txt", "old\n").args(["main"]);
     opal.run().code(3).stdout("new\nmore\ninner\n");

@@ -33,54 +33,6 @@ fn run(source: &str) -> (Ran, BTreeMap<String, String>) {
     (ran, files.collect())
 }
 
-const TALK: &str = "fun talk() {\n    echo out; echo err >&2\n    echo more; echo worse >&2\n}\n";
-
-#[test]
-fn a_call_is_redirected_as_the_shell_would_do_it() {
-    for (redirect, file, shown) in [
-        ("> log", "out\nmore\n", "err\nworse\n"),
-        ("2> log", "err\nworse\n", "out\nmore\n"),
-        ("> log 2>/dev/null", "out\nmore\n", ""),
-        ("2>&1 > log", "out\nmore\n", "err\nworse\n"),
-        (">| \"$(echo log)\"", "out\nmore\n", "err\nworse\n"),
-    ] {
-        let (ran, files) = run(&format!("{TALK}@cmd.talk() {redirect}\n"));
-        ran.ok();
-        assert_eq!(files["log"], file, "{redirect}");
-        assert_eq!(ran.output().concat(), shown, "{redirect}");
-    }
-    let (ran, files) = run(&format!("{TALK}@cmd.talk() > log 2>&1\n"));
-    ran.ok();
-    let mut lines: Vec<_> = files["log"].lines().collect();
-    lines.sort_unstable();
-    assert_eq!(lines, ["err", "more", "out", "worse"]);
-    assert!(ran.output().is_empty());
-}
-
-#[test]
-fn a_call_adds_to_a_file_and_reads_from_one() {
-    let source = "fun add() {\n    echo one\n    echo two\n}\nfun shout() { tr a-z A-Z }\n\
-                  @cmd.add() > log\n@cmd.add() >> log\n@cmd.shout() < log > loud\n";
-    let (ran, files) = run(source);
-    ran.ok();
-    assert_eq!(files["log"], "one\ntwo\none\ntwo\n");
-    assert_eq!(files["loud"], "ONE\nTWO\nONE\nTWO\n");
-}
-
-#[test]
-fn a_redirection_that_cannot_be_made_keeps_its_call_from_running() {
-    let (ran, files) = run("fun f() { touch ran }\n@cmd.f() > no/such/directory\necho x > after\n");
-    assert!(ran.failure().starts_with("script.f[0] "), "{}", ran.failure());
-    assert!(files.is_empty(), "{files:?}");
-}
-
-#[test]
-fn what_fails_in_a_redirected_call_fails_it() {
-    let (ran, files) = run("fun f() { echo half; exit 3 }\n@cmd.f() > log\n");
-    assert_eq!(ran.failure(), "script.f[0].shell[0] 3");
-    assert_eq!(files["log"], "half\n");
-}
-
 #[test]
 fn a_filter_may_be_redirected_by_the_shell() {
     let source = "let.s = @shell(\"echo secret-0123456\")\n\
@@ -89,6 +41,21 @@ fn a_filter_may_be_redirected_by_the_shell() {
     ran.ok();
     assert_eq!(files["raw"], "secret-0123456\n");
     assert!(files["clean"].starts_with("🔒 opal:h:"), "{files:?}");
+}
+
+#[test]
+fn where_the_output_of_a_decorator_cannot_go_its_step_fails() {
+    for target in ["no/such/directory", "/dev/full"] {
+        let (ran, files) = run(&format!("@print(\"x\") > {target}\necho x > after\n"));
+        assert!(ran.failure().starts_with("script.print[0] "), "{}", ran.failure());
+        assert!(files.is_empty(), "{files:?}");
+    }
+}
+
+#[test]
+fn a_fifo_that_nobody_reads_does_not_outlive_the_time_of_its_block() {
+    let (ran, _) = run("mkfifo fifo\n@timeout(300ms, grace=300ms) { @print(\"x\") > fifo }\n");
+    assert!(ran.failure().starts_with("script.timeout[0] 124"), "{}", ran.failure());
 }
 
 #[test]
@@ -130,46 +97,6 @@ fn a_directory_that_has_gone_is_no_missing_command() {
     assert!(ran.failure().starts_with("script.workdir[0].shell[1] 1: "), "{}", ran.failure());
     let (ran, _) = run("@shell(\"x\", shell=\"no-such-shell-here\")\n");
     assert!(ran.failure().starts_with("script.shell[0] 127: "), "{}", ran.failure());
-}
-
-#[test]
-fn a_redirection_that_nobody_takes_ends_with_the_time_of_its_block() {
-    for redirect in ["> fifo", "2> fifo", "< fifo"] {
-        let source = format!(
-            "mkfifo fifo\nfun f() {{ touch ran }}\n@timeout(300ms, grace=300ms) {{ @cmd.f() {redirect} }}\n"
-        );
-        let (ran, files) = run(&source);
-        assert!(ran.failure().starts_with("script.timeout[0] 124"), "{}", ran.failure());
-        assert!(!files.contains_key("ran"), "{redirect}");
-    }
-}
-
-#[test]
-fn what_is_printed_into_a_redirection_that_is_stuck_does_not_outlive_its_block() {
-    let source = "mkfifo fifo\nsleep 600 < fifo & echo $! > pid\nfun f() { yes }\n\
-                  @timeout(500ms, grace=300ms) { @cmd.f() > fifo }\n";
-    let (ran, files) = run(source);
-    assert!(ran.failure().starts_with("script.timeout[0] 124"), "{}", ran.failure());
-    run(&format!("kill {}", files["pid"])).0.ok();
-}
-
-#[test]
-fn what_a_redirected_call_leaves_in_the_background_is_not_waited_for_and_goes_on() {
-    let source = "fun serve() {\n    echo begun\n    (sleep 0.7; echo late; echo $? > went) &\n}\n\
-                  @cmd.serve() > log\ncat log\n\
-                  [ ! -e went ]; while ! [ -s went ]; do sleep 0.02; done; sleep 0.1; cat log\n";
-    let (ran, files) = run(source);
-    ran.ok();
-    assert_eq!(ran.output().concat(), "begun\nbegun\nlate\n");
-    assert_eq!(files["went"], "0\n");
-}
-
-#[test]
-fn what_cannot_be_copied_to_its_place_fails_the_call_and_holds_it_up_no_longer() {
-    if Path::new("/dev/full").exists() {
-        let (ran, _) = run("fun f() { seq 1 100000 }\n@cmd.f() > /dev/full\n");
-        assert!(ran.failure().starts_with("script.f[0]"), "{}", ran.failure());
-    }
 }
 
 #[test]
