@@ -2,6 +2,7 @@
 
 pub(crate) mod blueprint;
 pub(crate) mod check;
+pub(crate) mod convert;
 pub(crate) mod diagnostics;
 pub(crate) mod explain;
 pub(crate) mod fmt;

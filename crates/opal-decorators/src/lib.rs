@@ -26,7 +26,9 @@ mod execution;
 mod resource;
 mod value;
 
-pub use resource::file_template::{render_here, render_with};
+pub use resource::file_template::{
+    ConvertedTemplate, TemplateNote, convert_template, render_here, render_with,
+};
 
 /// Every built-in decorator, in the order in which the groups are explained to users.
 pub static BUILT_IN: &[&Descriptor] = &[

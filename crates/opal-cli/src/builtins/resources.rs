@@ -42,9 +42,16 @@ pub(super) fn apply() -> Command {
 
 pub(super) fn convert() -> Command {
     Command::new("convert")
-        .about("Print a configuration as source of the language: the same plan")
+        .about("Print a configuration as a program, or a Go template as a Jinja template")
         .args([
-            config().help("A declarative configuration"),
+            config()
+                .value_name("FILE")
+                .help("A configuration (.yaml), or a Go template (.tmpl, .gotmpl, .tpl)"),
+            Arg::new("from")
+                .long("from")
+                .value_name("FORMAT")
+                .value_parser(["go-template"])
+                .help("What FILE is, whatever its name"),
             Arg::new("out")
                 .short('o')
                 .long("out")
@@ -56,7 +63,8 @@ pub(super) fn convert() -> Command {
             flag("force", "Write over a FILE that is there").requires("out"),
         ])
         .after_help(
-            "Examples:\n  opal convert server.yaml\n  opal convert server.yaml -o server.opl",
+            "Examples:\n  opal convert server.yaml\n  opal convert server.yaml -o server.opl\n  \
+             opal convert app.conf.tmpl -o app.conf.j2",
         )
 }
 

@@ -1,4 +1,4 @@
-//! `opal convert`: a configuration as source of the language.
+//! `opal convert`: a configuration as source of the language, a Go template as a Jinja template.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::branch_output;
 use crate::source::NotLoaded;
-use crate::{source, view};
+use crate::{project, source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     apply::of_config(convert(context, matches))
@@ -23,6 +23,10 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
             "`--output` belongs to a run, and `opal convert` runs nothing",
             "omit it; to write a file: `-o FILE`",
         ));
+    }
+    if let Some(path) = template(matches) {
+        let converted = converted(context, path)?;
+        return converted.map_or(Ok(Exit::Source), |text| out(matches, path, &text));
     }
     let path = apply::given(matches)?;
     let loaded = source::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
@@ -39,9 +43,47 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         }
         Form::Language(_) | Form::Module(_) => loaded.text,
     };
+    out(matches, path, &text)
+}
+
+fn out(matches: &ArgMatches, path: &Path, text: &str) -> Result<Exit, Failure> {
     match matches.get_one::<PathBuf>("out").filter(|path| *path != Path::new("-")) {
-        Some(out) => write(path, out, &text, matches.get_flag("force")),
-        None => view::print(&text),
+        Some(out) => write(path, out, text, matches.get_flag("force")),
+        None => view::print(text),
+    }
+}
+
+/// The file, where it is a template: by its name, or because `--from` says so.
+fn template(matches: &ArgMatches) -> Option<&Path> {
+    let path = matches.get_one::<PathBuf>("config")?;
+    let is_named = |name: &str| path.extension().is_some_and(|it| it == name);
+    // The command line knows only one format.
+    let is_template =
+        matches.contains_id("from") || ["tmpl", "gotmpl", "tpl"].into_iter().any(is_named);
+    is_template.then_some(path)
+}
+
+/// The template in Jinja's spelling; none where it cannot be converted, which is then reported.
+fn converted(context: &Context<'_>, path: &Path) -> Result<Option<String>, Failure> {
+    let source = project::read(path)?;
+    let text = match source.text {
+        Ok(text) => text,
+        Err(found) => {
+            view::check::not_text(source.name, *found, context)?;
+            return Ok(None);
+        }
+    };
+    match opal_decorators::convert_template(&text) {
+        Ok(converted) => {
+            for note in &converted.notes {
+                view::convert::note("warning", &source.name, note);
+            }
+            Ok(Some(converted.text))
+        }
+        Err(note) => {
+            view::convert::note("error", &source.name, &note);
+            Ok(None)
+        }
     }
 }
 
@@ -51,8 +93,8 @@ fn write(source: &Path, output: &Path, text: &str, force: bool) -> Result<Exit, 
     let same = |path: &Path| path.canonicalize().ok();
     if same(source).is_some_and(|source| same(output) == Some(source)) {
         return Err(Failure::usage(
-            format!("`{shown}` is the configuration itself"),
-            "write to a file of its own: `-o FILE.opl`",
+            format!("`{shown}` is the source itself"),
+            "write to a file of its own with `-o`",
         ));
     }
     if !force && output.symlink_metadata().is_ok() {

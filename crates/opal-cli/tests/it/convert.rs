@@ -53,3 +53,35 @@ fn what_is_no_configuration_is_told() {
     opal.call(&["convert", "gone.yaml"]).code(2).says("there is no file `gone.yaml`");
     opal.call(&["fmt", "a.yaml"]).code(2).says("opal convert a.yaml");
 }
+
+#[test]
+fn a_go_template_is_converted_once_and_then_rendered() {
+    let task = "fun main() {\n    @file.template(source=\"a.j2\", destination=\"out\", \
+                vars={port: 80, names: [\"x\", \"y\"]})\n}\n";
+    let go = "port {{.port}}\n{{range $i, $n := .names}}{{$i}}={{$n}};{{end}}\n";
+    let opal = Opal::machine(task).file("a.j2", go).file("a.conf.tmpl", go);
+    opal.call(&["main"])
+        .says("line 1: `{{ .port }}` is a tag of a Go template")
+        .says("opal convert --from go-template FILE");
+    let ran = opal.call(&["convert", "a.conf.tmpl", "-o", "b.j2"]);
+    ran.code(0).says("warning: a.conf.tmpl:1: Go prints a Bool as `true`").says("wrote b.j2");
+    ran.says("warning: a.conf.tmpl:2: `range .names` is written as a loop over a list");
+    let by_flag = opal.call(&["convert", "--from", "go-template", "a.j2"]);
+    by_flag.code(0).stdout(&opal.read("b.j2"));
+    opal.call(&["convert", "--from", "go-template", "a.j2", "-o", "a.j2", "--force"])
+        .code(2)
+        .says("itself");
+    opal.write("a.j2", &opal.read("b.j2"));
+    opal.call(&["main"]).code(0);
+    assert_eq!(opal.read("out"), "port 80\n0=x;1=y;\n");
+}
+
+#[test]
+fn a_template_that_cannot_be_converted_is_left_alone() {
+    let opal = Opal::machine("").file("a.tmpl", "x\n{{with .a}}{{end}}\n");
+    opal.call(&["convert", "a.tmpl", "-o", "b.j2"])
+        .code(2)
+        .says("error: a.tmpl:2: `with` of Go templates cannot be converted; write it as Jinja")
+        .stdout("");
+    assert!(!opal.path().join("b.j2").exists());
+}

@@ -25,6 +25,7 @@ use super::{content, links, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, NO, OWNER, VERIFY_TIMEOUT};
 pub use apart::{render_here, render_with};
 use engine::Template;
+pub use go::{ConvertedTemplate, TemplateNote, convert_template};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.template",
@@ -38,10 +39,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            Methods work as in Jinja: `.items()`, `.keys()`, `.values()` and `.get()` of a map; \
            `.split()`, `.replace()`, `.startswith()`, `.strip()` and others of a text. An error names \
            the line, and the nearest name, filter, test or method that exists.\n\n\
-           Tags in the Go spelling are understood too: `{{.name}}`, `{{if .on}}`, `{{else}}`, \
-           `{{range .list}}`, `{{end}}`, and `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `not`, `and`, \
-           `or`. A template cannot include another one. A destination that is a symbolic link \
-           is never written through.\n\n\
+           A template in Go's spelling, such as `{{.name}}`, is an error; `opal convert --from \
+           go-template FILE` turns it into Jinja. A template cannot include another one. A \
+           destination that is a symbolic link is never written through.\n\n\
            ## Statuses\n\n\
            - `satisfied`: the destination has the rendered content, and the given `mode`, \
            `owner` and `group`.\n\

@@ -102,9 +102,7 @@ fn is_tame_tag(tag: &str) -> bool {
     let name = |text: &str| {
         text.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
     };
-    let is_known = |text: &str| {
-        name(text).is_some_and(|it| FILTERS.contains(&it.as_str()) || it.starts_with("_go_"))
-    };
+    let is_known = |text: &str| name(text).is_some_and(|it| FILTERS.contains(&it.as_str()));
     let mut words = tag.split(|c: char| !c.is_alphanumeric() && c != '_');
     !tag.contains(['*', '~', '+', '%', '[', '{'])
         && filters.all(is_known)

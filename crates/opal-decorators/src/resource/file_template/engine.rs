@@ -8,7 +8,6 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::ValueKind;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Value};
 use opal_core::Data;
 use zeroize::Zeroizing;
@@ -85,11 +84,12 @@ impl Template {
     }
 
     fn compile(source: &str, allow_missing: bool) -> Result<Self, Fault> {
-        let jinja = go::to_jinja(source)?;
-        chains::demand_short(&jinja)?;
-        let is_tame = apart::is_tame(&jinja);
+        go::demand_jinja(source)?;
+        chains::demand_short(source)?;
+        let is_tame = apart::is_tame(source);
         let mut environment = surroundings(allow_missing);
-        environment.add_template_owned(NAME, jinja.into_owned()).map_err(|error| fault(&error))?;
+        let added = environment.add_template_owned(NAME, source.to_owned());
+        added.map_err(|error| fault(&error))?;
         let (source, names) = (source.to_owned(), OnceLock::new());
         Ok(Self { source, allow_missing, is_tame, environment, names })
     }
@@ -147,10 +147,6 @@ fn surroundings(allow_missing: bool) -> Environment<'static> {
         // Without it the engine does not say which name has no value.
         environment.set_debug(true);
         environment.set_fuel(Some(FUEL));
-        environment.add_filter(go::PAIRS, move |value: Value, name: String| {
-            pairs(&value, &name, allow_missing)
-        });
-        environment.add_filter(go::SHOWN, shown);
         environment.set_unknown_method_callback(methods::call);
         environment
     };
@@ -170,38 +166,6 @@ fn value(data: &Data) -> Value {
         Data::Map(fields) => {
             Value::from_pairs(fields.iter().map(|(name, field)| (name.as_str(), value(field))))
         }
-    }
-}
-
-/// What `range` of the Go spelling goes through: positions or keys, and what is there.
-fn pairs(value: &Value, name: &str, allow_missing: bool) -> Result<Value, Error> {
-    let pair = |key: Value, item: Value| Value::from_iter([key, item]);
-    match value.kind() {
-        ValueKind::Map => {
-            let keys = value.try_iter()?;
-            keys.map(|key| value.get_item(&key).map(|item| pair(key, item))).collect()
-        }
-        ValueKind::Seq | ValueKind::Iterable => {
-            let items = value.try_iter()?.enumerate();
-            Ok(items.map(|(index, item)| pair(Value::from(index), item)).collect())
-        }
-        ValueKind::Undefined if !allow_missing => {
-            Err(Error::new(ErrorKind::UndefinedError, format!("`{name}` is undefined")))
-        }
-        ValueKind::Undefined | ValueKind::None => Ok(Value::from_iter([(); 0])),
-        kind => {
-            // Of this kind, since what other kinds say is not passed on.
-            let message = format!("`range` goes through a list or a map, and `{name}` is a {kind}");
-            Err(Error::new(ErrorKind::SyntaxError, message))
-        }
-    }
-}
-
-/// A value as Go writes it.
-fn shown(value: Value) -> Value {
-    match value.kind() {
-        ValueKind::Bool => Value::from(if value.is_true() { "true" } else { "false" }),
-        _ => value,
     }
 }
 
@@ -227,7 +191,7 @@ fn fault(error: &Error) -> Fault {
     let line = error.line();
     let detail = error.detail().unwrap_or_default();
     if let Some(name) = undefined(detail) {
-        return Fault { line, reason: Reason::Missing(go::spoken(name)), help: None };
+        return Fault { line, reason: Reason::Missing(name.to_owned()), help: None };
     }
     let (message, help) = match names::unknown(error.kind(), detail) {
         Some((message, help)) => (message, Some(help)),
@@ -239,7 +203,7 @@ fn fault(error: &Error) -> Fault {
 fn said(error: &Error, detail: &str) -> String {
     match error.kind() {
         // It speaks of the template alone.
-        ErrorKind::SyntaxError if !detail.is_empty() => go::spoken(detail),
+        ErrorKind::SyntaxError if !detail.is_empty() => detail.to_owned(),
         ErrorKind::TemplateNotFound | ErrorKind::BadInclude => {
             "a template cannot bring in another one".to_owned()
         }
@@ -247,7 +211,7 @@ fn said(error: &Error, detail: &str) -> String {
         ErrorKind::WriteFailure => format!("it renders to more than {} MiB", MAX_OUTPUT >> 20),
         // The detail of any other may hold values.
         kind => match excerpt(error) {
-            Some(place) => format!("{kind} in `{}`", go::spoken(place)),
+            Some(place) => format!("{kind} in `{place}`"),
             None => kind.to_string(),
         },
     }

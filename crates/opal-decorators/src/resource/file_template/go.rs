@@ -1,5 +1,5 @@
-//! Templates in the Go spelling, turned into Jinja tag by tag: lines stay where they are, and tags
-//! that are Jinja already stay as they are.
+//! Templates in Go's spelling: `opal convert` turns them into Jinja, tag by tag. Lines stay where they
+//! are, and tags that are Jinja already stay as they are.
 //!
 //! Understood are `{{.name}}`, `if`, `else if`, `else`, `range`, `end`, comments, trim marks, and the
 //! functions that compare. Anything else of that spelling is a fault that names it: a template that is
@@ -8,31 +8,70 @@
 mod expression;
 mod tags;
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use super::engine::Fault;
-use expression::{Names, expression, quoted};
+use super::engine::{Fault, Reason};
+use expression::{Names, expression};
 use tags::{Kind, Tag, is_go};
-
-/// The filter behind `range`.
-pub(super) const PAIRS: &str = "_go_pairs";
-
-/// The filter behind every value: Go writes `true` where Jinja writes `True`.
-pub(super) const SHOWN: &str = "_go_shown";
-
-/// What `.` is within a `range`, and the position or key beside it; a number follows.
-const ITEM: &str = "_go_item";
-const KEY: &str = "_go_key";
 
 /// Blocks within blocks.
 const MAX_NESTING: usize = 64;
 
-pub(super) fn to_jinja(source: &str) -> Result<Cow<'_, str>, Fault> {
-    let mut translation = Translation::default();
+/// A template that was in Go's spelling.
+#[derive(Debug)]
+pub struct ConvertedTemplate {
+    pub text: String,
+    /// Where it may not mean the same.
+    pub notes: Vec<TemplateNote>,
+}
+
+/// Something about a line of a template.
+#[derive(Debug, PartialEq, Eq)]
+pub struct TemplateNote {
+    pub line: usize,
+    pub message: String,
+    /// What to do about it.
+    pub help: String,
+}
+
+/// A template in Jinja's spelling; or why it cannot be converted.
+pub fn convert_template(source: &str) -> Result<ConvertedTemplate, TemplateNote> {
+    to_jinja(source).map_err(|fault| {
+        let message = match fault.reason {
+            Reason::Missing(name) => format!("`{name}` has no value"),
+            Reason::Other(message) => message,
+        };
+        let help = fault.help.unwrap_or_else(|| "correct the template".to_owned());
+        TemplateNote { line: fault.line.unwrap_or(1), message, help }
+    })
+}
+
+/// Refuses a template with a tag that is not Jinja.
+pub(super) fn demand_jinja(source: &str) -> Result<(), Fault> {
+    for tag in tags::tags(source) {
+        let line = || 1 + newlines(&source[..tag.start]);
+        let is_go = tag.kind == Kind::Value && is_go(tag.inner, false);
+        // `{{ $name }}` is rather a slip of somebody who writes shell scripts.
+        let is_variable = tag.inner.trim().strip_prefix('$').is_some_and(expression::is_name);
+        if let Some(name) = tags::dollar(&tag, is_go && !is_variable) {
+            return Err(dollar(line(), name));
+        }
+        if is_go {
+            let shown: String = tag.inner.trim().chars().take(40).collect();
+            let message = format!("`{{{{ {shown} }}}}` is a tag of a Go template");
+            let help = "convert the template once: `opal convert --from go-template FILE`";
+            return Err(Fault::at(line(), message).with_help(Some(help.to_owned())));
+        }
+    }
+    Ok(())
+}
+
+fn to_jinja(source: &str) -> Result<ConvertedTemplate, Fault> {
+    let mut translation = Translation { taken: taken(source), ..Translation::default() };
     let mut out = String::new();
     let mut copied = 0;
     for tag in tags::tags(source) {
-        let is_ours = tag.kind == Kind::Value && is_go(tag.inner, translation.is_going());
+        let is_ours = tag.kind == Kind::Value && is_go(tag.inner, translation.is_go);
         let line = || 1 + newlines(&source[..tag.start]);
         if let Some(name) = tags::dollar(&tag, is_ours) {
             return Err(dollar(line(), name));
@@ -48,27 +87,25 @@ pub(super) fn to_jinja(source: &str) -> Result<Cow<'_, str>, Fault> {
     if let Some(open) = translation.open.last() {
         return Err(Fault::at(open.line, format!("`{}` has no `end`", open.word())));
     }
-    if copied == 0 {
-        return Ok(Cow::Borrowed(source));
-    }
     out.push_str(&source[copied..]);
-    Ok(Cow::Owned(out))
+    Ok(ConvertedTemplate { text: out, notes: translation.notes })
 }
 
-/// What the engine says, with the names that the template has.
-pub(super) fn spoken(text: &str) -> String {
-    let text = text.replace(&format!("|{SHOWN}"), "");
-    let mut out = String::new();
-    let mut rest = text.as_str();
-    while let Some((before, behind)) = rest.split_once(ITEM) {
-        out.push_str(before);
-        let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
-        if !behind.starts_with('.') {
-            out.push('.');
+/// The names in tags that are not variables of Go: no variable of a loop may hide one.
+fn taken(source: &str) -> BTreeSet<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut taken = BTreeSet::new();
+    for tag in tags::tags(source) {
+        let (mut rest, mut before) = (tag.inner, ' ');
+        while let Some(c) = rest.chars().next() {
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len()).max(c.len_utf8());
+            if is_word(c) && before != '$' {
+                taken.insert(rest[..end].to_owned());
+            }
+            (before, rest) = (c, &rest[end..]);
         }
-        rest = behind;
     }
-    out + rest
+    taken
 }
 
 fn newlines(text: &str) -> usize {
@@ -78,8 +115,9 @@ fn newlines(text: &str) -> usize {
 #[derive(Default)]
 struct Translation {
     open: Vec<Open>,
-    /// How many `range`s there were, so that each has names of its own.
-    ranges: usize,
+    taken: BTreeSet<String>,
+    notes: Vec<TemplateNote>,
+    /// Whether `end` and `else` have a meaning here.
     is_go: bool,
 }
 
@@ -87,15 +125,20 @@ struct Translation {
 struct Open {
     line: usize,
     range: Option<Range>,
-    /// Behind an `else` that nothing may follow.
+    /// After an `else`, which no other may follow.
     is_last: bool,
 }
 
 struct Range {
-    number: usize,
-    /// `$key` and `$item`, as the template calls them.
-    key: Option<String>,
-    item: Option<String>,
+    key: Option<Variable>,
+    item: Variable,
+}
+
+/// A variable of a loop.
+struct Variable {
+    /// `$item`, as the template calls it; empty where only `.` means it.
+    go: String,
+    jinja: String,
 }
 
 impl Open {
@@ -105,23 +148,50 @@ impl Open {
 }
 
 impl Translation {
-    /// Whether `end` and `else` have a meaning here.
-    fn is_going(&self) -> bool {
-        self.is_go
-    }
-
     fn tag(&mut self, tag: &Tag<'_>, line: usize) -> Result<String, Fault> {
         self.is_go = true;
         let (left, body, right) = trims(tag.inner);
-        let (open, body, close) = if body.starts_with("/*") {
-            ("{#", String::new(), "#}")
-        } else if let Some(statement) = self.statement(body, line)? {
-            ("{%", statement, "%}")
-        } else {
-            ("{{", format!("{}|{SHOWN}", expression(body, self, line)?), "}}")
-        };
+        if let Some(comment) = body.strip_prefix("/*") {
+            let comment = comment.trim_end_matches("*/").replace("#}", "# }");
+            return Ok(format!("{{#{left}{comment}{right}#}}"));
+        }
         let kept = "\n".repeat(newlines(tag.inner));
-        Ok(format!("{open}{left} {body} {kept}{right}{close}"))
+        if let Some(statement) = self.statement(body, line)? {
+            return Ok(format!("{{%{left} {statement} {kept}{right}%}}"));
+        }
+        let value = expression(body, self, line)?;
+        let (function, _) = split_word(body.trim_start_matches('('));
+        let value = if matches!(function, "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "not") {
+            format!("\"true\" if {value} else \"false\"")
+        } else {
+            let message = "Go prints a Bool as `true`, and Jinja as `True`";
+            self.note(line, message, "where the value is a Bool, write `{{ name|tojson }}`");
+            value
+        };
+        Ok(format!("{{{{{left} {value} {kept}{right}}}}}"))
+    }
+
+    /// Each message once, with its first line.
+    fn note(&mut self, line: usize, message: impl Into<String>, help: impl Into<String>) {
+        let (message, help) = (message.into(), help.into());
+        if !self.notes.iter().any(|note| note.message == message) {
+            self.notes.push(TemplateNote { line, message, help });
+        }
+    }
+
+    /// A variable of Jinja that hides no other name.
+    fn fresh(&mut self, go: &str) -> Variable {
+        let name = match go.trim_start_matches('$') {
+            "" => "item",
+            name => name,
+        };
+        let is_free =
+            |it: &String| !self.taken.contains(it) && !expression::RESERVED.contains(&it.as_str());
+        let numbered = (2_usize..).map(|number| format!("{name}{number}"));
+        let jinja = std::iter::once(name.to_owned()).chain(numbered).find(is_free);
+        let jinja = jinja.unwrap_or_default();
+        self.taken.insert(jinja.clone());
+        Variable { go: go.to_owned(), jinja }
     }
 
     fn statement(&mut self, body: &str, line: usize) -> Result<Option<String>, Fault> {
@@ -139,7 +209,7 @@ impl Translation {
                 Some(_) => "endif".to_owned(),
                 None => return Err(Fault::at(line, "`end` has nothing to end")),
             },
-            "end" => return Err(Fault::at(line, "nothing may stand behind `end`")),
+            "end" => return Err(Fault::at(line, "nothing may follow `end`")),
             "with" | "define" | "template" | "block" | "break" | "continue" => {
                 return Err(unsupported(line, word));
             }
@@ -153,7 +223,7 @@ impl Translation {
             return Err(Fault::at(line, "`else` has no `if` or `range` before it"));
         };
         if open.is_last {
-            return Err(Fault::at(line, "`else` comes behind an `else`"));
+            return Err(Fault::at(line, "`else` comes after an `else`"));
         }
         match word {
             "" => {
@@ -180,12 +250,20 @@ impl Translation {
             return Err(Fault::at(line, "`range` takes `$item := …` or `$key, $item := …`"));
         }
         let list = expression(over, self, line)?;
-        self.ranges += 1;
-        let number = self.ranges;
-        let item = names.last().map(|name| (*name).to_owned());
-        let key = (names.len() == 2).then(|| names[0].to_owned());
-        self.push(Open { line, range: Some(Range { number, key, item }), is_last: false })?;
-        Ok(format!("for {KEY}{number}, {ITEM}{number} in {list}|{PAIRS}({})", quoted(over)))
+        let message = format!("`range {over}` is written as a loop over a list");
+        let item = self.fresh(names.last().copied().unwrap_or_default());
+        let key = (names.len() == 2).then(|| self.fresh(names[0]));
+        let (keep, map) = match &key {
+            Some(Variable { jinja: key, .. }) => (
+                format!(" %}}{{% set {key} = loop.index0"),
+                format!("{{% for {key}, {} in {list}.items() %}}", item.jinja),
+            ),
+            None => (String::new(), format!("{{% for {} in {list}.values() %}}", item.jinja)),
+        };
+        self.note(line, message, format!("where it is a map, write `{map}`"));
+        let statement = format!("for {} in {list}{keep}", item.jinja);
+        self.push(Open { line, range: Some(Range { key, item }), is_last: false })?;
+        Ok(statement)
     }
 
     fn push(&mut self, open: Open) -> Result<(), Fault> {
@@ -206,19 +284,12 @@ impl Translation {
 
 impl Names for Translation {
     fn dot(&self) -> Option<String> {
-        self.around().next().map(|range| format!("{ITEM}{}", range.number))
+        self.around().next().map(|range| range.item.jinja.clone())
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        self.around().find_map(|range| {
-            let number = range.number;
-            let is = |it: &Option<String>| it.as_deref() == Some(name);
-            match range {
-                range if is(&range.item) => Some(format!("{ITEM}{number}")),
-                range if is(&range.key) => Some(format!("{KEY}{number}")),
-                _ => None,
-            }
-        })
+        let variables = self.around().flat_map(|range| [Some(&range.item), range.key.as_ref()]);
+        variables.flatten().find(|it| it.go == name).map(|it| it.jinja.clone())
     }
 }
 
@@ -241,7 +312,7 @@ fn unsupported(line: usize, what: &str) -> Fault {
         }
         _ => "write `{{ name }}`, `{% if name %}` or `{% for x in list %}`",
     };
-    let message = format!("`{what}` of Go templates is not supported; write it as Jinja");
+    let message = format!("`{what}` of Go templates cannot be converted; write it as Jinja");
     Fault::at(line, message).with_help(Some(help.to_owned()))
 }
 
@@ -260,7 +331,7 @@ fn trims(inner: &str) -> (&'static str, &str, &'static str) {
     (left, inner.trim(), right)
 }
 
-/// A word and what stands behind it.
+/// A word and what follows it.
 fn split_word(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     (&text[..end], text[end..].trim_start())

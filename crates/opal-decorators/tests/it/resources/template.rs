@@ -34,7 +34,7 @@ fn bytes_are_those_of_the_template() {
 #[test]
 fn the_mode_counts_where_it_is_given_and_is_kept_where_not() {
     let site = Site::new();
-    site.file("app.j2", "{{.port}}\n");
+    site.file("app.j2", "{{ port }}\n");
     site.file("app.conf", "8080\n");
     site.set_mode("app.conf", 0o604);
     assert_eq!(site.status(CALL), Status::Satisfied);

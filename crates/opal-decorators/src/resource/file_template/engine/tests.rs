@@ -55,21 +55,40 @@ fn values_render_as_people_write_them() {
 }
 
 #[test]
-fn the_go_spelling_renders_the_same() {
+fn a_converted_template_renders_as_go_would() {
     for (source, expected) in [
         ("{{.name}}:{{ .port }} {{.map.x}}", "web:8080 1"),
-        ("{{.on}} {{eq .name \"db\"}} {{ on }}", "true false True"),
+        ("{{eq .name \"db\"}} {{(not .off)}} {{ on }}", "false true True"),
         ("{{if .off}}a{{else if eq .port 8080}}b{{else}}c{{end}}", "b"),
         ("{{if and .on (not .off)}}yes{{end}}", "yes"),
         ("{{range .list}}[{{.}}]{{end}}", "[a][b]"),
         ("{{range $i, $x := .list}}{{$i}}={{$x}} {{end}}", "0=a 1=b "),
-        ("{{range $k, $v := .map}}{{$k}}={{$v}} {{end}}", "x=1 y=2 "),
-        ("{{range .map}}{{.}}{{$.name}}{{end}}", "1web2web"),
+        (
+            "{{range $i, $x := .list}}{{range $.list}}{{$i}}{{.}}{{$x}} {{end}}{{end}}",
+            "0aa 0ba 1ab 1bb ",
+        ),
         ("{{range .nothing}}x{{else}}none{{end}}", "none"),
         ("a \n {{- if .on }} b {{ end -}} \n c", "a b c"),
+        ("a {{- range $i, $x := .list -}} \n {{$i}} {{- end -}} \n c", "a01c"),
         ("{% for x in list %}{{.name}}{{ x }}{% endfor %}", "webawebb"),
     ] {
-        assert_eq!(render(source).as_deref(), Ok(expected), "{source}");
+        let converted = go::convert_template(source).unwrap().text;
+        assert_eq!(render(&converted).as_deref(), Ok(expected), "{source} -> {converted}");
+    }
+}
+
+#[test]
+fn the_go_spelling_is_refused_and_the_converter_named() {
+    for (source, line, tag) in [
+        ("a\n{{.name}}", 2, "{{ .name }}"),
+        ("{{if .on}}x{{end}}", 1, "{{ if .on }}"),
+        ("{{range $i, $x := .list}}{{end}}", 1, "{{ range $i, $x := .list }}"),
+        ("{{ printf \"%s\" .name }}", 1, "{{ printf \"%s\" .name }}"),
+    ] {
+        let fault = render(source).unwrap_err();
+        let message = format!("`{tag}` is a tag of a Go template");
+        assert_eq!((fault.line, fault.reason), (Some(line), Reason::Other(message)));
+        assert!(fault.help.unwrap().contains("opal convert"), "{source}");
     }
 }
 
@@ -82,9 +101,6 @@ fn a_name_without_a_value_is_named_with_its_line() {
         ("{% if prot %}{% endif %}", 1, "prot"),
         ("{% for x in prot %}{% endfor %}", 1, "prot"),
         ("{{ prot|upper }}", 1, "prot"),
-        ("{{.prot}}", 1, "prot"),
-        ("\n{{range .prot}}{{end}}", 2, ".prot"),
-        ("{{range .list}}{{.z}}{{end}}", 1, ".z"),
     ] {
         let reason = Reason::Missing(name.to_owned());
         let expected = Fault { line: Some(line), reason, help: None };
@@ -94,7 +110,7 @@ fn a_name_without_a_value_is_named_with_its_line() {
 
 #[test]
 fn names_may_be_missing_where_that_is_allowed() {
-    let source = "[{{ a }}{{ a.b.c }}{{.d}}{% if e %}x{% endif %}{{range .f}}x{{end}}]";
+    let source = "[{{ a }}{{ a.b.c }}{% if e %}x{% endif %}{% for x in f %}x{% endfor %}]";
     assert_eq!(render_with(source, true).as_deref(), Ok("[]"));
     assert!(render(source).is_err(), "what is kept of one does not serve the other");
 }
@@ -106,11 +122,6 @@ fn what_is_wrong_is_said_without_values() {
         ("{{ name|nope }}", 1, "there is no filter `nope`"),
         ("{% include 'x' %}", 1, "a template cannot bring in another one"),
         ("\n{% import 'template' as x %}{{ x }}", 2, "a template cannot bring in another one"),
-        (
-            "{{range .name}}{{end}}",
-            1,
-            "`range` goes through a list or a map, and `.name` is a string",
-        ),
     ] {
         let fault = render(source).unwrap_err();
         assert_eq!(fault.line, Some(line), "{source}: {fault:?}");
@@ -136,11 +147,11 @@ fn work_and_output_are_bounded() {
 
 #[test]
 fn the_names_that_are_asked_for_are_those_of_others() {
-    let source = "{% set own = 1 %}{{ own }}{{ HOME }}{{.USER}}{{ range(2) }}{{ a.b }}\
-                  {{range .list}}{{.}}{{end}}";
+    let source = "{% set own = 1 %}{{ own }}{{ HOME }}{{ range(2) }}{{ a.b }}\
+                  {% for x in list %}{{ x }}{% endfor %}";
     let template = Template::new(source, false).unwrap();
     let names: Vec<&str> = template.names().iter().map(String::as_str).collect();
-    assert_eq!(names, ["HOME", "USER", "a", "list"]);
+    assert_eq!(names, ["HOME", "a", "list"]);
 }
 
 #[test]

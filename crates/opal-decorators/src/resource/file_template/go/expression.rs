@@ -28,24 +28,8 @@ pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(is_first) && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// A text as Jinja writes it, on one line.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
 /// Names that mean something else to Jinja where a value begins.
-const RESERVED: [&str; 14] = [
+pub(super) const RESERVED: [&str; 14] = [
     "and", "elif", "else", "false", "False", "if", "in", "is", "loop", "none", "None", "not", "or",
     "self",
 ];
@@ -253,4 +237,20 @@ impl<'t> Reader<'t> {
             None => Fault::at(self.line, format!("`{}` is not complete", self.text.trim())),
         }
     }
+}
+
+/// A text as Jinja writes it, on one line.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
 }

@@ -98,7 +98,8 @@ fn length(behind: &str, kind: Kind) -> Option<usize> {
 /// Whether a value tag is in the Go spelling. `end` and `else` are also names, so they count only
 /// where such a tag came before.
 pub(super) fn is_go(inner: &str, came_before: bool) -> bool {
-    let body = inner.trim_start_matches('-').trim_start();
+    let body = inner.trim_start_matches('-');
+    let body = body.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     if body.starts_with(['.', '$']) || body.starts_with("/*") {
         return true;
     }
