@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use opal_core::cycles::cycles;
 use opal_core::{Code, Diagnostic, Span};
 
 use super::document::{Node, NodeKind};
@@ -73,68 +74,21 @@ fn disabled(draft: &Draft<'_>, id: &str, span: Span, report: &mut Report<'_>) {
     report.push(error.help("enable it, or disable this step too"));
 }
 
-/// A step on the way of the search.
-#[derive(Debug)]
-struct Visit {
-    step: usize,
-    /// The next of its dependencies to follow.
-    next: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    New,
-    OnTheWay,
-    Done,
-}
-
-/// Printing a circle takes its length, so there is an end to it.
+/// More say nothing new.
 const MOST_CIRCLES: usize = 10;
 
-/// Follows every dependency once; whoever meets its own way has found a circle.
 fn circles(drafts: &[Draft<'_>], by_id: &BTreeMap<&str, usize>, report: &mut Report<'_>) {
-    let mut states = vec![State::New; drafts.len()];
-    let mut left = MOST_CIRCLES;
-    for start in 0..drafts.len() {
-        if states[start] != State::New {
-            continue;
-        }
-        states[start] = State::OnTheWay;
-        let mut way = vec![Visit { step: start, next: 0 }];
-        while let Some(visit) = way.last_mut() {
-            let Some((wanted, span)) = drafts[visit.step].depends_on.get(visit.next).copied()
-            else {
-                states[visit.step] = State::Done;
-                way.pop();
-                continue;
-            };
-            visit.next += 1;
-            let Some(step) = by_id.get(wanted).copied() else { continue };
-            match states[step] {
-                State::New => {
-                    states[step] = State::OnTheWay;
-                    way.push(Visit { step, next: 0 });
-                }
-                State::OnTheWay if left > 0 => {
-                    left -= 1;
-                    circle(drafts, &way, step, span, report);
-                }
-                State::OnTheWay | State::Done => {}
-            }
-        }
+    let edges: Vec<Vec<(usize, Span)>> = drafts
+        .iter()
+        .map(|draft| {
+            let wanted = draft.depends_on.iter();
+            wanted.filter_map(|(id, span)| Some((*by_id.get(id)?, *span))).collect()
+        })
+        .collect();
+    for cycle in cycles(&edges).into_iter().take(MOST_CIRCLES) {
+        let path = cycle.path(|step| drafts[step].id.map_or("", |(id, _)| id));
+        let message = format!("these steps depend on each other in a circle: `{path}`");
+        let error = Diagnostic::new(Code::ConfigCycle, cycle.closed_by, message);
+        report.push(error.label("closes the circle").help("remove one of these dependencies"));
     }
-}
-
-fn circle(drafts: &[Draft<'_>], way: &[Visit], back: usize, span: Span, report: &mut Report<'_>) {
-    const MOST_SHOWN: usize = 12;
-    let ids = way.iter().skip_while(|visit| visit.step != back);
-    let ids: Vec<&str> = ids.filter_map(|visit| drafts[visit.step].id).map(|(id, _)| id).collect();
-    let mut shown = ids[..ids.len().min(MOST_SHOWN)].join(" -> ");
-    if ids.len() > MOST_SHOWN {
-        shown.push_str(" -> …");
-    }
-    let first = ids.first().copied().unwrap_or_default();
-    let message = format!("these steps depend on each other in a circle: `{shown} -> {first}`");
-    let error = Diagnostic::new(Code::ConfigCycle, span, message);
-    report.push(error.label("closes the circle").help("remove one of these dependencies"));
 }

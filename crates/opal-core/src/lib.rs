@@ -20,7 +20,7 @@
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | how arguments are bound to parameters and checked | [`parameter`] |
-//! | "did you mean" | [`suggest`] |
+//! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
 //! this crate reads or changes the world, so everything in it can be tested with plain values.
@@ -36,6 +36,7 @@ pub mod class;
 pub mod code;
 pub mod context;
 pub mod contract;
+pub mod cycles;
 pub mod data;
 pub mod decorator;
 pub mod diagnostic;
