@@ -4,11 +4,13 @@
 //! |---|---|
 //! | opening what must be a regular file | [`regular`] |
 //! | files that get their name when they are complete | [`atomic`] |
+//! | where programs are | [`program`] |
 //! | whether nobody else can have written a file | [`trusted`] |
 //!
 //! A crate of its own, because a session, which is sent to other machines, must not see the vault,
 //! and both write files. Deliberately not here: which files these are.
 
 pub mod atomic;
+pub mod program;
 pub mod regular;
 pub mod trusted;

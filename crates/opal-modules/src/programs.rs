@@ -2,10 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use opal_files::regular;
+use opal_files::{program, regular};
 
 /// As much of a script is looked at for the program that it is for, as the system does it.
 const FIRST_LINE: u64 = 256;
@@ -52,11 +51,8 @@ impl Programs {
     /// Where the program is, if it is there.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<PathBuf> {
-        let is_program = |path: &PathBuf| {
-            path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-        };
         // A directory that is named from where one stands could be anybody's.
         let mut places = self.0.iter().filter(|folder| folder.is_absolute());
-        places.find_map(|folder| Some(folder.join(name)).filter(is_program))
+        places.find_map(|folder| Some(folder.join(name)).filter(|it| program::is_program(it)))
     }
 }

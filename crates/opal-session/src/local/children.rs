@@ -5,20 +5,15 @@
 //! for itself, all others share it.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use rustix::io::FdFlags;
 use rustix::process::Pid;
-
-/// Where programs are looked for when the environment does not say.
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Where descriptors for one child begin: far above those that scripts use.
 const FIRST_DESCRIPTOR: RawFd = 200;
@@ -140,17 +135,4 @@ fn end_of(pid: Pid) -> io::Result<OwnedFd> {
 
 pub(super) fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
-}
-
-/// The file that a name stands for, as a shell in `directory` finds it.
-pub(super) fn find(path: Option<&OsStr>, directory: &Path, name: &str) -> Option<PathBuf> {
-    let is_program = |place: &PathBuf| {
-        std::fs::metadata(directory.join(place))
-            .is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    };
-    if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(is_program);
-    }
-    let path = path.map_or_else(|| OsString::from(USUAL_PATH), OsStr::to_owned);
-    std::env::split_paths(&path).map(|place| place.join(name)).find(is_program)
 }

@@ -17,6 +17,7 @@ use super::limits::Enforced;
 use super::request::{Request, exported_function, is_exportable};
 use super::{LocalSession, NO_PIPES, failed};
 use opal_core::shell::{self, Movement, Plain, Shell};
+use opal_files::program;
 
 /// A command and what holds for it, without its descriptors.
 pub(super) struct Task<'a> {
@@ -255,7 +256,7 @@ pub(super) fn program_in(
 /// Where a program is, for a command.
 pub(super) fn find(session: &LocalSession, task: &Task<'_>, name: &str) -> Option<PathBuf> {
     let path = task.environment.get("PATH").map(|it| OsStr::new(it.expose()));
-    children::find(path.or(session.variable("PATH")), task.directory, name)
+    program::find(path.or(session.variable("PATH")), task.directory, name)
 }
 
 /// Asks the shell of the lane; `text` needs no fork.

@@ -28,6 +28,7 @@ use super::children::{self, Running};
 use super::mark::{self, Mark};
 use super::{processes, slots};
 use opal_core::shell::Shell;
+use opal_files::program;
 
 /// An answer is a few numbers, or a path.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
@@ -89,7 +90,7 @@ pub(super) struct Interpreter {
 impl Interpreter {
     pub(super) fn find(path: Option<&OsStr>, directory: &Path) -> Option<Self> {
         [("bash", Shell::Bash), ("sh", Shell::Sh)].into_iter().find_map(|(name, shell)| {
-            let path = directory.join(children::find(path, directory, name)?);
+            let path = directory.join(program::find(path, directory, name)?);
             Some(Self { path, shell })
         })
     }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
@@ -13,10 +11,8 @@ use super::View;
 use super::children::{self, Work};
 use opal_core::shell::syntax::MAX_MESSAGE_BYTES;
 use opal_core::shell::{self, Language, Shell};
+use opal_files::program;
 use zeroize::Zeroizing;
-
-/// Where programs are looked for when the environment does not say.
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 #[derive(Clone, Debug)]
 pub(super) struct Interpreter {
@@ -187,14 +183,6 @@ fn shell(view: &View<'_>, around: &Around<'_>) -> Option<Interpreter> {
 /// With a path at hand the system can start a program without copying this process first.
 fn find(view: &View<'_>, around: &Around<'_>, name: &str) -> Option<PathBuf> {
     let own = around.environment.get("PATH").map(|path| OsStr::new(path.expose()));
-    let path = own.or_else(|| view.variable("PATH")).unwrap_or(OsStr::new(USUAL_PATH));
-    let whole = |path: &Path| around.directory.join(path);
-    let places: Vec<PathBuf> = if name.contains('/') {
-        vec![whole(Path::new(name))]
-    } else {
-        std::env::split_paths(path).map(|directory| whole(&directory).join(name)).collect()
-    };
-    places.into_iter().find(|place| {
-        fs::metadata(place).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    })
+    let found = program::find(own.or_else(|| view.variable("PATH")), around.directory, name)?;
+    Some(around.directory.join(found))
 }
