@@ -1,21 +1,10 @@
 //! Files of variables, as `--env-file` names them.
 //!
-//! | line | what it sets |
-//! |---|---|
-//! | `NAME=some text # note` | `some text`: blanks at both ends go, ` #` begins a comment |
-//! | `NAME='a $b'` | what stands between the quotes, as it is |
-//! | `NAME="a\n$B ${C}"` | with `\n` `\t` `\"` `\\` `\$`, and what `B` and `C` hold |
-//! | `export NAME=…` | the same |
-//!
-//! Quoted text may go over several lines. `$NAME` also works without quotes; what it names is in
-//! the environment or stands further up. Of two lines that set one name the later counts, of two
+//! They are read by `opal_core::dotenv`. `$NAME` also works without quotes; what it names is in
+//! the environment or is set further up. Of two lines that set one name the later counts, of two
 //! files the later one, and the environment of the process wins over all of them: what someone
 //! sets by hand for a single run is meant.
-//!
-//! Messages name places and rules, never the text of a file: a line that is no `NAME=value` may be
-//! the next one of a key.
 
-mod reader;
 #[cfg(test)]
 mod tests;
 
@@ -24,11 +13,11 @@ use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use opal_core::dotenv::{self, DotenvError, Reader, Variable};
 use opal_files::regular;
 
-use crate::ambient::Ambient;
+use crate::ambient::{Ambient, IDENTITY};
 use crate::failure::{Exit, Failure};
-use reader::{Mistake, Reader};
 
 /// Bytes a file may have.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -52,7 +41,7 @@ fn extend(
     own: &BTreeMap<OsString, OsString>,
     added: &mut BTreeMap<String, String>,
     bytes: &[u8],
-) -> Result<(), Mistake> {
+) -> Result<(), DotenvError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => return Err(not_text(bytes, error.valid_up_to(), "this is no UTF-8")),
@@ -60,24 +49,32 @@ fn extend(
     if let Some(at) = text.find('\0') {
         return Err(not_text(bytes, at, "no variable can hold a NUL character"));
     }
-    let mut reader = Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text));
+    let mut reader = Reader::new(text);
     loop {
         let look_up = |name: &str| match own.get(std::ffi::OsStr::new(name)) {
+            _ if name == IDENTITY => None,
             Some(value) => value.to_str().map(str::to_owned),
             None => added.get(name).cloned(),
         };
-        let Some((name, value)) = reader.next(&look_up)? else { return Ok(()) };
+        let Some(Variable { name, value, at }) = reader.next(Some(&look_up))? else {
+            return Ok(());
+        };
+        if name == IDENTITY {
+            let message = format!("`{IDENTITY}` is opal's own and no variable of steps");
+            let help = "set it in the environment, or name the key with `--identity`";
+            return Err(DotenvError { place: reader.place(at), message, help });
+        }
         added.insert(name, value);
     }
 }
 
-fn not_text(bytes: &[u8], at: usize, message: &'static str) -> Mistake {
+fn not_text(bytes: &[u8], at: usize, message: &'static str) -> DotenvError {
     let before = String::from_utf8_lossy(&bytes[..at]);
     let help = "save the file as plain text in UTF-8";
-    Mistake { place: reader::place(&before, before.len()), message: message.into(), help }
+    DotenvError { place: dotenv::place(&before, before.len()), message: message.into(), help }
 }
 
-fn wrong(path: &Path, mistake: Mistake) -> Failure {
+fn wrong(path: &Path, mistake: DotenvError) -> Failure {
     let (line, column) = mistake.place;
     let message = format!("{}:{line}:{column}: {}", path.display(), mistake.message);
     Failure::new(Exit::Configuration, message, mistake.help)

@@ -20,6 +20,7 @@
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | how arguments are bound to parameters and checked | [`parameter`] |
+//! | files of variables | [`dotenv`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -40,6 +41,7 @@ pub mod cycles;
 pub mod data;
 pub mod decorator;
 pub mod diagnostic;
+pub mod dotenv;
 pub mod duration;
 pub mod files;
 pub mod hash;

@@ -4,7 +4,7 @@ fn own(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
     variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-fn read_with(own: &BTreeMap<OsString, OsString>, text: &str) -> Result<Vec<String>, Mistake> {
+fn read_with(own: &BTreeMap<OsString, OsString>, text: &str) -> Result<Vec<String>, DotenvError> {
     let mut added = BTreeMap::new();
     extend(own, &mut added, text.as_bytes())?;
     Ok(added.into_iter().map(|(name, value)| format!("{name}={value}")).collect())

@@ -4,54 +4,27 @@
 
 use std::collections::BTreeSet;
 
+use opal_core::dotenv::{self, DotenvError, Variable};
+
 use super::leaves::Leaf;
 
 const UNCLOSED: &str = "this quote has no closing one";
 
-/// `NAME=value` lines: `'as it is'`, `"with \n \t \" \\ \$"`, or bare up to ` #`. What stands in quotes
-/// may go over several lines.
+/// The variables of a file that a shell or `docker` reads.
 pub(super) fn variables(text: &str) -> Result<Vec<Leaf>, String> {
-    let mut cursor = Cursor::new(text);
+    let mut reader = dotenv::Reader::new(text);
     let mut leaves = Vec::new();
-    loop {
-        cursor.skip(char::is_whitespace);
-        match cursor.peek() {
-            None => return Ok(leaves),
-            Some('#') => {
-                cursor.skip(|c| c != '\n');
-                continue;
-            }
-            Some(_) => {}
-        }
-        let start = cursor.at;
-        let mut name = cursor.word();
-        if name == "export" && cursor.blanks() {
-            name = cursor.word();
-        }
-        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !cursor.eat('=') {
-            return Err(cursor.fault(start, "this is not `NAME=value`"));
-        }
-        let value = match cursor.peek() {
-            Some(quote @ ('\'' | '"')) => {
-                let value = cursor.quoted(quote);
-                let value = value.ok_or_else(|| cursor.fault(start, UNCLOSED))?;
-                cursor.blanks();
-                if !matches!(cursor.peek(), None | Some('\n' | '\r' | '#')) {
-                    return Err(cursor.fault(cursor.at, "something follows the closing quote"));
-                }
-                value
-            }
-            _ => {
-                let rest = cursor.skip(|c| c != '\n');
-                let end = rest.find(" #").or_else(|| rest.find("\t#")).unwrap_or(rest.len());
-                rest[..end].trim().to_owned()
-            }
-        };
+    let told = |error: DotenvError| format!("{}, in line {}", error.message, error.place.0);
+    while let Some(Variable { name, value, at }) = reader.next(None).map_err(told)? {
         if value.contains('\0') {
-            return Err(cursor.fault(start, "no variable can hold a NUL character"));
+            return Err(format!(
+                "no variable can hold a NUL character, in line {}",
+                reader.place(at).0
+            ));
         }
         leaves.push(Leaf::new(name, value));
     }
+    Ok(leaves)
 }
 
 /// What a file of Terraform says.
@@ -82,7 +55,7 @@ pub(super) fn terraform(text: &str) -> Result<Assignments, String> {
             let body = body.ok_or_else(|| cursor.fault(start, "this text has no end"))?;
             leaves.push(Leaf::new(name.as_str(), body));
         } else if first == '"' {
-            last = cursor.quoted('"').ok_or_else(|| cursor.fault(start, UNCLOSED))?;
+            last = cursor.quoted().ok_or_else(|| cursor.fault(start, UNCLOSED))?;
             let is_name = matches!(cursor.rest().trim_start().chars().next(), Some('=' | ':'));
             if !is_name {
                 leaves.push(Leaf::new(name.as_str(), last.as_str()));
@@ -154,26 +127,17 @@ impl<'t> Cursor<'t> {
         &rest[..length]
     }
 
-    fn blanks(&mut self) -> bool {
-        !self.skip(|c| matches!(c, ' ' | '\t')).is_empty()
-    }
-
-    fn word(&mut self) -> &'t str {
-        self.skip(|c| c.is_ascii_alphanumeric() || c == '_')
-    }
-
-    /// What stands in quotes; none where they are never closed. A `\` escapes in double ones only,
-    /// and stays where it escapes nothing.
-    fn quoted(&mut self, quote: char) -> Option<String> {
-        self.at += quote.len_utf8();
+    /// What is in double quotes; none where they are never closed. A `\` stays where it escapes nothing.
+    fn quoted(&mut self) -> Option<String> {
+        self.at += 1;
         let mut value = String::new();
         let mut letters = self.rest().char_indices();
         while let Some((at, letter)) = letters.next() {
-            if letter == quote {
-                self.at += at + quote.len_utf8();
+            if letter == '"' {
+                self.at += at + 1;
                 return Some(value);
             }
-            if letter != '\\' || quote == '\'' {
+            if letter != '\\' {
                 value.push(letter);
                 continue;
             }
@@ -226,7 +190,7 @@ mod tests {
         }
 
         #[test]
-        fn a_value_in_quotes_comes_out_as_it_went_in(value in "[^\0]{0,30}") {
+        fn a_value_in_quotes_comes_out_as_it_went_in(value in "[^\0\r]{0,30}") {
             let escaped = value.replace('\\', "\\\\").replace('"', "\\\"");
             let expected = Some(vec![value.clone()]);
             prop_assert_eq!(values(variables(&format!("A=\"{escaped}\" # note\n"))), expected.clone());
@@ -245,7 +209,10 @@ mod tests {
     #[test]
     fn a_fault_is_told_with_its_line() {
         let fault = |text| variables(text).map(|_| ()).unwrap_err();
-        assert_eq!(fault("A=b\n\nC\n"), "this is not `NAME=value`, in line 3");
+        assert_eq!(
+            fault("A=b\n\nC\n"),
+            "`=` is expected here, behind the name of a variable, in line 3"
+        );
         assert_eq!(fault("A=b\nC='d\n"), "this quote has no closing one, in line 2");
     }
 }

@@ -1,40 +1,61 @@
-//! From the text of a file to names and values, with the place of what is wrong.
-
-use crate::ambient::IDENTITY;
+//! Files of variables: from the text to names and values, with the place of what is wrong.
+//!
+//! | line | what it sets |
+//! |---|---|
+//! | `NAME=some text # note` | `some text`: blanks at both ends go, ` #` begins a comment |
+//! | `NAME='a $b'` | what is between the quotes, as it is |
+//! | `NAME="a\n$B ${C}"` | with `\n` `\r` `\t` `\"` `\\` `\$`, and what `B` and `C` hold |
+//! | `export NAME=…` | the same |
+//!
+//! Quoted text may go over several lines. Messages name places and rules, never the text of a file: a
+//! line that is no `NAME=value` may be the next one of a key.
 
 /// Bytes that all variables of one file may have together, once names in them are replaced.
 const MAX_EXPANDED_BYTES: usize = 4 * 1024 * 1024;
 
 /// What is wrong, and where.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
+pub struct DotenvError {
     /// Line and column, from 1, in characters.
-    pub(super) place: (usize, usize),
+    pub place: (usize, usize),
     /// Holds no value.
-    pub(super) message: String,
-    pub(super) help: &'static str,
+    pub message: String,
+    pub help: &'static str,
 }
 
-/// What a name holds.
-type LookUp<'l> = &'l dyn Fn(&str) -> Option<String>;
+/// What a name holds. Without one, a `$` is a character like any other.
+type LookUp<'l> = Option<&'l dyn Fn(&str) -> Option<String>>;
+
+/// A variable that a file sets.
+#[derive(Debug)]
+pub struct Variable {
+    pub name: String,
+    pub value: String,
+    /// Where its name begins.
+    pub at: usize,
+}
 
 #[derive(Debug)]
-pub(super) struct Reader<'t> {
+pub struct Reader<'t> {
     text: &'t str,
     at: usize,
     expanded: usize,
 }
 
 impl<'t> Reader<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, expanded: 0 }
+    #[must_use]
+    pub fn new(text: &'t str) -> Self {
+        Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0, expanded: 0 }
     }
 
-    /// The next name and its value.
-    pub(super) fn next(
-        &mut self,
-        look_up: LookUp<'_>,
-    ) -> Result<Option<(String, String)>, Mistake> {
+    /// Line and column of a byte, from 1.
+    #[must_use]
+    pub fn place(&self, at: usize) -> (usize, usize) {
+        place(self.text, at)
+    }
+
+    /// The next variable.
+    pub fn next(&mut self, look_up: LookUp<'_>) -> Result<Option<Variable>, DotenvError> {
         loop {
             self.skip(|c| c.is_ascii_whitespace());
             match self.peek() {
@@ -43,8 +64,10 @@ impl<'t> Reader<'t> {
                 Some(_) => break,
             }
         }
+        let mut start = self.at;
         let mut name = self.name()?;
         if name == "export" && self.skip_blanks() && self.peek() != Some('=') {
+            start = self.at;
             name = self.name()?;
         }
         self.skip_blanks();
@@ -62,10 +85,10 @@ impl<'t> Reader<'t> {
             Some('"') => self.double(look_up)?,
             _ => self.bare(look_up)?,
         };
-        Ok(Some((name.to_owned(), value)))
+        Ok(Some(Variable { name: name.to_owned(), value, at: start }))
     }
 
-    fn name(&mut self) -> Result<&'t str, Mistake> {
+    fn name(&mut self) -> Result<&'t str, DotenvError> {
         let start = self.at;
         self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
         let name = &self.text[start..self.at];
@@ -76,17 +99,10 @@ impl<'t> Reader<'t> {
                 "a name is letters, digits and `_`, and does not begin with a digit",
             ));
         }
-        if name == IDENTITY {
-            return Err(self.mistake(
-                start,
-                format!("`{IDENTITY}` is opal's own and no variable of steps"),
-                "set it in the environment, or name the key with `--identity`",
-            ));
-        }
         Ok(name)
     }
 
-    fn single(&mut self) -> Result<String, Mistake> {
+    fn single(&mut self) -> Result<String, DotenvError> {
         let open = self.at;
         self.at += 1;
         let Some(end) = self.text[self.at..].find('\'') else { return Err(self.unclosed(open)) };
@@ -96,13 +112,13 @@ impl<'t> Reader<'t> {
         Ok(value)
     }
 
-    fn double(&mut self, look_up: LookUp<'_>) -> Result<String, Mistake> {
+    fn double(&mut self, look_up: LookUp<'_>) -> Result<String, DotenvError> {
         let open = self.at;
         self.at += 1;
         let mut value = String::new();
         loop {
             let from = self.at;
-            self.skip(|c| !matches!(c, '"' | '\\' | '$' | '\r'));
+            self.skip(|c| !matches!(c, '"' | '\\' | '\r') && (c != '$' || look_up.is_none()));
             value.push_str(&self.text[from..self.at]);
             match self.peek() {
                 None => return Err(self.unclosed(open)),
@@ -127,6 +143,7 @@ impl<'t> Reader<'t> {
         self.at += 1;
         let escaped = match self.peek() {
             Some('n') => '\n',
+            Some('r') => '\r',
             Some('t') => '\t',
             Some(c @ ('"' | '\\' | '$')) => c,
             _ => return value.push('\\'),
@@ -136,7 +153,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Up to the end of the line, or to a `#` behind a blank.
-    fn bare(&mut self, look_up: LookUp<'_>) -> Result<String, Mistake> {
+    fn bare(&mut self, look_up: LookUp<'_>) -> Result<String, DotenvError> {
         let mut value = String::new();
         // What a name stands for keeps its blanks.
         let mut kept = 0;
@@ -147,7 +164,7 @@ impl<'t> Reader<'t> {
                     self.skip(|c| c != '\n');
                     break;
                 }
-                '$' => {
+                '$' if look_up.is_some() => {
                     self.reference(look_up, &mut value)?;
                     kept = value.len();
                 }
@@ -163,7 +180,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `$NAME` or `${NAME}`. A `$` before anything else is one.
-    fn reference(&mut self, look_up: LookUp<'_>, value: &mut String) -> Result<(), Mistake> {
+    fn reference(&mut self, look_up: LookUp<'_>, value: &mut String) -> Result<(), DotenvError> {
         let start = self.at;
         self.at += 1;
         let braced = self.peek() == Some('{');
@@ -181,7 +198,7 @@ impl<'t> Reader<'t> {
             ));
         }
         self.at += usize::from(braced);
-        let Some(found) = look_up(name) else {
+        let Some(found) = look_up.and_then(|look_up| look_up(name)) else {
             return Err(self.mistake(
                 start,
                 "what `$` names here is neither in the environment as text nor set further up"
@@ -201,7 +218,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    fn end_of_line(&mut self) -> Result<(), Mistake> {
+    fn end_of_line(&mut self) -> Result<(), DotenvError> {
         self.skip(|c| matches!(c, ' ' | '\t' | '\r'));
         match self.peek() {
             None | Some('\n') => Ok(()),
@@ -217,7 +234,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn unclosed(&self, open: usize) -> Mistake {
+    fn unclosed(&self, open: usize) -> DotenvError {
         self.mistake(
             open,
             "this quote has no closing one".to_owned(),
@@ -225,8 +242,8 @@ impl<'t> Reader<'t> {
         )
     }
 
-    fn mistake(&self, at: usize, message: String, help: &'static str) -> Mistake {
-        Mistake { place: place(self.text, at), message, help }
+    fn mistake(&self, at: usize, message: String, help: &'static str) -> DotenvError {
+        DotenvError { place: place(self.text, at), message, help }
     }
 
     fn peek(&self) -> Option<char> {
@@ -247,8 +264,9 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Line and column of a byte, from 1.
-pub(super) fn place(text: &str, at: usize) -> (usize, usize) {
+/// Line and column of a byte of `text`, from 1.
+#[must_use]
+pub fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..at];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
     (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
