@@ -71,7 +71,7 @@ fn a_go_template_is_converted_once_and_then_rendered() {
     opal.call(&["convert", "--from", "go-template", "a.j2", "-o", "a.j2", "--force"])
         .code(2)
         .says("itself");
-    opal.write("a.j2", &opal.read("b.j2"));
+    opal.write("a.j2", opal.read("b.j2"));
     opal.call(&["main"]).code(0);
     assert_eq!(opal.read("out"), "port 80\n0=x;1=y;\n");
 }
