@@ -78,7 +78,7 @@ impl Program<'_> {
 
     fn check(&self, function: Option<&str>) {
         if let Some(quick) = self.plan(function, Purpose::Quick) {
-            plan_hash(&quick.plan);
+            let _ = plan_hash(&quick.plan);
         }
         let Some(first) = self.plan(function, Purpose::Contract) else { return };
         let Ok(contract) = Contract::new(first.plan, 0, Provenance::default()) else { return };
