@@ -31,8 +31,8 @@ pub(super) enum Open {
     String,
 }
 
-/// Whether a terminal prints nothing for it. Tabs and line feeds are text; a return is, unless a
-/// line feed follows.
+/// Whether a terminal prints nothing for it. Tabs and line feeds are text; a return is looked at
+/// together with what follows.
 pub(super) const fn is_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || byte == 0x7f
 }
@@ -59,8 +59,7 @@ impl Sequence {
     /// nothing if its end is not there yet.
     pub(super) fn at(bytes: &[u8], is_last: bool) -> Option<(Self, usize)> {
         let found = match bytes {
-            [b'\r', b'\n', ..] => Some((Self::Control, 1)),
-            [b'\r', _, ..] => Some((Self::None, 1)),
+            [b'\r', _, ..] => Some((Self::Control, 1)),
             [b'\r'] | [ESC] | [HIGH] => None,
             [ESC, 0x20..=0x2f, rest @ ..] => Self::short(rest),
             [ESC, next, ..] if SHORT.contains(next) => Some((Self::Control, 2)),

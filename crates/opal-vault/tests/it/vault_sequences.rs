@@ -43,6 +43,8 @@ fn unprinted() -> Vec<(&'static str, Vec<u8>)> {
         ("a device control string", format!("\x1bPq{long}\x1b\\")),
         ("a message to the program", format!("\x1b_G{long}\x1b\\")),
         ("a character set", "\x1b(B".to_owned()),
+        ("a carriage return", "\r".to_owned()),
+        ("two carriage returns", "\r\r".to_owned()),
         ("a saved cursor", "\x1b7".to_owned()),
         ("an escape alone", "\x1b".to_owned()),
         ("an index", "\u{84}".to_owned()),
@@ -142,5 +144,16 @@ fn a_sequence_that_never_ends_is_text_in_the_end() {
     for piece in [1, stream.len()] {
         let out = shown(&vault, stream.as_bytes(), piece);
         assert_eq!(String::from_utf8_lossy(&out), format!("a \x1b]0;one {LABEL} two\n"));
+    }
+}
+
+#[test]
+fn a_secret_that_holds_a_carriage_return_is_found() {
+    let vault = Vault::new();
+    vault.register(&Data::text("first-half\rsecond-half"), LABEL);
+    for piece in [1, 5, 100] {
+        let out = shown(&vault, b"a first-half\rsecond-half b", piece);
+        let out = String::from_utf8_lossy(&out);
+        assert!(out.contains(LABEL) && !out.contains("half"), "{piece}: {out:?}");
     }
 }
