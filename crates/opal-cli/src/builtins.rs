@@ -211,7 +211,7 @@ fn plan() -> Command {
                     Arg::new("other")
                         .value_name("OTHER")
                         .value_hint(ValueHint::FilePath)
-                        .help("Another; without it, the plan of today"),
+                        .help("Another; without it, the current plan"),
                     source(),
                 ])
                 .args(options::args())

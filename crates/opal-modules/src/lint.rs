@@ -228,7 +228,7 @@ fn misplaced(entry: &Entry, reference: &Path, key: &str, span: Span) -> Option<D
     let folder = entry.real.parent().unwrap_or(Path::new(""));
     (!folder.ends_with(reference)).then(|| {
         let message = format!("`{key}` is not the directory that this file is in");
-        let mend = format!("move the file to `…/{}/`, or correct `{key}`", reference.display());
-        Diagnostic::new(Code::SpecPlace, span, message).help(mend)
+        let help = format!("move the file to `…/{}/`, or correct `{key}`", reference.display());
+        Diagnostic::new(Code::SpecPlace, span, message).help(help)
     })
 }

@@ -83,7 +83,7 @@ pub(crate) struct Claim {
     /// Its file, as it was named.
     pub(crate) file: String,
     /// The command that makes a new one.
-    pub(crate) mend: String,
+    pub(crate) new_contract: String,
 }
 
 impl Errand<'_> {
@@ -285,7 +285,7 @@ impl Claim {
         let root = context.needed_root(asked.plan.root.as_ref())?;
         Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
             ClaimError::AlreadyUsed => {
-                let again = || Some(self.mend.clone());
+                let again = || Some(self.new_contract.clone());
                 Refused { path: Path::new(&self.file), own: None, again: &again }
                     .failure(&Refusal::Used)
             }

@@ -1,9 +1,9 @@
 //! `opal run`: a function, a file, or a contract.
 
 mod compare;
-mod mend;
+mod current;
+mod new_contract;
 mod refusal;
-mod today;
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,9 @@ use opal_vault::ledger::Ledger;
 use opal_vault::record::{Contract as Named, Drifted, Reason};
 
 pub(crate) use compare::{Here, undecided};
-pub(crate) use mend::{mend, of_module};
+pub(crate) use current::{Today, source_path};
+pub(crate) use new_contract::{new_contract, of_module};
 use refusal::Attempt;
-pub(crate) use today::{Today, source_path};
 
 use super::execute::keeper::Keeper;
 use super::execute::{self, Claim, Errand, Held};
@@ -45,7 +45,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     contract_run(context, &asked, path, matches)
 }
 
-/// Plans again, compares, and runs the plan of today where it is the contract's.
+/// Plans again, compares, and runs the current plan where it is the contract's.
 fn contract_run(
     context: &Context<'_>,
     asked: &Asked,
@@ -121,18 +121,21 @@ fn hold(
         Err(Stopped::Undecided(why)) => return undecided(why, watched),
     };
     let (how, compared) = (allowed.how, &allowed.compared);
-    let mend = mend(context, options, &opened.contract, source, path);
+    let new_contract = new_contract(context, options, &opened.contract, source, path);
     match how {
         How::Same => {}
         How::SourceMoved => {
             view::plan::note("the source has changed, and still gives the same plan");
         }
         How::Forced => {
-            view::plan::forced(&here.comparison(&opened.contract, compared, Some(&mend)), context);
+            view::plan::forced(
+                &here.comparison(&opened.contract, compared, Some(&new_contract)),
+                context,
+            );
         }
     }
     if options.dry_run {
-        let state = if how == How::Forced { "to be forced" } else { "the plan of today" };
+        let state = if how == How::Forced { "to be forced" } else { "the current plan" };
         return view::plan::verified(path, &opened.contract, state, options.is_json());
     }
     let named = Named { file_digest: opened.id, path: path.display().to_string() };
@@ -142,7 +145,7 @@ fn hold(
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
         watched,
-        claim: once.then(|| Claim { contract: opened.id, file: named.path.clone(), mend }),
+        claim: once.then(|| Claim { contract: opened.id, file: named.path.clone(), new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone() }),
         // It has had its run, or is a module, which always runs whole.
         again: (!once && keeper.is_none()).then(|| execute::again::contract(context, asked, path)),

@@ -78,7 +78,7 @@ pub(crate) fn verify(
         report: &report,
         others: counts.others,
         is_part: !asked.selection().is_all(),
-        mend: &mend(subject, asked),
+        apply_command: &apply_command(subject, asked),
     };
     view::verify::show(&findings, asked, context)?;
     context.stages.end("verify");
@@ -206,7 +206,7 @@ pub(crate) fn described(plan: &Plan, registry: &Registry) -> BTreeSet<Box<str>> 
 }
 
 /// What is typed to bring about what was not found. A task runs whole.
-fn mend(subject: &Subject<'_>, asked: &Asked) -> String {
+fn apply_command(subject: &Subject<'_>, asked: &Asked) -> String {
     match subject.loaded.is_config() {
         true => format!("opal apply {}{}", target(subject), asked.selection_words()),
         false => format!("opal {}", target(subject)),

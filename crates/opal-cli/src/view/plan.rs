@@ -177,7 +177,7 @@ pub(crate) struct Comparison<'a> {
     /// What the two are called: `contract` and `now`, `first` and `second`.
     pub(crate) names: [&'a str; 2],
     /// The command that makes a new contract: `opal plan deploy -o prod.plan`.
-    pub(crate) mend: Option<&'a str>,
+    pub(crate) new_contract: Option<&'a str>,
     /// The command that shows how resources differ: `opal verify deploy -v`.
     pub(crate) look: Option<&'a str>,
     pub(crate) registry: &'a Registry,
@@ -244,8 +244,8 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
     if let Some(code) = verdict.code() {
         document["code"] = code.name().into();
     }
-    if let Some(mend) = comparison.mend {
-        document["mend"] = mend.into();
+    if let Some(new_contract) = comparison.new_contract {
+        document["new_contract"] = new_contract.into();
     }
     if comparison.is_older {
         document["made_by_older"] = true.into();

@@ -51,7 +51,7 @@ pub(crate) struct Findings<'a> {
     /// Not all were asked for.
     pub(crate) is_part: bool,
     /// The words that bring it about.
-    pub(crate) mend: &'a str,
+    pub(crate) apply_command: &'a str,
 }
 
 pub(crate) fn show(
@@ -193,7 +193,11 @@ fn next(findings: &Findings<'_>, verbose: bool) -> String {
         return "everything is as described\n".to_owned();
     }
     if has(Status::Missing) || has(Status::Drifted) {
-        let _ = writeln!(out, "to bring about what is not: `{}`", visible(findings.mend));
+        let _ = writeln!(
+            out,
+            "to apply what is not in the desired state: `{}`",
+            visible(findings.apply_command)
+        );
     }
     if !verbose && has(Status::Drifted) {
         out.push_str("to see the differences: `--verbose`\n");

@@ -49,7 +49,7 @@ fn a_contract_sealed_to_another_runner_runs_there_and_nowhere_else() {
     let (maker, runner, stranger) = (machine(), machine(), machine());
     let made = contract(&maker, &["--recipient", &public_key(&runner)]);
     run(&maker, &made).code(0);
-    run(&runner, &made).code(0).says("brought.plan is the plan of today");
+    run(&runner, &made).code(0).says("brought.plan is the current plan");
     let refused = run(&stranger, &made);
     refused.code(76).stdout("").says("infra_missing:seed_keystore").says("--recipient");
     stranger.call(&["plan", "verify", "brought.plan"]).code(76).says("infra_missing:seed_keystore");

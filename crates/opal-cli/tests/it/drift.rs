@@ -212,9 +212,9 @@ fn force_passes_over_values_and_says_so() {
     let opal = planned();
     let other = [("REPLICAS", "31338"), ("MODE", "fast")];
     let ran = run(&opal, &other, &["--force"]);
-    ran.code(0).says("warning: --force").says("env.REPLICAS").hides("the plan of today");
+    ran.code(0).says("warning: --force").says("env.REPLICAS").hides("the current plan");
     ran.hides("31337").hides("31338");
-    run(&opal, &WORLD, &["--force"]).code(0).hides("--force").says("the plan of today");
+    run(&opal, &WORLD, &["--force"]).code(0).hides("--force").says("the current plan");
 }
 
 const ARGUMENTS: &str = "\

@@ -42,7 +42,7 @@ fn everything_resolved_is_a_contract_on_a_pipe_and_a_tree_where_it_is_asked_for(
     assert!(output.status.success(), "{output:?}");
     assert_eq!(&output.stdout[..4], b"OPAL");
     opal.write("piped.plan", &output.stdout);
-    opal.call(&["run", "--plan", "piped.plan", "--dry-run"]).code(0).says("the plan of today");
+    opal.call(&["run", "--plan", "piped.plan", "--dry-run"]).code(0).says("the current plan");
     let tree = opal.call(&["deploy", "production", "--dry-run", "--resolve", "--format", "tree"]);
     tree.code(0).says("Resolved:").says("echo ¹<11:sha256:").hides("Deferred:");
 }

@@ -46,7 +46,7 @@ const RUN: [&str; 4] = ["run", "--plan", "c.plan", "--dry-run"];
 #[track_caller]
 fn accepted(opal: &Opal, more: &[&str]) {
     opal.call(&[&VERIFY, more].concat()).code(0).says("whole and accepted by the policy here");
-    opal.call(&[&RUN, more].concat()).code(0).says("the plan of today");
+    opal.call(&[&RUN, more].concat()).code(0).says("the current plan");
 }
 
 /// `plan verify` and `run --plan` both refuse it, in the same words.

@@ -126,7 +126,7 @@ fn contracts(prepared: &Prepared) -> impl Iterator<Item = Check> {
 /// Whether something could be written below a directory that may not be there yet.
 fn unwritable(root: &Path) -> Option<Fault> {
     let there = root.ancestors().find(|path| path.exists()).unwrap_or(root);
-    let (why, mend) = match rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK) {
+    let (why, help) = match rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK) {
         Err(error) => (error.to_string(), "make this one writable"),
         // A disk that cannot be looked at may still be written.
         Ok(()) => {
@@ -137,7 +137,7 @@ fn unwritable(root: &Path) -> Option<Fault> {
     };
     Some((
         format!("nothing can be written below `{}`: {why}", there.display()),
-        format!("name another root with `--root DIR`, or {mend}"),
+        format!("name another root with `--root DIR`, or {help}"),
     ))
 }
 

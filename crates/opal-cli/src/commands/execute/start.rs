@@ -152,10 +152,10 @@ fn taken_up(run: &Run, plan: &Plan) -> Result<String, Failure> {
     path.map(str::to_owned).ok_or_else(|| {
         Failure::new(
             Exit::Refused,
-            format!("the plan of `{}` is not the plan of today", run.id),
+            format!("the plan of `{}` is not the current plan", run.id),
             "the source, an argument or a decision has changed: run it whole, without `--resume`",
         )
-        .help("`--from PATH` starts at a step of the plan of today")
+        .help("`--from PATH` starts at a step of the current plan")
     })
 }
 

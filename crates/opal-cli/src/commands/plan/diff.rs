@@ -39,7 +39,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         after: other.plan(),
         verdict: &verdict,
         names: ["first", "second"],
-        mend: None,
+        new_contract: None,
         look: None,
         registry: &context.registry,
         source: None,

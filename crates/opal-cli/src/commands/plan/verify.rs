@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
             return Some(words);
         }
         let loaded = source::read(source.as_deref()?, &context.registry).ok()?;
-        Some(run::mend(context, &options, contract, &loaded, path))
+        Some(run::new_contract(context, &options, contract, &loaded, path))
     };
     accept(&bytes, &opened, &rules)
         .map_err(|refusal| Refused { path, own: None, again: &again }.failure(&refusal))?;

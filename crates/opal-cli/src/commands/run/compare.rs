@@ -85,19 +85,19 @@ impl<'h> Here<'h> {
         planning::found(self.source, errors.to_vec())
     }
 
-    /// `mend` is the command that makes a new contract.
+    /// `new_contract` is the command that makes a new contract.
     pub(crate) fn comparison<'c>(
         &'c self,
         contract: &'c Contract,
         compared: &'c Compared,
-        mend: Option<&'c str>,
+        new_contract: Option<&'c str>,
     ) -> Comparison<'c> {
         Comparison {
             before: contract.plan(),
             after: &compared.fresh.plan,
             verdict: &compared.verdict,
             names: ["contract", "now"],
-            mend,
+            new_contract,
             look: Some(&self.look),
             registry: &self.context.registry,
             source: Some((&self.source.name, &self.source.text)),

@@ -14,7 +14,7 @@ use opal_vault::record::{
 };
 
 use super::compare::Here;
-use super::mend::mend;
+use super::new_contract::new_contract;
 use crate::commands::execute::recording;
 use crate::dispatch::Context;
 use crate::failure::contract::Refused;
@@ -40,8 +40,9 @@ impl Attempt<'_> {
         refusal: Refusal,
     ) -> Result<Exit, Failure> {
         let Self { context, asked, path, .. } = *self;
-        let mend = || mend(context, &asked.plan, contract, here.source, path);
-        let failure = Refused { path, own: None, again: &|| Some(mend()) }.failure(&refusal);
+        let new_contract = || new_contract(context, &asked.plan, contract, here.source, path);
+        let failure =
+            Refused { path, own: None, again: &|| Some(new_contract()) }.failure(&refusal);
         let (kept, json) = (Some(contract), asked.plan.is_json());
         match &refusal {
             Refusal::NotPlannable { errors, code } => {
@@ -52,8 +53,8 @@ impl Attempt<'_> {
                 view::plan::no_plan(&here.found(errors), *code, &failure, json, context)
             }
             Refusal::Differs(compared) | Refusal::SourceChanged(compared) => {
-                let mend = mend();
-                let comparison = here.comparison(contract, compared, Some(&mend));
+                let new_contract = new_contract();
+                let comparison = here.comparison(contract, compared, Some(&new_contract));
                 let is_other_plan = matches!(refusal, Refusal::Differs(_));
                 let failure =
                     if is_other_plan { view::plan::hinted(failure, &comparison) } else { failure };
@@ -87,7 +88,7 @@ impl Attempt<'_> {
         let Some(root) = self.context.root(self.asked.plan.root.as_ref()) else { return };
         // Of a file that nobody could open, what it says about itself.
         let frame = Frame::read(self.bytes).ok();
-        let source = contract.and_then(super::today::recorded);
+        let source = contract.and_then(super::current::recorded);
         let file = self.path.file_name().map(|name| name.to_string_lossy());
         let target = match (contract, &frame) {
             (Some(contract), _) => {

@@ -66,7 +66,7 @@ fn compared<T>(before: Plan, after: &Plan, look: impl FnOnce(&Comparison<'_>) ->
         after,
         verdict: &verdict,
         names: ["contract", "now"],
-        mend: Some("opal plan deploy -o prod.plan"),
+        new_contract: Some("opal plan deploy -o prod.plan"),
         look: Some("opal verify deploy -v"),
         registry: &Registry::new(&[]).unwrap(),
         source: None,
@@ -83,7 +83,7 @@ fn a_changed_value_is_shown_where_it_is_used_and_never_in_clear() {
     let text = compared(before, &after, |comparison| {
         refusal(
             comparison,
-            &hinted(differs(comparison.verdict, comparison.mend), comparison),
+            &hinted(differs(comparison.verdict, comparison.new_contract), comparison),
             false,
         )
     });
@@ -108,7 +108,7 @@ fn a_changed_step_is_shown_as_it_was_and_as_it_is() {
     let text = compared(before, &after, |comparison| {
         refusal(
             comparison,
-            &hinted(differs(comparison.verdict, comparison.mend), comparison),
+            &hinted(differs(comparison.verdict, comparison.new_contract), comparison),
             false,
         )
     });
@@ -165,7 +165,7 @@ fn json_has_the_code_both_sides_and_the_way_out() {
     let document = compared(before, &after, differences_json);
     assert!(!document.to_string().contains("canary"));
     assert_eq!(document["same"], json!(false));
-    assert_eq!(document["mend"], json!("opal plan deploy -o prod.plan"));
+    assert_eq!(document["new_contract"], json!("opal plan deploy -o prod.plan"));
     let [step, value] = [&document["differences"][0], &document["differences"][1]];
     assert_eq!(step["change"], json!("changed"));
     assert_eq!(step["step"], json!({"before": "date", "after": "date -u"}));

@@ -50,8 +50,13 @@ fn all() -> Report {
 }
 
 fn shown(report: &Report, verbose: bool) -> String {
-    let findings =
-        Findings { file: "a.yaml", report, others: 2, is_part: false, mend: "opal apply a.yaml" };
+    let findings = Findings {
+        file: "a.yaml",
+        report,
+        others: 2,
+        is_part: false,
+        apply_command: "opal apply a.yaml",
+    };
     human(&findings, verbose, false)
 }
 
@@ -68,7 +73,7 @@ fn the_table_has_a_row_a_step_and_says_what_to_do() {
 
 6 resources: 1 satisfied, 1 missing, 1 drifted, 2 blocked, 1 unknown in 12ms
 2 more steps only do something: they are not looked at
-to bring about what is not: `opal apply a.yaml`
+to apply what is not in the desired state: `opal apply a.yaml`
 to see the differences: `--verbose`
 nobody can tell about what is unknown; a `check` can, for a command
 what is blocked stays so until its reason is gone; `--verbose` says what to do

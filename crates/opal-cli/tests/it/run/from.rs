@@ -29,7 +29,7 @@ fn another_plan_is_not_taken_up() {
     opal.call(&["main", "--resume"]).code(2).says("no earlier run");
     opal.call(&["main"]).code(1);
     opal.write("commands.opl", THREE.replace("three", "four"));
-    opal.call(&["main", "--resume"]).code(76).stdout("").says("not the plan of today");
+    opal.call(&["main", "--resume"]).code(76).stdout("").says("not the current plan");
 }
 
 /// Starts `main`, and interrupts it once these files are there.

@@ -161,7 +161,7 @@ fn the_command_that_is_told_makes_the_contract_anew() {
         contract(&["--inputs", "in.yml", "--state-instance", "blue", "--expires", "2h", "--once"]);
     fs::write(release.stack().join("new"), "").unwrap();
     let refused = run(&release, &["--json"]).code(76).json();
-    let mend = refused["mend"].as_str().unwrap();
+    let mend = refused["new_contract"].as_str().unwrap();
     let told = "opal module apply core/net --inputs in.yml --state-instance blue --expires 2h --once \
                 --dry-run -o net.plan";
     assert_eq!(mend, told);
@@ -181,7 +181,7 @@ fn the_command_that_is_told_names_a_modules_root_that_nothing_else_names() {
     fs::write(release.stack().join("new"), "").unwrap();
     let unset = [("HYOPS_MODULES_ROOT", "")];
     let ran = release.opal().call_with(&unset, &["run", "--plan", "net.plan", "--json"]);
-    let mend = ran.code(76).json()["mend"].as_str().unwrap().to_owned();
+    let mend = ran.code(76).json()["new_contract"].as_str().unwrap().to_owned();
     let words: Vec<&str> = mend.split(' ').skip(1).collect();
     assert!(words.contains(&"--module-root"), "{mend}");
     release.opal().call_with(&unset, &words).code(0);
@@ -309,7 +309,7 @@ fn a_contract_finds_its_file_of_inputs_from_anywhere() {
         file.display(),
         plan.display()
     );
-    assert_eq!(refused["mend"], told);
+    assert_eq!(refused["new_contract"], told);
     fs::remove_file(&file).unwrap();
     let gone = format!("there is no file `{}`", file.display());
     for ran in [run(&release, &[]), run_from(&release, "/", &[])] {
@@ -332,6 +332,6 @@ fn a_file_of_inputs_beside_whoever_runs_a_contract_comes_first_as_its_source_doe
 fn the_command_that_is_told_elsewhere_names_no_modules_root_that_is_the_usual_one() {
     let release = contract(&[]);
     fs::write(release.stack().join("new"), "").unwrap();
-    let mend = run_from(&release, "/", &["--json"]).code(76).json()["mend"].clone();
+    let mend = run_from(&release, "/", &["--json"]).code(76).json()["new_contract"].clone();
     assert!(!mend.as_str().unwrap().contains("--module-root"), "{mend}");
 }

@@ -58,7 +58,7 @@ fn a_reason_to_do_without_the_preflight_belongs_to_the_contract() {
     assert_eq!(kept, json!({"skipped": true, "reason": "it is known"}));
     fs::write(release.stack().join("new"), "").unwrap();
     let told = "opal module apply core/net --skip-preflight='it is known' --dry-run -o net.plan";
-    assert_eq!(run(&release, &["--json"]).code(76).json()["mend"], told);
+    assert_eq!(run(&release, &["--json"]).code(76).json()["new_contract"], told);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_command_that_is_told_names_the_files_of_variables_from_anywhere() {
     let file = release.path("in.env").display().to_string();
     let told = format!("opal module apply core/net --env-file {file} --dry-run -o net.plan");
     let document = run(&release, &["--json"]).code(76).json();
-    assert_eq!(document["mend"], told);
+    assert_eq!(document["new_contract"], told);
     let help = document["error"]["help"].to_string();
     assert!(help.contains(&format!("--env-file {file}")), "{help}");
     run(&release, &["--env-file", "in.env"]).code(0).says("apply large");

@@ -15,7 +15,7 @@ use crate::options::PlanOptions;
 use crate::source::NotLoaded;
 use crate::{project, source};
 
-/// The source of today.
+/// The current source.
 pub(crate) enum Today<'c> {
     Text(Loaded),
     Module(Box<(Around, Source<'c>)>),
@@ -37,7 +37,7 @@ impl<'c> Today<'c> {
         }
         let loaded = source::read(&path, &context.registry).map_err(|not| match not {
             NotLoaded::Failure(failure) if file.is_none() => {
-                failure.help("the contract was made there; `-f FILE` names the source of today")
+                failure.help("the contract was made there; `-f FILE` names the current source")
             }
             other => other.into_failure(),
         })?;

@@ -10,14 +10,14 @@ use opal_core::{Duration, Value};
 use opal_ops::source::Loaded;
 use opal_trust::keys::{Credentials, PublicKey};
 
-use super::today::recorded;
+use super::current::recorded;
 use crate::commands::module;
 use crate::dispatch::Context;
 use crate::options::PlanOptions;
 use crate::tasks::{self, quoted};
 use crate::{builtins, project};
 
-pub(crate) fn mend(
+pub(crate) fn new_contract(
     context: &Context<'_>,
     options: &PlanOptions,
     contract: &Contract,
