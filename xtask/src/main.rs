@@ -63,8 +63,8 @@ fn tidy_up(root: &Path) -> Result<(), String> {
     }
     match findings.len() {
         0 => Ok(()),
-        1 => Err("1 finding; it says how to mend it".to_string()),
-        many => Err(format!("{many} findings; each says how to mend it")),
+        1 => Err("1 finding; it says how to fix it".to_string()),
+        many => Err(format!("{many} findings; each says how to fix it")),
     }
 }
 

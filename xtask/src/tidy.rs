@@ -21,13 +21,13 @@ pub(crate) struct Finding {
     line: usize,
     rule: &'static str,
     what: String,
-    mend: &'static str,
+    help: &'static str,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { path, line, rule, what, mend } = self;
-        write!(f, "{path}:{line}: {rule}: {what}; {mend}")
+        let Self { path, line, rule, what, help } = self;
+        write!(f, "{path}:{line}: {rule}: {what}; {help}")
     }
 }
 

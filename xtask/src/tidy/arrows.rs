@@ -108,8 +108,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         for (line, item) in core_items(text) {
             if !CORE_FOR_SYNTAX.contains(&item) {
                 let what = format!("the syntax uses `{item}` of opal-core");
-                let mend = "keep to text and diagnostics; what needs more belongs in another crate";
-                findings.push(finding(path, line, what, mend));
+                let help = "keep to text and diagnostics; what needs more belongs in another crate";
+                findings.push(finding(path, line, what, help));
             }
         }
     }
@@ -125,8 +125,8 @@ fn check_manifest(path: &str, text: &str) -> Vec<Finding> {
     };
     let used = dependencies(text).filter(|(_, used)| is_ours(used) && !allowed.contains(used));
     let used = used.map(|(line, used)| {
-        let mend = "move the code to where the dependency is allowed, or turn the call around";
-        finding(path, line, format!("`{name}` may not depend on `{used}`"), mend)
+        let help = "move the code to where the dependency is allowed, or turn the call around";
+        finding(path, line, format!("`{name}` may not depend on `{used}`"), help)
     });
     used.collect()
 }
@@ -224,8 +224,8 @@ fn head(path: &str) -> &str {
     &path[..end.unwrap_or(path.len())]
 }
 
-fn finding(path: &str, line: usize, what: String, mend: &'static str) -> Finding {
-    Finding { path: path.to_string(), line, rule: "arrows", what, mend }
+fn finding(path: &str, line: usize, what: String, help: &'static str) -> Finding {
+    Finding { path: path.to_string(), line, rule: "arrows", what, help }
 }
 
 #[cfg(test)]

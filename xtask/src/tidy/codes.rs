@@ -25,8 +25,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         id != INDEX && !codes.iter().any(|(_, known)| *known == id)
     });
     let stray = stray.map(|name| {
-        let mend = "correct its name, or delete it if the code was never released";
-        finding(&format!("{PAGES}{name}"), 1, "a page without a code", mend)
+        let help = "correct its name, or delete it if the code was never released";
+        finding(&format!("{PAGES}{name}"), 1, "a page without a code", help)
     });
     unexplained.chain(stray).collect()
 }
@@ -47,8 +47,8 @@ fn codes(list: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-fn finding(path: &str, line: usize, what: &str, mend: &'static str) -> Finding {
-    Finding { path: path.to_string(), line, rule: "codes", what: what.to_string(), mend }
+fn finding(path: &str, line: usize, what: &str, help: &'static str) -> Finding {
+    Finding { path: path.to_string(), line, rule: "codes", what: what.to_string(), help }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         line: 1,
         rule: "layout",
         what: "a file called `mod.rs`".to_string(),
-        mend: "name it after its module and put it beside the module's folder",
+        help: "name it after its module and put it beside the module's folder",
     });
     let libraries = tree.texts("/src/lib.rs").filter(|(_, text)| !text.starts_with("//!"));
     let mapless = libraries.map(|(path, _)| Finding {
@@ -17,7 +17,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         line: 1,
         rule: "layout",
         what: "a library without its map".to_string(),
-        mend: "begin with `//!`: what is here, what is deliberately not, where to look for what",
+        help: "begin with `//!`: what is here, what is deliberately not, where to look for what",
     });
     named_mod.chain(mapless).collect()
 }

@@ -22,7 +22,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
                     line: index + 1,
                     rule: "leftovers",
                     what: format!("`{leftover}`"),
-                    mend: "finish it, or write it down as an issue and take it out",
+                    help: "finish it, or write it down as an issue and take it out",
                 });
             }
         }

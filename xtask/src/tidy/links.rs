@@ -20,7 +20,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
                     line,
                     rule: "paths",
                     what: format!("`{named}` does not exist"),
-                    mend: "name the place where it is now, or take the sentence out",
+                    help: "name the place where it is now, or take the sentence out",
                 });
             }
         }

@@ -13,7 +13,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             line: MOST_LINES + 1,
             rule: "size",
             what: format!("{lines} lines, and a source file has at most {MOST_LINES}"),
-            mend: "move a part with a name of its own into a file of that name",
+            help: "move a part with a name of its own into a file of that name",
         })
     });
     long.collect()

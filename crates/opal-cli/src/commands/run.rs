@@ -16,7 +16,7 @@ use opal_vault::ledger::Ledger;
 use opal_vault::record::{Contract as Named, Drifted, Reason};
 
 pub(crate) use compare::{Here, undecided};
-pub(crate) use current::{Today, source_path};
+pub(crate) use current::{Current, source_path};
 pub(crate) use new_contract::{new_contract, of_module};
 use refusal::Attempt;
 
@@ -64,17 +64,18 @@ fn contract_run(
         .map_err(|failure| attempt.refused(failure, None))?;
     let file = context.file(matches);
     let contract = Some(&opened.contract);
-    let read = Today::read(context, &opened.contract, file, options)
+    let read = Current::read(context, &opened.contract, file, options)
         .map_err(|failure| attempt.refused(failure.refusing(Reason::NotPlannable), contract))?;
-    let Some(today) = read else {
+    let Some(current) = read else {
         let message = "there is no plan to compare with the contract: its source has errors";
         let why = (Reason::NotPlannable, message.to_owned(), Exit::Source);
         attempt.keep(contract, why, Vec::new());
         return Ok(Exit::Source);
     };
-    let (context, watched) = (today.context(context), Watched::begin()?.within(asked.run.timeout));
-    let Today::Module(found) = &today else {
-        let source = (today.loaded(), &watched, None);
+    let (context, watched) =
+        (current.context(context), Watched::begin()?.within(asked.run.timeout));
+    let Current::Module(found) = &current else {
+        let source = (current.loaded(), &watched, None);
         return hold(context, asked, (path, &bytes), matches, opened, source);
     };
     module::run::runs_whole(asked)?;

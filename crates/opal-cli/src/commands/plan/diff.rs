@@ -1,4 +1,4 @@
-//! `opal plan diff A B`, and `opal plan diff A` against today.
+//! `opal plan diff A B`, and `opal plan diff A` against the current plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -58,10 +58,10 @@ fn against_today(
     let bytes = read_file(path)?;
     let mut opened = open(context, options, path, &bytes)?;
     let file = context.file(matches);
-    let Some(today) = run::Today::read(context, &opened.contract, file, options)? else {
+    let Some(current) = run::Current::read(context, &opened.contract, file, options)? else {
         return Ok(Exit::Source);
     };
-    let (context, source) = (today.context(context), today.loaded());
+    let (context, source) = (current.context(context), current.loaded());
     let watched = Watched::begin()?;
     let here = run::Here::new(context, options, (source, opened.contract.plan()), &watched)?;
     let compared = match contracts::compare(&mut opened, &here.now(), &|news| here.tell(news)) {

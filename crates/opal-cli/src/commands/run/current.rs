@@ -1,4 +1,4 @@
-//! What a contract was made of, as it is today.
+//! What a contract was made of, as it is now.
 
 use std::path::PathBuf;
 
@@ -16,12 +16,12 @@ use crate::source::NotLoaded;
 use crate::{project, source};
 
 /// The current source.
-pub(crate) enum Today<'c> {
+pub(crate) enum Current<'c> {
     Text(Loaded),
     Module(Box<(Around, Source<'c>)>),
 }
 
-impl<'c> Today<'c> {
+impl<'c> Current<'c> {
     /// Reads it; none where the faults of a file have been shown.
     pub(crate) fn read(
         context: &Context<'c>,

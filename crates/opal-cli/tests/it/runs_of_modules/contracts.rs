@@ -161,11 +161,11 @@ fn the_command_that_is_told_makes_the_contract_anew() {
         contract(&["--inputs", "in.yml", "--state-instance", "blue", "--expires", "2h", "--once"]);
     fs::write(release.stack().join("new"), "").unwrap();
     let refused = run(&release, &["--json"]).code(76).json();
-    let mend = refused["new_contract"].as_str().unwrap();
+    let command = refused["new_contract"].as_str().unwrap();
     let told = "opal module apply core/net --inputs in.yml --state-instance blue --expires 2h --once \
                 --dry-run -o net.plan";
-    assert_eq!(mend, told);
-    let words: Vec<&str> = mend.split(' ').skip(1).collect();
+    assert_eq!(command, told);
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
     release.opal().call(&words).code(0);
     run(&release, &[]).code(0).says("apply medium");
     assert!(release.path("root/state/modules/core__net/instances/blue.json").exists());
@@ -181,9 +181,9 @@ fn the_command_that_is_told_names_a_modules_root_that_nothing_else_names() {
     fs::write(release.stack().join("new"), "").unwrap();
     let unset = [("HYOPS_MODULES_ROOT", "")];
     let ran = release.opal().call_with(&unset, &["run", "--plan", "net.plan", "--json"]);
-    let mend = ran.code(76).json()["new_contract"].as_str().unwrap().to_owned();
-    let words: Vec<&str> = mend.split(' ').skip(1).collect();
-    assert!(words.contains(&"--module-root"), "{mend}");
+    let command = ran.code(76).json()["new_contract"].as_str().unwrap().to_owned();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert!(words.contains(&"--module-root"), "{command}");
     release.opal().call_with(&unset, &words).code(0);
     release.opal().call_with(&unset, &["run", "--plan", "net.plan"]).code(0);
 }
@@ -332,6 +332,6 @@ fn a_file_of_inputs_beside_whoever_runs_a_contract_comes_first_as_its_source_doe
 fn the_command_that_is_told_elsewhere_names_no_modules_root_that_is_the_usual_one() {
     let release = contract(&[]);
     fs::write(release.stack().join("new"), "").unwrap();
-    let mend = run_from(&release, "/", &["--json"]).code(76).json()["new_contract"].clone();
-    assert!(!mend.as_str().unwrap().contains("--module-root"), "{mend}");
+    let command = run_from(&release, "/", &["--json"]).code(76).json()["new_contract"].clone();
+    assert!(!command.as_str().unwrap().contains("--module-root"), "{command}");
 }
