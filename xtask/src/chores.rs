@@ -141,7 +141,7 @@ fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Result<(), St
     let status = command.current_dir(root).status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`{shown}` failed ({status}); mend what it names and try again")),
+        Ok(status) => Err(format!("`{shown}` failed ({status}); fix what it names and try again")),
         Err(error) => Err(format!("`{shown}` did not start ({error}); is `{}` there?", line[0])),
     }
 }

@@ -39,7 +39,7 @@ const WORDS: [Word; 21] = [
     word(&["bring about", "brings about", "brought about"], "write `apply`"),
     word(&["told"], "write `reported`"),
     word(&["learnt"], "write `captured`"),
-    word(&["help", "mends", "mended"], "write `fix`"),
+    word(&["mend", "mends", "mended"], "write `fix`"),
     word(&["slip", "slips"], "write `typo`"),
     word(&["leave away", "leaves away", "left away"], "write `omit`"),
     word(&["belong into", "belongs into"], "write `belongs in`"),
