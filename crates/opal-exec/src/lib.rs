@@ -4,8 +4,10 @@
 //! |---|---|
 //! | running a plan | [`execute`] |
 //! | verifying its resources, without any effect | [`verify`] |
+//! | what the threads of both have in common | `threads` |
 //!
 //! Deliberately not here: the planner and the syntax. A plan comes as `opal_core::plan` has it.
 
 pub mod execute;
+mod threads;
 pub mod verify;

@@ -12,7 +12,8 @@
 //! | what a driver is, and the built-in ones | [`driver`], [`drivers`], their laws in [`conformance`] |
 //! | the files of a pack: digest and copy | [`pack`] |
 //! | which inputs are secret | `secrets` |
-//! | everything that is known before a plan is made | [`prepare`] |
+//! | everything that is known before a plan is made | [`prepare`], [`Prepared`] |
+//! | a run that has a name and a place | [`Run`] |
 //! | whether a run can begin | [`preflight`], what its tools say in `versions` |
 //! | what its tools do not take over from where opal was started | `surroundings` |
 //! | what workspaces are called | `workspace` |
@@ -25,6 +26,7 @@
 //!
 //! There is no executor and no scrubber here: a run is a plan like any other.
 
+mod active;
 mod command;
 pub mod conformance;
 pub mod decorators;
@@ -38,6 +40,7 @@ mod made_of;
 pub mod pack;
 pub mod preflight;
 pub mod prepare;
+mod prepared;
 mod probes;
 mod secrets;
 mod surroundings;
@@ -45,9 +48,11 @@ mod versions;
 mod workspace;
 
 pub use super::programs::Programs;
+pub use active::Run;
 pub use command::Command;
 pub use driver::{Driver, Outputs, Place, Request, Setting, Tool, Work};
 pub use hooks::HookStep;
 pub use lower::lower;
-pub use prepare::{Prepared, Wanted, prepare};
+pub use prepare::{Wanted, prepare};
+pub use prepared::{Prepared, Unprepared};
 pub use probes::{ProbeStep, UNMET};

@@ -18,7 +18,7 @@ use super::document::{
     self, Checked, caption, checked, needed, needed_map, optional_list, optional_map, referred,
     slips,
 };
-use super::inputs;
+use super::inputs::{merge, reserve};
 use super::probe::Probe;
 use super::profile::Profile;
 use super::reference::{ModuleRef, Name, shorten};
@@ -188,10 +188,10 @@ fn checks(
     let mut known = Map::new();
     if let Some((defaults, presets)) = inputs {
         let presets = presets.values().cloned();
-        [defaults.clone()].into_iter().chain(presets).for_each(|it| inputs::merge(&mut known, it));
+        [defaults.clone()].into_iter().chain(presets).for_each(|it| merge(&mut known, it));
     }
     let imports = dependencies.iter().flat_map(|it| it.imports.values());
-    imports.for_each(|path| inputs::reserve(&mut known, path));
+    imports.for_each(|path| reserve(&mut known, path));
     let is_clean = |key| fields.get(key).is_none_or(|node| !secret::is_found(node));
     let (constraints, probes) = (is_clean("constraints"), is_clean("probes"));
     let constraints =

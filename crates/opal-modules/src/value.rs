@@ -1,6 +1,6 @@
 //! Nodes to JSON: what a spec says where anything may stand.
 
-use opal_core::{Code, Diagnostic};
+use opal_core::{Code, Data, Diagnostic};
 use serde_json::{Map, Number, Value};
 
 use super::reference::shorten;
@@ -104,4 +104,26 @@ fn odd(text: &str) -> Option<Value> {
     let int = text.strip_prefix('+').unwrap_or(text).parse::<i64>().ok().map(Value::from);
     let float = || text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number);
     int.or_else(|| text.contains(['.', 'e', 'E']).then(float).flatten())
+}
+
+/// JSON as data.
+pub(super) fn data(value: &Value) -> Data {
+    match value {
+        Value::Null => Data::Null,
+        Value::Bool(value) => Data::Bool(*value),
+        Value::Number(value) => number(value),
+        Value::String(text) => Data::text(text.clone()),
+        Value::Array(items) => Data::Array(items.iter().map(data).collect()),
+        Value::Object(map) => {
+            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).collect())
+        }
+    }
+}
+
+/// Inputs hold no number that is not one of these: preparing a run sees to that.
+pub(super) fn number(number: &Number) -> Data {
+    match (number.as_i64(), number.as_f64()) {
+        (Some(int), _) => Data::Int(int),
+        (None, float) => Data::Float(float.unwrap_or_default()),
+    }
 }

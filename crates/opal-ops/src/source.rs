@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use opal_config::Config;
 use opal_core::{Code, Diagnostic, Registry};
-use opal_modules::run::decorators::Run;
+use opal_modules::run::Run;
 use opal_plan::Words;
 use opal_plan::check;
 use opal_syntax::{Foreign, Parse};

@@ -6,7 +6,7 @@ use std::path::Path;
 use opal_core::{Diagnostic, Severity};
 use opal_modules::inputs::Outlook;
 use opal_modules::keep::State;
-use opal_modules::run::decorators::Run;
+use opal_modules::run::Run;
 use opal_modules::run::finish::{self, End};
 use opal_modules::run::preflight::Check;
 use opal_modules::run::{Command, Prepared};

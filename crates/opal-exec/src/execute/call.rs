@@ -11,32 +11,20 @@ use opal_core::plan::{Node, Step};
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
 use opal_core::stream::Stream;
-use opal_vault::Shown;
 use opal_vault::event::{End, Finished, Kind, Started};
 
-use super::here::{Here, Out};
+use super::actor::{Actor, Begun};
+use super::context::{Context, Out};
+use super::fates::fate;
+use super::halts::{TIMED_OUT, bug, failed, go_on};
 use super::inputs::inputs;
 use super::lets::{Bound, label_of};
-use super::resource::fate;
-use super::screen::lock;
+use super::run::Walk;
 use super::show::Show;
-use super::stage::Actor;
+use super::tally::Late;
 use super::values::Values;
-use super::walk::{bug, failed, go_on};
-use super::{FailedStep, Late, Walk};
+use crate::threads::lock;
 use opal_session::Taker;
-
-/// A step that has started.
-#[derive(Debug)]
-pub(super) struct Begun<'p> {
-    pub(super) step: &'p Step,
-    pub(super) descriptor: &'static Descriptor,
-    pub(super) number: u64,
-    attempt: u32,
-    text: Shown<'static>,
-    is_block: bool,
-    since: Instant,
-}
 
 /// What a step came to that did not fail.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +35,7 @@ struct Came {
 }
 
 impl<'p> Walk<'p> {
-    pub(super) fn call(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+    pub(super) fn call(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
         self.check_record(here)?;
         let path = step.node.path().unwrap_or_default();
@@ -70,7 +58,7 @@ impl<'p> Walk<'p> {
         &'p self,
         step: &'p Step,
         descriptor: &'static Descriptor,
-        here: &mut Here<'p>,
+        here: &mut Context<'p>,
     ) -> Result<Begun<'p>, Halt> {
         let is_block = !step.block.is_empty()
             || descriptor.block == Block::Required
@@ -105,7 +93,7 @@ impl<'p> Walk<'p> {
     fn perform(
         &'p self,
         begun: &Begun<'p>,
-        here: &mut Here<'p>,
+        here: &mut Context<'p>,
         came: &mut Came,
     ) -> Result<(), Halt> {
         let step = begun.step;
@@ -138,7 +126,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Lets what a captured command said go where it would have gone at once.
-    fn say(&'p self, begun: &Begun<'p>, waiting: &[u8], here: &Here<'p>) {
+    fn say(&'p self, begun: &Begun<'p>, waiting: &[u8], here: &Context<'p>) {
         if let Out::To(fd) = &here.stderr {
             // Who does not read it does not want it.
             let _ = fd.try_clone().and_then(|fd| File::from(fd).write_all(waiting));
@@ -176,7 +164,7 @@ impl<'p> Walk<'p> {
         begun: &Begun<'p>,
         result: &Result<(), Halt>,
         Came { code, is_satisfied }: Came,
-        here: &Here<'p>,
+        here: &Context<'p>,
     ) -> Result<(), Halt> {
         let (end, code, trouble) = match result {
             Ok(()) => (if is_satisfied { End::Satisfied } else { End::Done }, code, None),
@@ -230,30 +218,6 @@ impl<'p> Walk<'p> {
     }
 }
 
-impl Walk<'_> {
-    /// The steps that ran out of time inside of `around`, or anywhere; each is told once.
-    pub(super) fn late(&self, around: &str) -> Vec<Late> {
-        let is_inside = |path: &str| {
-            around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
-        };
-        let late = &mut lock(&self.tally).late;
-        late.extract_if(.., |path, _| is_inside(path)).map(|(_, late)| late).collect()
-    }
-}
-
-impl Begun<'_> {
-    fn failure(&self, failure: &Failure) -> FailedStep {
-        FailedStep {
-            path: failure.path.to_string(),
-            number: Some(self.number),
-            attempt: self.attempt,
-            code: failure.code,
-            text: self.text.clone(),
-            trouble: failure.trouble.clone(),
-        }
-    }
-}
-
 /// What a process ends with that has used up its CPU time: 128 and the number of `XCPU`.
 const OUT_OF_CPU: i32 = 152;
 
@@ -275,9 +239,6 @@ fn limited(halt: Halt, step: &Step, limits: Limits) -> Halt {
     }
     Halt::Failed(failure)
 }
-
-/// What ends with the time of its block ends with this.
-pub(super) const TIMED_OUT: i32 = 124;
 
 fn stopped_code(why: Why) -> i32 {
     match why {

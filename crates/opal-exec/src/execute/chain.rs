@@ -10,13 +10,13 @@ use opal_core::action::Halt;
 use opal_core::plan::{ChainOperator, Step};
 use opal_vault::event::Kind;
 
-use super::here::{Here, In, Out};
-use super::screen::lock;
-use super::walk::{bug, unable};
-use super::{STACK_BYTES, Walk};
+use super::context::{Context, In, Out};
+use super::halts::{bug, unable};
+use super::run::Walk;
+use crate::threads::{STACK_BYTES, lock};
 
 impl<'p> Walk<'p> {
-    pub(super) fn chain(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+    pub(super) fn chain(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
         let mut result = Ok(());
         // Whether the operand before counts: not where it was skipped.
         let mut counts = true;
@@ -49,13 +49,13 @@ impl<'p> Walk<'p> {
         result
     }
 
-    fn pipe(&'p self, operands: &'p [Step], here: &Here<'p>) -> Result<(), Halt> {
+    fn pipe(&'p self, operands: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
         std::thread::scope(|scope| {
             let mut stdin = here.stdin.clone();
             let mut threads = Vec::new();
             for (index, operand) in operands.iter().enumerate() {
                 let unable = |error: std::io::Error| unable(operand, &error);
-                let mut inner = Here { stdin, ..here.clone() };
+                let mut inner = Context { stdin, ..here.clone() };
                 stdin = In::Nothing;
                 if index + 1 < operands.len() {
                     let (read, write) = opal_session::pipe().map_err(unable)?;

@@ -5,19 +5,16 @@ use opal_core::resolver::{MAX_VALUE_BYTES, ScriptPart, Trouble, TroubleKind};
 use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
-use super::here::Here;
+use super::actor::Actor;
+use super::context::Context;
+use super::halts::{NOT_WRITTEN, bug, failed, go_on, unable};
 use super::lets::{flags, label_of, without_line_ends};
 use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
-use super::stage::Actor;
-use super::walk::{bug, failed, go_on, unable};
 use opal_session::{Output, Taker, Work};
 
 /// What the system takes in one argument of a program.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
-
-/// What a step fails with whose output could not be kept.
-const UNWRITTEN: i32 = 74;
 
 fn unkept() -> Trouble {
     Trouble::new(
@@ -39,7 +36,7 @@ impl<'p> Actor<'_, 'p> {
         self.timed(result, &command.under, &here.stop)
     }
 
-    fn shown(&mut self, command: &Command<'_>, here: &Here<'p>) -> Result<Completed, Halt> {
+    fn shown(&mut self, command: &Command<'_>, here: &Context<'p>) -> Result<Completed, Halt> {
         let outputs = (here.stdout.output(), here.stderr.output());
         let (stdout, stderr) = match outputs {
             (Ok(stdout), Ok(stderr)) => (stdout, stderr),
@@ -49,13 +46,13 @@ impl<'p> Actor<'_, 'p> {
         let code = self.give(command, here, [stdout, stderr], &mut show);
         show.finish();
         if here.screen.is_cut() {
-            return Err(failed(self.begun.step, UNWRITTEN, unkept()));
+            return Err(failed(self.begun.step, NOT_WRITTEN, unkept()));
         }
         code.map(only)
     }
 
     /// Through pipes of its own: on a terminal's the line ends would be others.
-    fn captured(&mut self, command: &Command<'_>, here: &Here<'p>) -> Result<Completed, Halt> {
+    fn captured(&mut self, command: &Command<'_>, here: &Context<'p>) -> Result<Completed, Halt> {
         let pipes = opal_session::pipe().and_then(|out| Ok((out, opal_session::pipe()?)));
         let ((out, to_out), (err, to_err)) =
             pipes.map_err(|error| unable(self.begun.step, &error))?;
@@ -104,7 +101,7 @@ impl<'p> Actor<'_, 'p> {
     fn give(
         &mut self,
         command: &Command<'_>,
-        here: &Here<'p>,
+        here: &Context<'p>,
         [stdout, stderr]: [Output; 2],
         taker: &mut dyn Taker,
     ) -> Result<i32, Halt> {
@@ -155,7 +152,7 @@ fn redirected(script: &[ScriptPart], appended: &[ScriptPart]) -> Vec<ScriptPart>
 }
 
 /// Whether a program may get more in one argument, or in one variable, than the system takes.
-fn has_long_values(script: &[ScriptPart], here: &Here<'_>) -> bool {
+fn has_long_values(script: &[ScriptPart], here: &Context<'_>) -> bool {
     let bytes = |part: &ScriptPart| match part {
         ScriptPart::Data(data, _) => size(data),
         ScriptPart::Text(_) | ScriptPart::Raw(_) => 0,

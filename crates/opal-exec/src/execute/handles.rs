@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::plan::{Arg, Handle, Part, Piece, Plan, RedirectTarget, Step};
 
-use super::prepare::walk;
+use super::steps::walk;
 
 /// What a plan reads of its bindings, by their ids.
 #[derive(Debug)]

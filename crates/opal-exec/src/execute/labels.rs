@@ -7,7 +7,7 @@ use opal_core::plan::{Arg, Node, Piece, Plan, Step};
 use opal_core::resource;
 use opal_vault::event::Branch;
 
-use super::Walk;
+use super::job::Job;
 
 /// Characters of a name.
 const MAX_NAME: usize = 20;
@@ -20,29 +20,27 @@ pub(super) struct Lane<'p> {
     pub(super) steps: &'p [Step],
 }
 
-impl<'p> Walk<'p> {
-    /// A name for each branch; no two are the same. Inside of another branch both are named:
-    /// `web/tests`.
-    pub(super) fn labels(&self, lanes: &[Lane<'p>], around: Option<Branch>) -> Vec<Branch> {
-        let mut used: BTreeMap<String, usize> = BTreeMap::new();
-        let mut names = Vec::new();
-        for lane in lanes {
-            let name = name(self.job.plan, lane.of).unwrap_or_else(|| "branch".to_owned());
-            let name = shortened(&name);
-            let count = used.entry(name.clone()).or_default();
-            *count += 1;
-            let name = if *count == 1 { name } else { format!("{name} {count}") };
-            let name = match &around {
-                Some(around) => format!("{}/{name}", around.name.text()),
-                None => name,
-            };
-            names.push(self.job.vault.scrub(&name).into_owned());
-        }
-        let columns = names.iter().map(|name| name.text().chars().count()).max().unwrap_or(0);
-        let first = around.map_or(0, |around| around.index);
-        let named = names.into_iter().zip(first..);
-        named.map(|(name, index)| Branch { name, index, columns }).collect()
+/// A name for each branch; no two are the same. Inside of another branch both are named:
+/// `web/tests`.
+pub(super) fn labels(job: &Job<'_>, lanes: &[Lane<'_>], around: Option<Branch>) -> Vec<Branch> {
+    let mut used: BTreeMap<String, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    for lane in lanes {
+        let name = name(job.plan, lane.of).unwrap_or_else(|| "branch".to_owned());
+        let name = shortened(&name);
+        let count = used.entry(name.clone()).or_default();
+        *count += 1;
+        let name = if *count == 1 { name } else { format!("{name} {count}") };
+        let name = match &around {
+            Some(around) => format!("{}/{name}", around.name.text()),
+            None => name,
+        };
+        names.push(job.vault.scrub(&name).into_owned());
     }
+    let columns = names.iter().map(|name| name.text().chars().count()).max().unwrap_or(0);
+    let first = around.map_or(0, |around| around.index);
+    let named = names.into_iter().zip(first..);
+    named.map(|(name, index)| Branch { name, index, columns }).collect()
 }
 
 /// By what people call it: its id, the function that it calls, the value of its loop, or the first

@@ -6,140 +6,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
 
 use opal_core::action::{BranchOutput, Failure, Halt, OnFailure, Why};
 use opal_core::plan::{Node, Step};
 use opal_core::resource;
-use opal_vault::Shown;
-use opal_vault::event::{Branch, Kind};
+use opal_vault::event::Kind;
 
-use super::here::{Here, In};
-use super::labels::Lane;
-use super::prepare::walk;
-use super::screen::{Screen, lock};
+use super::context::{Context, In};
+use super::halts::{bug, go_on};
+use super::labels::{Lane, labels};
+use super::run::Walk;
+use super::screen::{Queue, Watch};
+use super::steps::walk;
 use super::turns::Turns;
-use super::walk::{bug, go_on};
-use super::{STACK_BYTES, Walk};
+use crate::threads::{STACK_BYTES, lock};
 use opal_session::stop::Stop;
-use opal_vault::witness::{Progress, Running};
 
 /// Branches of one block that run at a time, whatever it says.
 const MAX_AT_A_TIME: usize = 1000;
-
-/// How many branches may be at work in the whole run.
-#[derive(Debug)]
-pub(super) struct Places {
-    /// None where nothing limits them.
-    free: Option<Mutex<usize>>,
-    freed: Condvar,
-}
-
-impl Places {
-    pub(super) fn new(jobs: Option<usize>) -> Self {
-        Self { free: jobs.map(|jobs| Mutex::new(jobs.max(1))), freed: Condvar::new() }
-    }
-
-    fn take(&self) {
-        if let Some(free) = &self.free {
-            let free = self.freed.wait_while(lock(free), |free| *free == 0);
-            *free.unwrap_or_else(PoisonError::into_inner) -= 1;
-        }
-    }
-
-    fn give_back(&self) {
-        if let Some(free) = &self.free {
-            *lock(free) += 1;
-            self.freed.notify_one();
-        }
-    }
-}
-
-/// The branches of one block, for those who watch.
-pub(super) struct Watch<'p> {
-    path: &'p str,
-    total: usize,
-    around: Arc<Screen<'p>>,
-    /// Of each branch; empty where their output is grouped.
-    labels: Vec<Branch>,
-    seen: Mutex<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    done: usize,
-    failed: usize,
-    running: BTreeMap<usize, (Shown<'static>, Instant)>,
-}
-
-impl<'p> Watch<'p> {
-    /// What the lines of a branch begin with.
-    pub(super) fn label(&self, index: usize) -> Option<Branch> {
-        self.labels.get(index).cloned()
-    }
-
-    /// The branch has come to a step.
-    pub(super) fn at(&self, index: usize, text: &Shown<'_>) {
-        let text = text.clone().into_owned();
-        let mut seen = lock(&self.seen);
-        seen.running.insert(index, (text, Instant::now()));
-        self.tell(&seen);
-    }
-
-    fn ended(&self, index: usize, is_failed: bool) {
-        let mut seen = lock(&self.seen);
-        seen.running.remove(&index);
-        seen.done += 1;
-        seen.failed += usize::from(is_failed);
-        self.tell(&seen);
-    }
-
-    fn tell(&self, seen: &Seen) {
-        let running = seen.running.values();
-        let running = running.map(|(text, since)| Running { text: text.borrowed(), since: *since });
-        let running: Vec<Running<'_>> = running.collect();
-        let (done, failed) = (seen.done, seen.failed);
-        let (path, total) = (self.path, self.total);
-        self.around.progress(&Progress { path, total, done, failed, running: &running });
-    }
-}
-
-/// Which branch is shown, and what waits behind it.
-#[derive(Default)]
-struct Queue<'p> {
-    front: usize,
-    /// Of branches that have begun, until they have been shown.
-    screens: BTreeMap<usize, (Arc<Screen<'p>>, bool)>,
-}
-
-impl<'p> Queue<'p> {
-    fn begin(
-        &mut self,
-        index: usize,
-        around: &Arc<Screen<'p>>,
-        watch: &Arc<Watch<'p>>,
-    ) -> Arc<Screen<'p>> {
-        let is_live = index == self.front || !watch.labels.is_empty();
-        let screen = around.of_branch(Arc::clone(watch), index, is_live);
-        self.screens.insert(index, (Arc::clone(&screen), false));
-        screen
-    }
-
-    /// Shows what has waited for this branch, where it was the one in front.
-    fn end(&mut self, index: usize) {
-        if let Some((_, has_ended)) = self.screens.get_mut(&index) {
-            *has_ended = true;
-        }
-        while let Some((_, true)) = self.screens.get(&self.front) {
-            self.screens.remove(&self.front);
-            self.front += 1;
-            if let Some((next, _)) = self.screens.get(&self.front) {
-                next.go_live();
-            }
-        }
-    }
-}
 
 /// All that the threads of one block share.
 struct Team<'p> {
@@ -165,34 +50,27 @@ impl<'p> Walk<'p> {
     pub(super) fn branches(
         &'p self,
         step: &'p Step,
-        here: &Here<'p>,
+        here: &Context<'p>,
         most: Option<usize>,
         (on_failure, output): (OnFailure, BranchOutput),
     ) -> Result<(), Halt> {
         let branches = self.to_run(&step.block, here)?;
         let count = branches.len();
         let labels = match output {
-            BranchOutput::Prefixed => self.labels(&branches, here.screen.label()),
+            BranchOutput::Prefixed => labels(self.job, &branches, here.screen.label()),
             BranchOutput::Grouped => Vec::new(),
         };
         let branches: Vec<&[Step]> = branches.into_iter().map(|branch| branch.steps).collect();
         let limits = [most, self.job.jobs, Some(MAX_AT_A_TIME)];
         let most = limits.into_iter().flatten().min().unwrap_or(count).clamp(1, count.max(1));
         self.tell(Kind::Branches { path: &step.path, count, most }, here)?;
-        let watch = Watch {
-            path: &step.path,
-            total: count,
-            around: Arc::clone(&here.screen),
-            labels,
-            seen: Mutex::default(),
-        };
         let team = Team {
             step,
             turns: Turns::new(&self.waits(&branches)),
             branches,
             stop: here.stop.below(),
             on_failure,
-            watch: Arc::new(watch),
+            watch: Watch::new(&step.path, count, &here.screen, labels),
             queue: Mutex::default(),
             failed: Mutex::default(),
         };
@@ -245,7 +123,7 @@ impl<'p> Walk<'p> {
 
     /// The branches of a block. Those before the first step of the run are skipped here, since a
     /// branch does not know the step that it is the body of.
-    fn to_run(&'p self, block: &'p [Step], here: &Here<'p>) -> Result<Vec<Lane<'p>>, Halt> {
+    fn to_run(&'p self, block: &'p [Step], here: &Context<'p>) -> Result<Vec<Lane<'p>>, Halt> {
         let mut branches = Vec::new();
         for step in block {
             if self.from.skips(step) {
@@ -270,7 +148,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Runs branches until there are no more.
-    fn work(&'p self, team: &Team<'p>, here: &Here<'p>) {
+    fn work(&'p self, team: &Team<'p>, here: &Context<'p>) {
         while let Some(index) = team.turns.take() {
             self.places.take();
             let result = go_on(&team.stop).and_then(|()| self.check_record(here));
@@ -296,14 +174,14 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn enter(&'p self, team: &Team<'p>, index: usize, here: &Here<'p>) -> Here<'p> {
+    fn enter(&'p self, team: &Team<'p>, index: usize, here: &Context<'p>) -> Context<'p> {
         let screen = lock(&team.queue).begin(index, &here.screen, &team.watch);
         let stop = team.stop.clone();
-        Here { stop, stdin: In::Nothing, screen, has_place: true, ..here.clone() }
+        Context { stop, stdin: In::Nothing, screen, has_place: true, ..here.clone() }
     }
 
     /// What depends on a branch that has failed does not run.
-    fn leave_out_after(&'p self, team: &Team<'p>, failed: usize, here: &Here<'p>) {
+    fn leave_out_after(&'p self, team: &Team<'p>, failed: usize, here: &Context<'p>) {
         let left_out = team.turns.failed(failed);
         left_out.iter().for_each(|&index| self.note_left_out(team.branches[index]));
         for index in left_out {

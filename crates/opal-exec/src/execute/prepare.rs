@@ -6,12 +6,11 @@ use opal_core::class::{is_common, shape};
 use opal_core::plan::{Arg, Key, Mode, Plan, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::unready::Unready;
-use opal_core::{Code, Data, Secret, Showing, Span};
+use opal_core::{Code, Data, Secret, Showing};
 
-use super::Job;
-use super::begin::begins;
-use super::from::From;
-use super::redirect::reader;
+use super::job::Job;
+use super::resume::{From, begins};
+use super::steps::{reader, walk};
 use super::values::Values;
 use opal_core::shell;
 use opal_core::shell::syntax::Fault;
@@ -113,8 +112,10 @@ fn ask(
                 Ok(Data::Text(message)) => {
                     questions.push(Question { path: step.path.to_string(), message });
                 }
-                Ok(_) => return Err(unready(step, "a question is text", "write it in quotes")),
-                Err(trouble) => return Err(of(step, trouble)),
+                Ok(_) => {
+                    return Err(Unready::invalid(step, "a question is text", "write it in quotes"));
+                }
+                Err(trouble) => return Err(Unready::of_step(step, trouble)),
             }
         }
         ask(&step.block, from, values, questions)?;
@@ -128,7 +129,7 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     if job.plan.mode == Mode::Quick {
         let help = "plan again with every value resolved";
         let trouble = Trouble::new(TroubleKind::Invalid, "a quick plan cannot be run", help);
-        return Err(vec![whole(trouble)]);
+        return Err(vec![Unready::of_plan(trouble)]);
     }
     walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
     let values = Values { known: job.values, lets: None };
@@ -137,7 +138,7 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
             return;
         }
         if let Err(trouble) = has_values(step, values) {
-            found.push(of(step, trouble));
+            found.push(Unready::of_step(step, trouble));
         }
     });
     found.extend(syntax(job));
@@ -147,43 +148,13 @@ pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Every step with what stands in and behind it.
-pub(super) fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
-    for step in steps {
-        see(step);
-        walk(&step.block, see);
-    }
-}
-
-/// The step at a path.
-pub(super) fn find<'p>(steps: &'p [Step], path: &str) -> Option<&'p Step> {
-    steps.iter().find_map(
-        |step| {
-            if &*step.path == path { Some(step) } else { find(&step.block, path) }
-        },
-    )
-}
-
-/// What is wrong with the plan, and with no step of it.
-pub(super) fn whole(trouble: Trouble) -> Unready {
-    Unready { path: String::new(), span: Span::at(0), line: 1, code: Code::NotReady, trouble }
-}
-
-pub(super) fn unready(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Unready {
-    of(step, Trouble::new(TroubleKind::Invalid, message, help))
-}
-
-fn of(step: &Step, trouble: Trouble) -> Unready {
-    Unready { path: step.path.to_string(), span: step.span, line: 1, code: Code::NotReady, trouble }
-}
-
 /// Whether there is something that does what the step says.
 fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
     let mut found = Vec::new();
     if let Some(path) = step.node.path() {
         let message = format!("this version of opal cannot run `@{path}`");
         let help = "leave the step out, or write its commands as shell steps";
-        let not_yet = unready(step, message, help);
+        let not_yet = Unready::invalid(step, message, help);
         match job.registry.get(path) {
             Some(descriptor) if descriptor.action.is_some() => {}
             _ => found.push(not_yet),
@@ -202,7 +173,7 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
             let operator = &redirect.operator;
             let message = format!("`{operator} {name}` cannot be run");
             let help = "expected `> @file.write(…)`, `2> @file.write(…)` or `< @file.read(…)`";
-            found.push(unready(step, message, help));
+            found.push(Unready::invalid(step, message, help));
         }
     }
     found
@@ -239,7 +210,7 @@ fn syntax(job: &Job<'_>) -> Vec<Unready> {
     }
     let faults = match job.session.check(&scripts) {
         Ok(faults) => faults,
-        Err(trouble) => return vec![whole(trouble)],
+        Err(trouble) => return vec![Unready::of_plan(trouble)],
     };
     let say = |fault: Fault| {
         let text = texts.get(fault.text)?;

@@ -13,33 +13,21 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use opal_core::Data;
 use opal_core::action::{Failure, Halt, Pending};
-use opal_core::plan::{Arg, Node, Redirect, RedirectStream, RedirectTarget, Step};
+use opal_core::plan::{Redirect, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{Input, ScriptPart, Trouble, TroubleKind};
 
-use super::call::Begun;
-use super::here::{Here, In, Out};
+use super::actor::{Actor, Begun};
+use super::context::{Context, In, Out};
+use super::halts::{NOT_WRITTEN, bug, failed, go_on, unable};
 use super::inputs::inputs;
 use super::pump::{Ended, pump};
+use super::run::Walk;
 use super::show::Show;
-use super::stage::{Actor, NOT_WRITTEN};
+use super::steps::{is_plain, reader};
 use super::values::Values;
-use super::walk::{bug, failed, go_on, unable};
-use super::{STACK_BYTES, Walk};
+use crate::threads::STACK_BYTES;
 use opal_session::Work;
 use opal_session::stop::Stop;
-
-/// The decorator whose file can be read at run time.
-const READER: &str = "file.read";
-
-/// Whether the shell that runs the step can do its redirections.
-pub(super) fn is_plain(step: &Step) -> bool {
-    step.node == Node::Shell && step.arg("shell").is_none()
-}
-
-/// The file that a step behind `<` names.
-pub(super) fn reader(target: &Step) -> Option<&Arg> {
-    target.arg("path").filter(|_| target.node.is_decorator(READER))
-}
 
 /// A thread that carries a stream to what takes it.
 type Sink<'scope> = ScopedJoinHandle<'scope, (Box<dyn Pending>, io::Result<()>)>;
@@ -63,8 +51,8 @@ impl<'p> Walk<'p> {
     pub(super) fn redirected(
         &'p self,
         begun: &Begun<'p>,
-        here: &mut Here<'p>,
-        work: impl FnOnce(&mut Here<'p>, &[ScriptPart]) -> Result<(), Halt>,
+        here: &mut Context<'p>,
+        work: impl FnOnce(&mut Context<'p>, &[ScriptPart]) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         let step = begun.step;
         if step.redirects.is_empty() {
@@ -95,7 +83,7 @@ impl<'p> Walk<'p> {
         &'p self,
         begun: &Begun<'p>,
         redirect: &'p Redirect,
-        inner: &mut Here<'p>,
+        inner: &mut Context<'p>,
         plumbing: &mut Plumbing<'scope, '_>,
     ) -> Result<(), Halt>
     where
@@ -113,7 +101,7 @@ impl<'p> Walk<'p> {
                     return Ok(());
                 }
                 let (read, write) = opal_session::pipe().map_err(|it| unable(step, &it))?;
-                let outer = Here { stdin: In::of(read), ..inner.clone() };
+                let outer = Context { stdin: In::of(read), ..inner.clone() };
                 plumbing.copiers.push(self.copier(begun, text, outer, plumbing.scope)?);
                 inner.stdout = Out::to(write);
             }
@@ -138,7 +126,7 @@ impl<'p> Walk<'p> {
         &'p self,
         begun: &Begun<'p>,
         text: Vec<ScriptPart>,
-        outer: Here<'p>,
+        outer: Context<'p>,
         scope: &'scope Scope<'scope, '_>,
     ) -> Result<Copier<'scope>, Halt>
     where
@@ -174,7 +162,7 @@ impl<'p> Walk<'p> {
         target: &'p Step,
         stream: RedirectStream,
         append: bool,
-        inner: &mut Here<'p>,
+        inner: &mut Context<'p>,
         plumbing: &mut Plumbing<'scope, '_>,
     ) -> Result<(), Halt> {
         let step = begun.step;

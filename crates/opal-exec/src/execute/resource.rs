@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use opal_core::action::{Action, Halt, Stage, Why};
+use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::Step;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
@@ -16,13 +16,13 @@ use opal_core::resource::{self, Described, Finding, Status};
 use opal_core::{Data, Secret, Type};
 use opal_vault::event::Kind;
 
-use super::Walk;
-use super::call::Begun;
-use super::here::Here;
-use super::prepare::walk;
-use super::screen::lock;
-use super::stage::Actor;
-use super::walk::{failed, go_on};
+use super::actor::{Actor, Begun};
+use super::context::Context;
+use super::fates::Fate;
+use super::halts::{failed, go_on};
+use super::run::Walk;
+use super::steps::{is_leaf, walk};
+use crate::threads::lock;
 use crate::verify::{Direction, Look, Sight, details, limit, look};
 use opal_session::Place;
 use opal_session::stop::Stop;
@@ -33,48 +33,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// What a machine has one of, and lets one change at a time.
 const SHARED: [Capability; 2] = [Capability::Packages, Capability::Users];
 
-/// What became of a resource, for those that depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It is as described, or was brought about, or nobody can tell and its action succeeded.
-    Met,
-    Failed,
-    /// The time of what stands around it was over.
-    TimedOut,
-    /// It did not run, since something that it depends on has failed.
-    LeftOut,
-    /// It was not selected, and is missing or blocked.
-    Unselected(Status),
-}
-
-impl Fate {
-    fn words(fate: Option<Self>) -> Option<&'static str> {
-        match fate {
-            Some(Self::Met) => None,
-            Some(Self::Failed) => Some("failed"),
-            Some(Self::TimedOut) => Some("timed out"),
-            Some(Self::LeftOut) => Some("skipped"),
-            Some(Self::Unselected(Status::Missing)) => Some("missing, not selected"),
-            Some(Self::Unselected(_)) => Some("blocked, not selected"),
-            None => Some("not run"),
-        }
-    }
-}
-
 impl<'p> Walk<'p> {
-    pub(super) fn described(&self, step: &Step) -> Option<Described> {
-        resource::described(step, self.job.registry)
-    }
-
-    /// Notes what became of a step that others may depend on.
-    pub(super) fn note(&self, step: &'p Step, fate: Fate) {
-        if self.described(step).is_some()
-            && let Some(id) = resource::id(step, self.job.values)
-        {
-            lock(&self.fates).insert(id, fate);
-        }
-    }
-
     /// Looks at what a step describes, and acts where that is not so yet.
     pub(super) fn bring_about(
         &'p self,
@@ -172,7 +131,7 @@ impl<'p> Walk<'p> {
         described: Described,
         inputs: &Inputs,
         begun: &Begun<'p>,
-        here: &Here<'p>,
+        here: &Context<'p>,
     ) -> Result<Finding, Halt> {
         let spot = (&*here.directory, &*here.environment);
         self.see(described, inputs, spot, &here.stop).or_else(|trouble| {
@@ -202,7 +161,7 @@ impl<'p> Walk<'p> {
         looked.found
     }
 
-    fn tell_found(&self, step: &'p Step, found: &Finding, here: &Here<'p>) -> Result<(), Halt> {
+    fn tell_found(&self, step: &'p Step, found: &Finding, here: &Context<'p>) -> Result<(), Halt> {
         let Sight { message, details } = details::shown(found, self.job.vault, Direction::Change);
         let (path, status) = (&*step.path, found.status);
         self.tell(Kind::Verified { path, status, message, details }, here)
@@ -248,7 +207,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Passes over branches that depend on one that has failed, and says why of each step.
-    pub(super) fn leave_out(&'p self, branch: &'p [Step], here: &Here<'p>) -> Result<(), Halt> {
+    pub(super) fn leave_out(&'p self, branch: &'p [Step], here: &Context<'p>) -> Result<(), Halt> {
         let mut steps = Vec::new();
         walk(branch, &mut |step| steps.push(step));
         let described = steps.iter().copied().filter(|step| self.described(step).is_some());
@@ -267,7 +226,7 @@ impl<'p> Walk<'p> {
             |trouble| trouble.message,
         );
         let why = self.job.vault.scrub(&why);
-        for step in steps.into_iter().filter(|step| super::from::is_leaf(step)) {
+        for step in steps.into_iter().filter(|step| is_leaf(step)) {
             lock(&self.tally).skipped();
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: Some(why.clone()) }, here)?;
@@ -278,16 +237,6 @@ impl<'p> Walk<'p> {
     /// Those that are left out, before anybody asks why.
     pub(super) fn note_left_out(&self, branch: &'p [Step]) {
         walk(branch, &mut |step| self.note(step, Fate::LeftOut));
-    }
-}
-
-/// How a step ended, for those that depend on it.
-pub(super) fn fate(result: &Result<(), Halt>) -> Option<Fate> {
-    match result {
-        Ok(()) => Some(Fate::Met),
-        Err(Halt::Failed(_)) => Some(Fate::Failed),
-        Err(Halt::Stopped(Why::TimedOut)) => Some(Fate::TimedOut),
-        Err(Halt::Stopped(_) | Halt::Unrecorded) => None,
     }
 }
 

@@ -5,17 +5,19 @@
 //! audience. What the others report is held until it is their turn. Prefixed, every branch is live,
 //! and its steps carry its name.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use opal_core::stream::{Closed, Stream};
 use opal_vault::Shown;
 use opal_vault::event::{Branch, Event};
 use opal_vault::hold::{Hold, Item};
 
-use super::parallel::Watch;
-use opal_vault::witness::{Audience, Progress};
+use crate::threads::lock;
+use opal_vault::witness::{Audience, Progress, Running};
 
 /// The one audience, which is told one thing at a time.
 pub(super) struct Stalls<'p> {
@@ -152,9 +154,100 @@ impl<'p> Screen<'p> {
     }
 }
 
-/// A branch that panicked holds nobody else up.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// The branches of one block, for those who watch.
+pub(super) struct Watch<'p> {
+    path: &'p str,
+    total: usize,
+    around: Arc<Screen<'p>>,
+    /// Of each branch; empty where their output is grouped.
+    labels: Vec<Branch>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    done: usize,
+    failed: usize,
+    running: BTreeMap<usize, (Shown<'static>, Instant)>,
+}
+
+impl<'p> Watch<'p> {
+    /// `labels` is empty where the output of branches is grouped.
+    pub(super) fn new(
+        path: &'p str,
+        total: usize,
+        around: &Arc<Screen<'p>>,
+        labels: Vec<Branch>,
+    ) -> Arc<Self> {
+        let around = Arc::clone(around);
+        Arc::new(Self { path, total, around, labels, seen: Mutex::default() })
+    }
+
+    /// What the lines of a branch begin with.
+    pub(super) fn label(&self, index: usize) -> Option<Branch> {
+        self.labels.get(index).cloned()
+    }
+
+    /// The branch has come to a step.
+    pub(super) fn at(&self, index: usize, text: &Shown<'_>) {
+        let text = text.clone().into_owned();
+        let mut seen = lock(&self.seen);
+        seen.running.insert(index, (text, Instant::now()));
+        self.tell(&seen);
+    }
+
+    pub(super) fn ended(&self, index: usize, is_failed: bool) {
+        let mut seen = lock(&self.seen);
+        seen.running.remove(&index);
+        seen.done += 1;
+        seen.failed += usize::from(is_failed);
+        self.tell(&seen);
+    }
+
+    fn tell(&self, seen: &Seen) {
+        let running = seen.running.values();
+        let running = running.map(|(text, since)| Running { text: text.borrowed(), since: *since });
+        let running: Vec<Running<'_>> = running.collect();
+        let (done, failed) = (seen.done, seen.failed);
+        let (path, total) = (self.path, self.total);
+        self.around.progress(&Progress { path, total, done, failed, running: &running });
+    }
+}
+
+/// Which branch is shown, and what waits behind it.
+#[derive(Default)]
+pub(super) struct Queue<'p> {
+    front: usize,
+    /// Of branches that have begun, until they have been shown.
+    screens: BTreeMap<usize, (Arc<Screen<'p>>, bool)>,
+}
+
+impl<'p> Queue<'p> {
+    pub(super) fn begin(
+        &mut self,
+        index: usize,
+        around: &Arc<Screen<'p>>,
+        watch: &Arc<Watch<'p>>,
+    ) -> Arc<Screen<'p>> {
+        let is_live = index == self.front || !watch.labels.is_empty();
+        let screen = around.of_branch(Arc::clone(watch), index, is_live);
+        self.screens.insert(index, (Arc::clone(&screen), false));
+        screen
+    }
+
+    /// Shows what has waited for this branch, where it was the one in front.
+    pub(super) fn end(&mut self, index: usize) {
+        if let Some((_, has_ended)) = self.screens.get_mut(&index) {
+            *has_ended = true;
+        }
+        while let Some((_, true)) = self.screens.get(&self.front) {
+            self.screens.remove(&self.front);
+            self.front += 1;
+            if let Some((next, _)) = self.screens.get(&self.front) {
+                next.go_live();
+            }
+        }
+    }
 }
 
 impl fmt::Debug for Screen<'_> {

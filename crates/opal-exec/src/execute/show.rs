@@ -5,7 +5,7 @@ use std::sync::Arc;
 use opal_core::stream::{Closed, Stream};
 use opal_vault::Shown;
 
-use super::Walk;
+use super::run::Walk;
 use super::screen::Screen;
 use opal_session::Taker;
 use opal_vault::Scrubber;

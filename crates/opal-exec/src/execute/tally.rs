@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use opal_vault::event::{Counts, End};
 
-use super::FailedStep;
+use super::job::FailedStep;
 
 #[derive(Debug, Default)]
 pub(super) struct Tally<'p> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::screen::lock;
+use crate::threads::lock;
 
 #[derive(Debug)]
 pub(super) struct Turns {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use opal_core::plan::Key;
 
-use super::Job;
+use super::job::Job;
 use super::lets::label_of;
-use super::prepare::walk;
+use super::steps::walk;
 
 /// Values that are named of those that were hidden.
 const MOST: usize = 100;

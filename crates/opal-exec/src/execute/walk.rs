@@ -4,24 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use opal_core::action::{Failure, Halt, Limits, Why};
+use opal_core::action::{Halt, Limits, Why};
 use opal_core::plan::{Node, Step};
-use opal_core::resolver::{Trouble, TroubleKind};
-use opal_vault::event::{Event, Kind};
+use opal_vault::event::Kind;
 
-use super::Walk;
-use super::here::{Here, In, Out};
+use super::context::{Context, In, Out};
+use super::halts::{bug, go_on};
 use super::lets::Lets;
-use super::screen::{Screen, lock};
-use opal_session::stop::{Order, Stop};
-
-/// What a bug of opal's own ends with.
-pub(super) const BUG: i32 = 70;
+use super::run::Walk;
+use super::screen::Screen;
+use crate::threads::lock;
+use opal_session::stop::Order;
 
 impl<'p> Walk<'p> {
     pub(super) fn run(&'p self) -> Result<(), Halt> {
         let job = self.job;
-        let here = Here {
+        let here = Context {
             directory: job.start.into(),
             previous: None,
             environment: Arc::new(BTreeMap::new()),
@@ -42,11 +40,11 @@ impl<'p> Walk<'p> {
     }
 
     /// The steps of a block, one after the other, up to the first that fails.
-    pub(super) fn block(&'p self, steps: &'p [Step], mut here: Here<'p>) -> Result<(), Halt> {
+    pub(super) fn block(&'p self, steps: &'p [Step], mut here: Context<'p>) -> Result<(), Halt> {
         steps.iter().try_for_each(|step| self.step(step, &mut here))
     }
 
-    pub(super) fn step(&'p self, step: &'p Step, here: &mut Here<'p>) -> Result<(), Halt> {
+    pub(super) fn step(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
         if self.from.skips(step) {
             return self.skip(step, here);
         }
@@ -69,7 +67,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn try_(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
+    fn try_(&'p self, step: &'p Step, here: &Context<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
         self.check_record(here)?;
         let clause = |node| step.block.iter().find(|inner| inner.node == node);
@@ -88,7 +86,7 @@ impl<'p> Walk<'p> {
                         here,
                     )?;
                     let caught = Some(Arc::from(failure));
-                    let dealt = self.block(&catch.block, Here { caught, ..here.clone() });
+                    let dealt = self.block(&catch.block, Context { caught, ..here.clone() });
                     if dealt.is_ok() {
                         lock(&self.tally).caught(&step.path);
                     }
@@ -107,7 +105,7 @@ impl<'p> Walk<'p> {
     fn finally(
         &'p self,
         finally: &'p Step,
-        here: &Here<'p>,
+        here: &Context<'p>,
         result: Result<(), Halt>,
     ) -> Result<(), Halt> {
         if here.stop.order() == Order::Kill {
@@ -119,7 +117,7 @@ impl<'p> Walk<'p> {
             self.say_cleaning_up(why, here);
         }
         self.from.reach(finally);
-        let cleaning = Here { stop: here.stop.deaf(), is_cleaning: true, ..here.clone() };
+        let cleaning = Context { stop: here.stop.deaf(), is_cleaning: true, ..here.clone() };
         match (result, self.block(&finally.block, cleaning)) {
             // The first failure is what the step failed with, and decides the exit code.
             (Err(Halt::Failed(mut first)), Err(Halt::Failed(second))) => {
@@ -131,7 +129,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn say_cleaning_up(&self, why: Why, here: &Here<'p>) {
+    fn say_cleaning_up(&self, why: Why, here: &Context<'p>) {
         if self.is_cleaning.swap(true, Ordering::SeqCst) {
             return;
         }
@@ -144,65 +142,4 @@ impl<'p> Walk<'p> {
         // About the run as a whole, so it waits for no branch.
         here.screen.announce(&self.record(Kind::CleaningUp { why }).0);
     }
-
-    /// Tells the record, then those who watch.
-    pub(super) fn tell(&self, kind: Kind<'p>, here: &Here<'p>) -> Result<(), Halt> {
-        let (event, recorded) = self.record(kind);
-        if !here.is_cleaning {
-            recorded?;
-        }
-        here.screen.event(&event);
-        Ok(())
-    }
-
-    /// The event, and whether the record has it.
-    pub(super) fn record(&self, kind: Kind<'p>) -> (Event<'p>, Result<(), Halt>) {
-        let event = Event { at: (self.job.clock)(), kind };
-        let recorded = self.job.recorder.event(&event).map_err(|_| {
-            self.lose_record();
-            Halt::Unrecorded
-        });
-        (event, recorded)
-    }
-
-    /// Hides every value in what a session or an action has to say about a failure.
-    pub(super) fn hidden(&self, mut halt: Halt) -> Halt {
-        if let Halt::Failed(failure) = &mut halt
-            && let Some(trouble) = &mut failure.trouble
-        {
-            let hide = |text: &mut String| {
-                *text = self.job.vault.scrub(text).text().into_owned();
-            };
-            hide(&mut trouble.message);
-            trouble.help.iter_mut().for_each(hide);
-        }
-        halt
-    }
-}
-
-/// Whether work may start.
-pub(super) fn go_on(stop: &Stop) -> Result<(), Halt> {
-    match stop.order() {
-        Order::GoOn => Ok(()),
-        Order::End { why, .. } => Err(Halt::Stopped(why)),
-        // The order to kill comes from a second signal.
-        Order::Kill => Err(Halt::Stopped(stop.why().unwrap_or(Why::Signal(9)))),
-    }
-}
-
-pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
-    Halt::Failed(Box::new(Failure::new(step.path.clone(), code, Some(trouble))))
-}
-
-/// What could not be done with a descriptor or a thread.
-pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
-    let message = format!("the step cannot be connected: {}", error.kind());
-    let help = "close programs that hold many files, or run fewer steps at a time";
-    failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
-}
-
-/// Something that the planner or [`super::prepare`] should have seen.
-pub(super) fn bug(step: &Step, message: String) -> Halt {
-    let help = "this is a bug in opal: please report it";
-    failed(step, BUG, Trouble::new(TroubleKind::Failed, message, help))
 }

@@ -16,7 +16,7 @@ use opal_core::resource::Verify;
 
 use super::look::{Limit, Look, Looked, look};
 use super::rehearse::Spot;
-use crate::execute::STACK_BYTES;
+use crate::threads::STACK_BYTES;
 use opal_session::stop::Stop;
 use opal_session::{Place, Session};
 

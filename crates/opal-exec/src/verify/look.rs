@@ -7,7 +7,7 @@ use opal_core::Data;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Status, Verify};
 
-use super::USUAL_TIMEOUT;
+use super::survey::USUAL_TIMEOUT;
 use super::watched::{Variable, Watched};
 use opal_session::{Place, Session};
 

@@ -14,9 +14,9 @@ use opal_core::plan::{Node, Step};
 use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{Described, described};
 
-use super::Survey;
 use super::look::{limit, out_of_time};
 use super::pretend::Pretend;
+use super::survey::Survey;
 use crate::execute::{Values, inputs, is_open, moves};
 use opal_core::shell::Movement;
 use opal_session::stop::Order;

@@ -17,7 +17,7 @@ use super::crew::{Crew, Task};
 use super::details::{self, Sight};
 use super::look::{Limit, Looked, limit, out_of_time};
 use super::rehearse::Found;
-use super::{MAX_JOBS, Progress, Survey};
+use super::survey::{MAX_JOBS, Progress, Survey};
 use crate::execute::{Unready, Values, inputs, is_open};
 use opal_session::stop::{Order, Stop};
 

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::placeholders::is_placeholder;
-use super::{Match, Schema, meant};
+use super::schema::Schema;
+use super::tree::{Match, meant};
 use crate::keep::{is_count_key, is_secret_key};
 use crate::reference::shorten;
 

@@ -8,7 +8,9 @@ use jsonschema::error::ValidationErrorKind as ErrorKind;
 use jsonschema::{Draft, PatternOptions, Retrieve, Uri, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use super::{is_placeholder, place, shorten};
+use super::placeholders::is_placeholder;
+use super::tree::place;
+use crate::reference::shorten;
 use below::Nodes;
 
 /// Nobody fills in more.

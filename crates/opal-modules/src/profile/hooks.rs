@@ -11,8 +11,8 @@ use super::super::document::{all_without_effect, optional_map, switch, unused};
 use super::super::reference::shorten;
 use super::super::spec::secret;
 use super::super::value::{mapping, value};
+use super::Profile;
 use super::policy::count;
-use super::{Profile, from_credentials};
 use opal_config::fields::{Field, Fields};
 use opal_config::report::Report;
 
@@ -202,6 +202,13 @@ fn astray(fields: &Fields<'_>, name: &str, command: Option<&[String]>, report: &
         (Some(_), _) => "nothing in its command is filled in with them",
     };
     first.into_iter().for_each(|span| report.push(all_without_effect(&idle, span, why)));
+}
+
+/// The way out for a secret variable.
+pub(super) fn from_credentials(name: &str) -> String {
+    format!(
+        "leave it out: the tools get `{name}` from an `.env` file of a credential of the module"
+    )
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 mod checks;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use opal_core::action::{Action, Conditions, Directory, Halt, Stage};
 use opal_core::decorator::{
@@ -18,50 +18,14 @@ use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Secret, Type};
-use opal_vault::Vault;
 use serde_json::{Map, Value, json};
 
+use super::active::Run;
 use super::driver::{Place, Request, document};
-use super::finish::{self, Told};
-use super::in_clear::InClear;
-use super::prepare::Prepared;
-use super::workspace;
+use super::prepared::Prepared;
+use super::{finish, workspace};
 use crate::NotFound;
-use crate::keep::{Exposed, HIDDEN, Instance, RunId, Unkept};
-
-/// A run that has a name and a place.
-#[derive(Debug)]
-pub struct Run {
-    pub prepared: Prepared,
-    pub id: RunId,
-    /// `<root>/work/<module id>/<run id>`.
-    pub work: PathBuf,
-    /// What must not be seen of it.
-    pub vault: Vault,
-    /// Whether its tools may print colours; set before it runs. No part of the plan.
-    pub colour: AtomicBool,
-    pub(super) in_clear: InClear,
-    /// What was put out before it, once that was asked for.
-    pub(super) earlier: OnceLock<Told>,
-}
-
-impl Run {
-    #[must_use]
-    pub fn new(prepared: Prepared, id: RunId) -> Self {
-        let work = prepared.root.work(&prepared.spec.module_ref, &id);
-        let vault = Vault::with_patterns();
-        prepared.register(&vault);
-        let (colour, in_clear, earlier) =
-            (AtomicBool::new(false), InClear::default(), OnceLock::new());
-        Self { prepared, id, work, vault, colour, in_clear, earlier }
-    }
-
-    /// The copy of the pack, where the tools run.
-    #[must_use]
-    pub fn stack(&self) -> PathBuf {
-        self.work.join("stack")
-    }
-}
+use crate::keep::{Exposed, HIDDEN, Instance, Unkept};
 
 const fn word(name: &'static str, docs: &'static str) -> Param {
     Param { name, docs, ..Param::BASE }

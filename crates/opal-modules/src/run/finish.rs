@@ -11,14 +11,13 @@ use opal_vault::Vault;
 use serde_json::{Map, Value, json};
 
 use super::Command;
-use super::decorators::Run;
+use super::active::{Run, Told, ToldOutputs};
 use super::driver::Outputs;
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use crate::keep::{
     Evidence, HIDDEN, Instance, State, Status, ToolEnd, Unkept, file, is_secret_key,
 };
 use conceal::conceal_outputs;
-pub(super) use outputs::Told;
 
 /// What is published is part of a state, which others read at every step.
 const MOST_PUBLISHED: usize = 512 << 10;
@@ -90,7 +89,7 @@ pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: 
 pub(super) fn earlier(run: &Run) -> &Told {
     run.earlier.get_or_init(|| {
         let told = outputs::read(run, run.prepared.work.earlier_outputs.as_ref());
-        told.iter().for_each(|(outputs, _)| conceal_outputs(outputs, &run.vault));
+        told.iter().for_each(|told| conceal_outputs(&told.outputs, &run.vault));
         told
     })
 }
@@ -98,7 +97,7 @@ pub(super) fn earlier(run: &Run) -> &Told {
 /// What the tools have put out so far, for checks. What is secret in it is hidden from then on, and the
 /// file stays for hooks.
 pub(super) fn put_out(run: &Run) -> std::result::Result<Map<String, Value>, String> {
-    let (outputs, lost) = outputs::peek(run, run.prepared.work.outputs.as_ref())?;
+    let ToldOutputs { outputs, lost } = outputs::peek(run, run.prepared.work.outputs.as_ref())?;
     conceal_outputs(&outputs, &run.vault);
     lost.map_or(Ok(outputs.values), |why| Err(format!("the outputs cannot be kept: {why}")))
 }
@@ -124,10 +123,10 @@ pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd])
         warnings.extend(untold::warning(work, file.as_ref(), told, tools));
     }
     // Nobody but the runtime has asked for these, and a run that cannot have them goes on.
-    let before = before.as_ref().map(|(outputs, _)| outputs);
+    let before = before.as_ref().map(|told| &told.outputs);
     result.has_put_out = before.is_ok_and(|outputs| !outputs.values.is_empty());
     match read {
-        Ok((outputs, lost)) => {
+        Ok(ToldOutputs { outputs, lost }) => {
             conceal_outputs(&outputs, vault);
             result.has_put_out |= !outputs.values.is_empty();
             match lost {
@@ -292,7 +291,7 @@ pub fn introduce(
     let meta = json!({
         "command": prepared.command.name(),
         "dependencies": {"items": dependencies, "warnings": prepared.warnings},
-        "execution": execution(prepared),
+        "execution": prepared.execution(),
         "module_ref": spec.module_ref.as_str(),
         "outputs": {"publish": spec.publish},
         "paths": {
@@ -380,20 +379,5 @@ fn driver(prepared: &Prepared) -> Value {
         "pack_id": execution.pack.as_str(),
         "profile": execution.profile.as_str(),
         "ref": execution.driver.as_str(),
-    })
-}
-
-pub(super) fn execution(prepared: &Prepared) -> Value {
-    let execution = &prepared.spec.execution;
-    let hooks: Map<String, Value> = execution
-        .hooks
-        .iter()
-        .map(|hook| (hook.name.clone(), Value::Object(hook.settings.clone())))
-        .collect();
-    json!({
-        "driver": execution.driver.as_str(),
-        "hooks": hooks,
-        "pack_id": execution.pack.as_str(),
-        "profile": execution.profile.as_str(),
     })
 }

@@ -2,113 +2,24 @@
 //! words. That they run, and what is kept of it, is as with every other tool.
 
 mod code;
+mod step;
 
 use std::path::PathBuf;
 
 use opal_core::{Code, Diagnostic};
-use opal_vault::event::End;
 use serde_json::{Map, Value};
 
-use super::prepare::{Prepared, Unprepared};
-use super::{Command, Tool};
-use crate::keep::ToolEnd;
+use super::Command;
+use super::prepared::Unprepared;
 use crate::profile::{Piece, pieces, placeholders};
 use crate::reference::shorten;
 use crate::{Hook, Profile, ProfileHook, Spec};
 
-/// What begins the label of every hook: no tool of a driver is called that.
-const LABEL: &str = "hook_";
+pub use step::HookStep;
+pub(super) use step::{Filled, LABEL};
 
 /// More than any command needs, and less than any system takes.
 const MOST_BYTES: usize = 64 << 10;
-
-/// A hook that runs when the tools have done well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookStep {
-    pub name: String,
-    /// Whether its failure is one of the run.
-    pub strict: bool,
-    pub timeout_s: Option<u32>,
-    pub(super) words: Vec<Vec<Filled>>,
-}
-
-/// A part of a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Filled {
-    Text(String),
-    /// Read from the environment when the plan is made, like every other value from there.
-    Variable {
-        name: String,
-        default: String,
-    },
-}
-
-impl HookStep {
-    #[must_use]
-    pub fn label(&self) -> String {
-        format!("{LABEL}{}", self.name)
-    }
-
-    /// As a tool among others. A variable is shown by its name.
-    #[must_use]
-    pub fn tool(&self) -> Tool {
-        let word = |parts: &Vec<Filled>| parts.iter().map(Filled::shown).collect();
-        Tool {
-            label: self.label(),
-            words: self.words.iter().map(word).collect(),
-            stdout: None,
-            runs_anyway: false,
-            may_fail: !self.strict,
-        }
-    }
-
-    /// Its program, as far as it is known before a plan is made.
-    pub(super) fn program(&self) -> Option<&str> {
-        match self.words.first()?.as_slice() {
-            [Filled::Text(program)] => Some(program),
-            _ => None,
-        }
-    }
-}
-
-impl Prepared {
-    /// Everything that runs, in order: the tools of the driver, what is checked after them, the hooks.
-    pub fn tools(&self) -> impl Iterator<Item = Tool> {
-        let hooks = self.hooks.iter().map(HookStep::tool);
-        self.work.tools.iter().cloned().chain(self.checks()).chain(hooks)
-    }
-
-    /// Whether a tool may fail without failing the run.
-    #[must_use]
-    pub fn may_fail(&self, label: &str) -> bool {
-        self.tools().any(|tool| tool.may_fail && tool.label == label)
-    }
-
-    /// See [`Tool::runs_anyway`].
-    #[must_use]
-    pub fn runs_anyway(&self, label: &str) -> bool {
-        self.tools().any(|tool| tool.runs_anyway && tool.label == label)
-    }
-
-    /// What there is to say about hooks that have failed without failing the run.
-    pub fn failed_hooks(&self, tools: &[ToolEnd]) -> impl Iterator<Item = String> {
-        let failed = |tool: &&ToolEnd| matches!(tool.end, End::Failed | End::TimedOut);
-        let failed = tools.iter().filter(failed).filter(|tool| self.may_fail(&tool.label));
-        failed.filter_map(|ToolEnd { label, rc, .. }| {
-            let name = label.strip_prefix(LABEL)?;
-            Some(format!("the hook `{name}` ended with {rc}; see `{label}.stderr.txt`"))
-        })
-    }
-}
-
-impl Filled {
-    fn shown(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Variable { name, .. } => format!("@env.{name}"),
-        }
-    }
-}
 
 /// Why the command of a hook cannot be run.
 enum Unfilled {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opal_core::files::Files;
 
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use crate::keep::{Exposed, MOST_ENTRIES, Strays, abandoned};
 
 #[derive(Debug, Default)]

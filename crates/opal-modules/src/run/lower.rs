@@ -22,13 +22,13 @@ use opal_plan::unit::{
     Statement, StatementKind, Unit, Work,
 };
 use opal_syntax::context::{Context, Place};
-use serde_json::Number;
 
 use super::hooks::Filled;
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use super::secrets::below;
 use super::{Command, HookStep, ProbeStep, Tool};
 use crate::Spec;
+use crate::value::number;
 
 const HERE: Span = Span::at(0);
 
@@ -275,14 +275,6 @@ fn expression(at: &str, value: &serde_json::Value, secrets: &BTreeMap<String, Da
         ),
     };
     Expr { kind, span: HERE }
-}
-
-/// Inputs hold no number that is not one of these: see [`super::prepare`].
-pub(super) fn number(number: &Number) -> Data {
-    match (number.as_i64(), number.as_f64()) {
-        (Some(int), _) => Data::Int(int),
-        (None, float) => Data::Float(float.unwrap_or_default()),
-    }
 }
 
 fn secret(at: &str) -> Expr {

@@ -3,25 +3,20 @@
 mod imports;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use opal_core::hash::Algorithm;
-use opal_core::placeholder::PlaceholderKey;
 use opal_core::{Code, Data, Diagnostic};
-use opal_vault::Vault;
 use serde_json::{Map, Value, json};
 
-use super::driver::{Driver, Request, Work};
+use super::driver::Work;
 use super::pack::Pack;
-use super::{
-    Command, HookStep, ProbeStep, Programs, drivers, finish, hooks, probes, secrets, workspace,
-};
+pub use super::prepared::{Prepared, Unprepared};
+use super::{Command, Programs, drivers, hooks, prepared, probes, secrets, workspace};
 use crate::inputs::{self, Given, InvalidInputs};
-use crate::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, State, Unusable};
+use crate::keep::{Credentials, Instance, RuntimeRoot, State, Unusable};
 use crate::lint::{self, Linted};
 use crate::load::{self, Read};
-use crate::{ModuleRef, NotFound, Places, Profile, Spec};
+use crate::{ModuleRef, NotFound, Places, Profile};
 
 /// What is to be run, and what was said about it.
 #[derive(Debug)]
@@ -36,62 +31,6 @@ pub struct Wanted<'w> {
     /// Whether the module was named itself, and does not come along with another.
     pub is_named: bool,
     pub programs: &'w Programs,
-}
-
-/// A run that could be planned.
-pub struct Prepared {
-    pub command: Command,
-    pub instance: Option<Instance>,
-    pub root: RuntimeRoot,
-    pub spec: Spec,
-    /// Where the spec stands, and its text.
-    pub source: (PathBuf, String),
-    pub profile: Profile,
-    pub profile_path: PathBuf,
-    /// Of what the profile says to the tools or wants of a run, and of the files that it brings along.
-    pub policy_digest: String,
-    pub driver: &'static dyn Driver,
-    pub pack: Pack,
-    /// With what is secret in them.
-    pub inputs: Map<String, Value>,
-    /// The secret ones, by where they stand.
-    pub secrets: BTreeMap<String, Data>,
-    /// What must be hidden besides: variables as they were written, those of the profile, and what is
-    /// in secret documents.
-    hidden: Vec<Data>,
-    /// What the templates of the profile hold, by where they belong below the stack.
-    pub(super) templates: BTreeMap<String, String>,
-    pub work: Work,
-    /// What is checked after the tools, where they have done well.
-    pub probes: Vec<ProbeStep>,
-    /// What runs after that, where it has done well.
-    pub hooks: Vec<HookStep>,
-    pub credentials: Credentials,
-    pub programs: Programs,
-    /// What is not as it should be, and stops nothing.
-    pub warnings: Vec<String>,
-}
-
-/// Why a module cannot be run.
-#[derive(Debug)]
-pub enum Unprepared {
-    /// A file has faults.
-    Faults {
-        path: PathBuf,
-        text: String,
-        diagnostics: Vec<Diagnostic>,
-    },
-    /// Something is not there.
-    Missing(NotFound),
-    Inputs(InvalidInputs),
-    /// What it builds on has not been applied.
-    Dependency(NotFound),
-}
-
-impl From<NotFound> for Unprepared {
-    fn from(missing: NotFound) -> Self {
-        Self::Missing(missing)
-    }
 }
 
 /// Reads everything that a run needs.
@@ -184,93 +123,11 @@ fn strange(prepared: &Prepared) -> Option<String> {
         .then(|| "these are not the inputs of the last run: what that has made may stay".to_owned())
 }
 
-impl Prepared {
-    /// What the driver is asked for, with these inputs.
-    pub(super) fn request<'r>(
-        &'r self,
-        inputs: &'r Map<String, Value>,
-        find: &'r dyn Fn(&str) -> Option<PathBuf>,
-    ) -> Request<'r> {
-        Request {
-            command: self.command,
-            module: &self.spec.module_ref,
-            instance: self.instance.as_ref().map(Instance::as_str),
-            inputs,
-            execution: &self.spec.execution,
-            credentials: &self.spec.credentials,
-            profile: &self.profile,
-            templates: &self.templates,
-            stack: &self.pack.stack,
-            find,
-        }
-    }
-
-    /// Hides the credentials and everything else that its tools could print, from now on. The secret
-    /// inputs are values of the plan, which hides them itself.
-    pub fn register(&self, vault: &Vault) {
-        self.credentials.register(vault);
-        self.hidden.iter().for_each(|secret| vault.register(secret, HIDDEN));
-    }
-
-    /// Where the state of this module, or of this one of several, is kept.
-    #[must_use]
-    pub fn state(&self) -> PathBuf {
-        self.root.state(&self.spec.module_ref, self.instance.as_ref())
-    }
-
-    /// The inputs without what is secret in them, however short it is.
-    #[must_use]
-    pub fn shown_inputs(&self) -> Value {
-        let mut shown = Value::Object(self.inputs.clone());
-        for at in self.secrets.keys() {
-            shown.pointer_mut(at).into_iter().for_each(|value| *value = HIDDEN.into());
-        }
-        shown
-    }
-
-    /// Which inputs they are, by those that are no secret: a digest of a secret could be guessed at.
-    #[must_use]
-    pub fn inputs_digest(&self) -> String {
-        digest(&self.shown_inputs())
-    }
-
-    /// What the run rests on: all inputs, the files of the pack, and what the profile says to the tools.
-    /// What is secret counts by digests that only this key makes; none where there is no key for it.
-    #[must_use]
-    pub fn basis_digest(&self, key: Option<&PlaceholderKey>) -> Option<String> {
-        let keyed = |(at, secret): (&String, &Data)| {
-            let of_secret = key?.placeholder(Algorithm::Blake3, at, secret);
-            Some((at.clone(), Value::from(of_secret.digest.hex())))
-        };
-        let secrets: Map<String, Value> = self.secrets.iter().map(keyed).collect::<Option<_>>()?;
-        Some(digest(&json!({
-            "execution": finish::execution(self),
-            "inputs": self.shown_inputs(),
-            "pack": self.pack.digest.hex(),
-            "policy": self.policy_digest,
-            "secrets": secrets,
-        })))
-    }
-
-    /// A directory that outlives the run, for what the tools have to remember.
-    pub(super) fn memory(&self) -> PathBuf {
-        let folder = self.root.path().join("state").join("tools").join(self.spec.module_ref.id());
-        match &self.instance {
-            Some(instance) => folder.join("instances").join(instance.as_str()),
-            None => folder.join("latest"),
-        }
-    }
-}
-
-fn digest(value: &Value) -> String {
-    format!("blake3:{}", Algorithm::Blake3.digest(&[value.to_string().as_bytes()]).hex())
-}
-
 /// Of what a profile says to the tools or wants of a run, and of the files that it brings along.
 fn policy_digest(profile: &Profile, templates: &BTreeMap<String, String>) -> String {
     let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), profile);
     let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
-    digest(&json!([policy, profile.policy.told()]))
+    prepared::digest(&json!([policy, profile.policy.told()]))
 }
 
 /// What a file says for nobody.
@@ -346,18 +203,6 @@ fn odd_number(at: &str, value: &Value) -> Option<String> {
             map.iter().find_map(|(key, value)| odd_number(&secrets::below(at, key), value))
         }
         Value::Null | Value::Bool(_) | Value::String(_) => None,
-    }
-}
-
-/// Inputs may be secret.
-impl fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared")
-            .field("command", &self.command)
-            .field("module", &self.spec.module_ref)
-            .field("pack", &self.pack.stack)
-            .field("work", &self.work)
-            .finish_non_exhaustive()
     }
 }
 

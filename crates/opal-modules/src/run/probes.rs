@@ -11,9 +11,8 @@ use opal_core::Data;
 use opal_core::resolver::{Port, Probe, Request, Trouble, TroubleKind};
 use serde_json::{Map, Value};
 
-use super::prepare::Prepared;
 use super::{Command, Tool};
-use crate::constraint::{self, Constraint, Subject};
+use crate::constraint::{self};
 use crate::probe::{Part, ProbeKind, host_and_port};
 use crate::{Spec, probe};
 
@@ -56,7 +55,7 @@ impl ProbeStep {
         self.target.iter().map(ToString::to_string).collect()
     }
 
-    fn tool(&self) -> Tool {
+    pub(super) fn tool(&self) -> Tool {
         Tool::new(self.label(), &[self.kind.name(), &self.shown()])
     }
 
@@ -220,30 +219,6 @@ fn input(
     }
     let found = constraint::at(inputs, path).filter(|it| constraint::is_set(Some(it)));
     found.and_then(word).ok_or("has no text or number as its value")
-}
-
-impl Prepared {
-    /// The constraints that hold for what is put out; none where nothing is.
-    pub(super) fn output_constraints(&self) -> Vec<&Constraint> {
-        let is_output = |one: &&Constraint| matches!(one.subject, Subject::Output(_));
-        match self.command.of_tools() {
-            Command::Apply => self.spec.constraints.iter().filter(is_output).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// What is checked after the tools, in order.
-    pub(super) fn checks(&self) -> impl Iterator<Item = Tool> {
-        let outputs = !self.output_constraints().is_empty();
-        let outputs = outputs.then(|| Tool::new(OUTPUTS, &["outputs"]));
-        outputs.into_iter().chain(self.probes.iter().map(ProbeStep::tool))
-    }
-
-    /// Whether a tool of this label is a check of opal's own.
-    #[must_use]
-    pub fn is_check(&self, label: &str) -> bool {
-        self.checks().any(|check| check.label == label)
-    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn guessed(at: &str, key: &str, value: &Value) -> impl Iterator<Item = (String, 
     found.filter_map(|(at, HiddenLeaf { value, .. })| {
         let secret = match value {
             Value::String(text) => Data::text(text.clone()),
-            Value::Number(number) => super::lower::number(number),
+            Value::Number(number) => crate::value::number(number),
             _ => return None,
         };
         (!is_short(&secret)).then_some((at, secret))
@@ -190,7 +190,7 @@ impl Search {
                 }
             }
             Value::Number(number) if says >= Says::Loosely => {
-                let secret = super::lower::number(number);
+                let secret = crate::value::number(number);
                 if says > Says::Loosely || !is_short(&secret) {
                     self.found.insert(at.to_owned(), Found { secret, says });
                 }

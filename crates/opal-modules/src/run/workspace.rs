@@ -1,6 +1,6 @@
 //! What the workspace of a module is called, for tools that make one.
 
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use super::secrets::below;
 use crate::programs::program_name;
 

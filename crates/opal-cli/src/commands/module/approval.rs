@@ -1,7 +1,7 @@
 //! Before something is changed on a terminal: the plan, and a question.
 
 use opal_core::view::PlanView;
-use opal_modules::run::decorators::Run;
+use opal_modules::run::Run;
 
 use crate::commands::execute::questions;
 use crate::dispatch::Context;

@@ -1,7 +1,7 @@
 //! What a run rests on, as its state keeps it: a digest that tells nothing of a secret.
 
 use opal_modules::keep::Instance;
-use opal_modules::run::prepare::Prepared;
+use opal_modules::run::Prepared;
 
 use crate::dispatch::Context;
 use crate::failure::Failure;

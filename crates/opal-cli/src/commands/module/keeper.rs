@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use opal_core::plan::{Plan, Step};
 use opal_exec::execute::Outcome;
 use opal_modules::keep::{Evidence, Stamp, State, ToolEnd, ToolStep, Unkept, stamp, time};
-use opal_modules::run::decorators::Run;
+use opal_modules::run::Run;
 use opal_modules::run::finish::{self, End};
 use opal_modules::run::preflight::{Check, preflight};
 use opal_modules::run::{Command, Tool};

@@ -9,9 +9,10 @@ use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
 use serde_json::{Map, Value};
 
-use super::{Run, word};
+use super::word;
 use crate::constraint;
 use crate::keep::{HIDDEN, State};
+use crate::run::active::Run;
 use crate::run::probes::{UNASKED, UNMET};
 use crate::run::{Command, finish};
 

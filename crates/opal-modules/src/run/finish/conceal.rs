@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::is_secret;
 use crate::keep::{HIDDEN, guessed, is_secret_key, parts};
 use crate::run::driver::Outputs;
-use crate::run::lower::number;
 use crate::run::secrets::in_documents_of;
+use crate::value::data;
 
 /// Hides what is secret in outputs from now on.
 pub(super) fn conceal_outputs(outputs: &Outputs, vault: &Vault) {
@@ -39,18 +39,5 @@ fn conceal_guessed(name: &str, value: &Value, vault: &Vault) {
         let whole = is_whole.then(|| data(value));
         let parts = parts(value.as_str().unwrap_or_default()).into_iter().map(Data::text);
         whole.into_iter().chain(parts).for_each(|secret| vault.register(&secret, HIDDEN));
-    }
-}
-
-fn data(value: &Value) -> Data {
-    match value {
-        Value::Null => Data::Null,
-        Value::Bool(value) => Data::Bool(*value),
-        Value::Number(value) => number(value),
-        Value::String(text) => Data::text(text.clone()),
-        Value::Array(items) => Data::Array(items.iter().map(data).collect()),
-        Value::Object(map) => {
-            Data::Map(map.iter().map(|(key, value)| (key.clone(), data(value))).collect())
-        }
     }
 }

@@ -10,14 +10,10 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::inputs::{self, Unread};
-use crate::run::decorators::Run;
-use crate::run::driver::Outputs;
+use crate::run::active::{Run, Told, ToldOutputs};
 
 /// Outputs of tools are read up to here.
 const MOST_BYTES: u64 = 8 << 20;
-
-/// Outputs in full, and what of them has got lost; or why they cannot be read.
-pub(in crate::run) type Told = Result<(Outputs, Option<String>), String>;
 
 /// The outputs of a file. It is removed, whatever it is: some of it may be secret.
 pub(super) fn read(run: &Run, file: Option<&String>) -> Told {
@@ -53,7 +49,7 @@ fn parsed(run: &Run, name: &str, read: io::Result<Secret>) -> Told {
         Err(Unread::Lossy(why)) => Some(why),
         Ok(_) | Err(Unread::NoJson) => None,
     };
-    Ok((outputs, lost))
+    Ok(ToldOutputs { outputs, lost })
 }
 
 /// A plain file: a link would name what the tools may not read, and nobody waits for a pipe.

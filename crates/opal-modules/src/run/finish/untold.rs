@@ -1,8 +1,8 @@
 //! Outputs that were asked for and not told. What is secret in them cannot be hidden, and somebody should
 //! know.
 
-use super::outputs::Told;
 use crate::keep::ToolEnd;
+use crate::run::active::Told;
 use crate::run::driver::{Tool, Work};
 
 /// What there is to say where a tool was to tell what is in this file, and has not.
@@ -19,7 +19,7 @@ pub(super) fn warning(
     let beside = if asked.runs_anyway { at.checked_sub(1) } else { Some(at + 1) };
     beside.and_then(|beside| end_of(work.tools.get(beside)?))?;
     let why = match (told, end_of(asked)) {
-        (Ok((outputs, _)), _) if !outputs.values.is_empty() => return None,
+        (Ok(told), _) if !told.outputs.values.is_empty() => return None,
         (Ok(_), Some(end)) if end.rc == 0 => return None,
         (Err(_), Some(end)) if end.rc == 0 => "has told what cannot be read".to_owned(),
         (_, Some(end)) => format!("ended with {}", end.rc),

@@ -9,7 +9,7 @@ use opal_plan::Words;
 use opal_plan::lower;
 use opal_plan::unit::{Piece as Part, StatementKind, Work};
 
-use super::Filled;
+use super::step::Filled;
 
 /// Options that take code, as they are typed. Their names may end so, too.
 const OPTIONS: [&str; 13] = [

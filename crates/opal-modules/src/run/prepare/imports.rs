@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Unprepared;
 use crate::keep::{HIDDEN, RuntimeRoot, State, Status};
 use crate::run::Command;
+use crate::run::prepared::Unprepared;
 use crate::{Dependency, ModuleRef, NotFound, Spec};
 
 /// What the dependencies have published, by the paths of the inputs.

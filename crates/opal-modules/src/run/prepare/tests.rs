@@ -1,9 +1,11 @@
+use std::path::PathBuf;
+
 use opal_core::Span;
 
 use super::imports::published;
 use super::*;
 use crate::Dependency;
-use crate::keep::Status;
+use crate::keep::{HIDDEN, Status};
 use crate::run::Place;
 
 fn dependency(output: &str) -> Dependency {

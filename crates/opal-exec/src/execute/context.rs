@@ -18,7 +18,7 @@ use opal_session::stop::Stop;
 use opal_session::{Input, Output};
 
 #[derive(Clone, Debug)]
-pub(super) struct Here<'p> {
+pub(super) struct Context<'p> {
     pub(super) directory: Arc<Path>,
     /// What `cd -` goes back to.
     pub(super) previous: Option<Arc<Path>>,

@@ -10,39 +10,26 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use opal_core::Secret;
 use opal_core::action::{Failure, Halt};
 use opal_core::plan::Step;
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource::{self, Described, Finding, Status};
 use opal_vault::event::{End, Kind};
 
-use super::here::Here;
+use super::context::Context;
+use super::fates::Kept;
+use super::halts::go_on;
 use super::inputs::inputs;
-use super::prepare::walk;
-use super::screen::{Screen, lock};
+use super::run::Walk;
+use super::screen::Screen;
+use super::steps::walk;
 use super::values::Values;
-use super::walk::go_on;
-use super::{STACK_BYTES, Walk};
+use crate::threads::{STACK_BYTES, lock};
 use crate::verify::{Direction, MAX_JOBS, Sight, USUAL_JOBS, details};
 use opal_session::Place;
-
-/// A resource that was as described when its turn was over.
-#[derive(Debug)]
-pub(super) struct Kept<'p> {
-    step: &'p Step,
-    described: Described,
-    directory: Arc<Path>,
-    environment: Arc<BTreeMap<String, Secret>>,
-    /// How much had been changed when it was seen.
-    seen: u64,
-    /// Whether the run has brought it about.
-    is_made: bool,
-}
 
 /// Something changes as long as this is held. It counts when it begins and when it ends: whoever was
 /// seen meanwhile was seen too early.
@@ -71,7 +58,7 @@ impl<'p> Walk<'p> {
     pub(super) fn keep(
         &self,
         (step, described): (&'p Step, Described),
-        here: &Here<'p>,
+        here: &Context<'p>,
         seen: u64,
         is_made: bool,
     ) {

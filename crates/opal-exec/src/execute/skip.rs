@@ -1,4 +1,4 @@
-//! Steps that `--only` or `--skip` leave out.
+//! Steps that do not run: those before the first one, and those that `--only` or `--skip` leave out.
 //!
 //! A step that was not selected changes nothing. Where a selected step depends on it, it is verified:
 //! what is missing or blocked there blocks the selected step, as it does in a verification.
@@ -6,34 +6,52 @@
 use std::collections::BTreeSet;
 
 use opal_core::action::Halt;
-use opal_core::plan::Step;
+use opal_core::plan::{Node, Step};
 use opal_core::resource::{self, Status};
+use opal_core::shell::Movement;
 use opal_vault::event::{Kind, NOT_SELECTED};
 
-use super::from::is_leaf;
-use super::here::Here;
+use super::context::Context;
+use super::fates::Fate;
+use super::halts::{failed, go_on};
 use super::inputs::inputs;
-use super::prepare::walk;
-use super::resource::Fate;
-use super::screen::lock;
+use super::run::Walk;
+use super::steps::{is_leaf, moves, walk};
 use super::values::Values;
-use super::walk::go_on;
-use super::{Job, Walk};
-
-impl Job<'_> {
-    /// Whether a step is left out.
-    pub(super) fn passes_over(&self, step: &Step) -> bool {
-        is_leaf(step) && self.selected.is_some_and(|selected| !selected.contains(&step.path))
-    }
-}
+use crate::threads::lock;
 
 impl<'p> Walk<'p> {
+    /// Notes that a step does not run. Where it is nothing but `cd DIR` it still moves.
+    pub(super) fn skip(&'p self, step: &'p Step, here: &mut Context<'p>) -> Result<(), Halt> {
+        if is_leaf(step) {
+            lock(&self.tally).skipped();
+            let (path, decorator) = (&*step.path, step.node.name());
+            self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
+            self.note(step, Fate::Met);
+            let fail = |trouble| self.hidden(failed(step, 1, trouble));
+            let values = Values { known: self.job.values, lets: None };
+            if let Movement::Only(directory) = moves(step, values).map_err(fail)? {
+                let session = self.job.session;
+                let found = session.directory(&here.directory, directory.expose(), false);
+                let found = found.map_err(fail)?.into();
+                here.previous = Some(std::mem::replace(&mut here.directory, found));
+            }
+            return Ok(());
+        }
+        let mut inner = here.clone();
+        step.block.iter().try_for_each(|step| self.skip(step, &mut inner))?;
+        if step.node == Node::Chain {
+            (here.directory, here.previous) = (inner.directory, inner.previous);
+        }
+        Ok(())
+    }
+
     pub(super) fn is_unselected(&self, step: &Step) -> bool {
         self.job.passes_over(step)
     }
 
     /// Skips a step, and notes what those that depend on it have to know.
-    pub(super) fn pass_over(&'p self, step: &'p Step, here: &Here<'p>) -> Result<(), Halt> {
+    pub(super) fn pass_over(&'p self, step: &'p Step, here: &Context<'p>) -> Result<(), Halt> {
         go_on(&here.stop)?;
         lock(&self.tally).skipped();
         let (path, decorator) = (&*step.path, step.node.name());
@@ -60,7 +78,7 @@ impl<'p> Walk<'p> {
         resource::id(step, self.job.values).is_some_and(|id| needed.contains(id))
     }
 
-    fn fate_of_unselected(&self, step: &'p Step, here: &Here<'p>) -> Fate {
+    fn fate_of_unselected(&self, step: &'p Step, here: &Context<'p>) -> Fate {
         let Some(described) = self.described(step) else { return Fate::Met };
         let values = Values { known: self.job.values, lets: Some(&here.lets) };
         let spot = (&*here.directory, &*here.environment);

@@ -1,0 +1,161 @@
+//! A step that acts: what it has, and what holds around its blocks and commands.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use opal_core::Secret;
+use opal_core::action::{Conditions, Failure, Halt, Stage, Why};
+use opal_core::decorator::Descriptor;
+use opal_core::plan::Step;
+use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_session::stop::Stop;
+use opal_vault::Shown;
+use zeroize::Zeroizing;
+
+use super::context::Context;
+use super::halts::TIMED_OUT;
+use super::job::FailedStep;
+use super::run::Walk;
+use super::tally::Late;
+use crate::threads::lock;
+
+/// A step that has started.
+#[derive(Debug)]
+pub(super) struct Begun<'p> {
+    pub(super) step: &'p Step,
+    pub(super) descriptor: &'static Descriptor,
+    pub(super) number: u64,
+    pub(super) attempt: u32,
+    pub(super) text: Shown<'static>,
+    pub(super) is_block: bool,
+    pub(super) since: Instant,
+}
+
+impl Begun<'_> {
+    pub(super) fn failure(&self, failure: &Failure) -> FailedStep {
+        FailedStep {
+            path: failure.path.to_string(),
+            number: Some(self.number),
+            attempt: self.attempt,
+            code: failure.code,
+            text: self.text.clone(),
+            trouble: failure.trouble.clone(),
+        }
+    }
+}
+
+/// A step that acts, where it stands.
+pub(super) struct Actor<'h, 'p> {
+    pub(super) walk: &'p Walk<'p>,
+    pub(super) begun: &'h Begun<'p>,
+    pub(super) here: &'h mut Context<'p>,
+    /// Redirections as the shell writes them, to stand behind the step's command.
+    pub(super) appended: &'h [ScriptPart],
+    /// What the last command ended with.
+    pub(super) code: Option<i32>,
+    /// Whether it had values that may be too long for a single argument.
+    pub(super) has_long_values: bool,
+    /// Whether what it describes was there already.
+    pub(super) is_satisfied: bool,
+    /// Where the last command ended, where it can move, and what `cd -` goes back to from there.
+    pub(super) moved: Option<(PathBuf, Option<PathBuf>)>,
+    /// What a captured command said beside its output: shown once the output is known to be hidden.
+    pub(super) waiting: Zeroizing<Vec<u8>>,
+}
+
+impl<'h, 'p> Actor<'h, 'p> {
+    pub(super) fn new(
+        walk: &'p Walk<'p>,
+        begun: &'h Begun<'p>,
+        here: &'h mut Context<'p>,
+        appended: &'h [ScriptPart],
+    ) -> Self {
+        let waiting = Zeroizing::new(Vec::new());
+        Self {
+            walk,
+            begun,
+            here,
+            appended,
+            code: None,
+            has_long_values: false,
+            is_satisfied: false,
+            moved: None,
+            waiting,
+        }
+    }
+
+    /// What holds around a block or a command of the step.
+    pub(super) fn under(&self, under: &Conditions) -> Result<Context<'p>, Halt> {
+        let mut here = self.here.clone();
+        if let Some(directory) = &under.directory {
+            let session = self.walk.job.session;
+            let found = session.directory(&here.directory, &directory.path, directory.create);
+            here.directory = found.map_err(|trouble| self.fail(1, trouble))?.into();
+            // Nobody has gone there with `cd`.
+            here.previous = None;
+        }
+        if let Some(name) = with_nul(&under.environment) {
+            let message = format!("`{name}` holds a NUL character, which no variable can");
+            let help = "remove it, or hand the data over in a file";
+            return Err(self.fail(1, Trouble::new(TroubleKind::Invalid, message, help)));
+        }
+        if !under.environment.is_empty() {
+            let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
+            Arc::make_mut(&mut here.environment).extend(more);
+        }
+        here.limits = here.limits.tightened(under.limits);
+        if let Some((attempt, _)) = under.attempt {
+            here.attempt = attempt;
+        }
+        if let Some(limit) = under.limit {
+            here.stop = here.stop.limited(length(limit.duration), length(limit.grace));
+        }
+        Ok(here)
+    }
+
+    /// A stop by the limit of this step itself is its failure.
+    pub(super) fn timed<T>(
+        &self,
+        result: Result<T, Halt>,
+        under: &Conditions,
+        stop: &Stop,
+    ) -> Result<T, Halt> {
+        match (result, under.limit) {
+            (Err(Halt::Stopped(Why::TimedOut)), Some(limit)) if stop.is_out_of_time() => {
+                let path = &self.begun.step.path;
+                let late = self.walk.late(path);
+                if let Some(first) = late.first() {
+                    lock(&self.walk.tally).blamed.insert(path.clone(), first.step.clone());
+                }
+                let message = format!("timed out after {}{}", limit.duration, blamed(&late));
+                let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
+                Err(self.fail(TIMED_OUT, trouble))
+            }
+            (result, _) => result,
+        }
+    }
+}
+
+fn with_nul(environment: &BTreeMap<String, Secret>) -> Option<&str> {
+    let found = environment.iter().find(|(_, value)| value.expose().contains('\0'));
+    found.map(|(name, _)| name.as_str())
+}
+
+/// Negative lengths do not get here: the parameters' types see to that.
+pub(super) fn length(duration: opal_core::Duration) -> Duration {
+    Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
+}
+
+/// `: `a` took too long`; nothing where it is the step itself.
+fn blamed(late: &[Late]) -> String {
+    const MOST: usize = 3;
+    let names: Vec<String> = late.iter().take(MOST).map(|it| format!("`{}`", it.name)).collect();
+    let names = names.join(", ");
+    match late.len() {
+        0 => String::new(),
+        1..=MOST => format!(": {names} took too long"),
+        count => format!(": {names} and {} more took too long", count - MOST),
+    }
+}

@@ -1,0 +1,42 @@
+//! How a step ends that cannot go on: exit codes, and the failures that every step may have.
+
+use opal_core::action::{Failure, Halt, Why};
+use opal_core::plan::Step;
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_session::stop::{Order, Stop};
+
+/// What a bug of opal's own ends with.
+pub(super) const BUG: i32 = 70;
+
+/// What ends with the time of its block ends with this.
+pub(super) const TIMED_OUT: i32 = 124;
+
+/// What a file that cannot be written ends a step with.
+pub(super) const NOT_WRITTEN: i32 = 74;
+
+/// Whether work may start.
+pub(super) fn go_on(stop: &Stop) -> Result<(), Halt> {
+    match stop.order() {
+        Order::GoOn => Ok(()),
+        Order::End { why, .. } => Err(Halt::Stopped(why)),
+        // The order to kill comes from a second signal.
+        Order::Kill => Err(Halt::Stopped(stop.why().unwrap_or(Why::Signal(9)))),
+    }
+}
+
+pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
+    Halt::Failed(Box::new(Failure::new(step.path.clone(), code, Some(trouble))))
+}
+
+/// What could not be done with a descriptor or a thread.
+pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
+    let message = format!("the step cannot be connected: {}", error.kind());
+    let help = "close programs that hold many files, or run fewer steps at a time";
+    failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
+}
+
+/// Something that the planner or `prepare` should have seen.
+pub(super) fn bug(step: &Step, message: String) -> Halt {
+    let help = "this is a bug in opal: please report it";
+    failed(step, BUG, Trouble::new(TroubleKind::Failed, message, help))
+}

@@ -1,0 +1,210 @@
+//! Where a run begins that does not begin at the first step: what stands before it, whether it can
+//! begin there, and where one that was cut off is taken up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use opal_core::Data;
+use opal_core::plan::{ChainOperator, Key, Node, Plan, Step};
+use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::shell::Movement;
+use opal_core::unready::Unready;
+
+use super::handles::handles;
+use super::steps::{moves, walk};
+use super::values::{Values, is_open};
+
+/// What stands before the first step to run.
+#[derive(Debug, Default)]
+pub(super) struct From<'p> {
+    /// The step itself, and what is around it.
+    around: BTreeSet<&'p str>,
+    /// What ends before it, without what is inside.
+    before: Vec<Before<'p>>,
+    skipped: BTreeSet<&'p str>,
+    first: Option<&'p str>,
+    /// Whether the first step has been come to: what is tried again from then on runs as a whole.
+    is_reached: AtomicBool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Before<'p> {
+    step: &'p Step,
+    /// What it stands in; none for the plan.
+    parent: Option<&'p Step>,
+}
+
+impl<'p> From<'p> {
+    pub(super) fn new(plan: &'p Plan, path: Option<&str>) -> Self {
+        let mut from = Self::default();
+        if let Some(path) = path {
+            from.find(&plan.steps, None, path);
+        }
+        from.skipped = from.before.iter().map(|before| &*before.step.path).collect();
+        from
+    }
+
+    fn find(&mut self, steps: &'p [Step], parent: Option<&'p Step>, path: &str) -> bool {
+        let known = self.before.len();
+        for step in steps {
+            let is_first = &*step.path == path;
+            if is_first || self.find(&step.block, Some(step), path) {
+                self.first = self.first.or(Some(&step.path));
+                self.around.insert(&step.path);
+                return true;
+            }
+            self.before.push(Before { step, parent });
+        }
+        self.before.truncate(known);
+        false
+    }
+
+    pub(super) fn skips(&self, step: &Step) -> bool {
+        !self.is_reached.load(Ordering::SeqCst) && self.skipped.contains(&*step.path)
+    }
+
+    /// Whether the first step is the step itself, or in it.
+    pub(super) fn is_inside(&self, step: &Step) -> bool {
+        self.around.contains(&*step.path)
+    }
+
+    /// Whether the run has still to begin, and does so in this step.
+    pub(super) fn begins_in(&self, step: &Step) -> bool {
+        !self.is_reached.load(Ordering::SeqCst) && self.is_inside(step)
+    }
+
+    /// The run has come to a step.
+    pub(super) fn reach(&self, step: &Step) {
+        if self.first == Some(&*step.path) {
+            self.is_reached.store(true, Ordering::SeqCst);
+        }
+    }
+
+    pub(super) fn is_found(&self) -> bool {
+        !self.around.is_empty()
+    }
+
+    fn before(&self) -> &[Before<'p>] {
+        &self.before
+    }
+}
+
+/// Whether a run of the plan can begin at `path`.
+#[must_use]
+pub fn can_begin(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> bool {
+    begins(plan, values, path).is_empty()
+}
+
+/// Why a run cannot begin at `path`.
+pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> Vec<Unready> {
+    let from = From::new(plan, Some(path));
+    if !from.is_found() {
+        let message = format!("the plan has no step `{path}`");
+        let help = "`opal plan --json` lists the paths, and `step:N` counts the steps from 1";
+        let trouble = Trouble::new(TroubleKind::Missing, message, help);
+        return vec![Unready::of_plan(trouble)];
+    }
+    let values = Values { known: values, lets: None };
+    let mut found = Vec::new();
+    let mut bound = BTreeMap::new();
+    for before in from.before() {
+        found.extend(stays(before, &from, values));
+        walk(std::slice::from_ref(before.step), &mut |step| {
+            if let Some(binding) = &step.binding {
+                bound.insert(binding.id.clone(), step);
+            }
+        });
+    }
+    let mut needed = BTreeSet::new();
+    used(&plan.steps, &from, &mut needed);
+    for (id, step) in bound {
+        if let (true, Some(binding)) = (needed.contains(&id), &step.binding) {
+            let message = format!(
+                "`let.{}` is needed, and the step that binds it, `{}`, would be skipped",
+                binding.name, step.path
+            );
+            found.push(Unready::invalid(step, message, "begin at that step, or before it"));
+        }
+    }
+    found
+}
+
+/// The run-time values that steps need which are not skipped.
+fn used(steps: &[Step], from: &From<'_>, into: &mut BTreeSet<Arc<str>>) {
+    for step in steps.iter().filter(|step| !from.skips(step)) {
+        handles(step, &mut |handle| {
+            into.insert(handle.id.clone());
+        });
+        used(&step.block, from, into);
+    }
+}
+
+/// What cannot be left out without changing what follows.
+fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unready> {
+    let step = before.step;
+    let parent = before.parent;
+    if let Some(chain) = parent.filter(|parent| parent.node == Node::Chain) {
+        let at = chain.block.iter().position(|operand| operand.path == step.path);
+        let is_piped = at.is_some_and(|at| chain.operators().get(at) == Some(&ChainOperator::Pipe));
+        let next = at.and_then(|at| chain.block.get(at + 1));
+        if is_piped && next.is_some_and(|next| from.is_inside(next)) {
+            let message = "the run cannot begin behind a pipe: what it reads would be missing";
+            let help = format!("begin at `{}`", chain.path);
+            return vec![Unready::invalid(step, message, help)];
+        }
+    }
+    // The directory of a body ends with it.
+    if parent.is_some_and(|parent| parent.node == Node::Try) && leaves_body(parent, from) {
+        return Vec::new();
+    }
+    let operands = match step.node {
+        Node::Chain => step.block.as_slice(),
+        _ => std::slice::from_ref(step),
+    };
+    let wanders = |step: &&Step| match moves(step, values) {
+        Ok(Movement::May) => true,
+        // Where to is not known without the steps before it.
+        Ok(Movement::Only(_)) => step.args.iter().any(|(_, arg)| is_open(arg)),
+        _ => false,
+    };
+    let say = |step: &Step| {
+        let message = format!("`{}` would be skipped, and it may change the directory", step.path);
+        Unready::invalid(step, message, "begin before it, or give the `cd` a step of its own")
+    };
+    operands.iter().filter(wanders).map(say).collect()
+}
+
+fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
+    let clauses = parent.map_or(&[][..], |parent| &parent.block).iter();
+    let mut clauses = clauses.filter(|step| matches!(step.node, Node::Catch | Node::Finally));
+    clauses.any(|clause| from.is_inside(clause))
+}
+
+/// Where a run can be taken up that ended at `path`: there, or at the outermost thing around it
+/// that is right only as a whole. None where the plan has no such step.
+///
+/// | around it | in part |
+/// |---|---|
+/// | `@parallel` | branches before it that were stopped would be left out |
+/// | a pipe | what stands before it would write nothing |
+/// | a block that is redirected | the file would have no beginning, or be read from it again |
+#[must_use]
+pub fn together<'p>(plan: &'p Plan, path: &str) -> Option<&'p str> {
+    plan.steps.iter().find_map(|step| whole(step, path)).map(|step| &*step.path)
+}
+
+fn whole<'p>(step: &'p Step, path: &str) -> Option<&'p Step> {
+    if &*step.path == path {
+        return Some(step);
+    }
+    let inside = |(at, inner)| Some((at, whole(inner, path)?));
+    let (at, found) = step.block.iter().enumerate().find_map(inside)?;
+    if step.node.is_decorator("parallel") || !step.redirects.is_empty() {
+        return Some(step);
+    }
+    let operators = step.operators();
+    let is_piped = |at: usize| operators.get(at) == Some(&ChainOperator::Pipe);
+    let before = (0..at).rev().take_while(|&at| is_piped(at)).count();
+    Some(if before > 0 || is_piped(at) { &step.block[at - before] } else { found })
+}

@@ -1,0 +1,181 @@
+//! One run from inside: what its blocks and branches share, and how they tell of what happens.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use opal_core::action::{Failure, Halt};
+use opal_core::plan::Step;
+use opal_core::resource::{self, Described, Status};
+use opal_core::view::{Visible, captured_key, running_text};
+use opal_vault::Shown;
+use opal_vault::event::{Event, Kind};
+use opal_vault::verification::Verification;
+
+use super::context::Context;
+use super::fates::{Fate, Kept};
+use super::handles::{Reads, handles};
+use super::job::{FailedStep, Job};
+use super::lets::Lets;
+use super::places::{Alone, Places};
+use super::resume::From;
+use super::steps::find;
+use super::tally::{Late, Tally};
+use crate::threads::lock;
+use crate::verify::Report;
+
+/// One run: what its blocks and branches share.
+pub(super) struct Walk<'p> {
+    pub(super) job: &'p Job<'p>,
+    pub(super) from: From<'p>,
+    pub(super) reads: Reads<'p>,
+    /// The number of the last step that started.
+    pub(super) number: AtomicU64,
+    pub(super) is_unrecorded: AtomicBool,
+    pub(super) is_cleaning: AtomicBool,
+    pub(super) places: Places,
+    pub(super) alone: Alone,
+    pub(super) tally: Mutex<Tally<'p>>,
+    /// What became of resources, by their ids.
+    pub(super) fates: Mutex<BTreeMap<&'p str, Fate>>,
+    /// The ids of all steps, once somebody asks.
+    pub(super) ids: OnceLock<BTreeSet<&'p str>>,
+    /// The ids that selected steps depend on, once somebody asks.
+    pub(super) needed: OnceLock<BTreeSet<&'p str>>,
+    /// Whether a step has done something: what was satisfied before may no longer be.
+    pub(super) has_acted: AtomicBool,
+    /// How often a change of what is described was begun or ended.
+    pub(super) changed: AtomicU64,
+    /// What is to be so at the end, by the paths of the steps.
+    pub(super) kept: Mutex<BTreeMap<&'p str, Kept<'p>>>,
+    pub(super) is_undone: AtomicBool,
+    /// What was satisfied before the run, by the paths of the steps.
+    pub(super) satisfied: BTreeMap<&'p str, &'p Verification>,
+}
+
+impl<'p> Walk<'p> {
+    pub(super) fn new(job: &'p Job<'p>) -> Self {
+        Self {
+            job,
+            from: From::new(job.plan, job.from),
+            reads: Reads::of(job.plan),
+            number: AtomicU64::new(0),
+            is_unrecorded: AtomicBool::new(false),
+            is_cleaning: AtomicBool::new(false),
+            places: Places::new(job.jobs),
+            alone: Alone::default(),
+            tally: Mutex::default(),
+            fates: Mutex::default(),
+            needed: OnceLock::new(),
+            ids: OnceLock::new(),
+            has_acted: AtomicBool::new(false),
+            changed: AtomicU64::new(0),
+            kept: Mutex::default(),
+            is_undone: AtomicBool::new(false),
+            satisfied: job.known.map(satisfied).unwrap_or_default(),
+        }
+    }
+
+    /// The path of the step that failed, as the plan has it.
+    pub(super) fn path(&self, failure: &Failure) -> &'p str {
+        find(&self.job.plan.steps, &failure.path).map_or("", |step| &step.path)
+    }
+
+    /// A step as people see it.
+    pub(super) fn text(&self, step: &Step, lets: &Lets) -> Shown<'static> {
+        let Job { plan, registry, showing, vault, .. } = self.job;
+        // A resource goes by its id and name, all else by what was written.
+        let label = self.described(step).and_then(|it| resource::label(plan, step, it));
+        let text = label.unwrap_or_else(|| {
+            let mut captured = BTreeMap::new();
+            handles(step, &mut |handle| {
+                let value = lets.shown(handle).map(|value| (captured_key(handle), value));
+                captured.extend(value);
+            });
+            let visible = Visible { values: &showing.visible, captured };
+            running_text(plan, step, registry, &visible)
+        });
+        vault.scrub(&text)
+    }
+
+    /// A step that failed although it never started: it was skipped, or could not be connected.
+    pub(super) fn unbegun(&self, failure: &Failure) -> Option<FailedStep> {
+        let step = find(&self.job.plan.steps, &failure.path)?;
+        let text = self.text(step, &Lets::default());
+        let Failure { path, code, trouble, .. } = failure.clone();
+        Some(FailedStep { path: path.into(), number: None, attempt: 1, code, text, trouble })
+    }
+
+    /// Tells the record, then those who watch.
+    pub(super) fn tell(&self, kind: Kind<'p>, here: &Context<'p>) -> Result<(), Halt> {
+        let (event, recorded) = self.record(kind);
+        if !here.is_cleaning {
+            recorded?;
+        }
+        here.screen.event(&event);
+        Ok(())
+    }
+
+    /// The event, and whether the record has it.
+    pub(super) fn record(&self, kind: Kind<'p>) -> (Event<'p>, Result<(), Halt>) {
+        let event = Event { at: (self.job.clock)(), kind };
+        let recorded = self.job.recorder.event(&event).map_err(|_| {
+            self.lose_record();
+            Halt::Unrecorded
+        });
+        (event, recorded)
+    }
+
+    /// Hides every value in what a session or an action has to say about a failure.
+    pub(super) fn hidden(&self, mut halt: Halt) -> Halt {
+        if let Halt::Failed(failure) = &mut halt
+            && let Some(trouble) = &mut failure.trouble
+        {
+            let hide = |text: &mut String| {
+                *text = self.job.vault.scrub(text).text().into_owned();
+            };
+            hide(&mut trouble.message);
+            trouble.help.iter_mut().for_each(hide);
+        }
+        halt
+    }
+
+    pub(super) fn described(&self, step: &Step) -> Option<Described> {
+        resource::described(step, self.job.registry)
+    }
+
+    /// Notes what became of a step that others may depend on.
+    pub(super) fn note(&self, step: &'p Step, fate: Fate) {
+        if self.described(step).is_some()
+            && let Some(id) = resource::id(step, self.job.values)
+        {
+            lock(&self.fates).insert(id, fate);
+        }
+    }
+
+    /// The steps that ran out of time inside of `around`, or anywhere; each is told once.
+    pub(super) fn late(&self, around: &str) -> Vec<Late> {
+        let is_inside = |path: &str| {
+            around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let late = &mut lock(&self.tally).late;
+        late.extract_if(.., |path, _| is_inside(path)).map(|(_, late)| late).collect()
+    }
+
+    /// The record cannot be written: nothing more may start, except what cleans up.
+    pub(super) fn lose_record(&self) {
+        self.is_unrecorded.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn check_record(&self, here: &Context<'_>) -> Result<(), Halt> {
+        match self.is_unrecorded.load(Ordering::SeqCst) && !here.is_cleaning {
+            true => Err(Halt::Unrecorded),
+            false => Ok(()),
+        }
+    }
+}
+
+fn satisfied(report: &Report) -> BTreeMap<&str, &Verification> {
+    let all = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
+    all.map(|it| (&*it.path, it)).collect()
+}
