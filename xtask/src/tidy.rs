@@ -6,6 +6,7 @@ mod codes;
 mod layout;
 mod leftovers;
 mod links;
+mod rings;
 mod sizes;
 mod tree;
 mod words;
@@ -39,6 +40,7 @@ pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
         layout::check,
         leftovers::check,
         links::check,
+        rings::check,
         sizes::check,
         words::check,
     ];
@@ -81,6 +83,11 @@ mod tests {
     #[test]
     fn paths_in_documents_exist() {
         holds(links::check);
+    }
+
+    #[test]
+    fn files_do_not_need_each_other_in_large_rings() {
+        holds(rings::check);
     }
 
     #[test]

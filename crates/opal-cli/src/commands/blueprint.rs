@@ -10,7 +10,7 @@ use opal_modules::inputs::Given;
 use opal_modules::keep::{Instance, State, Status};
 use opal_modules::load;
 use opal_modules::run::Command;
-use opal_modules::run::prepare::{Prepared, Unprepared, Wanted, prepare};
+use opal_modules::run::{Prepared, Unprepared, Wanted, prepare};
 use opal_modules::{Blueprint, Name, Step};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::drivers;
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 
 impl Prepared {
     /// The spec first, then its schema, the profile with its templates, and every file of the pack.

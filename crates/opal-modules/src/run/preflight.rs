@@ -8,7 +8,7 @@ use rustix::fs::{Access, StatVfs, statvfs};
 use serde_json::{Value, json};
 
 use super::HookStep;
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use super::versions;
 
 /// What is wrong, and the way forward.

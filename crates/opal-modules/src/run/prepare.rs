@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::driver::Work;
 use super::pack::Pack;
-pub use super::prepared::{Prepared, Unprepared};
+use super::prepared::{Prepared, Unprepared};
 use super::{Command, Programs, drivers, hooks, prepared, probes, secrets, workspace};
 use crate::inputs::{self, Given, InvalidInputs};
 use crate::keep::{Credentials, Instance, RuntimeRoot, State, Unusable};

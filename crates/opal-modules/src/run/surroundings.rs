@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 
 impl Prepared {
     /// The variables that would lead the tools elsewhere, and a warning that names them. One that is

@@ -12,7 +12,7 @@ use regex::Regex;
 use semver::{BuildMetadata, Prerelease, Version, VersionReq};
 
 use super::preflight::{Check, Fault, located};
-use super::prepare::Prepared;
+use super::prepared::Prepared;
 use crate::ToolVersion;
 use crate::programs::program_name;
 
