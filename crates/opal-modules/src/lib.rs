@@ -5,6 +5,7 @@
 //! | names of modules, packs, drivers, profiles | `reference` |
 //! | where their files are | `place` |
 //! | the specs: a module, the profile of a driver, a blueprint | `spec`, `profile`, `blueprint`; keys in `document`, open parts in `value` |
+//! | files of Terraform and Terragrunt | `hcl` |
 //! | what is checked before and after a run | `constraint`, `probe` |
 //! | inputs: precedence, placeholders, schema | [`inputs`] |
 //! | a new module | [`skeleton`] |
@@ -19,6 +20,7 @@
 mod blueprint;
 mod constraint;
 mod document;
+mod hcl;
 pub mod inputs;
 pub mod keep;
 pub mod lint;

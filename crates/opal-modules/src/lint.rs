@@ -4,7 +4,7 @@
 //! too. What is found is reported by file, in the order of their paths.
 
 pub(super) mod circles;
-pub(super) mod hcl;
+mod hcl;
 mod names;
 pub(super) mod pack;
 mod walk;

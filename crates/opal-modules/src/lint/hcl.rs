@@ -1,8 +1,9 @@
-//! Enough of HCL to see its blocks and attributes: comments, texts and heredocs are passed over.
+//! What a pack must not hold, in files of HCL.
 
 use opal_core::Span;
 
-use super::pack::{Found, span};
+use super::pack::Found;
+use crate::hcl::{Token, Tokens};
 
 /// Functions that read a file.
 const READERS: [&str; 9] = [
@@ -16,16 +17,6 @@ const READERS: [&str; 9] = [
     "read_terragrunt_config",
     "templatefile",
 ];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token<'t> {
-    Word(&'t str),
-    /// Without its quotes.
-    Text(&'t str),
-    Number(&'t str),
-    Sign(u8),
-    LineEnd,
-}
 
 /// What a pack must not hold, in the order of the text. Takes time linear in it.
 pub(super) fn scan(text: &str) -> Vec<Found> {
@@ -90,108 +81,6 @@ fn names_file(attribute: &str, parent: &str) -> bool {
         "config_path" => parent == "dependency",
         _ => false,
     }
-}
-
-#[derive(Debug)]
-pub(crate) struct Tokens<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl<'t> Tokens<'t> {
-    pub(crate) fn of(text: &'t str) -> Self {
-        Self { text, at: 0 }
-    }
-}
-
-impl<'t> Iterator for Tokens<'t> {
-    type Item = (Token<'t>, Span);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let rest = &self.text[self.at..];
-            let first = *rest.as_bytes().first()?;
-            let start = self.at;
-            if rest.starts_with('#') || rest.starts_with("//") {
-                self.at += rest.find('\n').unwrap_or(rest.len());
-            } else if let Some(comment) = rest.strip_prefix("/*") {
-                self.at += comment.find("*/").map_or(rest.len(), |end| end + 4);
-            } else if let Some(length) = heredoc(rest) {
-                self.at += length;
-            } else if first == b'"' {
-                self.at += quoted(rest);
-                let inner =
-                    rest[1..self.at - start].strip_suffix('"').unwrap_or(&rest[1..self.at - start]);
-                return Some((Token::Text(inner), span(start, self.at)));
-            } else if first == b'\n' {
-                self.at += 1;
-                return Some((Token::LineEnd, span(start, self.at)));
-            } else if first.is_ascii_alphabetic() || first == b'_' {
-                let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-                self.at += rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-                return Some((Token::Word(&self.text[start..self.at]), span(start, self.at)));
-            } else if first.is_ascii_digit() {
-                let is_number = |c: char| c.is_ascii_alphanumeric() || c == '.';
-                self.at += rest.find(|c| !is_number(c)).unwrap_or(rest.len());
-                return Some((Token::Number(&self.text[start..self.at]), span(start, self.at)));
-            } else {
-                self.at += rest.chars().next().map_or(1, char::len_utf8);
-                if !first.is_ascii_whitespace() {
-                    return Some((Token::Sign(first), span(start, self.at)));
-                }
-            }
-        }
-    }
-}
-
-/// The length of a text in quotes, with what is interpolated in it.
-fn quoted(rest: &str) -> usize {
-    let bytes = rest.as_bytes();
-    // Whether each open part is a text; the others are interpolations and braces in them.
-    let mut open = vec![true];
-    let mut at = 1;
-    while at < bytes.len() {
-        let is_text = open.last() == Some(&true);
-        match bytes[at] {
-            b'\\' if is_text => at += 1,
-            b'"' if is_text => drop(open.pop()),
-            b'"' => open.push(true),
-            b'$' | b'%' if is_text && bytes.get(at + 1) == Some(&b'{') => {
-                open.push(false);
-                at += 1;
-            }
-            b'{' if !is_text => open.push(false),
-            b'}' if !is_text => drop(open.pop()),
-            // A text ends with its line, so that a forgotten quote hides no more than that.
-            b'\n' if open.len() == 1 => return at,
-            _ => {}
-        }
-        at += 1;
-        if open.is_empty() {
-            return at;
-        }
-    }
-    bytes.len()
-}
-
-/// The length of a heredoc that begins here.
-fn heredoc(rest: &str) -> Option<usize> {
-    let after = rest.strip_prefix("<<")?;
-    let after = after.strip_prefix('-').unwrap_or(after);
-    let (word, _) = after.split_once('\n')?;
-    let word = word.trim_end();
-    if word.is_empty() || !word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return None;
-    }
-    let mut length = rest.find('\n')? + 1;
-    for line in rest[length..].split_inclusive('\n') {
-        length += line.len();
-        if line.trim() == word {
-            // Its line end is the statement's.
-            return Some(length - usize::from(line.ends_with('\n')));
-        }
-    }
-    Some(length)
 }
 
 #[cfg(test)]

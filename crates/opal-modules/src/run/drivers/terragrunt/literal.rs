@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::lint::hcl::{Token, Tokens};
+use crate::hcl::{Token, Tokens, plain};
 
 /// As deep as a document can be.
 const MOST_LEVELS: usize = 64;
@@ -164,45 +164,6 @@ impl<'t> Reader<'t> {
 fn number(digits: &str) -> Option<Value> {
     let number: Number = digits.parse().ok()?;
     Some(Value::Number(number))
-}
-
-/// The text that stands in quotes, if there is no template in it.
-fn plain(quoted: &str) -> Option<String> {
-    let mut text = String::new();
-    let mut chars = quoted.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '$' | '%' => {
-                let is_doubled = chars.peek() == Some(&c);
-                let mut ahead = chars.clone();
-                ahead.next();
-                if is_doubled && ahead.peek() == Some(&'{') {
-                    chars.next();
-                } else if chars.peek() == Some(&'{') {
-                    return None;
-                }
-                text.push(c);
-            }
-            '\\' => text.push(escaped(&mut chars)?),
-            _ => text.push(c),
-        }
-    }
-    Some(text)
-}
-
-fn escaped(chars: &mut impl Iterator<Item = char>) -> Option<char> {
-    let digits = match chars.next()? {
-        'n' => return Some('\n'),
-        'r' => return Some('\r'),
-        't' => return Some('\t'),
-        c @ ('"' | '\\') => return Some(c),
-        'u' => 4,
-        'U' => 8,
-        _ => return None,
-    };
-    let code: String = chars.take(digits).collect();
-    let is_whole = code.len() == digits && code.bytes().all(|byte| byte.is_ascii_hexdigit());
-    u32::from_str_radix(&code, 16).ok().filter(|_| is_whole).and_then(char::from_u32)
 }
 
 #[cfg(test)]
