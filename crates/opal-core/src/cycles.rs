@@ -14,6 +14,18 @@ pub struct Cycle<E> {
 }
 
 impl<E> Cycle<E> {
+    /// The first twelve, in the order in which they need each other.
+    #[must_use]
+    pub fn nodes(&self) -> &[usize] {
+        &self.first
+    }
+
+    /// Whether there are more than that.
+    #[must_use]
+    pub fn is_longer(&self) -> bool {
+        self.is_longer
+    }
+
     /// `a -> b -> a`
     #[must_use]
     pub fn path<'n>(&self, name: impl Fn(usize) -> &'n str) -> String {

@@ -18,7 +18,7 @@ use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 use super::Resolved;
 use crate::unit::Block;
 use left_out::LeftOut;
-use order::Place;
+use order::{Circle, Place};
 
 /// Everything that is wrong, in the order of the places. `blocks` are the script and the functions
 /// that the plan reaches.
@@ -122,7 +122,7 @@ impl<'p> Checker<'p> {
         for &(index, other) in &edges {
             let (node, before) = (&self.nodes[index], &self.nodes[other]);
             if index == other {
-                self.errors.push(self.circle(&[index]));
+                self.errors.push(self.circle(&Circle { resources: vec![index], is_longer: false }));
             } else if node.place.waits_in_vain(&before.place) {
                 let (name, wanted) = (self.name(index), self.name(other));
                 let message = format!("`{name}` depends on `{wanted}`, which comes after it");
@@ -140,10 +140,12 @@ impl<'p> Checker<'p> {
     }
 
     /// `a -> b -> a`.
-    fn circle(&self, around: &[usize]) -> Diagnostic {
+    fn circle(&self, Circle { resources: around, is_longer }: &Circle) -> Diagnostic {
         let first = around.first().copied().unwrap_or_default();
-        let names = around.iter().chain([&first]).map(|&index| self.name(index));
-        let names = names.collect::<Vec<_>>().join(" -> ");
+        let mut names: Vec<&str> = around.iter().map(|&index| self.name(index)).collect();
+        names.extend(is_longer.then_some("…"));
+        names.push(self.name(first));
+        let names = names.join(" -> ");
         let message = format!("resources depend on each other in a circle: {names}");
         let span = self.nodes[first].step.span;
         let error = Diagnostic::new(Code::DependencyCycle, span, message);

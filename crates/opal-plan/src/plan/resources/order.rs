@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use opal_core::cycles::cycles;
 use opal_core::plan::{self, Arg, Step};
 use opal_core::resource::described;
 use opal_core::{Registry, Value};
@@ -100,59 +101,42 @@ fn branches<'p>(block: &'p [Step], into: &mut Vec<&'p [Step]>) {
     }
 }
 
-/// Circles among branches that wait for each other: for each, one resource a branch. Each branch is
-/// named in one circle at most.
-pub(super) fn circles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
-    // By `@parallel` and branch: the branches it waits for, each with a resource that does.
-    let mut waits: BTreeMap<(usize, usize), BTreeMap<usize, usize>> = BTreeMap::new();
-    for &(index, other) in edges {
-        if let Some((parallel, branch, theirs)) = places[index].beside(places[other]) {
-            waits.entry((parallel, branch)).or_default().entry(theirs).or_insert(index);
-        }
-    }
-    let mut done = BTreeSet::new();
-    let mut circles = Vec::new();
-    for &start in waits.keys() {
-        search(start, &waits, &mut done, &mut circles);
-    }
-    circles
+/// Branches of one `@parallel` that wait for each other: for each branch the resource that waits.
+#[derive(Debug)]
+pub(super) struct Circle {
+    pub(super) resources: Vec<usize>,
+    /// Where it has more of them than a message can name.
+    pub(super) is_longer: bool,
 }
 
-/// Goes deep without recursion: there may be as many branches as a plan has steps.
-fn search(
-    start: (usize, usize),
-    waits: &BTreeMap<(usize, usize), BTreeMap<usize, usize>>,
-    done: &mut BTreeSet<(usize, usize)>,
-    circles: &mut Vec<Vec<usize>>,
-) {
-    let parallel = start.0;
-    let next = |branch: usize, after: Option<usize>| {
-        let behind = waits.get(&(parallel, branch))?;
-        let mut behind =
-            behind.iter().skip_while(move |(to, _)| after.is_some_and(|it| **to <= it));
-        behind.next().map(|(to, index)| (*to, *index))
-    };
-    // The way from the start: each branch with the one it was left for, and the resource that waits.
-    let mut way: Vec<(usize, Option<usize>, usize)> = vec![(start.1, None, 0)];
-    while let Some(&(branch, after, _)) = way.last() {
-        if done.contains(&(parallel, branch)) {
-            way.pop();
-            continue;
-        }
-        let Some((to, index)) = next(branch, after) else {
-            done.insert((parallel, branch));
-            way.pop();
-            continue;
-        };
-        if let Some(top) = way.last_mut() {
-            (top.1, top.2) = (Some(to), index);
-        }
-        match way.iter().position(|(on_way, ..)| *on_way == to) {
-            Some(at) => {
-                circles.push(way[at..].iter().map(|(_, _, index)| *index).collect());
-                done.extend(way[at..].iter().map(|(branch, ..)| (parallel, *branch)));
-            }
-            None => way.push((to, None, 0)),
+/// Circles among branches. Each branch is named in one circle at most.
+pub(super) fn circles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<Circle> {
+    // By `@parallel` and branch: the branches it waits for, each with a resource that does.
+    let mut waits: BTreeMap<(usize, usize), BTreeMap<(usize, usize), usize>> = BTreeMap::new();
+    for &(index, other) in edges {
+        if let Some((parallel, branch, theirs)) = places[index].beside(places[other]) {
+            let waits = waits.entry((parallel, branch)).or_default();
+            waits.entry((parallel, theirs)).or_insert(index);
         }
     }
+    let numbers: BTreeMap<(usize, usize), usize> = waits.keys().copied().zip(0..).collect();
+    let known = |(branch, index): (&(usize, usize), &usize)| Some((*numbers.get(branch)?, *index));
+    let edges: Vec<Vec<(usize, usize)>> =
+        waits.values().map(|after| after.iter().filter_map(known).collect()).collect();
+    let mut named: BTreeSet<usize> = BTreeSet::new();
+    let mut circles = Vec::new();
+    for cycle in cycles(&edges) {
+        if cycle.nodes().iter().any(|branch| named.contains(branch)) {
+            continue;
+        }
+        named.extend(cycle.nodes());
+        let next = cycle.nodes().iter().cycle().skip(1);
+        let pairs = cycle.nodes().iter().zip(next);
+        let waiting = pairs.map(|(branch, next)| {
+            let edge = edges[*branch].iter().find(|(to, _)| to == next);
+            edge.or(edges[*branch].first()).map_or(0, |(_, resource)| *resource)
+        });
+        circles.push(Circle { resources: waiting.collect(), is_longer: cycle.is_longer() });
+    }
+    circles
 }
