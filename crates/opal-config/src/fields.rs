@@ -83,7 +83,7 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that has two names.
-    pub fn take_either(
+    pub(crate) fn take_either(
         &mut self,
         name: &str,
         alias: Option<&str>,
@@ -115,7 +115,7 @@ impl<'n> Fields<'n> {
     }
 
     /// `names` are the keys of which one is needed.
-    pub fn missing_one_of(&self, names: &str, report: &mut Report<'_>) {
+    pub(crate) fn missing_one_of(&self, names: &str, report: &mut Report<'_>) {
         let message = format!("{} needs one of {names}", self.what);
         report.error(Code::ConfigMissingKey, self.head, message, "add exactly one of them");
     }

@@ -9,8 +9,9 @@ use opal_core::types::Type;
 use opal_core::{Registry, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::arguments::is_required;
 use super::keys;
-use super::steps::{is_required, types};
+use super::steps::types;
 
 /// The schema for the resources of `registry`, as text.
 #[must_use]

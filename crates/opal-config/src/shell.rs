@@ -4,8 +4,8 @@ use opal_core::{Registry, Span};
 use opal_plan::Words;
 use opal_plan::lower;
 
+use super::config::Check;
 use super::given::{Given, is_invisible};
-use super::validations::Check;
 
 /// Whether a string of the language, in a place for a command, compiles to exactly `text`.
 ///

@@ -2,21 +2,12 @@
 
 use opal_core::{Code, Diagnostic};
 
+use super::arguments::{arguments, text, type_name};
+use super::config::{Check, Validation};
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
+use super::keys;
 use super::report::Report;
-use super::steps::{arguments, text, type_name};
-use super::{Validation, keys};
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// It can be called by its name.
-    CommandExists { command: String },
-    /// A file or a directory is there.
-    FileExists { path: String },
-    /// The file holds the text somewhere.
-    PathContains { file: String, text: String },
-}
 
 pub(super) fn read(node: &Node, report: &mut Report<'_>) -> Vec<Validation> {
     let NodeKind::List(items) = &node.kind else {

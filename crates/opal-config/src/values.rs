@@ -7,13 +7,13 @@ use opal_core::parameter::{self, Mismatch, Origin};
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Duration, Span, Type, Value};
 
+use super::arguments::{self, arguments};
 use super::document::{Node, NodeKind};
 use super::fields::Fields;
 use super::given::{Given, Whole};
 use super::report::Report;
 use super::scalar::{Meaning, meaning};
 use super::shell;
-use super::steps::{self, arguments};
 use super::{expressions, keys};
 
 /// The pattern of permissions, for which numbers are a trap.
@@ -273,8 +273,8 @@ fn packages(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
         let mut fields = Fields::of(item, "a package", report)?;
         let given = arguments(&mut fields, keys::PACKAGE.iter(), None, report);
         fields.finish(keys::PACKAGE.iter().map(|param| param.name), report);
-        let package = steps::text(&given, "name")?;
-        Some(match steps::text(&given, "version") {
+        let package = arguments::text(&given, "name")?;
+        Some(match arguments::text(&given, "version") {
             Some(version) => format!("{package}={version}"),
             None => package,
         })

@@ -162,7 +162,7 @@ impl Context {
 
     /// Whether a value with this beginning makes the word of a redirection a network connection.
     #[must_use]
-    pub fn is_network(self, value: &str) -> bool {
+    pub(crate) fn is_network(self, value: &str) -> bool {
         let length = (self.0 & Self::DEVICE) >> Self::DEVICE_SHIFT;
         let rest =
             |device: &'static str| length.checked_sub(1).and_then(|at| device.get(at as usize..));

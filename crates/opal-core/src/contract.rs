@@ -6,6 +6,7 @@
 //! | the one spelling of JSON | `json` |
 //! | steps and provenance in that spelling, frozen | `wire_v1` |
 //! | the file: writing it, following its lengths, decoding it | `file`, [`Frame`], `decode` |
+//! | how much it may hold | `limits` |
 //! | whether a fresh plan is the same plan | [`compare()`], [`diff`] |
 //! | what a plugin's decorator promises, as a hash | [`schema_hash`] |
 //!
@@ -18,6 +19,7 @@ mod error;
 mod file;
 mod frame;
 mod json;
+mod limits;
 mod provenance;
 mod schema;
 mod wire_v1;
@@ -28,32 +30,14 @@ pub use compare::{Cause, Change, Difference, Drift, Earlier, Side, Verdict, comp
 pub use error::{FormatError, FormatErrorKind, Section};
 pub use file::{Encoding, Sign, encode};
 pub use frame::{Frame, Header};
+pub use limits::MAX_BYTES;
 pub use provenance::{PluginRecord, Provenance, Seed, Seen, Source, SourceFile};
 pub use schema::schema_hash;
 
+use limits::{MAX_SEALED_MEMORY, MAX_TIME, QUICK, WORTH_PACKING_BYTES};
+
 use crate::hash::{Algorithm, Digest};
 use crate::plan::{MAX_STEPS, Mode, Plan};
-
-/// Bytes that a file may have with everything unpacked.
-pub const MAX_BYTES: usize = 32 * 1024 * 1024;
-
-/// Unpacked bytes and what the steps and values need in memory, together, for a file of which
-/// nothing is known.
-const MAX_MEMORY: usize = 64 * 1024 * 1024;
-
-/// The same for a file that is whole and sealed to the runner that reads it: room for a plan of the
-/// largest size. It says nothing about who wrote it; everyone who knows the runner's public key
-/// could. So it is a limit like the other, only wider, for those who are about to run the plan.
-const MAX_SEALED_MEMORY: usize = 512 * 1024 * 1024;
-
-/// Bytes of STEPS and VALUES from which on packing pays.
-const WORTH_PACKING_BYTES: usize = 4096;
-
-/// Seconds up to the end of the year 9999.
-const MAX_TIME: i64 = 253_402_300_799;
-
-const TOO_LARGE: &str =
-    "the plan is too large for a contract; make one contract for each part of the work";
 
 /// A resolved plan that is frozen: what it was made of cannot be changed any more, so its bytes
 /// and its plan always agree.
@@ -163,8 +147,6 @@ impl fmt::Debug for Contract {
             .finish_non_exhaustive()
     }
 }
-
-const QUICK: &str = "a quick plan is no contract; make one with `--resolve`";
 
 /// The digest of the structure of a plan: of the text `opal plan v1` and a line feed, the bytes of
 /// the section TARGET, and those of STEPS, unpacked.

@@ -30,7 +30,7 @@ pub use redirect::{Redirect, RedirectKind, RedirectOperator, RedirectStream, Red
 pub const MAX_STEPS: usize = 100_000;
 
 /// Characters a [`Step::reason`] may have.
-pub const MAX_REASON: usize = 200;
+pub(crate) const MAX_REASON: usize = 200;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -193,7 +193,7 @@ pub struct Read {
 impl Plan {
     /// The same plan without the arguments that have their default, as format 1.0 has it.
     #[must_use]
-    pub fn without_defaults(&self, registry: &Registry) -> Self {
+    pub(crate) fn without_defaults(&self, registry: &Registry) -> Self {
         fn strip(step: &mut Step, registry: &Registry) {
             let node = &step.node;
             step.args.retain(|(name, arg)| !registry.is_default(node, name, arg));

@@ -48,7 +48,7 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
 /// assert!(!is_slip("file.read", "file.read"), "an exact match is no slip");
 /// ```
 #[must_use]
-pub fn is_slip(given: &str, registered: &str) -> bool {
+pub(crate) fn is_slip(given: &str, registered: &str) -> bool {
     if given.len() > LONGEST
         || given == registered
         || given.split('.').count() != registered.split('.').count()

@@ -38,7 +38,8 @@ use crate::execute::Unready;
 pub(crate) use details::Sight;
 pub use direction::Direction;
 pub(crate) use look::{Look, limit, look};
-pub use survey::{MAX_JOBS, Progress, Report, Survey, USUAL_JOBS, USUAL_TIMEOUT};
+pub(crate) use survey::MAX_JOBS;
+pub use survey::{Progress, Report, Survey, USUAL_JOBS};
 
 /// Verifies every resource of a plan. `tell` hears of each, prerequisites that were not selected
 /// included, in no order, and from this thread.

@@ -33,7 +33,7 @@ impl Programs {
 
     /// The program that a script is for, by its first line, where that is not there.
     #[must_use]
-    pub fn missing_for(&self, script: &Path) -> Option<String> {
+    pub(crate) fn missing_for(&self, script: &Path) -> Option<String> {
         let mut first = Vec::new();
         regular::open(script).ok()?.take(FIRST_LINE).read_to_end(&mut first).ok()?;
         let line = first.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;

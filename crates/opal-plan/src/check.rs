@@ -4,6 +4,7 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | what all of them share | `checker` |
 //! | statements, blocks, which scope is open | `walk` |
 //! | variables: declared, visible, used | `names` |
 //! | `let`: bound once, before it is read, where the plan does not depend on it | `lets` |
@@ -13,7 +14,7 @@
 //! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
 //! | files with a million mistakes | `found` |
 //! | what concerns one target, and what does not | `reach` |
-//! | what Make, just and bash would do with a line, and opal does not | `habits`, `foreign` |
+//! | what Make, just and bash would do with a line, and opal does not | `habits`, `commands`, `foreign` |
 //!
 //! A type or a fact that is not known is given the benefit of the doubt; the planner looks again
 //! when it has the value. So nothing reported here can turn out to have been fine.
@@ -21,6 +22,8 @@
 mod arguments;
 mod binding;
 mod calls;
+mod checker;
+mod commands;
 mod cycles;
 mod foreign;
 mod found;
@@ -37,23 +40,21 @@ mod text;
 mod types;
 mod walk;
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use opal_core::resolver::ScriptPart;
 use opal_core::{Code, Diagnostic, LineIndex, Registry, Span, diagnostic};
 use opal_syntax::{Foreign, Parse, SyntaxKind};
 
 use crate::lower;
 use crate::unit::{FunctionNames, Unit};
 use crate::words::Words;
+use checker::Checker;
 
-pub use functions::literal_type;
+pub use checker::CommandText;
 pub use lowered::texts;
 pub use reach::Findings;
 
 pub(crate) use binding::{Bound, bind, bind_subject, decorator_error, function_error, repeated};
-pub(crate) use operators::conversion;
 
 /// A source text that has been read, with everything wrong with it.
 #[derive(Debug)]
@@ -66,14 +67,6 @@ pub struct Checked {
     /// Where they were asked for.
     pub texts: Vec<CommandText>,
     reach: reach::Reach,
-}
-
-/// A text that a shell will get, with a stand-in for each value.
-#[derive(Debug)]
-pub struct CommandText {
-    /// Where it is written.
-    pub span: Span,
-    pub parts: Vec<ScriptPart>,
 }
 
 /// Reads and checks `text`.
@@ -143,60 +136,7 @@ fn without_errors(texts: &mut Vec<CommandText>, sorted: &[Diagnostic], parse: &P
     }
 }
 
-struct Checker<'a> {
-    text: &'a str,
-    registry: &'a Registry,
-    parse: &'a Parse,
-    unit: &'a Unit,
-    out: found::Found,
-    functions: functions::Functions<'a>,
-    names: names::Names,
-    lets: lets::Lets,
-    /// The function being walked; none in the script.
-    function: Option<usize>,
-    /// Blocks that are open inside the function or the script.
-    depth: u32,
-    /// `catch` clauses that are open.
-    catches: u32,
-    /// Made when a line is named: mostly never.
-    lines: OnceCell<LineIndex>,
-    /// So many names may still be compared with a wrong one.
-    comparisons: usize,
-    /// Whether texts of commands are kept.
-    collects: bool,
-    texts: Vec<CommandText>,
-}
-
-/// Nobody reads more suggestions than this gives, and a file full of wrong names stays linear.
-const MAX_COMPARISONS: usize = 1_000_000;
-
-impl<'a> Checker<'a> {
-    fn new(
-        text: &'a str,
-        registry: &'a Registry,
-        parse: &'a Parse,
-        unit: &'a Unit,
-        names: &'a FunctionNames<'a>,
-    ) -> Self {
-        Self {
-            text,
-            registry,
-            parse,
-            unit,
-            out: found::Found::default(),
-            functions: functions::Functions::new(names),
-            names: names::Names::default(),
-            lets: lets::Lets::default(),
-            function: None,
-            depth: 0,
-            catches: 0,
-            lines: OnceCell::new(),
-            comparisons: MAX_COMPARISONS,
-            collects: false,
-            texts: Vec::new(),
-        }
-    }
-
+impl Checker<'_> {
     fn run(mut self) -> (found::Found, Vec<CommandText>, reach::Reach) {
         self.declare_functions();
         self.walk_script();
@@ -243,29 +183,5 @@ impl<'a> Checker<'a> {
             }
             _ => true,
         });
-    }
-
-    fn report(&mut self, diagnostic: Diagnostic) {
-        self.out.push(diagnostic);
-    }
-
-    fn error(
-        &mut self,
-        code: Code,
-        span: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.out.push(Diagnostic::new(code, span, message).help(help));
-    }
-
-    fn line(&self, offset: u32) -> u32 {
-        self.lines.get_or_init(|| LineIndex::new(self.text)).line(offset)
-    }
-
-    /// Whether a wrong name may be compared with `candidates` names.
-    fn may_suggest(&mut self, candidates: usize) -> bool {
-        self.comparisons = self.comparisons.saturating_sub(candidates.max(1));
-        self.comparisons > 0
     }
 }

@@ -9,16 +9,16 @@ mod builtin;
 pub mod expr;
 mod names;
 pub mod step;
+mod types;
 
 use opal_core::{Span, Type};
-
-use crate::check::literal_type;
 
 pub use builtin::Builtin;
 pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub(crate) use names::FunctionNames;
 pub use step::{Call, Operand, Piece, Redirect, ShellText, Step, Target, Work};
+pub(crate) use types::{conversion, literal_type, result};
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,4 +164,29 @@ pub enum AssignOp {
     Remainder,
     Increment,
     Decrement,
+}
+
+impl StatementKind {
+    /// Every block that stands directly in a statement, decorators' blocks included.
+    pub(crate) fn blocks<'u>(&'u self, visit: &mut dyn FnMut(&'u Block)) {
+        match self {
+            Self::If(branches) => branches.iter().for_each(|branch| visit(&branch.body)),
+            Self::When { arms, .. } => arms.iter().for_each(|arm| visit(&arm.body)),
+            Self::For { body, .. } | Self::While { body, .. } | Self::Block(body) => visit(body),
+            Self::Try { body, catch, finally } => {
+                visit(body);
+                catch.iter().chain(finally).for_each(visit);
+            }
+            Self::Let { source, .. } => source.block.iter().for_each(visit),
+            Self::Step(Step { first, rest }) => {
+                for operand in std::iter::once(first).chain(rest.iter().map(|(_, operand)| operand))
+                {
+                    if let Work::Call(call) = &operand.work {
+                        call.block.iter().for_each(&mut *visit);
+                    }
+                }
+            }
+            Self::Var { .. } | Self::Assign { .. } | Self::Require(_) => {}
+        }
+    }
 }

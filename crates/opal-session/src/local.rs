@@ -10,6 +10,7 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | what a session is made of | `setup` |
 //! | which of the three ways a command goes | `route` |
 //! | starting programs with the descriptors they need | `children`, `slots` |
 //! | the shell that waits, and what it is told | `waiting`, `request` |
@@ -35,6 +36,7 @@ mod orphans;
 mod processes;
 mod request;
 mod route;
+mod setup;
 mod site;
 mod slots;
 mod terminal;
@@ -64,27 +66,14 @@ use lane::{Group, Lane, Source};
 use limits::Enforced;
 use opal_core::shell::{Shell, syntax::Fault};
 use processes::{MARKER, Moment};
+use setup::{NO_PIPES, failed};
 use terminal::{Attached, Resized};
 
 use waiting::{Interpreter, Waiting};
 
 pub use leader::lead;
+pub use setup::Setup;
 pub use terminal::Terminal;
-
-/// What a session is made of. The command line collects it; nothing here reads the environment of
-/// the process.
-pub struct Setup {
-    /// Of every command.
-    pub environment: BTreeMap<OsString, OsString>,
-    /// Where the first steps start. Absolute.
-    pub start: PathBuf,
-    /// What `~` stands for; none where there is no home.
-    pub home: Option<PathBuf>,
-    /// Tells the processes of this run from all others: the id of the run.
-    pub marker: String,
-    /// Where somebody sits in front of opal: standard input, output and error are a terminal.
-    pub terminal: Option<Terminal>,
-}
 
 /// Shells and programs on this machine.
 pub struct LocalSession {
@@ -99,8 +88,6 @@ pub struct LocalSession {
     resized: OnceLock<Option<Resized>>,
     world: OnceLock<OsWorld>,
 }
-
-const NO_PIPES: &str = "the pipes of a command cannot be made";
 
 impl LocalSession {
     /// Starts nothing yet.
@@ -358,26 +345,6 @@ fn gone() -> Trouble {
         "the working directory is not there any more",
         "see which step removes it, or make it with `@workdir(…, create=true)`",
     )
-}
-
-fn failed(what: &str, error: &std::io::Error) -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        format!("{what}: {}", error.kind()),
-        "see whether the system has processes, memory and descriptors to spare (`ulimit -a`)",
-    )
-}
-
-/// The names of the variables and never their values.
-impl fmt::Debug for Setup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup")
-            .field("environment", &self.environment.keys())
-            .field("start", &self.start)
-            .field("home", &self.home)
-            .field("marker", &self.marker)
-            .finish_non_exhaustive()
-    }
 }
 
 impl fmt::Debug for LocalSession {

@@ -4,7 +4,7 @@ use opal_core::Span;
 
 use crate::event::{MAX_DATA, Unpacked};
 use crate::kind::SyntaxKind;
-use crate::parser::Parse;
+use crate::parse::Parse;
 
 /// One thing that the cursor meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

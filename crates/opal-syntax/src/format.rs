@@ -28,7 +28,7 @@ use std::borrow::Cow;
 
 use opal_core::Diagnostic;
 
-use crate::parser::parse;
+use crate::grammar::parse;
 use crate::source;
 use crate::vocabulary::Vocabulary;
 

@@ -31,22 +31,54 @@ mod statements;
 mod steps;
 mod when;
 
+use opal_core::text::MAX_SOURCE_BYTES;
+
+use crate::event::Event;
 use crate::kind::SyntaxKind::File;
-use crate::parser::Parser;
+use crate::parse::Parse;
+use crate::parser::{Level, Parser};
+use crate::source;
+use crate::tokens::Tokens;
+use crate::vocabulary::Vocabulary;
 
-/// How deep blocks and brackets may nest.
-pub(crate) const MAX_DEPTH: u32 = 64;
+/// Reads a whole source file. Of one that is too large nothing is read.
+#[must_use]
+pub fn parse(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
+    read(text, vocabulary, file)
+}
 
-pub(crate) fn file(p: &mut Parser<'_>) {
+/// Reads `text` as the text of one shell step, as in `@shell("…")`.
+#[must_use]
+pub fn parse_shell(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
+    read(text, vocabulary, shell_text)
+}
+
+fn read(text: &str, vocabulary: &dyn Vocabulary, rule: fn(&mut Parser<'_>)) -> Parse {
+    if text.len() > MAX_SOURCE_BYTES {
+        let events = vec![Event::start(File), Event::FINISH];
+        return Parse { tokens: Tokens::default(), events, errors: vec![source::too_large()] };
+    }
+    let mut parser = Parser::new(text, vocabulary, statements::statement);
+    rule(&mut parser);
+    // What a line of a command declares holds for the lines above it too, which may run again.
+    if let Some(attributes) = parser.lexer.late_attributes() {
+        parser = Parser::new(text, vocabulary, statements::statement);
+        parser.lexer.begin_with(attributes);
+        rule(&mut parser);
+    }
+    parser.finish()
+}
+
+fn file(p: &mut Parser<'_>) {
     let marker = p.start();
     p.lexer.prologue();
     p.pass_tokens();
-    statements::statements(p, statements::Level::Top);
+    blocks::statements(p, Level::Top);
     p.pass_tokens();
     let _ = p.complete(marker, File);
 }
 
-pub(crate) fn shell_text(p: &mut Parser<'_>) {
+fn shell_text(p: &mut Parser<'_>) {
     let marker = p.start();
     p.lexer.whole = true;
     steps::shell_literal(p);

@@ -13,6 +13,7 @@
 mod at;
 mod beginning;
 mod brackets;
+mod bytes;
 mod command;
 mod dollar;
 mod frames;
@@ -45,8 +46,8 @@ use judging::Judged;
 use test::Words;
 
 pub(crate) use at::At;
+pub(crate) use bytes::{is_blank, is_name_byte, is_name_start};
 pub(crate) use shell::Stop;
-pub(crate) use trivia::{is_blank, is_name_byte, is_name_start};
 
 pub(crate) struct Lexer<'s> {
     pub(crate) text: &'s str,

@@ -37,6 +37,7 @@ mod format;
 mod grammar;
 pub mod kind;
 mod lexer;
+mod parse;
 mod parser;
 pub mod source;
 pub mod tokens;
@@ -45,6 +46,7 @@ pub mod vocabulary;
 
 pub use foreign::Foreign;
 pub use format::{Style, format};
+pub use grammar::{parse, parse_shell};
 pub use kind::SyntaxKind;
-pub use parser::{Parse, parse, parse_shell};
+pub use parse::Parse;
 pub use vocabulary::{PathKind, Vocabulary};

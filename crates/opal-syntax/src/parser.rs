@@ -5,76 +5,31 @@
 
 mod echo;
 
-use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span, diagnostic};
 
-use crate::cursor::{self, Cursor};
+use crate::cursor;
 use crate::errors::Errors;
 use crate::event::{Event, MAX_DATA, Unpacked};
-use crate::grammar;
 use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::Lexer;
-use crate::source;
-use crate::tokens::Tokens;
+use crate::parse::Parse;
 use crate::vocabulary::Vocabulary;
 
-/// The flat structure of a source text, and everything wrong with it.
-#[derive(Debug)]
-pub struct Parse {
-    pub(crate) tokens: Tokens,
-    pub(crate) events: Vec<Event>,
-    /// In the order of their places.
-    pub errors: Vec<Diagnostic>,
-}
+/// Blocks and brackets that may be open at once.
+pub(crate) const MAX_DEPTH: u32 = 64;
 
-impl Parse {
-    #[must_use]
-    pub fn cursor(&self) -> Cursor<'_> {
-        Cursor::new(self)
-    }
-
-    #[must_use]
-    pub fn tokens(&self) -> &Tokens {
-        &self.tokens
-    }
-
-    /// Whether any of the errors stops everything.
-    #[must_use]
-    pub fn is_broken(&self) -> bool {
-        self.errors.iter().any(Diagnostic::is_error)
-    }
-}
-
-/// Reads a whole source file. Of one that is too large nothing is read.
-#[must_use]
-pub fn parse(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
-    read(text, vocabulary, grammar::file)
-}
-
-/// Reads `text` as the text of one shell step, as in `@shell("…")`.
-#[must_use]
-pub fn parse_shell(text: &str, vocabulary: &dyn Vocabulary) -> Parse {
-    read(text, vocabulary, grammar::shell_text)
-}
-
-fn read(text: &str, vocabulary: &dyn Vocabulary, rule: fn(&mut Parser<'_>)) -> Parse {
-    if text.len() > MAX_SOURCE_BYTES {
-        let events = vec![Event::start(File), Event::FINISH];
-        return Parse { tokens: Tokens::default(), events, errors: vec![source::too_large()] };
-    }
-    let mut parser = Parser::new(text, vocabulary);
-    rule(&mut parser);
-    // What a line of a command declares holds for the lines above it too, which may run again.
-    if let Some(attributes) = parser.lexer.late_attributes() {
-        parser = Parser::new(text, vocabulary);
-        parser.lexer.begin_with(attributes);
-        rule(&mut parser);
-    }
-    parser.finish()
+/// Where a statement stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Top,
+    Block,
 }
 
 pub(crate) struct Parser<'s> {
     pub(crate) lexer: Lexer<'s>,
+    /// The rule for one statement. Blocks hold statements, and most statements hold blocks: this is
+    /// where the grammar begins again.
+    statement: fn(&mut Self, Level),
     errors: Errors,
     events: Vec<Event>,
     /// The next token that no rule has taken.
@@ -105,9 +60,14 @@ pub(crate) struct Marker(usize);
 pub(crate) struct Completed(usize);
 
 impl<'s> Parser<'s> {
-    fn new(text: &'s str, vocabulary: &'s dyn Vocabulary) -> Self {
+    pub(crate) fn new(
+        text: &'s str,
+        vocabulary: &'s dyn Vocabulary,
+        statement: fn(&mut Self, Level),
+    ) -> Self {
         Self {
             lexer: Lexer::new(text, vocabulary),
+            statement,
             errors: Errors::default(),
             events: Vec::with_capacity(text.len() / 3 + 16),
             next: 0,
@@ -121,13 +81,18 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn finish(mut self) -> Parse {
+    pub(crate) fn finish(mut self) -> Parse {
         let mut errors = self.lexer.errors.take();
         errors.append(&mut self.errors.take());
         diagnostic::sort(&mut errors);
         errors.dedup();
         echo::silence(self.lexer.text, &mut errors);
         Parse { tokens: self.lexer.tokens, events: self.events, errors }
+    }
+
+    /// Reads one statement.
+    pub(crate) fn statement(&mut self, level: Level) {
+        (self.statement)(self, level);
     }
 
     // Nodes.

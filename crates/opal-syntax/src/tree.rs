@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cursor::Item;
 use crate::kind::SyntaxKind;
-use crate::parser::Parse;
+use crate::parse::Parse;
 
 /// Ties our kinds to the tree library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

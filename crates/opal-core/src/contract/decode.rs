@@ -11,9 +11,10 @@ use super::error::{FormatError, Section};
 use super::file::{LATER, VALUE_WEIGHT};
 use super::frame::{Cursor, Frame, Packable};
 use super::json::read::{Fault, Reader};
+use super::limits::{MAX_MEMORY, MAX_SEALED_MEMORY, TOO_LARGE};
 use super::provenance::Provenance;
 use super::wire_v1::read::StepReader;
-use super::{Contract, MAX_MEMORY, MAX_SEALED_MEMORY, TOO_LARGE, Wire, hash, provenance};
+use super::{Contract, Wire, hash, provenance};
 use crate::placeholder::Placeholder;
 use crate::plan::{Key, Mode, Plan, PlanValue, Step, Target};
 

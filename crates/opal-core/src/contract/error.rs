@@ -67,7 +67,7 @@ impl FormatError {
     /// A plan with too much in it.
     pub(super) fn too_large() -> Self {
         let kind = FormatErrorKind::TooLarge;
-        Self { kind, ..Self::unwritable(Section::Steps, super::TOO_LARGE) }
+        Self { kind, ..Self::unwritable(Section::Steps, super::limits::TOO_LARGE) }
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 
 use hmac::{KeyInit, Mac};
 
+use super::Contract;
 use super::error::{FormatError, Section};
-use super::{Contract, MAX_BYTES};
+use super::limits::MAX_BYTES;
 use crate::hash::Algorithm;
 use crate::plan::Plan;
 

@@ -13,7 +13,7 @@ use super::file::{
     AUTHENTICATED, COMPRESSED, ED25519, ED25519_BYTES, HEADER_BYTES, HMAC_BYTES, HMAC_SHA256,
     LATER, MAGIC, MAJOR, MINOR, SIGNED, mac,
 };
-use super::{MAX_BYTES, MAX_TIME, QUICK};
+use super::limits::{MAX_BYTES, MAX_TIME, QUICK};
 use crate::hash::{Algorithm, Digest};
 
 /// The first 96 bytes.

@@ -222,7 +222,7 @@ impl<'p> StepWriter<'p> {
             Arg::Const(constant) => self.value(constant),
             Arg::Value(key) => self.reference(key),
             Arg::Deferred(index) => {
-                self.trouble(super::QUICK);
+                self.trouble(super::limits::QUICK);
                 // As the value that it will be: a quick plan that decided everything has the hash
                 // of the contract that comes of it.
                 let key = self.deferred.get(*index as usize).map_or("", |deferred| &deferred.key);

@@ -12,7 +12,7 @@ use super::{Data, Secret};
 pub const MAX_DEPTH: usize = 64;
 
 /// Values in one document, at all depths.
-pub const MAX_VALUES: usize = 1_000_000;
+pub(crate) const MAX_VALUES: usize = 1_000_000;
 
 /// Why a text is not a value, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

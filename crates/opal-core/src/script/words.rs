@@ -26,7 +26,7 @@ pub struct Word<'t> {
     pub ending: Option<&'t [u8]>,
     pub has_references: bool,
     /// Nothing but quotes and that text is before the first reference.
-    pub is_simple: bool,
+    pub(crate) is_simple: bool,
     /// It is one reference and nothing else, perhaps in quotes.
     pub is_reference: bool,
     /// `NAME=( … )` with a reference in it.

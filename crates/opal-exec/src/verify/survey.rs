@@ -22,10 +22,10 @@ use super::direction::Direction;
 pub const USUAL_JOBS: usize = 16;
 
 /// And at most, whatever anybody says.
-pub const MAX_JOBS: usize = 32;
+pub(crate) const MAX_JOBS: usize = 32;
 
 /// How long a look may take, unless somebody says so.
-pub const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A plan whose resources are to be looked at, and all that takes part in it.
 #[derive(Clone, Copy)]

@@ -113,7 +113,7 @@ impl Credentials {
     /// Those of these names that no file of a credential gives a value. A file of variables may do so
     /// for Terraform, with `TF_VAR_` before the name.
     #[must_use]
-    pub fn unassigned<'n>(&self, id: &str, names: &'n [String]) -> Vec<&'n str> {
+    pub(crate) fn unassigned<'n>(&self, id: &str, names: &'n [String]) -> Vec<&'n str> {
         let files = self.files.get(id).into_iter().flatten();
         let assigned: Vec<_> = files.filter_map(|path| self.assigned.get(path)).collect();
         let is_assigned = |name: &str| assigned.iter().any(|it| it.contains(name));

@@ -31,7 +31,7 @@ pub struct ProfileHook {
     pub strict: bool,
     pub timeout_s: Option<u32>,
     /// The variable that may say what `{hook_root}` is.
-    pub root_variable: Option<String>,
+    pub(crate) root_variable: Option<String>,
     /// All of it as it was written: some of it is filled in.
     pub settings: Map<String, Value>,
 }

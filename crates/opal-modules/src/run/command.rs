@@ -36,7 +36,7 @@ impl Command {
 
     /// What the tools are told to do.
     #[must_use]
-    pub const fn of_tools(self) -> Self {
+    pub(crate) const fn of_tools(self) -> Self {
         match self {
             Self::Deploy => Self::Apply,
             other => other,

@@ -129,7 +129,7 @@ pub struct Work {
 
 impl Work {
     /// The files of outputs, any of which may hold a secret.
-    pub fn files_of_outputs(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn files_of_outputs(&self) -> impl Iterator<Item = &String> {
         self.outputs.iter().chain(&self.earlier_outputs)
     }
 

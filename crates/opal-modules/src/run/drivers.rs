@@ -9,7 +9,8 @@ use super::Driver;
 use crate::offer::offer;
 use crate::{Name, NotFound};
 
-pub use common::{template_files, templates};
+pub(crate) use common::template_files;
+pub use common::templates;
 
 static BUILT_IN: [&dyn Driver; 3] = [&ansible::Ansible, &terragrunt::Terragrunt, &shell::Shell];
 

@@ -52,7 +52,7 @@ pub struct Result {
     /// Without anything secret.
     pub outputs: Map<String, Value>,
     /// Those of the outputs that are hidden as a whole.
-    pub concealed: BTreeSet<String>,
+    pub(crate) concealed: BTreeSet<String>,
     pub warnings: Vec<String>,
     pub error: Option<String>,
     /// Whether the tools have put out anything, which may have told what is secret.

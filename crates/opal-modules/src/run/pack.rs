@@ -52,7 +52,7 @@ impl Pack {
     }
 
     /// The same without the links that lead out of it: nothing follows them.
-    pub fn read_without_outward_links(stack: &Path) -> Result<Self, NotFound> {
+    pub(crate) fn read_without_outward_links(stack: &Path) -> Result<Self, NotFound> {
         Self::walked(stack, Outward::LeftOut)
     }
 

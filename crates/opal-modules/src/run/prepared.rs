@@ -32,7 +32,7 @@ pub struct Prepared {
     pub profile: Profile,
     pub profile_path: PathBuf,
     /// Of what the profile says to the tools or wants of a run, and of the files that it brings along.
-    pub policy_digest: String,
+    pub(crate) policy_digest: String,
     pub driver: &'static dyn Driver,
     pub pack: Pack,
     /// With what is secret in them.
@@ -113,7 +113,7 @@ impl Prepared {
 
     /// The inputs without what is secret in them, however short it is.
     #[must_use]
-    pub fn shown_inputs(&self) -> Value {
+    pub(crate) fn shown_inputs(&self) -> Value {
         let mut shown = Value::Object(self.inputs.clone());
         for at in self.secrets.keys() {
             shown.pointer_mut(at).into_iter().for_each(|value| *value = HIDDEN.into());

@@ -5,8 +5,8 @@ use opal_core::parameter::{self, BindError, Binding, ExactlyOneError, exactly_on
 use opal_core::script::interpreted;
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
-use super::Checker;
 use super::binding::{Bound, Written, bind, bind_subject, decorator_error, form};
+use super::checker::Checker;
 use super::lets::Site;
 use crate::lower;
 use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece, foreign};

@@ -3,8 +3,8 @@
 use opal_core::decorator::{Block as BlockPolicy, Descriptor};
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
-use super::Checker;
 use super::arguments::names_shell;
+use super::checker::Checker;
 use super::lets::Site;
 use crate::unit::{
     Access, Argument, Call, ExprKind, Name, Operand, Piece, Redirect, ShellText, Step, Target, Work,

@@ -3,7 +3,7 @@
 use opal_core::Code;
 use opal_core::cycles::cycles;
 
-use super::Checker;
+use super::checker::Checker;
 
 impl Checker<'_> {
     pub(super) fn check_cycles(&mut self) {

@@ -2,7 +2,7 @@
 
 use opal_core::{Code, Diagnostic, Span};
 
-use super::Checker;
+use super::checker::Checker;
 use crate::unit::{Piece, ShellText, StatementKind, Work};
 
 /// Settings of just that begin a line with `set`.

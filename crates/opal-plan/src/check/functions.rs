@@ -6,11 +6,12 @@ use opal_core::parameter::{BindError, Binding, expected, listed};
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
 use super::binding::{function_error, signature};
+use super::checker::Checker;
+use super::commands::commands;
 use super::lets::Site;
-use super::{Checker, operators};
 use crate::unit::{
-    Argument, Call, Expr, ExprKind, Function, FunctionNames, Param, StatementKind, UnaryOp, Unit,
-    Work,
+    Argument, Call, Expr, ExprKind, Function, FunctionNames, Param, Reference, StatementKind,
+    StrPiece, Unit, Work,
 };
 
 #[derive(Debug)]
@@ -155,7 +156,7 @@ impl Checker<'_> {
             return;
         };
         let name = &function.name.text;
-        let words: Vec<&str> = super::habits::commands(text).into_iter().flatten().collect();
+        let words: Vec<&str> = commands(text).into_iter().flatten().collect();
         if words.iter().all(|word| self.functions.find(word).is_some()) {
             let calls: Vec<String> = words.iter().map(|word| format!("@cmd.{word}()")).collect();
             let message =
@@ -237,7 +238,7 @@ impl Checker<'_> {
         self.fits(&param.name.text, &wanted, &given, &arg.value);
         let key = (callee, index);
         let mut names = Vec::new();
-        super::handed_on::collect_names(&arg.value, &mut names);
+        collect_names(&arg.value, &mut names);
         for (space, name) in names {
             if space == "let" {
                 self.functions.run_time.push((key, arg.span));
@@ -248,21 +249,32 @@ impl Checker<'_> {
     }
 }
 
-/// The type of a default, as far as its literals and operators tell.
-#[must_use]
-pub fn literal_type(default: &Expr) -> Type {
-    match &default.kind {
-        ExprKind::Literal(value) => value.type_of(),
-        ExprKind::Str(_) => Type::String,
-        ExprKind::Array(_) => Type::array(Type::Any),
-        ExprKind::Map(_) => Type::named("Map").unwrap_or(Type::Any),
-        ExprKind::Unary { ops, .. } if ops.contains(&UnaryOp::Not) => Type::Bool,
-        ExprKind::Unary { operand, .. } => literal_type(operand),
-        ExprKind::Binary { first, rest } => {
-            rest.iter().fold(literal_type(first), |left, (op, _, right)| {
-                operators::result(*op, &left, &literal_type(right)).unwrap_or(Type::Any)
-            })
+/// The variables and bindings that an argument is made of.
+fn collect_names(expr: &Expr, into: &mut Vec<(&'static str, String)>) {
+    let mut reference = |reference: &Reference| match reference.named() {
+        Some(("let", name)) => into.push(("let", name.to_owned())),
+        Some(("var", name)) => into.push(("var", name.to_owned())),
+        _ => {}
+    };
+    match &expr.kind {
+        ExprKind::Reference(found) => reference(found),
+        ExprKind::Name(name) => into.push(("var", name.clone())),
+        ExprKind::Str(pieces) => {
+            for piece in pieces {
+                if let StrPiece::Reference(found) = piece {
+                    reference(found);
+                }
+            }
         }
-        _ => Type::Any,
+        ExprKind::Array(elements) => elements.iter().for_each(|e| collect_names(e, into)),
+        ExprKind::Map(entries) => entries.iter().for_each(|(_, e)| collect_names(e, into)),
+        ExprKind::Function { args, .. } => args.iter().for_each(|a| collect_names(&a.value, into)),
+        ExprKind::Access { base, .. } => collect_names(base, into),
+        ExprKind::Unary { operand, .. } => collect_names(operand, into),
+        ExprKind::Binary { first, rest } => {
+            collect_names(first, into);
+            rest.iter().for_each(|(_, _, e)| collect_names(e, into));
+        }
+        ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) => {}
     }
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use opal_core::{Code, Diagnostic, Span};
 
-use super::Checker;
+use super::checker::Checker;
 use super::lets::Site;
-use crate::unit::{Expr, ExprKind, Reference, StrPiece};
 
 impl Checker<'_> {
     /// Notes that a parameter stands where the plan is made.
@@ -57,35 +56,5 @@ impl Checker<'_> {
         }
         harmless.append(&mut seen);
         None
-    }
-}
-
-/// The variables and bindings that an argument is made of.
-pub(super) fn collect_names(expr: &Expr, into: &mut Vec<(&'static str, String)>) {
-    let mut reference = |reference: &Reference| match reference.named() {
-        Some(("let", name)) => into.push(("let", name.to_owned())),
-        Some(("var", name)) => into.push(("var", name.to_owned())),
-        _ => {}
-    };
-    match &expr.kind {
-        ExprKind::Reference(found) => reference(found),
-        ExprKind::Name(name) => into.push(("var", name.clone())),
-        ExprKind::Str(pieces) => {
-            for piece in pieces {
-                if let StrPiece::Reference(found) = piece {
-                    reference(found);
-                }
-            }
-        }
-        ExprKind::Array(elements) => elements.iter().for_each(|e| collect_names(e, into)),
-        ExprKind::Map(entries) => entries.iter().for_each(|(_, e)| collect_names(e, into)),
-        ExprKind::Function { args, .. } => args.iter().for_each(|a| collect_names(&a.value, into)),
-        ExprKind::Access { base, .. } => collect_names(base, into),
-        ExprKind::Unary { operand, .. } => collect_names(operand, into),
-        ExprKind::Binary { first, rest } => {
-            collect_names(first, into);
-            rest.iter().for_each(|(_, _, e)| collect_names(e, into));
-        }
-        ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) => {}
     }
 }

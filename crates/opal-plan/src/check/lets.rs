@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
-use super::Checker;
+use super::checker::Checker;
 use crate::unit::{Block, Name, StatementKind};
 
 #[derive(Debug, Default)]
@@ -129,7 +129,7 @@ fn collect(block: &Block, into: &mut BTreeMap<String, Span>) {
         if let StatementKind::Let { name, .. } = &statement.kind {
             into.entry(name.text.clone()).or_insert(name.span);
         }
-        super::walk::blocks(&statement.kind, &mut |inner| collect(inner, into));
+        statement.kind.blocks(&mut |inner| collect(inner, into));
     }
 }
 

@@ -3,7 +3,7 @@
 use opal_core::resolver::ScriptPart;
 use opal_core::{Registry, Value};
 
-use super::{CommandText, walk};
+use super::CommandText;
 use crate::unit::{Block, Call, ExprKind, StatementKind, Unit, Work};
 
 /// Every constant command of a unit, for the shell's parser. Text for another interpreter is not
@@ -26,7 +26,7 @@ fn block(inside: &Block, registry: &Registry, into: &mut Vec<CommandText>) {
                 }
             }
         }
-        walk::blocks(&statement.kind, &mut |inner| block(inner, registry, into));
+        statement.kind.blocks(&mut |inner| block(inner, registry, into));
     }
 }
 

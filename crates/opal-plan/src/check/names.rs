@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
-use super::Checker;
+use super::checker::Checker;
 use crate::unit::Name;
 
 #[derive(Debug, Default)]

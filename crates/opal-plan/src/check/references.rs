@@ -5,7 +5,7 @@ use opal_core::parameter::expected;
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
-use super::Checker;
+use super::checker::Checker;
 use super::lets::Site;
 use crate::unit::{Access, Argument, ExprKind, Name, Reference};
 

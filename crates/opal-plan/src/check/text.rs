@@ -5,8 +5,8 @@ use opal_core::script::{Refusal, Role, admit_type};
 use opal_core::{Code, Diagnostic, Span, Type};
 use opal_syntax::context::Context;
 
+use super::checker::{Checker, CommandText};
 use super::lets::Site;
-use super::{Checker, CommandText};
 use crate::unit::{Access, Name, Piece, Reference, ShellText};
 use opal_core::shell::stand_in;
 

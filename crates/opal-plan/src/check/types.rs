@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, suggest};
 
-use super::Checker;
+use super::checker::Checker;
 use super::lets::Site;
 use crate::unit::{Access, Argument, Builtin, Expr, ExprKind, Name, StrPiece, UnaryOp};
 

@@ -5,37 +5,12 @@ use std::collections::BTreeSet;
 use opal_core::types::TypeRef;
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
-use super::Checker;
+use super::checker::Checker;
 use super::lets::Site;
 use super::names::VarKind;
 use crate::unit::{
-    Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind, Step,
-    Work,
+    Arm, AssignOp, BinaryOp, Block, Branch, Expr, ExprKind, Name, Statement, StatementKind,
 };
-
-/// Every block that stands directly in a statement, decorators' blocks included.
-pub(super) fn blocks<'u>(kind: &'u StatementKind, visit: &mut dyn FnMut(&'u Block)) {
-    match kind {
-        StatementKind::If(branches) => branches.iter().for_each(|branch| visit(&branch.body)),
-        StatementKind::When { arms, .. } => arms.iter().for_each(|arm| visit(&arm.body)),
-        StatementKind::For { body, .. }
-        | StatementKind::While { body, .. }
-        | StatementKind::Block(body) => visit(body),
-        StatementKind::Try { body, catch, finally } => {
-            visit(body);
-            catch.iter().chain(finally).for_each(visit);
-        }
-        StatementKind::Let { source, .. } => source.block.iter().for_each(visit),
-        StatementKind::Step(Step { first, rest }) => {
-            for operand in std::iter::once(first).chain(rest.iter().map(|(_, operand)| operand)) {
-                if let Work::Call(call) = &operand.work {
-                    call.block.iter().for_each(&mut *visit);
-                }
-            }
-        }
-        StatementKind::Var { .. } | StatementKind::Assign { .. } | StatementKind::Require(_) => {}
-    }
-}
 
 /// Every `var` in a block and the blocks inside it.
 fn declarations(block: &Block, into: &mut Vec<(String, Span)>) {
@@ -43,7 +18,7 @@ fn declarations(block: &Block, into: &mut Vec<(String, Span)>) {
         if let StatementKind::Var { name, .. } = &statement.kind {
             into.push((name.text.clone(), name.span));
         }
-        blocks(&statement.kind, &mut |inner| declarations(inner, into));
+        statement.kind.blocks(&mut |inner| declarations(inner, into));
     }
 }
 
@@ -53,7 +28,7 @@ fn assigned(block: &Block, into: &mut BTreeSet<String>) {
         if let StatementKind::Assign { name, op: AssignOp::Set, .. } = &statement.kind {
             into.insert(name.text.clone());
         }
-        blocks(&statement.kind, &mut |inner| assigned(inner, into));
+        statement.kind.blocks(&mut |inner| assigned(inner, into));
     }
 }
 

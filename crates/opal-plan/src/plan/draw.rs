@@ -12,11 +12,13 @@ use opal_core::hash::Digest;
 use opal_core::keys::{Draw, Keys};
 use opal_core::placeholder::PlaceholderKey;
 
+use super::call;
 use super::datum::{Datum, Open, Plain};
+use super::demand::fits;
 use super::graph::{Op, State};
-use super::settle::node;
+use super::planner::Planner;
+use super::request::{Resolved, Unplanned};
 use super::showing::Maker;
-use super::{Planner, Resolved, Unplanned, call};
 
 /// Where a random value is used first.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ pub(super) fn draw(
         planner.graph.generated.insert(site.node, datum);
     }
     reopen(planner);
-    let roots: Vec<u32> = planner.demands.iter().filter_map(|d| node(&d.cell)).collect();
+    let roots: Vec<u32> = planner.demands.iter().filter_map(|demand| demand.cell.node()).collect();
     planner.graph.force(&roots, planner.probe);
     fill(planner, resolved, key);
     if planner.errors.is_empty() {
@@ -106,7 +108,7 @@ fn fill(planner: &mut Planner<'_>, resolved: &mut Resolved, key: &PlaceholderKey
                 continue;
             }
         };
-        if let Err(error) = super::expand::fits(&demand.purpose, &datum, demand.span) {
+        if let Err(error) = fits(&demand.purpose, &datum, demand.span) {
             planner.errors.push(Rc::new(error));
         }
         let mut parts = Vec::new();

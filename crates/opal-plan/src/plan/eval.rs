@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::Planner;
 use super::call::CallShape;
 use super::datum::{Datum, Plain};
 use super::graph::{Cell, Op};
+use super::planner::Planner;
 use super::scoped::{Access, Expr, ExprKind, Slot};
 use crate::unit::BinaryOp;
 

@@ -9,83 +9,26 @@ mod arguments;
 mod calls;
 mod control;
 mod loops;
+mod place;
 mod steps;
 mod variables;
 
 pub(super) use ahead::Ahead;
-pub(super) use steps::fits;
 pub(super) use variables::Change;
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use opal_core::decorator::Param;
 use opal_core::plan::{Arg, MAX_STEPS, Node, Step};
-use opal_core::{Code, Diagnostic, Span, Type, Value};
+use opal_core::{Code, Diagnostic, Span, Value};
 
 use self::arguments::Given;
-use super::Planner;
+use self::place::Place;
 use super::datum::{Datum, Open, Plain};
+use super::demand::{Purpose, Stop};
 use super::graph::{Cell, diagnostic};
+use super::planner::Planner;
 use super::scope::Entry;
 use super::scoped::{Block, Function, Program, Slot, Statement, StatementKind};
-
-/// Planning cannot go on; the reason is among the errors.
-#[derive(Debug)]
-pub(crate) struct Stop;
-
-/// A value that a step needs. Its argument is [`Arg::Deferred`] with its index until it is known.
-#[derive(Debug)]
-pub(crate) struct Demand {
-    pub(crate) cell: Cell,
-    pub(crate) purpose: Purpose,
-    /// The variable that the step names.
-    pub(crate) holder: Option<Rc<str>>,
-    /// The step stands in a branch that may not be taken.
-    pub(crate) perhaps: bool,
-    pub(crate) span: Span,
-}
-
-/// What a value is needed for.
-#[derive(Clone, Debug)]
-pub(crate) enum Purpose {
-    /// In shell text.
-    Text {
-        context: opal_core::context::Context,
-        dash: bool,
-    },
-    Raw,
-    Param(&'static Param),
-    Typed(Rc<str>, Type),
-    Require,
-}
-
-/// A block of the plan being written: its path, and how many of each kind it has.
-#[derive(Debug)]
-pub(super) struct Place {
-    path: String,
-    counts: BTreeMap<Cow<'static, str>, u32>,
-}
-
-impl Place {
-    pub(super) fn new(path: impl Into<String>) -> Self {
-        Self { path: path.into(), counts: BTreeMap::new() }
-    }
-
-    /// The path of the next step of a kind.
-    pub(super) fn next(&mut self, kind: impl Into<Cow<'static, str>>) -> Box<str> {
-        let kind = kind.into();
-        let path = |count: u32| format!("{}.{kind}[{count}]", self.path).into_boxed_str();
-        if let Some(count) = self.counts.get_mut(&kind) {
-            *count += 1;
-            return path(*count);
-        }
-        let first = path(0);
-        self.counts.insert(kind, 0);
-        first
-    }
-}
 
 /// Nodes of a plan: steps, and what stands around them.
 const MAX_NODES: usize = 4 * MAX_STEPS;
@@ -114,7 +57,7 @@ impl<'a> Planner<'a> {
         Ok(out)
     }
 
-    pub(super) fn block(
+    fn block(
         &mut self,
         block: &'a Block,
         place: &mut Place,
@@ -255,10 +198,7 @@ impl<'a> Planner<'a> {
             // verifying, or for some of its steps, it is not known yet what is needed.
             if !self.graph.quick && !self.request.is_partial() {
                 let waiting = self.demands[self.asked..].iter();
-                roots.extend(waiting.filter_map(|demand| match demand.cell {
-                    Cell::Node(id) => Some(id),
-                    Cell::Known(_) => None,
-                }));
+                roots.extend(waiting.filter_map(|demand| demand.cell.node()));
                 self.asked = self.demands.len();
                 if self.graph.is_open(*id) {
                     roots.extend(self.look_ahead());

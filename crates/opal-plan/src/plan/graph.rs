@@ -23,6 +23,15 @@ pub(crate) enum Cell {
     Node(u32),
 }
 
+impl Cell {
+    pub(crate) fn node(&self) -> Option<u32> {
+        match self {
+            Self::Node(id) => Some(*id),
+            Self::Known(_) => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) op: Op,

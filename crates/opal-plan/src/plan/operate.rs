@@ -329,7 +329,7 @@ pub(crate) fn mismatch(op: BinaryOp, left: &Datum, right: &Datum) -> OpError {
             left.with_article(),
             right.with_article()
         ),
-        crate::check::conversion(op, &left, &right),
+        crate::unit::conversion(op, &left, &right),
     )
 }
 

@@ -13,11 +13,14 @@ use opal_core::plan::{
 use opal_core::{Code, Data, Diagnostic, Showing};
 
 use super::datum::{Datum, Open, Plain, Taint};
+use super::demand::{Demand, fits};
+use super::draw;
 use super::draw::Site;
-use super::expand::{Demand, fits};
 use super::graph::{Cell, Op};
+use super::planner::Planner;
+use super::request::{Purpose, Resolved, Unplanned, source_hash};
 use super::showing::Maker;
-use super::{Keys, Planner, Purpose, Resolved, Unplanned, draw};
+use opal_core::keys::Keys;
 
 pub(super) fn settle(
     mut planner: Planner<'_>,
@@ -28,7 +31,7 @@ pub(super) fn settle(
         needed::force(&mut planner, &steps);
     } else {
         let cells = planner.demands.iter().map(|demand| &demand.cell);
-        let roots: Vec<u32> = cells.filter_map(node).collect();
+        let roots: Vec<u32> = cells.filter_map(Cell::node).collect();
         planner.graph.force(&roots, planner.probe);
     }
     let mut settler = Settler::default();
@@ -54,13 +57,6 @@ pub(super) fn settle(
         draw::draw(&mut planner, &mut resolved, sites, keys, key)?;
     }
     Ok(resolved)
-}
-
-pub(super) fn node(cell: &Cell) -> Option<u32> {
-    match cell {
-        Cell::Node(id) => Some(*id),
-        Cell::Known(_) => None,
-    }
 }
 
 /// The clock and its like: another value at every look, so no contract could ever be kept.
@@ -316,7 +312,7 @@ impl Settler {
             },
             mode: if quick { Mode::Quick } else { Mode::Resolved },
             algorithm,
-            source_hash: super::source_hash(algorithm, text),
+            source_hash: source_hash(algorithm, text),
             steps,
             values: values.collect(),
             deferred: std::mem::take(&mut self.deferred),

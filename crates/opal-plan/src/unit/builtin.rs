@@ -31,7 +31,7 @@ pub struct Signature {
     /// The types that each argument may have; none means any.
     pub params: &'static [&'static [Type]],
     /// The last parameter may be given more than once.
-    pub variadic: bool,
+    pub(crate) variadic: bool,
     pub gives: Type,
     /// A call that works, for messages.
     pub form: &'static str,

@@ -14,7 +14,7 @@ pub struct Expr {
 impl Expr {
     /// Whether it ends in `.*`: as an argument of a call it gives one argument an element.
     #[must_use]
-    pub fn is_spread(&self) -> bool {
+    pub(crate) fn is_spread(&self) -> bool {
         let access = match &self.kind {
             ExprKind::Reference(reference) => &reference.access,
             ExprKind::Access { access, .. } => access,

@@ -16,7 +16,7 @@ use opal_core::action::{Pending, Replace};
 use opal_core::resolver::{Trouble, TroubleKind};
 use rustix::fs::CWD;
 
-use super::Setup;
+use super::setup::Setup;
 use opal_files::atomic::{self, Unfinished};
 
 const NOT_WRITTEN: &str = "file cannot be written";

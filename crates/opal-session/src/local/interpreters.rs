@@ -13,7 +13,8 @@ use opal_core::resolver::{Trouble, TroubleKind};
 use super::children::{self, Running};
 use super::lane::Lane;
 use super::route::{Task, find, program_in, too_long};
-use super::{LocalSession, NO_PIPES, failed, slots};
+use super::setup::{NO_PIPES, failed};
+use super::{LocalSession, slots};
 use crate::pipe;
 use opal_core::shell::{self, Compiled, Language, Shell};
 

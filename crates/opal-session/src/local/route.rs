@@ -11,11 +11,12 @@ use std::sync::atomic::Ordering;
 use opal_core::Secret;
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 
+use super::LocalSession;
 use super::children::{self, Running};
 use super::lane::Lane;
 use super::limits::Enforced;
 use super::request::{Request, exported_function, is_exportable};
-use super::{LocalSession, NO_PIPES, failed};
+use super::setup::{NO_PIPES, failed};
 use opal_core::shell::{self, Movement, Plain, Shell};
 use opal_files::program;
 

@@ -28,7 +28,7 @@ use opal_core::action::Pending;
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::resolver::Trouble;
 
-use super::Setup;
+use super::setup::Setup;
 use crate::Place;
 use crate::world::{OsWorld, Surroundings, View};
 use way::Beginning;

@@ -10,7 +10,7 @@ use super::piece::{Brackets, Comment, Layout, Piece, Pieces, Role, Space};
 use super::spacing;
 use crate::cursor::Item;
 use crate::kind::SyntaxKind::{self, *};
-use crate::parser::Parse;
+use crate::parse::Parse;
 
 pub(super) fn collect<'t>(text: &'t str, parse: &'t Parse, style: Style) -> Pieces<'t> {
     let mut collector = Collector {

@@ -1,11 +1,10 @@
-//! `{ … }`, and what may stand around it.
+//! `{ … }`: the statements in it, and what may stand around it.
 
 use opal_core::{Code, Span};
 
-use super::MAX_DEPTH;
-use super::statements::{Level, statements};
 use crate::kind::SyntaxKind::*;
-use crate::parser::Parser;
+use crate::lexer::Lexer;
+use crate::parser::{Level, MAX_DEPTH, Parser};
 
 /// `{ … }`; says so where there is none.
 // test block_missing
@@ -75,6 +74,89 @@ pub(crate) fn braces(p: &mut Parser<'_>, what: &str, inside: impl FnOnce(&mut Pa
     }
     p.lexer.block = outer;
     (p.head, p.brackets) = (head, brackets);
+}
+
+/// Statements up to a `}` or the end of the file.
+pub(crate) fn statements(p: &mut Parser<'_>, level: Level) {
+    loop {
+        p.settle();
+        p.broken_string = false;
+        p.lexer.between_statements();
+        p.pass_tokens();
+        match p.lexer.byte(0) {
+            _ if p.lexer.at_end() => return,
+            b'}' if level == Level::Block => return,
+            b'}' => unmatched_brace(p),
+            b'f' if level == Level::Block && at_top_level_function(p) => return,
+            _ => {
+                let before = p.lexer.pos();
+                p.statement(level);
+                end_of_statement(p);
+                assert!(p.lexer.pos() > before, "the grammar stands still at byte {before}");
+            }
+        }
+    }
+}
+
+// test unmatched_brace
+// echo a
+// }
+// echo b
+// }} echo c
+// } }
+/// A run of them is one error, on each line.
+fn unmatched_brace(p: &mut Parser<'_>) {
+    let start = p.lexer.pos() as u32;
+    p.error_node(Lexer::skip_closers);
+    let span = Span::new(start, p.lexer.pos() as u32);
+    p.error(Code::UnmatchedBrace, span, "this `}` closes nothing")
+        .help
+        .push("delete it, or quote it where it is text: `'}'`".into());
+}
+
+/// A statement begins on a new line, after `{` or after `->`.
+// test text_after_statement
+// var a = 1 2
+// n++ m++
+// if x { } echo b
+// n = 1 {
+//     echo a
+// }
+// echo good
+pub(crate) fn end_of_statement(p: &mut Parser<'_>) {
+    p.settle();
+    if at_top_level_function(p) {
+        // A block without its end stopped here.
+        return;
+    }
+    let mut said = false;
+    while !p.at_line_end() && p.byte_ahead() != b'}' {
+        p.lexer.blanks();
+        p.pass_tokens();
+        if !said {
+            say_text_after_statement(p);
+            said = true;
+        }
+        recover(p);
+        p.settle();
+    }
+}
+
+fn say_text_after_statement(p: &mut Parser<'_>) {
+    let start = p.lexer.pos() as u32;
+    let rest = p.lexer.rest();
+    let line = rest.lines().next().unwrap_or(rest).trim_end();
+    let shown: String = line.chars().take(30).collect();
+    let span = Span::new(start, start + line.len() as u32);
+    let message = format!("`{shown}` stands after the end of a statement");
+    let help = match line.as_bytes() {
+        [b'?', ..] => "there is no `? :`; choose with `if … { NAME = … }`",
+        [b'(', ..] => "values have no methods; functions are int float str split join lines trim",
+        [b'^' | b'~', ..] => "operators are + - * / % == != < <= > >= && || ! and `...`",
+        [b';', ..] => "one statement a line, and no `;` behind it",
+        _ => "a statement begins on a line of its own",
+    };
+    p.error(Code::TextAfterStatement, span, message).help.push(help.into());
 }
 
 /// Whether a function begins here, at the very start of a line: then a `}` was forgotten above.

@@ -6,10 +6,9 @@
 
 use opal_core::{Code, Span};
 
-use super::MAX_DEPTH;
 use super::expressions::{atom, expression, statement_begins};
 use crate::kind::SyntaxKind::{self, *};
-use crate::parser::{Completed, Parser};
+use crate::parser::{Completed, MAX_DEPTH, Parser};
 
 // test parens
 // var a = (1 + 2) * 3

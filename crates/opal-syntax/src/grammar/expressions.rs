@@ -3,12 +3,11 @@
 use opal_core::duration::DurationError;
 use opal_core::{Code, Span};
 
-use super::MAX_DEPTH;
 use super::brackets::{array, map, paren};
 use super::references;
 use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::{is_blank, is_name_start};
-use crate::parser::{Completed, Parser};
+use crate::parser::{Completed, MAX_DEPTH, Parser};
 
 /// How many operators may stand in a row: a reader of the tree nests as deep.
 const MAX_OPERATORS: u32 = 1_000;

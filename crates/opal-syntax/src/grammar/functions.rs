@@ -4,11 +4,10 @@ use opal_core::{Code, Span};
 
 use super::blocks::{after_block, block};
 use super::brackets::{elements, enter, leave, skip_to_comma};
-use super::expressions;
-use super::statements::{self, Level};
+use super::{bindings, expressions, foreign, steps};
 use crate::kind::SyntaxKind::*;
-use crate::lexer::{is_blank, is_name_start};
-use crate::parser::Parser;
+use crate::lexer::{is_blank, is_name_byte, is_name_start};
+use crate::parser::{Level, Parser};
 
 // test fun_without_parameters
 // fun build { cargo build }
@@ -102,7 +101,7 @@ fn body(p: &mut Parser<'_>) {
                     .push("several steps stand in a block: `fun NAME() { … }`".into());
                 return;
             }
-            statements::body_step(p);
+            body_step(p);
         }
         Arrow | Colon => {
             p.expected("`=` or `{`").help.push("a function has no result type".into());
@@ -251,7 +250,7 @@ pub(crate) fn label(p: &mut Parser<'_>) {
         block(p);
         after_block(p, Code::ConstructAsOperand);
     } else {
-        statements::body_step(p);
+        body_step(p);
         say_indented_line(p, span, &name);
     }
     let _ = p.complete(marker, Label);
@@ -278,4 +277,47 @@ fn say_indented_line(p: &mut Parser<'_>, label: Span, name: &str) {
 /// Whether a line without its indentation is neither blank nor a comment.
 fn is_code(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#') && !line.starts_with("//") && !line.starts_with("/*")
+}
+
+/// The one step behind `=` or a label's `:`.
+// test body_is_a_step
+// fun a() = if x { echo a }
+// b: for x in xs { echo a }
+// fun c() = { echo a }
+// fun d() = x = 1
+// fun e() = var x = 1
+// fun f() = cargo build
+// g: @cmd.f()
+fn body_step(p: &mut Parser<'_>) {
+    p.lexer.blanks();
+    p.pass_tokens();
+    let rest = p.lexer.rest().as_bytes();
+    let length = rest.iter().take_while(|byte| is_name_byte(**byte)).count();
+    let (word, after) = rest.split_at(length);
+    let next = after.first().copied().unwrap_or(b'\n');
+    let keyword = matches!(word, b"if" | b"for" | b"while" | b"when" | b"try" | b"var" | b"fun")
+        && (is_blank(next) || matches!(next, b'(' | b'{'));
+    let assigned = is_name_start(rest[0]) && bindings::is_assignment(after);
+    match rest[0] {
+        b'@' => steps::decorator_statement(p),
+        _ if keyword || assigned || rest[0] == b'{' => {
+            let shell = foreign::is_shell_spelling(word, after);
+            if !shell {
+                say_no_step(p);
+            }
+            p.statement(Level::Block);
+        }
+        _ => steps::shell_step(p),
+    }
+}
+
+fn say_no_step(p: &mut Parser<'_>) {
+    let start = p.lexer.pos() as u32;
+    let line = p.lexer.rest().lines().next().unwrap_or_default();
+    let word = line.split([' ', '\t', '(']).next().unwrap_or(line);
+    let span = Span::new(start, start + word.len().max(1) as u32);
+    let message = format!("expected a step, found `{}`", p.lexer.slice(span));
+    p.error(Code::Syntax, span, message)
+        .help
+        .push("anything but one step stands in a block: `fun NAME() { … }`".into());
 }

@@ -2,12 +2,11 @@
 
 use opal_core::Code;
 
-use super::blocks::{after_block, at_top_level_function, braces, recover};
+use super::blocks::{after_block, at_top_level_function, braces, end_of_statement, recover};
 use super::control::head;
 use super::expressions;
-use super::statements::{self, Level};
 use crate::kind::SyntaxKind::*;
-use crate::parser::Parser;
+use crate::parser::{Level, Parser};
 
 // test when_heads
 // when x
@@ -54,7 +53,7 @@ fn arms(p: &mut Parser<'_>) {
         } else {
             recover(p);
         }
-        statements::end_of_statement(p);
+        end_of_statement(p);
         let _ = p.complete(marker, Arm);
     }
 }
@@ -83,10 +82,10 @@ fn arm_body(p: &mut Parser<'_>) {
         if !arm && !line.is_empty() {
             p.lexer.between_statements();
             p.pass_tokens();
-            statements::statement(p, Level::Block);
+            p.statement(Level::Block);
         }
     } else {
-        statements::statement(p, Level::Block);
+        p.statement(Level::Block);
     }
 }
 

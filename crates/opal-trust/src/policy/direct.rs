@@ -13,7 +13,7 @@ const KEYS: [&str; 3] = ["targets", "direct", "needed"];
 /// Which direct runs are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Direct {
-    pub refuse_all: bool,
+    pub(crate) refuse_all: bool,
     /// Names of targets; a `*` stands for any characters.
     pub refused: BTreeSet<String>,
 }

@@ -127,7 +127,7 @@ impl Policy {
 impl Signature<'_> {
     /// Whether it is the signature of this key.
     #[must_use]
-    pub fn is_by(&self, key: &PublicKey) -> bool {
+    pub(crate) fn is_by(&self, key: &PublicKey) -> bool {
         verify(key, self.bytes, self.signed)
     }
 }

@@ -34,13 +34,10 @@ use std::ops::Range;
 
 use zeroize::Zeroizing;
 
-use line::{Line, Region, State};
+use line::{Line, MOST, Region, State};
 
 /// What takes the place of a secret.
 pub const HIDDEN: &str = "<redacted>";
-
-/// So many bytes of a line are held back, and so many of lines that belong together are hidden.
-const MOST: usize = 64 << 10;
 
 /// One stream, on its way from the first stage.
 #[derive(Default)]

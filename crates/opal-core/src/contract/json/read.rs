@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
                 self.budget = left;
                 Ok(())
             }
-            None => self.fault(super::super::TOO_LARGE),
+            None => self.fault(crate::contract::limits::TOO_LARGE),
         }
     }
 

@@ -128,7 +128,7 @@ pub fn templates(
 }
 
 /// Where the templates of a profile are.
-pub fn template_files(profile: &Profile, profile_path: &Path) -> Vec<PathBuf> {
+pub(crate) fn template_files(profile: &Profile, profile_path: &Path) -> Vec<PathBuf> {
     let folder = folder(profile, profile_path);
     profile.templates.iter().map(|template| folder.join(&template.src)).collect()
 }

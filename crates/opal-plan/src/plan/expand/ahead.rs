@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::Planner;
-use crate::plan::graph::Cell;
+use super::variables::Change;
+use crate::plan::planner::Planner;
 use crate::plan::scoped::{
     Access, ArgValue, Block, BoundArg, Call, Callee, Expr, ExprKind, Operand, Piece, Slot,
     Statement, StatementKind, Target, Work,
@@ -42,7 +42,7 @@ impl<'a> Planner<'a> {
     pub(super) fn look_ahead(&mut self) -> Vec<u32> {
         let mut spoiled = Spoiled::default();
         // What is set inside an open block is not what the statements behind it will read.
-        spoiled.slots.extend(self.journal.iter().map(super::Change::slot));
+        spoiled.slots.extend(self.journal.iter().map(Change::slot));
         let mut roots = Vec::new();
         for level in (0..self.ahead.len()).rev() {
             let Ahead { block, done, seen, frames } = self.ahead[level];
@@ -59,10 +59,7 @@ impl<'a> Planner<'a> {
                     let certain = heads.into_iter().filter(|head| !spoiled.touches(head));
                     let certain: Vec<&Expr> = certain.filter(|head| asks(head)).collect();
                     let cells = certain.into_iter().map(|head| self.eval(head));
-                    roots.extend(cells.filter_map(|cell| match cell {
-                        Cell::Node(id) => Some(id),
-                        Cell::Known(_) => None,
-                    }));
+                    roots.extend(cells.filter_map(|cell| cell.node()));
                 }
                 spoiled.statement(statement);
             }

@@ -4,11 +4,13 @@ use opal_core::parameter::{BindError, Binding, Parameter};
 use opal_core::plan::Step;
 use opal_core::{Code, Diagnostic, Span};
 
-use super::{Planner, Stop, steered};
+use super::steered;
 use crate::check::repeated;
 use crate::plan::datum::Plain;
+use crate::plan::demand::Stop;
 use crate::plan::graph::{Cell, diagnostic};
 use crate::plan::operate;
+use crate::plan::planner::Planner;
 use crate::plan::scoped::{CallArg, Function, Param};
 
 /// What one parameter is given, and where that is written.

@@ -8,9 +8,11 @@ use opal_core::plan::{Arg, Binding, Handle, Node, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::arguments::Given;
-use super::{Place, Planner, Purpose, Stop};
+use super::place::Place;
 use crate::plan::datum::{Datum, Plain};
+use crate::plan::demand::{Purpose, Stop};
 use crate::plan::graph::{Cell, Op};
+use crate::plan::planner::Planner;
 use crate::plan::scoped::{
     Access, ArgName, ArgValue, BoundArg, Call, CallArg, Callee, Function, Program, Slot,
 };

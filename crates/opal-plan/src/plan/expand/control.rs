@@ -3,10 +3,13 @@
 use opal_core::plan::{Arg, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
-use super::{Place, Planner, Stop, steered};
+use super::place::Place;
+use super::steered;
 use crate::plan::datum::{Datum, Open, Plain, inherit};
+use crate::plan::demand::Stop;
 use crate::plan::graph::{Cell, diagnostic};
 use crate::plan::operate;
+use crate::plan::planner::Planner;
 use crate::plan::scoped::{Arm, Block, Branch, Expr, Pattern, PatternKind, Slot};
 use crate::plan::warn::Unmatched;
 

@@ -6,9 +6,12 @@ use opal_core::plan::{Arg, Node, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use super::control::unplanned;
-use super::{Place, Planner, Stop, steered};
+use super::place::Place;
+use super::steered;
 use crate::plan::datum::{Datum, Open, Plain, inherit};
+use crate::plan::demand::Stop;
 use crate::plan::graph::{Cell, Op};
+use crate::plan::planner::Planner;
 use crate::plan::scoped::{Block, Expr, Slot};
 
 /// Times that a `while` may go round.

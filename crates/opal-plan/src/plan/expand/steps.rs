@@ -2,16 +2,16 @@
 
 use std::rc::Rc;
 
-use opal_core::context::{Context, Place as TextPlace};
 use opal_core::plan::{Arg, ChainOperator, Node, Piece, Redirect, RedirectTarget, Step};
 use opal_core::{Code, Diagnostic, Span};
 
-use super::{Demand, Place, Planner, Purpose, Stop};
-use crate::plan::datum::{Datum, Plain};
+use super::place::Place;
+use crate::plan::datum::Plain;
+use crate::plan::demand::{Demand, Purpose, Stop, fits};
 use crate::plan::graph::Cell;
+use crate::plan::planner::Planner;
 use crate::plan::scoped::{self, Expr, ExprKind, Operand, Target, Work};
 use crate::plan::settle::plain_arg;
-use crate::plan::text;
 
 impl<'a> Planner<'a> {
     pub(super) fn step(
@@ -126,20 +126,5 @@ impl<'a> Planner<'a> {
             }
         };
         Ok(Arg::Shell(vec![text]))
-    }
-}
-
-/// Whether a value may be used for what it is needed for.
-pub(in crate::plan) fn fits(
-    purpose: &Purpose,
-    datum: &Datum,
-    span: Span,
-) -> Result<(), Diagnostic> {
-    match purpose {
-        Purpose::Text { context, dash } => text::check(datum, *context, *dash, span),
-        Purpose::Raw => text::check(datum, Context::new(TextPlace::Quoted), true, span),
-        Purpose::Param(param) => crate::plan::parameters::check(param, datum, span),
-        Purpose::Typed(name, ty) => crate::plan::parameters::accepts(name, ty, datum, span),
-        Purpose::Require => Ok(()),
     }
 }

@@ -2,8 +2,9 @@
 
 use opal_core::Code;
 
-use super::{Planner, Stop};
+use crate::plan::demand::Stop;
 use crate::plan::graph::Cell;
+use crate::plan::planner::Planner;
 use crate::plan::scoped::Slot;
 
 /// A variable and what it was.

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use opal_core::plan::{Arg, Piece, Step};
 use opal_core::{Data, Registry, Secret, Value, resource};
 
-use super::node;
-use crate::plan::{Planner, Purpose};
+use crate::plan::graph::Cell;
+use crate::plan::planner::Planner;
+use crate::plan::request::Purpose;
 use opal_core::selection::Named;
 
 /// Asks for what is needed. Of the rest only what takes no time is asked for, and no trouble with it
@@ -33,7 +34,7 @@ pub(super) fn force(planner: &mut Planner<'_>, steps: &[Step]) {
         let is_needed = needed.contains(&(index as u32));
         demand.perhaps |= !is_needed;
         let into = if is_needed { &mut roots } else { &mut rest };
-        into.extend(node(&demand.cell));
+        into.extend(demand.cell.node());
     }
     planner.graph.force(&roots, planner.probe);
     planner.graph.quick = true;
@@ -51,7 +52,7 @@ fn selected(planner: &mut Planner<'_>, steps: &[Step]) -> BTreeSet<Box<str>> {
         args.for_each(|arg| demands(arg, &mut names));
     }
     let cells = names.iter().map(|&index| &planner.demands[index as usize].cell);
-    let roots: Vec<u32> = cells.filter_map(node).collect();
+    let roots: Vec<u32> = cells.filter_map(Cell::node).collect();
     planner.graph.force(&roots, planner.probe);
     let texts = |step: &Step, name: &str| -> Vec<Secret> {
         step.arg(name).map(|arg| texts(planner, arg)).unwrap_or_default()

@@ -3,10 +3,13 @@
 use super::items::Items;
 use super::margin::Margin;
 use super::named::Named;
+use super::pem;
 use super::scan::Scan;
 use super::values::{Until, is_name};
-use super::{MOST, pem};
 use crate::vault::view::{Track as _, Views};
+
+/// So many bytes of a line are held back, and so many of lines that belong together are hidden.
+pub(super) const MOST: usize = 64 << 10;
 
 /// What is known from before a line, or from before the rest of one.
 #[derive(Clone, Debug, Default)]

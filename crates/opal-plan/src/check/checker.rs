@@ -1,0 +1,100 @@
+//! What the checks of one program share: the program, what was found, and which scopes are open.
+
+use std::cell::OnceCell;
+
+use opal_core::resolver::ScriptPart;
+use opal_core::{Code, Diagnostic, LineIndex, Registry, Span};
+use opal_syntax::Parse;
+
+use super::found::Found;
+use super::functions::Functions;
+use super::lets::Lets;
+use super::names::Names;
+use crate::unit::{FunctionNames, Unit};
+
+/// A text that a shell will get, with a stand-in for each value.
+#[derive(Debug)]
+pub struct CommandText {
+    /// Where it is written.
+    pub span: Span,
+    pub parts: Vec<ScriptPart>,
+}
+
+pub(super) struct Checker<'a> {
+    pub(super) text: &'a str,
+    pub(super) registry: &'a Registry,
+    pub(super) parse: &'a Parse,
+    pub(super) unit: &'a Unit,
+    pub(super) out: Found,
+    pub(super) functions: Functions<'a>,
+    pub(super) names: Names,
+    pub(super) lets: Lets,
+    /// The function being walked; none in the script.
+    pub(super) function: Option<usize>,
+    /// Blocks that are open inside the function or the script.
+    pub(super) depth: u32,
+    /// `catch` clauses that are open.
+    pub(super) catches: u32,
+    /// Made when a line is named: mostly never.
+    pub(super) lines: OnceCell<LineIndex>,
+    /// So many names may still be compared with a wrong one.
+    pub(super) comparisons: usize,
+    /// Whether texts of commands are kept.
+    pub(super) collects: bool,
+    pub(super) texts: Vec<CommandText>,
+}
+
+/// Nobody reads more suggestions than this gives, and a file full of wrong names stays linear.
+const MAX_COMPARISONS: usize = 1_000_000;
+
+impl<'a> Checker<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        registry: &'a Registry,
+        parse: &'a Parse,
+        unit: &'a Unit,
+        names: &'a FunctionNames<'a>,
+    ) -> Self {
+        Self {
+            text,
+            registry,
+            parse,
+            unit,
+            out: Found::default(),
+            functions: Functions::new(names),
+            names: Names::default(),
+            lets: Lets::default(),
+            function: None,
+            depth: 0,
+            catches: 0,
+            lines: OnceCell::new(),
+            comparisons: MAX_COMPARISONS,
+            collects: false,
+            texts: Vec::new(),
+        }
+    }
+
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.out.push(diagnostic);
+    }
+
+    pub(super) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.out.push(Diagnostic::new(code, span, message).help(help));
+    }
+
+    pub(super) fn line(&self, offset: u32) -> u32 {
+        self.lines.get_or_init(|| LineIndex::new(self.text)).line(offset)
+    }
+
+    /// Whether a wrong name may be compared with `candidates` names.
+    pub(super) fn may_suggest(&mut self, candidates: usize) -> bool {
+        self.comparisons = self.comparisons.saturating_sub(candidates.max(1));
+        self.comparisons > 0
+    }
+}

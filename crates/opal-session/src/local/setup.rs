@@ -1,0 +1,47 @@
+//! What a session on this machine is made of, and what is said where the system refuses it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+use opal_core::resolver::{Trouble, TroubleKind};
+
+use super::terminal::Terminal;
+
+/// What a session is made of. The command line collects it; nothing here reads the environment of
+/// the process.
+pub struct Setup {
+    /// Of every command.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Where the first steps start. Absolute.
+    pub start: PathBuf,
+    /// What `~` stands for; none where there is no home.
+    pub home: Option<PathBuf>,
+    /// Tells the processes of this run from all others: the id of the run.
+    pub marker: String,
+    /// Where somebody sits in front of opal: standard input, output and error are a terminal.
+    pub terminal: Option<Terminal>,
+}
+
+pub(super) const NO_PIPES: &str = "the pipes of a command cannot be made";
+
+pub(super) fn failed(what: &str, error: &std::io::Error) -> Trouble {
+    Trouble::new(
+        TroubleKind::Failed,
+        format!("{what}: {}", error.kind()),
+        "see whether the system has processes, memory and descriptors to spare (`ulimit -a`)",
+    )
+}
+
+/// The names of the variables and never their values.
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("environment", &self.environment.keys())
+            .field("start", &self.start)
+            .field("home", &self.home)
+            .field("marker", &self.marker)
+            .finish_non_exhaustive()
+    }
+}
