@@ -26,7 +26,7 @@ pub(crate) struct Ambient {
     pub(crate) stdout_is_terminal: bool,
     pub(crate) stderr_is_terminal: bool,
     /// The terminal only goes forward: `TERM` says so.
-    pub(crate) is_dumb: bool,
+    is_dumb: bool,
     /// In a workflow of GitHub.
     pub(crate) github: bool,
 }
@@ -39,6 +39,9 @@ pub(crate) enum Colour {
     Always,
     Never,
 }
+
+/// Set where a shell asks for completions.
+pub(crate) const COMPLETE: &str = "OPAL_COMPLETE";
 
 /// Where a key may stand.
 pub(crate) const IDENTITY: &str = "OPAL_IDENTITY";
@@ -57,7 +60,7 @@ impl Ambient {
     pub(crate) fn read() -> Self {
         Self {
             arguments: std::env::args_os().skip(1).collect(),
-            completes: is_set(crate::commands::completions::VARIABLE),
+            completes: is_set(COMPLETE),
             root: variable("OPAL_ROOT").map(PathBuf::from),
             home: variable("HOME").map(PathBuf::from),
             user: variable("USER")
@@ -97,13 +100,18 @@ impl Ambient {
         below.unwrap_or(path).display().to_string()
     }
 
+    /// Whether standard error is a terminal that can move its cursor.
+    pub(crate) fn can_redraw(&self) -> bool {
+        self.stderr_is_terminal && !self.is_dumb
+    }
+
     /// Whether somebody sits in front of it: all three are a terminal.
     pub(crate) fn is_interactive(&self) -> bool {
         self.stdout_is_terminal && self.stderr_is_terminal && std::io::stdin().is_terminal()
     }
 
     /// The most memory that this process has had, in kilobytes, where the system tells.
-    pub(crate) fn peak_memory(&self) -> Option<u64> {
+    pub(crate) fn peak_memory() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.trim().strip_suffix("kB")?.trim().parse().ok()

@@ -6,13 +6,15 @@ pub(crate) mod modules;
 mod names;
 mod resources;
 mod runs;
+mod shared;
 mod words;
 
-use clap::{Arg, ArgAction, Command, ValueHint};
+use clap::{Arg, Command, ValueHint};
 
 use crate::options;
 
 pub(crate) use names::{NAMES, is_reserved, is_reserved_by_plan};
+use shared::{arguments, file, flag, json, root, source};
 pub(crate) use words::{marked, target};
 
 /// The whole command line, without the tasks of a project.
@@ -90,35 +92,6 @@ fn files(help: &'static str) -> Arg {
         .value_parser(clap::value_parser!(std::path::PathBuf))
         .value_hint(ValueHint::FilePath)
         .help(help)
-}
-
-/// `-f` is also taken behind the names of commands that read a file.
-fn file() -> Arg {
-    Arg::new("file")
-        .short('f')
-        .long("file")
-        .value_name("FILE")
-        .value_parser(clap::value_parser!(std::path::PathBuf))
-        .value_hint(ValueHint::FilePath)
-        .help("The source file; else commands.opl, here or in a parent directory")
-}
-
-/// `--root` is also taken behind the names of commands that use it.
-fn root() -> Arg {
-    Arg::new("root")
-        .long("root")
-        .value_name("DIR")
-        .value_parser(clap::value_parser!(std::path::PathBuf))
-        .value_hint(ValueHint::DirPath)
-        .help("Where opal keeps keys and records; else $OPAL_ROOT or ~/.opal")
-}
-
-fn json() -> Arg {
-    Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print one JSON document")
-}
-
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
 fn check() -> Command {
@@ -238,11 +211,6 @@ fn plan() -> Command {
         )
 }
 
-/// `-f` where `FILE` is something else.
-fn source() -> Arg {
-    file().id("source")
-}
-
 fn require_signature() -> Arg {
     Arg::new("require-signature")
         .long("require-signature")
@@ -251,15 +219,6 @@ fn require_signature() -> Arg {
         .require_equals(true)
         .default_missing_value("")
         .help("Refuse what is not signed, by this key or by one that the policy trusts")
-}
-
-fn arguments(help: &'static str) -> Arg {
-    Arg::new("arguments")
-        .num_args(0..)
-        .trailing_var_arg(true)
-        .allow_hyphen_values(true)
-        .value_name("ARGUMENTS")
-        .help(help)
 }
 
 fn run() -> Command {

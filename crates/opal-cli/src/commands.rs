@@ -1,9 +1,11 @@
-//! One file a command.
+//! One file a command, and what commands share.
 
 pub(crate) mod apply;
 pub(crate) mod blueprint;
 pub(crate) mod check;
+pub(crate) mod command_line;
 pub(crate) mod completions;
+mod config_file;
 pub(crate) mod convert;
 pub(crate) mod execute;
 pub(crate) mod explain;

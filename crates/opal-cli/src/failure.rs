@@ -1,6 +1,8 @@
 //! Failures: wording, hints and exit codes, decided in one place.
 
 pub(crate) mod contract;
+pub(crate) mod module;
+pub(crate) mod record;
 
 use std::io;
 use std::path::Path;

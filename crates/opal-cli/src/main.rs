@@ -4,10 +4,12 @@
 //! |---|---|
 //! | what was typed | [`arguments`], the built-in commands in [`builtins`] |
 //! | which command runs | [`dispatch`] |
+//! | what every command gets | [`context`] |
 //! | one file a command | [`commands`] |
 //! | options of plans and runs | [`options`], files of variables in [`env_file`] |
 //! | files of the project, read and parsed | [`project`], [`source`] |
 //! | from a source to a plan | [`planning`] |
+//! | what is done with a task | [`verb`] |
 //! | tasks and what they are given | [`tasks`], [`task_words`] |
 //! | all printing | [`view`] |
 //! | wording, hints and exit codes of failures | [`failure`], mistakes in options in [`mistake`] |
@@ -18,12 +20,18 @@
 mod ambient;
 mod arguments;
 mod builtins;
+mod checked_file;
+mod clock;
 mod commands;
+mod context;
 mod dispatch;
 mod env_file;
 mod failure;
+mod inner;
 mod mistake;
+mod module_roots;
 mod options;
+mod path_completion;
 mod planning;
 mod project;
 mod signals;
@@ -31,22 +39,17 @@ mod source;
 mod stages;
 mod task_words;
 mod tasks;
+mod verb;
 mod view;
 
 use std::panic;
 use std::process::ExitCode;
 
+use ambient::Ambient;
 use arguments::Typed;
-
-/// The first word where opal is to start another program, as the leader of a terminal's session.
-/// Only opal itself starts opal like this.
-const LEADER: &str = "__leader";
-
-/// The first word where opal is to render one template, with little memory and time.
-const RENDERER: &str = "__render";
-
-/// The first word where it is called by the name of `hyops`.
-const HYOPS: &str = "__hyops";
+use failure::{Exit, Failure};
+use inner::{HYOPS, LEADER, RENDERER};
+use view::ink::Ink;
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
@@ -65,24 +68,26 @@ fn main() -> ExitCode {
     opal_decorators::render_with(|| std::env::current_exe().ok(), RENDERER);
     signals::outlive_size_limits();
     panic::set_hook(Box::new(view::bug));
-    panic::catch_unwind(opal).unwrap_or(ExitCode::from(failure::Exit::Bug.code()))
+    panic::catch_unwind(opal).unwrap_or(ExitCode::from(Exit::Bug.code()))
 }
 
 fn opal() -> ExitCode {
-    let ambient = ambient::Ambient::read();
+    let ambient = Ambient::read();
     if let Some((_, words)) = ambient.arguments.split_first().filter(|(word, _)| *word == HYOPS) {
         let typed = Typed::hyops(words);
-        return view::finish(dispatch::hyops(&typed, &ambient), &ambient, &typed);
+        return finish(dispatch::hyops(&typed, &ambient), &ambient, &typed);
     }
     if ambient.completes {
-        return view::finish(
-            commands::completions::complete(&ambient.arguments),
-            &ambient,
-            &Typed::default(),
-        );
+        let completed = commands::completions::complete(&ambient.arguments);
+        return finish(completed, &ambient, &Typed::default());
     }
     match arguments::parse(&ambient.arguments) {
-        Ok(typed) => view::finish(dispatch::run(&typed, &ambient), &ambient, &typed),
-        Err(failure) => view::finish(Err(failure), &ambient, &Typed::default()),
+        Ok(typed) => finish(dispatch::run(&typed, &ambient), &ambient, &typed),
+        Err(failure) => finish(Err(failure), &ambient, &Typed::default()),
     }
+}
+
+fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient, typed: &Typed) -> ExitCode {
+    let ink = Ink::new(ambient.stderr_colour(typed.colour));
+    view::finish(outcome, ink, typed.wants_json())
 }

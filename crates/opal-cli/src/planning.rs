@@ -21,8 +21,8 @@ use opal_session::{LocalSession, Setup};
 use opal_trust::contracts::OwnKeys;
 use opal_trust::keys::{IdentitySource, KeyError, Runner};
 
-use crate::commands::check::CheckedFile;
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::signals::Watched;
@@ -62,7 +62,7 @@ pub(crate) fn elsewhere(subject: &Subject<'_>, errors: usize) {
 pub(crate) fn advise(subject: &Subject<'_>, context: &Context<'_>, program: &Program) {
     if let Program::Language(checked) = program {
         let habits = checked.habits(subject.function.as_deref());
-        view::check::advice(subject.loaded, habits, context);
+        view::check::advice(subject.loaded, habits, context.err());
     }
 }
 
@@ -128,17 +128,16 @@ pub(crate) fn report(
 ) -> Result<(), Failure> {
     let file = found(subject.loaded, diagnostics);
     if json {
-        view::check::show(std::slice::from_ref(&file), "json", context)?;
+        view::check::show(std::slice::from_ref(&file), "json", context.inks())?;
     } else {
-        view::check::to_stderr(&file, context)?;
+        view::check::to_stderr(&file, context.err())?;
     }
     Ok(())
 }
 
 /// The source with what was found in it.
 pub(crate) fn found(loaded: &Loaded, diagnostics: Vec<Diagnostic>) -> CheckedFile {
-    let (name, text) = (loaded.name.clone(), loaded.text.clone());
-    CheckedFile { name, text, diagnostics, failure: None }
+    CheckedFile::new(loaded.name.clone(), loaded.text.clone(), diagnostics)
 }
 
 /// The machine, seen from where the steps start.

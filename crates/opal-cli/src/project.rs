@@ -92,3 +92,8 @@ fn read_bytes(from: &mut dyn Read) -> io::Result<Vec<u8>> {
     from.take(MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+/// Whether a word names a file rather than a function.
+pub(crate) fn is_file(word: &str) -> bool {
+    word.ends_with(".opl") || word.contains('/') || is_config(Path::new(word))
+}

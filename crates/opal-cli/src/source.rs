@@ -6,8 +6,8 @@ use opal_core::Registry;
 use opal_ops::source::Loaded;
 use opal_syntax::source::NoText;
 
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
+use crate::view::ink::Ink;
 use crate::{project, view};
 
 /// Why a source could not be loaded.
@@ -35,11 +35,11 @@ pub(crate) fn read(path: &Path, registry: &Registry) -> Result<Loaded, NotLoaded
 
 impl NotLoaded {
     /// Reports a file that is not text as a fault in it, everything else as a failure.
-    pub(crate) fn show(self, context: &Context<'_>, json: bool) -> Result<Exit, Failure> {
+    pub(crate) fn show(self, ink: Ink, json: bool) -> Result<Exit, Failure> {
         match self {
             Self::Failure(failure) => Err(failure.in_json(json)),
             Self::NoText { name, found } => {
-                view::check::not_text(name, *found, context)?;
+                view::check::not_text(name, *found, ink)?;
                 Ok(Exit::Source)
             }
         }

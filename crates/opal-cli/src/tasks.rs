@@ -10,7 +10,7 @@ use opal_plan::{check, lower};
 
 use crate::arguments;
 use crate::builtins;
-use crate::commands::completions::paths;
+use crate::path_completion as paths;
 use crate::view::diagnostics::visible;
 
 #[derive(Debug)]

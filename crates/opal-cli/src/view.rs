@@ -7,6 +7,7 @@ pub(crate) mod diagnostics;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod init;
+pub(crate) mod ink;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod module;
@@ -24,11 +25,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::view::visible;
 
-use crate::ambient::Ambient;
-use crate::arguments::Typed;
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::mistake::Mistake;
+use ink::{Ink, Inks};
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
@@ -65,17 +64,13 @@ pub(crate) fn print_json(document: &serde_json::Value) -> Result<Exit, Failure> 
 }
 
 /// Help as clap wrote it.
-pub(crate) fn help(
-    help: &clap::builder::StyledStr,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    print(&shown(help, colour))
+pub(crate) fn help(help: &clap::builder::StyledStr, ink: Ink) -> Result<Exit, Failure> {
+    print(&shown(help, ink))
 }
 
 /// What clap wrote, which may echo anything that was typed or that a source holds. Its own colours
 /// stay where they are wanted; every other character that hides or acts on a terminal is drawn.
-fn shown(text: &clap::builder::StyledStr, colour: bool) -> String {
+fn shown(text: &clap::builder::StyledStr, ink: Ink) -> String {
     let text = text.ansi().to_string();
     let mut parts = text.split("\x1b[");
     let mut out = visible::lines(parts.next().unwrap_or_default());
@@ -83,7 +78,7 @@ fn shown(text: &clap::builder::StyledStr, colour: bool) -> String {
         let code = part.split_once('m').filter(|(code, _)| is_own_style(code));
         match code {
             Some((code, rest)) => {
-                if colour {
+                if ink.colour {
                     out.extend(["\x1b[", code, "m"]);
                 }
                 out.push_str(&visible::lines(rest));
@@ -101,21 +96,16 @@ fn is_own_style(code: &str) -> bool {
 
 /// What clap has to say about arguments: help on standard output, mistakes on standard error, and
 /// as JSON on standard output where that is asked for.
-pub(crate) fn clap(
-    error: &clap::Error,
-    context: &Context<'_>,
-    json: bool,
-) -> Result<Exit, Failure> {
+pub(crate) fn clap(error: &clap::Error, inks: Inks, json: bool) -> Result<Exit, Failure> {
     let text = error.render();
     if !error.use_stderr() {
-        return help(&text, context);
+        return help(&text, inks.out);
     }
     if json {
         let mistake = Mistake::of(error);
         print_error(&mistake.message, &mistake.help)?;
     }
-    let colour = context.ambient.stderr_colour(context.typed.colour);
-    say(&shown(&text, colour));
+    say(&shown(&text, inks.err));
     Ok(Exit::Usage)
 }
 
@@ -133,15 +123,15 @@ pub(crate) fn error_json(message: &str, help: &[String]) -> serde_json::Value {
 }
 
 /// The last words and the exit code.
-pub(crate) fn finish(outcome: Result<Exit, Failure>, ambient: &Ambient, typed: &Typed) -> ExitCode {
+pub(crate) fn finish(outcome: Result<Exit, Failure>, ink: Ink, json: bool) -> ExitCode {
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) => {
             // Where JSON is asked for, a failure is JSON too.
-            if typed.wants_json() || failure.is_json {
+            if json || failure.is_json {
                 let _ = print_error(&failure.message, &failure.help);
             }
-            say(&failure_text(&failure, ambient.stderr_colour(typed.colour)));
+            say(&failure_text(&failure, ink));
             failure.exit
         }
     };
@@ -165,9 +155,9 @@ pub(crate) fn unled(error: &io::Error) -> ExitCode {
 }
 
 /// `error: message`, then what to do.
-pub(crate) fn failure_text(failure: &Failure, colour: bool) -> String {
+pub(crate) fn failure_text(failure: &Failure, ink: Ink) -> String {
     let (red, green, reset) =
-        if colour { ("\x1b[1;31m", "\x1b[1;32m", "\x1b[0m") } else { ("", "", "") };
+        if ink.colour { ("\x1b[1;31m", "\x1b[1;32m", "\x1b[0m") } else { ("", "", "") };
     let mut text = format!("{red}error{reset}: {}\n", diagnostics::visible(&failure.message));
     for help in &failure.help {
         text.push_str(&format!("  {green}help{reset}: {}\n", diagnostics::visible(help)));

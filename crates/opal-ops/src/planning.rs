@@ -14,6 +14,7 @@ use opal_plan::check::{self, Checked};
 use opal_plan::plan::{Purpose, Request, Resolved, Unplanned, plan, source_hash};
 use opal_plan::unit::Unit;
 
+use crate::module::arguments;
 use crate::source::{Form, Loaded};
 
 /// What is planned: a source and a target in it.
@@ -140,4 +141,14 @@ impl<'s> Subject<'s> {
             _ => here.to_owned(),
         }
     }
+}
+
+/// What a record calls the target of a plan: the function, the module, or the file name of the script,
+/// so that scripts do not share their records.
+#[must_use]
+pub fn record_name<'a>(source: &'a Path, plan: &'a Plan) -> &'a str {
+    let name = plan.target.name.as_str();
+    let file = source.file_name().and_then(std::ffi::OsStr::to_str);
+    let module = arguments::text(&plan.target, arguments::MODULE);
+    module.or(file).filter(|_| name == Target::SCRIPT).unwrap_or(name)
 }

@@ -1,6 +1,7 @@
 //! Verifying the resources of a plan: for `opal verify`, before an apply, for contracts and after
 //! their runs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -132,4 +133,55 @@ pub fn has_resources(plan: &Plan, registry: &Registry) -> bool {
         steps.iter().any(|step| is(step) || any(&step.block, is))
     }
     any(&plan.steps, &|step| resource::described(step, registry).is_some())
+}
+
+/// What a plan consists of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Steps that describe something.
+    pub resources: usize,
+    /// Steps that only do something.
+    pub others: usize,
+}
+
+impl Counts {
+    #[must_use]
+    pub fn of(plan: &Plan, registry: &Registry) -> Self {
+        let mut counts = Self::default();
+        counts.add(&plan.steps, registry);
+        counts
+    }
+
+    fn add(&mut self, steps: &[Step], registry: &Registry) {
+        for step in steps {
+            if resource::described(step, registry).is_some() {
+                self.resources += 1;
+            } else if step.block.is_empty() && !step.is_construct() {
+                self.others += 1;
+            }
+            self.add(&step.block, registry);
+        }
+    }
+}
+
+/// The paths of the steps that describe something.
+#[must_use]
+pub fn described(plan: &Plan, registry: &Registry) -> BTreeSet<Box<str>> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&Step> = plan.steps.iter().collect();
+    while let Some(step) = open.pop() {
+        if resource::described(step, registry).is_some() {
+            found.insert(step.path.clone());
+        }
+        open.extend(&step.block);
+    }
+    found
+}
+
+/// A vault that knows the values of a plan.
+#[must_use]
+pub fn vault(resolved: &Resolved) -> Vault {
+    let vault = Vault::new();
+    execute::register(&vault, &resolved.showing);
+    vault
 }

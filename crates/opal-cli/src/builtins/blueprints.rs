@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Arg, Command, ValueHint};
 
-use super::json;
 use super::modules::{module_root, out_dir, runtime_root, skip_preflight};
+use super::shared::json;
 use crate::options;
 
 pub(crate) fn blueprint() -> Command {

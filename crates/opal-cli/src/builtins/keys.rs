@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command};
 
-use super::{flag, json, root};
+use super::shared::{flag, json, root};
 
 pub(super) fn keys() -> Command {
     Command::new("keys")

@@ -8,7 +8,7 @@ use opal_modules::keep::Target;
 use opal_modules::run::drivers;
 use opal_modules::skeleton::USUAL_DRIVER;
 
-use super::json;
+use super::shared::json;
 use crate::options;
 
 pub(super) fn module() -> Command {
@@ -196,7 +196,7 @@ fn lint(program: &str) -> Command {
 
 /// What a shell can offer for a module: those below the roots that the environment names.
 fn modules() -> Vec<CompletionCandidate> {
-    let names = crate::commands::module::names().into_iter();
+    let names = crate::module_roots::names().into_iter();
     names.map(|(name, title)| CompletionCandidate::new(name).help(title.map(Into::into))).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use clap::{Arg, Command, ValueHint};
 
-use super::{arguments, flag, source};
+use super::shared::{arguments, flag, source};
 use crate::options;
 
 pub(super) fn verify() -> Command {

@@ -7,17 +7,22 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_modules::inputs::Given;
-use opal_modules::keep::{Instance, State, Status};
+use opal_modules::keep::{State, Status};
 use opal_modules::load;
 use opal_modules::run::Command;
 use opal_modules::run::{Prepared, Unprepared, Wanted, prepare};
 use opal_modules::{Blueprint, Name, Step};
-use serde_json::{Value, json};
+use opal_ops::blueprint::{Done, Fate, order};
 
-use super::module::around::{self, Around};
-use super::module::run::{self, Job};
-use super::module::{basis, complete, given_with, messages, not_found, whole};
-use crate::dispatch::Context;
+use super::module::basis::basis;
+use super::module::complete::{complete, messages};
+use super::module::faults::whole;
+use super::module::inputs::given_with;
+use super::module::job::Job;
+use super::module::run as module;
+use super::module::settings::Settings;
+use crate::context::Context;
+use crate::failure::module::{not_found, unwritten};
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
@@ -30,31 +35,38 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return Err(Failure::usage("`opal blueprint` needs a command", help));
     };
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
-    let mut around = Around::read(context, matches)?;
-    around.said = given_with(context, (None, &asked.plan.env_files), false)?.unwrap_or_default();
-    around::warn(context, &asked.plan.env_files, (&around.places, Some(&around.root)))?;
+    let mut settings = Settings::read(context, matches)?;
+    settings.said = given_with(context, None, &asked.plan.env_files, false)?.unwrap_or_default();
+    settings.warn(context, &asked.plan.env_files)?;
     let json = context.typed.wants_json();
-    let Some((blueprint, warnings)) = read(context, matches, &around, json)? else {
+    let Some(Named { blueprint, warnings }) = read(context, matches, &settings, json)? else {
         return Ok(Exit::Source);
     };
     let steps = order(&blueprint.steps);
     match verb {
-        "validate" => validate(context, &around, (&blueprint, warnings), json),
+        "validate" => validate(context, &settings, &blueprint, warnings, json),
         "apply" if !asked.plan.dry_run => {
-            around.gathered = json.then(RefCell::default);
-            apply(context, &asked, &around, &blueprint, &steps)
+            settings.gathered = json.then(RefCell::default);
+            apply(context, &asked, &settings, &blueprint, &steps)
         }
-        _ => plan((context, &asked), &around, (&blueprint, &steps), json),
+        _ => plan(context, &asked, &settings, &blueprint, &steps),
     }
 }
 
-/// The blueprint that was named, by its file or by its reference, and what is not as it should be in it.
+/// The blueprint that was named.
+struct Named {
+    blueprint: Blueprint,
+    /// What is not as it should be in it.
+    warnings: Vec<String>,
+}
+
+/// Reads it by its file or by its reference; none where its faults have been shown.
 fn read(
     context: &Context<'_>,
     matches: &ArgMatches,
-    around: &Around,
+    settings: &Settings,
     json: bool,
-) -> Result<Option<(Blueprint, Vec<String>)>, Failure> {
+) -> Result<Option<Named>, Failure> {
     let named = matches.get_one::<String>("blueprint").map_or("", String::as_str);
     let path = match Path::new(named) {
         path if path.is_file() => path.to_path_buf(),
@@ -62,7 +74,7 @@ fn read(
         _ => {
             let name = Name::parse(named, "blueprint")
                 .map_err(|no| Failure::usage(no.message, no.help))?;
-            folder(matches, around).join(name.path()).join(FILE)
+            folder(matches, settings).join(name.path()).join(FILE)
         }
     };
     let read = load::blueprint(&path).map_err(|missing| {
@@ -70,39 +82,25 @@ fn read(
             .help("name its file, or its reference below `--blueprints-root DIR`")
     })?;
     let warnings = messages(&read.checked.diagnostics);
-    Ok(whole(read, context, json)?.map(|blueprint| (blueprint, warnings)))
+    Ok(whole(read, context, json)?.map(|blueprint| Named { blueprint, warnings }))
 }
 
 const FILE: &str = "blueprint.yml";
 
-fn folder(matches: &ArgMatches, around: &Around) -> PathBuf {
+fn folder(matches: &ArgMatches, settings: &Settings) -> PathBuf {
     let typed = matches.get_one::<PathBuf>("blueprints-root").cloned();
-    typed.unwrap_or_else(|| around.places.modules.join("..").join("blueprints"))
-}
-
-/// The steps in an order in which each comes behind what it requires; as in the file, where it can be.
-fn order(steps: &[Step]) -> Vec<&Step> {
-    let mut done: Vec<&Step> = Vec::with_capacity(steps.len());
-    while done.len() < steps.len() {
-        let is_done = |id: &String| done.iter().any(|step| step.id == *id);
-        let next =
-            steps.iter().find(|step| !is_done(&step.id) && step.requires.iter().all(is_done));
-        // There are no circles in a blueprint that was read.
-        let Some(next) = next else { break };
-        done.push(next);
-    }
-    done
+    typed.unwrap_or_else(|| settings.places.modules.join("..").join("blueprints"))
 }
 
 fn validate(
     context: &Context<'_>,
-    around: &Around,
-    (blueprint, mut warnings): (&Blueprint, Vec<String>),
+    settings: &Settings,
+    blueprint: &Blueprint,
+    mut warnings: Vec<String>,
     json: bool,
 ) -> Result<Exit, Failure> {
     for step in &blueprint.steps {
-        instance(step)?;
-        let found = complete(context, &around.places, &step.module_ref, json);
+        let found = complete(context, &settings.places, &step.module_ref, json);
         let of_step = |failure: Failure| failure.help(format!("the step `{}` names it", step.id));
         let Some(found) = found.map_err(of_step)? else { return Ok(Exit::Source) };
         let slips = view::slips(step, &found.slips(&step.inputs));
@@ -120,68 +118,46 @@ fn validate(
     view::valid(blueprint, &warnings, json)
 }
 
-/// What would become of a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    Run {
-        tools: Vec<String>,
-    },
-    /// It has been applied, and that is enough.
-    Skip,
-    /// It cannot be planned before others have run, or not at all: why.
-    Open(String),
-}
-
-impl Fate {
-    pub(crate) fn json(&self) -> Value {
-        match self {
-            Self::Run { tools } => json!({"action": "run", "tools": tools}),
-            Self::Skip => json!({"action": "skip", "reason": "state-ok"}),
-            Self::Open(why) => json!({"action": "open", "reason": why}),
-        }
-    }
-}
-
 fn plan(
-    asking: (&Context<'_>, &Asked),
-    around: &Around,
-    (blueprint, steps): (&Blueprint, &[&Step]),
-    json: bool,
+    context: &Context<'_>,
+    asked: &Asked,
+    settings: &Settings,
+    blueprint: &Blueprint,
+    steps: &[&Step],
 ) -> Result<Exit, Failure> {
     let mut fates = Vec::new();
     for step in steps {
-        let fate = match is_done(asking, around, step)? {
+        let fate = match is_done(context, asked, settings, step)? {
             true => Fate::Skip,
-            false => fate(around, step)?,
+            false => fate(settings, step)?,
         };
         fates.push((*step, fate));
     }
-    view::plan(blueprint, &fates, json)
+    view::plan(blueprint, &fates, context.typed.wants_json())
 }
 
 /// A step, as it would run now.
-fn prepared(around: &Around, step: &Step) -> Result<Result<Prepared, Unprepared>, Failure> {
-    let instance = instance(step)?;
-    Ok(prepare(Wanted {
+fn prepared(settings: &Settings, step: &Step) -> Result<Prepared, Unprepared> {
+    prepare(Wanted {
         command: step.action,
         module: &step.module_ref,
-        instance: instance.as_ref(),
-        places: &around.places,
-        root: &around.root,
-        given: said(around, step),
+        instance: step.state_instance.as_ref(),
+        places: &settings.places,
+        root: &settings.root,
+        given: said(settings, step),
         is_named: false,
-        programs: &around.programs,
-    }))
+        programs: &settings.programs,
+    })
 }
 
-fn fate(around: &Around, step: &Step) -> Result<Fate, Failure> {
-    Ok(match prepared(around, step)? {
+fn fate(settings: &Settings, step: &Step) -> Result<Fate, Failure> {
+    Ok(match prepared(settings, step) {
         Ok(prepared) => {
             let tools = prepared.tools().map(|tool| tool.words.join(" ")).collect();
             Fate::Run { tools }
         }
         Err(Unprepared::Dependency(missing)) => Fate::Open(missing.message),
-        Err(Unprepared::Missing(missing)) if !around.is_there(&step.module_ref) => {
+        Err(Unprepared::Missing(missing)) if !settings.is_there(&step.module_ref) => {
             let failure = not_found(missing, Exit::NoFile);
             return Err(failure.help(format!("the step `{}` names it", step.id)));
         }
@@ -194,84 +170,54 @@ fn fate(around: &Around, step: &Step) -> Result<Fate, Failure> {
 }
 
 /// What the step says, and what variables say to every module.
-fn said(around: &Around, step: &Step) -> Given {
-    Given { file: step.inputs.clone(), ..around.said.clone() }
-}
-
-fn instance(step: &Step) -> Result<Option<Instance>, Failure> {
-    Ok(step.state_instance.clone())
+fn said(settings: &Settings, step: &Step) -> Given {
+    Given { file: step.inputs.clone(), ..settings.said.clone() }
 }
 
 /// Whether a step need not run: it says so itself, its module has been applied, and the same would be
 /// done again. Where nobody can tell, it runs, or says why it cannot.
 fn is_done(
-    (context, asked): (&Context<'_>, &Asked),
-    around: &Around,
+    context: &Context<'_>,
+    asked: &Asked,
+    settings: &Settings,
     step: &Step,
 ) -> Result<bool, Failure> {
     if !step.skip_if_state_ok || !step.action.changes() {
         return Ok(false);
     }
-    let path = around.root.state(&step.module_ref, instance(step)?.as_ref());
-    let state = State::seen(&path).map_err(|unkept| run::unwritten(&unkept))?;
+    let path = settings.root.state(&step.module_ref, step.state_instance.as_ref());
+    let state = State::seen(&path).map_err(|unkept| unwritten(&unkept))?;
     let Some(state) = state.filter(|state| state.status == Status::Ok) else { return Ok(false) };
-    let Ok(prepared) = prepared(around, step)? else { return Ok(false) };
+    let Ok(prepared) = prepared(settings, step) else { return Ok(false) };
     let basis = basis(context, &asked.plan, &prepared)?;
     Ok(basis.is_some() && basis == state.basis_digest)
-}
-
-/// How a step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Done {
-    Ok,
-    Skipped,
-    /// It has looked, and something is not as wanted.
-    Differs,
-    Failed,
-    /// Somebody stopped it.
-    Cancelled,
-    /// Another has failed before it.
-    NotRun,
-}
-
-impl Done {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Skipped => "skipped reason=state-ok",
-            Self::Differs => "drifted",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::NotRun => "not run",
-        }
-    }
 }
 
 fn apply(
     context: &Context<'_>,
     asked: &Asked,
-    around: &Around,
+    settings: &Settings,
     blueprint: &Blueprint,
     steps: &[&Step],
 ) -> Result<Exit, Failure> {
-    let watched = run::watched(asked)?;
+    let watched = module::watched(asked)?;
     let mut way = Way::default();
     for step in steps {
         // A step that took Ctrl+C for its success is still the last.
         way.stopped = way.stopped.or(over(&watched));
         if way.is_barred(step, blueprint.fail_fast) {
             way.ended.push((step, Done::NotRun));
-        } else if is_done((context, asked), around, step)? {
+        } else if is_done(context, asked, settings, step)? {
             view::step(step, Done::Skipped.name());
             way.ended.push((step, Done::Skipped));
         } else {
             view::step(step, step.action.name());
-            let said = said(around, step);
+            let said = said(settings, step);
             let job = Job::along(step.module_ref.clone(), step.action, said);
-            let job = Job { instance: instance(step)?, ..job };
+            let job = Job { instance: step.state_instance.clone(), ..job };
             let ran = match step.with_deps {
-                true => run::with_deps(context, asked, around, job, &watched),
-                false => run::one(context, asked, around, job, &watched),
+                true => module::with_deps(context, asked, settings, job, &watched),
+                false => module::one(context, asked, settings, job, &watched),
             };
             way.heed(step, ran, watched.exit());
         }
@@ -280,8 +226,14 @@ fn apply(
     if way.ended.last().is_some_and(|(_, it)| matches!(it, Done::Failed | Done::Cancelled)) {
         way.stopped = way.stopped.or(over(&watched));
     }
-    let runs = around.gathered.as_ref().map(RefCell::take);
-    view::ended(blueprint, &way, runs)?;
+    let runs = settings.gathered.as_ref().map(RefCell::take);
+    let ended = view::Ended {
+        steps: &way.ended,
+        differs: way.differs,
+        is_cancelled: way.is_cancelled(),
+        error: way.error(),
+    };
+    view::ended(blueprint, ended, runs)?;
     match (way.stopped, way.failure, way.exit) {
         (Some(Stopped { exit, .. }), ..) => Ok(exit),
         (None, Some(failure), _) => Err(failure),
@@ -313,10 +265,10 @@ fn over(watched: &Watched) -> Option<Stopped> {
 
 /// How far a blueprint has come.
 #[derive(Debug, Default)]
-pub(crate) struct Way<'s> {
-    pub(crate) ended: Vec<(&'s Step, Done)>,
+struct Way<'s> {
+    ended: Vec<(&'s Step, Done)>,
     /// A step that counts has found a difference, which is no failure.
-    pub(crate) differs: bool,
+    differs: bool,
     /// What the first step that counts has failed with, or why it could not begin.
     exit: Option<(&'s Step, Exit)>,
     failure: Option<Failure>,
@@ -329,22 +281,24 @@ impl<'s> Way<'s> {
     }
 
     /// Whether somebody has stopped it.
-    pub(crate) fn is_cancelled(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.stopped.is_some_and(|stopped| stopped.is_cancelled)
     }
 
     /// What has failed, and the way forward; none where nothing has.
-    pub(crate) fn error(&self) -> Option<(String, Vec<String>)> {
+    fn error(&self) -> Option<view::Error> {
         match (&self.stopped, &self.failure, &self.exit) {
             (Some(Stopped { why, .. }), ..) => {
                 let help = "the same again runs what is not done yet, where steps say so";
-                Some(((*why).to_owned(), vec![help.to_owned()]))
+                Some(view::Error { message: (*why).to_owned(), help: vec![help.to_owned()] })
             }
-            (None, Some(failure), _) => Some((failure.message.clone(), failure.help.clone())),
-            (None, None, Some((step, exit))) => Some((
-                format!("the step `{}` has ended with {}", step.id, exit.code()),
-                vec!["its evidence is named among `runs`".to_owned()],
-            )),
+            (None, Some(failure), _) => {
+                Some(view::Error { message: failure.message.clone(), help: failure.help.clone() })
+            }
+            (None, None, Some((step, exit))) => Some(view::Error {
+                message: format!("the step `{}` has ended with {}", step.id, exit.code()),
+                help: vec!["its evidence is named among `runs`".to_owned()],
+            }),
             (None, None, None) => None,
         }
     }

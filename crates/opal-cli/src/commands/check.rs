@@ -10,28 +10,12 @@ use opal_plan::lower;
 use opal_plan::unit::Function;
 use opal_session::world::{OsWorld, Surroundings};
 
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::planning::syntax;
 use crate::view::check as view;
 use crate::{builtins, project};
-
-/// One file, checked.
-#[derive(Debug)]
-pub(crate) struct CheckedFile {
-    pub(crate) name: String,
-    pub(crate) text: String,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    /// The file could not be read at all.
-    pub(crate) failure: Option<Failure>,
-}
-
-impl CheckedFile {
-    pub(crate) fn count(&self, severity: Severity) -> usize {
-        let found = self.diagnostics.iter().filter(|found| found.severity() == severity);
-        found.map(|found| 1 + found.more).sum()
-    }
-}
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let files = files(context, matches)?;
@@ -41,7 +25,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     } else {
         matches.get_one::<String>("format").map_or("human", String::as_str)
     };
-    view::show(&checked, format, context)?;
+    view::show(&checked, format, context.inks())?;
     Ok(exit(&checked))
 }
 

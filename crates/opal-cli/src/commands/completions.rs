@@ -3,10 +3,9 @@
 //! | what | where |
 //! |---|---|
 //! | words as bash cuts them | [`bash`] |
-//! | files as values | [`paths`] |
+//! | files as values | [`path_completion`] |
 
 mod bash;
-pub(crate) mod paths;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,13 +13,11 @@ use std::path::PathBuf;
 use clap::{Arg, ArgMatches, Command};
 use clap_complete::env::{CompleteEnv, Elvish, Fish, Powershell, Shells, Zsh};
 
+use crate::ambient::COMPLETE;
 use crate::failure::{Exit, Failure};
 use crate::options::Behind;
 use crate::tasks::{self, Task};
-use crate::{arguments, builtins, options, project, source, view};
-
-/// Where the shell's script says that it asks.
-pub(crate) const VARIABLE: &str = "OPAL_COMPLETE";
+use crate::{arguments, builtins, options, path_completion, project, source, view};
 
 const SHELLS: Shells<'_> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh]);
 
@@ -35,7 +32,7 @@ pub(crate) fn script(matches: &ArgMatches) -> Result<Exit, Failure> {
         ));
     };
     completer
-        .write_registration(VARIABLE, "opal", "opal", "opal", &mut script)
+        .write_registration(COMPLETE, "opal", "opal", "opal", &mut script)
         .map_err(|error| Failure::unwritable("the script", &error))?;
     view::print(&String::from_utf8_lossy(&script))
 }
@@ -82,7 +79,7 @@ fn command_line(words: &[OsString]) -> Command {
     let named = tasks.iter().filter(|task| !task.is_reserved());
     // The tasks come first, before opal's own commands.
     let command = |task| options::behind(tasks::command(task), Behind::Work).display_order(0);
-    let script = Arg::new("script").index(1).add(paths::sources());
+    let script = Arg::new("script").index(1).add(path_completion::sources());
     opal.subcommands(named.map(command)).arg(script)
 }
 
@@ -91,7 +88,7 @@ pub(crate) fn complete(arguments: &[OsString]) -> Result<Exit, Failure> {
     // After `--` and the name of the program.
     let words = arguments.iter().skip_while(|word| *word != "--").skip(2);
     let words: Vec<OsString> = words.cloned().collect();
-    let complete = CompleteEnv::with_factory(|| command_line(&words)).var(VARIABLE).shells(SHELLS);
+    let complete = CompleteEnv::with_factory(|| command_line(&words)).var(COMPLETE).shells(SHELLS);
     let here = std::env::current_dir().ok();
     match complete.try_complete(std::env::args_os(), here.as_deref()) {
         Ok(_) => Ok(Exit::Done),

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use opal_ops::source::Form;
 
-use super::{apply, plan};
-use crate::dispatch::Context;
+use super::config_file;
+use super::plan::file::write_file;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::branch_output;
 use crate::source::NotLoaded;
 use crate::{project, source, view};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    apply::of_config(convert(context, matches))
+    config_file::exit_of(convert(context, matches))
 }
 
 fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -28,7 +29,7 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
         let converted = converted(context, path)?;
         return converted.map_or(Ok(Exit::Source), |text| out(matches, path, &text));
     }
-    let path = apply::given(matches)?;
+    let path = config_file::given(matches)?;
     let loaded = source::read(path, &context.registry).map_err(NotLoaded::into_failure)?;
     let text = match &loaded.form {
         Form::Config(Ok(found)) => {
@@ -38,7 +39,7 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
             opal_config::convert(found, &context.registry)
         }
         Form::Config(Err(errors)) => {
-            view::check::unconverted(&loaded, errors.clone(), context)?;
+            view::check::unconverted(&loaded, errors.clone(), context.err())?;
             return Ok(Exit::Source);
         }
         Form::Language(_) | Form::Module(_) => loaded.text,
@@ -69,7 +70,7 @@ fn converted(context: &Context<'_>, path: &Path) -> Result<Option<String>, Failu
     let text = match source.text {
         Ok(text) => text,
         Err(found) => {
-            view::check::not_text(source.name, *found, context)?;
+            view::check::not_text(source.name, *found, context.err())?;
             return Ok(None);
         }
     };
@@ -104,7 +105,7 @@ fn write(source: &Path, output: &Path, text: &str, force: bool) -> Result<Exit, 
             "name another file, or write over it with `--force`",
         ));
     }
-    plan::write_file(output, text.as_bytes())?;
+    write_file(output, text.as_bytes())?;
     view::say(&format!("wrote {shown}\n"));
     Ok(Exit::Done)
 }

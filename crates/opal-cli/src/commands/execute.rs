@@ -1,132 +1,47 @@
 //! From a plan to an exit code: questions, the session, the record, the run, the last words.
 
-pub(crate) mod again;
+mod audience;
 mod end;
+mod errand;
 pub(crate) mod keeper;
 pub(crate) mod questions;
 pub(crate) mod recording;
-mod start;
-mod told;
+mod resume;
+mod session;
+mod steps;
 mod unready;
+mod verify_first;
 
-use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::Code;
 use opal_core::action::Halt;
 use opal_core::contract::Seen;
-use opal_core::hash::Digest;
-use opal_core::placeholder::PlaceholderKey;
 use opal_core::plan::{Piece, Step};
 use opal_core::shell::Shell;
 use opal_exec::execute::{self, Job, ShownBranches};
-use opal_ops::contract::Refusal;
-use opal_ops::planning::Subject;
 use opal_ops::resources;
 use opal_plan::plan::Resolved;
+use opal_session::LocalSession;
 use opal_session::stop::USUAL_GRACE;
-use opal_session::{LocalSession, Setup, Terminal};
 use opal_vault::Vault;
-use opal_vault::ledger::{ClaimError, Ledger};
-use opal_vault::record::{Contract, Drifted, Silent};
+use opal_vault::record::Silent;
 
-use super::apply::first;
-use super::plan::trust;
-use super::verify;
-use crate::dispatch::Context;
-use crate::failure::contract::Refused;
+use super::verify::survey;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning;
-use crate::signals::Watched;
 use crate::view;
-use crate::view::run::{Live, Look};
+use crate::view::run::{Live, Style, Talk};
+use audience::RunAudience;
 use end::End;
+pub(crate) use errand::{Claim, Errand, Held};
 use keeper::{Keeper, Unmoved};
 use recording::Recording;
-use told::Told;
 
 /// How long the look after a contract's run may take.
 const LAST_LOOK: Duration = Duration::from_mins(1);
-
-/// A plan that is to run, and where it comes from.
-#[derive(Debug)]
-pub(crate) struct Errand<'e> {
-    pub(crate) subject: &'e Subject<'e>,
-    pub(crate) resolved: &'e Resolved,
-    pub(crate) watched: &'e Watched,
-    pub(crate) contract: Option<Held>,
-    /// Of a contract that may run once.
-    pub(crate) claim: Option<Claim>,
-    /// The words that take it up again, where that can be.
-    pub(crate) again: Option<String>,
-    /// Who keeps it besides the record.
-    pub(crate) keeper: Option<&'e dyn Keeper>,
-}
-
-/// The contract that a plan is run under.
-#[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) named: Contract,
-    /// In what it is no longer true.
-    pub(crate) drift: Vec<Drifted>,
-    /// What its placeholders are keyed with.
-    pub(crate) key: PlaceholderKey,
-}
-
-/// The one run of a single-use contract.
-#[derive(Debug)]
-pub(crate) struct Claim {
-    pub(crate) contract: Digest,
-    /// Its file, as it was named.
-    pub(crate) file: String,
-    /// The command that makes a new one.
-    pub(crate) new_contract: String,
-}
-
-impl Errand<'_> {
-    /// Whether the policy lets it run, where no contract is there to say so.
-    fn is_allowed(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
-        if self.contract.is_some() {
-            return Ok(());
-        }
-        let source = &self.subject.loaded.path;
-        let target = recording::target(source, &self.resolved.plan);
-        let words = match self.keeper {
-            Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
-            None => format!("opal plan -o FILE {}", verify::target(self.subject)),
-        };
-        trust::may_run_directly(context, &asked.plan, (source, target), &words)
-            .map_err(|failure| self.abandoned(failure))
-    }
-
-    /// How the run looks on a terminal.
-    fn look(&self, context: &Context<'_>, asked: &Asked) -> Look {
-        let counts_branches = !self.subject.loaded.is_config();
-        Look { counts_branches, ..Look::of(context, asked) }
-    }
-
-    /// The last that may stand in the way.
-    fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
-        self.claim.as_ref().map_or(Ok(()), |it| it.make(context, asked))?;
-        self.keeper.map_or(Ok(()), Keeper::set_off)
-    }
-
-    /// The contract, and in what it is no longer true.
-    fn held(&self) -> (Option<Contract>, Vec<Drifted>) {
-        let held = self.contract.as_ref();
-        let drift = held.map(|held| held.drift.clone()).unwrap_or_default();
-        (held.map(|held| held.named.clone()), drift)
-    }
-
-    /// Nothing runs, and whoever was told that something would hears why.
-    fn abandoned(&self, failure: Failure) -> Failure {
-        self.keeper.inspect(|keeper| keeper.abandon(&failure.message));
-        failure
-    }
-}
 
 /// Runs it to its end.
 pub(crate) fn execute(
@@ -139,15 +54,15 @@ pub(crate) fn execute(
     let own = Vault::new();
     let vault = errand.keeper.map_or(&own, Keeper::vault);
     execute::register(vault, showing);
-    let look = errand.look(context, asked);
+    let style = style(context, asked, errand);
     let stop = errand.watched.stop();
-    let live = Live::new(look, stop)?.looking_at(verify::described(plan, &context.registry));
-    let told = Told::new((&live, vault), context, errand);
-    let unmoved = Unmoved(&told);
+    let live = Live::new(style, stop)?.looking_at(resources::described(plan, &context.registry));
+    let audience = RunAudience::new(&live, vault, context, errand);
+    let unmoved = Unmoved(&audience);
     let (start, base) = (planning::start(errand.subject)?, planning::base(errand.subject)?);
-    let session = session(context, asked, errand, start.clone())?;
-    let from = start::from(context, asked, (&errand.subject.loaded.path, &start), plan, vault)?;
-    let selected = verify::selected(context, asked, errand.resolved)?;
+    let session = session::open(context, asked, errand, start.clone())?;
+    let from = resume::from(context, asked, errand, &start, vault)?;
+    let selected = survey::selected(context, asked, errand.resolved)?;
     let job = Job {
         plan,
         values: secrets,
@@ -158,10 +73,10 @@ pub(crate) fn execute(
         base: &base,
         vault,
         recorder: &Silent,
-        audience: if errand.keeper.is_some() { &unmoved } else { &told },
+        audience: if errand.keeper.is_some() { &unmoved } else { &audience },
         stop,
         jobs: asked.run.jobs.map(Into::into),
-        output: ShownBranches { asked: asked.run.output, usual: look.branch_output() },
+        output: ShownBranches { asked: asked.run.output, usual: style.branch_output() },
         from: from.as_deref(),
         selected: selected.as_ref(),
         known: None,
@@ -176,8 +91,7 @@ pub(crate) fn execute(
         Err(unready) => return unready::tell(context, asked, errand.subject, unready, vault),
     };
     note(context, errand, &session);
-    let what = (errand.subject, errand.resolved);
-    let known = match first::look(context, asked, what, vault, errand.watched)? {
+    let known = match verify_first::verify(context, asked, errand, vault)? {
         Ok(known) => known,
         Err(exit) => return Ok(exit),
     };
@@ -185,10 +99,8 @@ pub(crate) fn execute(
         return Ok(exit);
     }
     let kept_by = errand.keeper.map(|keeper| keeper.begin(plan)).transpose()?;
-    let (contract, drift) = errand.held();
-    let source = &errand.subject.loaded.path;
-    let header = recording::header(context, (source, &start), plan, contract, drift);
-    let recording = Recording::begin(context, asked, header, (source, plan, vault), kept_by)
+    let header = recording::header(context, errand, &start);
+    let recording = Recording::begin(context, asked, header, errand, vault, kept_by)
         .map_err(|failure| errand.abandoned(failure))?;
     context.stages.end("prepare");
     let began = Instant::now();
@@ -203,6 +115,26 @@ pub(crate) fn execute(
     let resources = left(context, asked, errand);
     let end = End { errand, outcome: &outcome, took: began.elapsed(), resources };
     end.tell(context, asked, &live, recording, vault)
+}
+
+/// How the run looks on a terminal.
+fn style(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Style {
+    let ambient = context.ambient;
+    let talk = match (asked.run.quiet, asked.run.verbose) {
+        (true, _) => Talk::Quiet,
+        (_, true) => Talk::Verbose,
+        _ => Talk::Usual,
+    };
+    Style {
+        talk,
+        timings: asked.run.timings,
+        ink: context.err(),
+        stdout_is_json: asked.stdout_is_json(),
+        stdout_is_terminal: ambient.stdout_is_terminal,
+        stderr_is_terminal: ambient.can_redraw(),
+        github: ambient.github,
+        counts_branches: !errand.subject.loaded.is_config(),
+    }
 }
 
 /// What a contract's run has left of its resources. A run that was stopped looks all the same, unless
@@ -221,44 +153,6 @@ fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> 
     }
 }
 
-fn session(
-    context: &Context<'_>,
-    asked: &Asked,
-    errand: &Errand<'_>,
-    start: PathBuf,
-) -> Result<Arc<LocalSession>, Failure> {
-    let terminal = terminal(context, asked, errand.watched);
-    let on_terminal = terminal.is_some();
-    let session = Arc::new(LocalSession::new(Setup {
-        environment: context.environment(&asked.plan.env_files)?.clone(),
-        start,
-        home: context.ambient.home.clone(),
-        marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
-        terminal,
-    }));
-    if on_terminal {
-        // What is on the terminal ends with the session, in good order.
-        let resized = Arc::downgrade(&session);
-        errand.watched.on_resize(move || resized.upgrade().iter().for_each(|it| it.resized()));
-    }
-    Ok(session)
-}
-
-/// The terminal that steps run on; none where opal itself is not on one from end to end.
-fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<Terminal> {
-    let ambient = context.ambient;
-    if asked.run.no_pty || asked.stdout_is_json() || !ambient.is_interactive() {
-        return None;
-    }
-    let program = std::env::current_exe().ok()?;
-    let interrupts = watched.interrupts().clone();
-    Some(Terminal {
-        device: std::io::stdin().as_fd().try_clone_to_owned().ok()?,
-        leader: vec![program.into_os_string(), crate::LEADER.into()],
-        on_signal: Box::new(move |signal| interrupts.heard(signal)),
-    })
-}
-
 /// What is worth knowing before the first step.
 fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
     let Resolved { plan, warnings, .. } = errand.resolved;
@@ -266,7 +160,7 @@ fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
         view::plan::note("there is no bash here: a pipe fails only where its last command does");
     }
     let unmatched = warnings.iter().filter(|warning| warning.code == Code::NoArmMatches);
-    view::check::advice(errand.subject.loaded, unmatched.cloned().collect(), context);
+    view::check::advice(errand.subject.loaded, unmatched.cloned().collect(), context.err());
 }
 
 /// Whether the text of a step may hold a pipe.
@@ -277,23 +171,4 @@ fn has_pipeline(steps: &[Step]) -> bool {
         pieces.any(|piece| matches!(piece, Piece::Text(text) if pipes(text)))
             || has_pipeline(&step.block)
     })
-}
-
-impl Claim {
-    /// Marks the contract as used. Nothing has run yet.
-    fn make(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
-        let root = context.needed_root(asked.plan.root.as_ref())?;
-        Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
-            ClaimError::AlreadyUsed => {
-                let again = || Some(self.new_contract.clone());
-                Refused { path: Path::new(&self.file), own: None, again: &again }
-                    .failure(&Refusal::Used)
-            }
-            ClaimError::Root(error) => {
-                let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
-                Failure::new(exit, error.to_string(), error.help())
-                    .help("a single-use contract needs a place that remembers it")
-            }
-        })
-    }
 }

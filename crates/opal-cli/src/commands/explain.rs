@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use opal_core::{Code, suggest};
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::view;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ArgMatches;
 use opal_core::Diagnostic;
@@ -11,32 +11,12 @@ use opal_files::atomic::Unfinished;
 use opal_plan::Words;
 use opal_syntax::Style;
 
-use super::check::{CheckedFile, files};
-use crate::dispatch::Context;
+use super::check::files;
+use crate::checked_file::CheckedFile;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
+use crate::view::fmt::{Formatted, Outcome};
 use crate::{project, view};
-
-/// What became of one file.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It is in form already; its text.
-    Unchanged(String),
-    /// The text before and after.
-    Changed {
-        before: String,
-        after: String,
-    },
-    /// Errors keep it from being formatted; it is as it was.
-    Broken(CheckedFile),
-    Failed(Failure),
-}
-
-#[derive(Debug)]
-pub(crate) struct Formatted {
-    pub(crate) path: PathBuf,
-    pub(crate) name: String,
-    pub(crate) outcome: Outcome,
-}
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let style = Style { migrate: matches.get_flag("migrate") };
@@ -54,7 +34,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
             write_back(formatted);
         }
     }
-    view::fmt::show(&all, &view::fmt::Mode { check, diff, json, from_stdin }, context)?;
+    view::fmt::show(&all, &view::fmt::Mode { check, diff, json, from_stdin }, context.err())?;
     Ok(exit(&all, check))
 }
 

@@ -1,25 +1,28 @@
-//! `opal --help`, `opal help NAME`.
+//! `opal --help`, and the help of a task.
 
-use clap::ArgMatches;
-
-use super::task::Wish;
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::source::NotLoaded;
-use crate::{builtins, tasks, view};
+use crate::tasks::{self, Task};
+use crate::verb::Verb;
+use crate::{builtins, options, view};
 
 pub(crate) fn opal(context: &Context<'_>) -> Result<Exit, Failure> {
-    view::help(&builtins::opal().render_help(), context)
+    view::help(&builtins::opal().render_help(), context.out())
 }
 
-pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let Some(name) = matches.get_one::<String>("name") else { return opal(context) };
-    if builtins::is_reserved(name) {
-        return context.builtin(name, &["--help".into()]);
-    }
-    let project = context.project().map_err(NotLoaded::into_failure)?;
-    match project.and_then(|loaded| tasks::find(&loaded, name)) {
-        Some(task) => super::task::help(&task, context, Wish::Run),
-        None => context.builtin(name, &["--help".into()]),
-    }
+/// Everything that a task takes, with the options of opal.
+pub(crate) fn task(task: &Task, context: &Context<'_>, verb: Verb) -> Result<Exit, Failure> {
+    let mut command = options::behind(tasks::command(task), verb.options());
+    view::help(&command.render_long_help(), context.out())
+}
+
+/// The parameters of a task, and nothing of opal's own.
+pub(crate) fn parameters(task: &Task, context: &Context<'_>) -> Result<Exit, Failure> {
+    let more = format!(
+        "`{} --help` also shows the options of opal: --dry-run (-n), --yes (-y), --verbose (-v) \
+         and others.",
+        task.command()
+    );
+    let mut command = tasks::command(task).after_help(more);
+    view::help(&command.render_help(), context.out())
 }

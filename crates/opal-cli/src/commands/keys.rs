@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use opal_trust::keys::{Credentials, KeyKind, KeyName, Runner};
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::{planning, view};
 
@@ -40,7 +40,7 @@ fn list(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     if matches.get_flag("json") {
         return view::keys::list_json(&listed);
     }
-    view::keys::list(&listed, context)
+    view::keys::list(&listed, context.out())
 }
 
 fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {

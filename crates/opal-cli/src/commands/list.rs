@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use opal_ops::source::Loaded;
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::source::NotLoaded;
 use crate::tasks::{self, Task};
@@ -19,7 +19,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     if !matches.get_flag("all") {
         tasks.retain(|task| !task.is_private());
     }
-    ended(context, &file, view::list::human(&file.name, &tasks, context))
+    ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
 }
 
 /// A task that is defined twice is listed, and an error.
@@ -33,7 +33,7 @@ fn ended(
         return listed;
     }
     listed?;
-    view::check::advice(file, duplicates, context);
+    view::check::advice(file, duplicates, context.err());
     Ok(Exit::Source)
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn listed(context: &Context<'_>) -> Result<Exit, Failure> {
         return view::list::json(&file, &tasks);
     }
     tasks.retain(|task| !task.is_private());
-    view::list::human(&file.name, &tasks, context)
+    view::list::human(&file.name, &tasks, context.out())
 }
 
 /// `opal` alone: the tasks, or how to start.
@@ -54,11 +54,11 @@ pub(crate) fn bare(context: &Context<'_>) -> Result<Exit, Failure> {
         return ended(context, &file, view::list::json(&file, &tasks));
     }
     if context.typed.file.is_none() && project::find()?.is_none() {
-        return view::list::how_to_start(context);
+        return view::list::how_to_start(context.out());
     }
     let (file, mut tasks) = tasks(context, context.typed.file.as_ref())?;
     tasks.retain(|task| !task.is_private());
-    ended(context, &file, view::list::human(&file.name, &tasks, context))
+    ended(context, &file, view::list::human(&file.name, &tasks, context.out()))
 }
 
 fn tasks(context: &Context<'_>, file: Option<&PathBuf>) -> Result<(Loaded, Vec<Task>), Failure> {

@@ -1,8 +1,8 @@
 //! `opal run`: a function, a file, or a contract.
 
-mod compare;
-mod current;
-mod new_contract;
+pub(crate) mod compare;
+pub(crate) mod current;
+pub(crate) mod new_contract;
 mod refusal;
 
 use std::path::{Path, PathBuf};
@@ -15,30 +15,34 @@ use opal_trust::contracts::Opened;
 use opal_vault::ledger::Ledger;
 use opal_vault::record::{Contract as Named, Drifted, Reason};
 
-pub(crate) use compare::{Here, undecided};
-pub(crate) use current::{Current, source_path};
-pub(crate) use new_contract::{new_contract, of_module};
-use refusal::Attempt;
-
 use super::execute::keeper::Keeper;
 use super::execute::{self, Claim, Errand, Held};
-use super::plan as plans;
+use super::module::keeper::Keeping;
+use super::module::of_contract::OfContract;
+use super::plan::file::{open, read_file};
 use super::plan::trust;
-use super::{module, task};
-use crate::dispatch::Context;
+use super::plan::verify::required;
+use super::{command_line, module, task};
+use crate::clock::unix_time;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
+use crate::verb::Verb;
 use crate::view;
+use compare::{Here, undecided};
+use current::Current;
+use new_contract::{new_contract, of_module};
+use refusal::{Attempt, Kept};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("plan") else {
-        return task::typed(context, matches, task::Wish::Run);
+        return task::typed(context, matches, Verb::Run);
     };
     if matches.contains_id("target") {
         return Err(Failure::usage(
             "a contract says itself what runs, and with which arguments",
-            "leave the target and its arguments away: `opal run --plan FILE`",
+            "omit the target and its arguments: `opal run --plan FILE`",
         ));
     }
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
@@ -58,54 +62,59 @@ fn contract_run(
     } else {
         asked.for_run()?
     }
-    let bytes = plans::read_file(path)?;
+    let bytes = read_file(path)?;
     let attempt = Attempt { context, asked, path, bytes: &bytes };
-    let opened = plans::open(context, options, path, &bytes)
-        .map_err(|failure| attempt.refused(failure, None))?;
+    let opened =
+        open(context, options, path, &bytes).map_err(|failure| attempt.refused(failure, None))?;
     let file = context.file(matches);
     let contract = Some(&opened.contract);
     let read = Current::read(context, &opened.contract, file, options)
         .map_err(|failure| attempt.refused(failure.refusing(Reason::NotPlannable), contract))?;
     let Some(current) = read else {
         let message = "there is no plan to compare with the contract: its source has errors";
-        let why = (Reason::NotPlannable, message.to_owned(), Exit::Source);
-        attempt.keep(contract, why, Vec::new());
+        attempt.keep(
+            contract,
+            Kept { reason: Reason::NotPlannable, message: message.to_owned() },
+            Exit::Source,
+            Vec::new(),
+        );
         return Ok(Exit::Source);
     };
     let (context, watched) =
         (current.context(context), Watched::begin()?.within(asked.run.timeout));
     let Current::Module(found) = &current else {
-        let source = (current.loaded(), &watched, None);
-        return hold(context, asked, (path, &bytes), matches, opened, source);
+        let attempt = Attempt { context, ..attempt };
+        return hold(&attempt, matches, opened, current.loaded(), &watched, None);
     };
     module::run::runs_whole(asked)?;
-    let (around, source) = &**found;
+    let OfContract { settings, source } = &**found;
     // Nobody else changes this module until the end.
-    let _lock = if options.dry_run { None } else { module::run::ready(around, &source.run)? };
-    let keeper = module::Keeping::new(context, asked, around, (&source.run, &watched))
+    let _lock = if options.dry_run { None } else { module::run::ready(settings, &source.run)? };
+    let keeper = Keeping::new(context, asked, settings, &source.run, &watched)
         .of_contract(of_module(context, options, &opened.contract, path));
-    let source = (&source.loaded, &watched, Some(&keeper as &dyn Keeper));
-    hold(context, asked, (path, &bytes), matches, opened, source)
+    let attempt = Attempt { context, ..attempt };
+    hold(&attempt, matches, opened, &source.loaded, &watched, Some(&keeper))
 }
 
 /// Runs the plan of now where it is the contract's.
 fn hold(
-    context: &Context<'_>,
-    asked: &Asked,
-    (path, bytes): (&Path, &[u8]),
+    attempt: &Attempt<'_>,
     matches: &ArgMatches,
     mut opened: Opened,
-    (source, watched, keeper): (&Loaded, &Watched, Option<&dyn Keeper>),
+    source: &Loaded,
+    watched: &Watched,
+    keeper: Option<&dyn Keeper>,
 ) -> Result<Exit, Failure> {
+    let &Attempt { context, asked, path, bytes } = attempt;
     let options = &asked.plan;
-    let policy = trust::policy(context, options, &plans::required(matches), Some(&source.path))?;
-    let here = Here::new(context, options, (source, opened.contract.plan()), watched)?;
+    let policy = trust::policy(context, options, &required(matches), Some(&source.path))?;
+    let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
     let request = Request {
         bytes,
         rules: Rules {
             policy: &policy,
             ledger: here.root.as_ref().map(Ledger::new),
-            time: plans::unix_time(),
+            time: unix_time(),
         },
         now: here.now(),
         tolerance: Tolerance {
@@ -116,7 +125,6 @@ fn hold(
     let allowed = match contract::decide(&mut opened, &request, &|news| here.tell(news)) {
         Ok(allowed) => allowed,
         Err(Stopped::Refused(refusal)) => {
-            let attempt = Attempt { context, asked, path, bytes };
             return attempt.refuse(&here, &opened.contract, refusal);
         }
         Err(Stopped::Undecided(why)) => return undecided(why, watched),
@@ -131,7 +139,7 @@ fn hold(
         How::Forced => {
             view::plan::forced(
                 &here.comparison(&opened.contract, compared, Some(&new_contract)),
-                context,
+                context.err(),
             );
         }
     }
@@ -149,7 +157,8 @@ fn hold(
         claim: once.then(|| Claim { contract: opened.id, file: named.path.clone(), new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone() }),
         // It has had its run, or is a module, which always runs whole.
-        again: (!once && keeper.is_none()).then(|| execute::again::contract(context, asked, path)),
+        again: (!once && keeper.is_none())
+            .then(|| command_line::resume_contract(context, asked, path)),
         keeper,
     };
     execute::execute(context, asked, &errand)

@@ -1,6 +1,7 @@
 //! `opal runs`: what has run.
 
 mod diff;
+mod stored;
 mod tail;
 
 use std::io::Read;
@@ -9,21 +10,17 @@ use std::time::SystemTime;
 
 use clap::ArgMatches;
 use opal_core::Duration;
-use opal_core::hash::Algorithm;
-use opal_plan::plan::source_hash;
-use opal_vault::record::reader::{
-    self, Events, Found, Outputs, Run, State, Step, Unclear, Unread, Unreadable,
-};
+use opal_vault::record::reader::{self, Events, Outputs, Run, State, Step, Unread, Unreadable};
 use opal_vault::record::retention::{self, KEPT_RUNS, Policy};
 use opal_vault::record::{RunId, whole};
-use opal_vault::root::{Root, RootError, Why};
-use serde_json::Value;
+use opal_vault::root::{Root, Why};
 
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::failure::record::{root_failure, unreadable};
 use crate::failure::{Exit, Failure};
-use crate::planning;
 use crate::view;
 use crate::view::runs::{Listed, Page, Screen};
+use stored::{found, load};
 
 pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let Some((name, matches)) = matches.subcommand() else {
@@ -71,7 +68,7 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     if listed.is_empty() {
         return view::print("No run is like that. `opal runs list` lists them all.\n");
     }
-    view::runs::list(shown, listed.len() > shown.len(), context)
+    view::runs::list(shown, listed.len() > shown.len(), context.out())
 }
 
 fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit, Failure> {
@@ -89,7 +86,7 @@ fn show(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
     match matches.get_one::<String>("logs") {
         Some(asked) => output(context, &run, &numbers(&run, &steps, asked)?, json),
         None if json => view::runs::show_json(&run, &steps),
-        None => view::runs::show(&run, &steps, context),
+        None => view::runs::show(&run, &steps, context.out()),
     }
 }
 
@@ -101,7 +98,7 @@ fn output(
     json: bool,
 ) -> Result<Exit, Failure> {
     let mut page = Page::default();
-    let mut screen = Screen::new(context);
+    let mut screen = Screen::new(context.ambient.stdout_is_terminal, context.out().colour);
     for &number in numbers {
         for printed in Outputs::open(&run.folder, number).map_err(unreadable)? {
             let printed = printed.map_err(unreadable)?;
@@ -200,64 +197,4 @@ fn day(text: &str) -> Result<RunId, Failure> {
     name.parse().ok().filter(|_| is_day).ok_or_else(|| {
         Failure::usage(format!("`--before {text}` is not a day"), "write it as `2026-01-31`")
     })
-}
-
-fn found(root: &Root) -> Result<Vec<Found>, Failure> {
-    reader::list(root).map_err(root_failure)
-}
-
-fn load(root: &Root, name: &str) -> Result<Run, Failure> {
-    let all = found(root)?;
-    let one = reader::find(&all, name).map_err(|why| unclear(name, &why))?;
-    let mut run = Run::load(one).map_err(unreadable)?;
-    if is_modified(&run) == Some(true) {
-        run.mark("modified", Value::Bool(true));
-    }
-    Ok(run)
-}
-
-/// Whether the source of a run had changes that its commit does not have, where the record leaves it
-/// to git.
-fn is_modified(run: &Run) -> Option<bool> {
-    let (source, commit) = (run.get("source")?, run.text("commit")?);
-    let (path, hash) = (source["path"].as_str()?, source["hash"].as_str()?);
-    let (name, _) = hash.split_once(':')?;
-    let algorithm = Algorithm::named(name)?;
-    let has = |text: &str| algorithm.written(&source_hash(algorithm, text)) == hash;
-    planning::is_as_committed(Path::new(path), commit, has).map(|is_same| !is_same)
-}
-
-pub(crate) fn unclear(name: &str, why: &Unclear) -> Failure {
-    match why {
-        Unclear::NoRuns => Failure::new(
-            Exit::NoFile,
-            "there are no runs yet",
-            "`opal TASK` runs a task, and keeps a record",
-        ),
-        Unclear::Unknown => Failure::new(
-            Exit::NoFile,
-            format!("there is no run `{name}`"),
-            "`opal runs list` lists them; `last` is the newest",
-        ),
-        Unclear::Ambiguous(some, count) => {
-            let some: Vec<String> = some.iter().map(|id| format!("`{id}`")).collect();
-            Failure::usage(
-                format!("`{name}` could be any of {count} runs"),
-                format!("write more of it: {}", some.join(", ")),
-            )
-        }
-    }
-}
-
-pub(crate) fn unreadable(error: Unreadable) -> Failure {
-    let exit = match error.why {
-        Unread::Io(_) => Exit::NoFile,
-        Unread::Malformed { .. } | Unread::TooLarge => Exit::Source,
-    };
-    Failure::new(exit, error.to_string(), error.help())
-}
-
-pub(crate) fn root_failure(error: RootError) -> Failure {
-    let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::NoFile };
-    Failure::new(exit, error.to_string(), error.help())
 }

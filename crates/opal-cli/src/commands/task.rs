@@ -13,43 +13,19 @@ use opal_ops::source::Loaded;
 use opal_plan::plan::Purpose;
 
 use super::execute::{self, Errand};
-use super::{apply, plan, verify};
+use super::plan::{make, trust};
+use super::{apply, command_line, config_file, help, verify};
 use crate::arguments::asks_for_json;
-use crate::dispatch::{Context, is_file};
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
-use crate::options::{self, Asked, Behind};
+use crate::options::{self, Asked};
 use crate::planning;
 use crate::signals::Watched;
 use crate::source::NotLoaded;
 use crate::task_words::Typed;
 use crate::tasks::{self, Task};
+use crate::verb::Verb;
 use crate::{project, source, task_words, view};
-
-/// What is wanted of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wish {
-    Run,
-    Plan,
-    Verify,
-}
-
-impl Wish {
-    /// The options behind the name of a task.
-    const fn behind(self) -> Behind {
-        match self {
-            Self::Run | Self::Plan => Behind::Work,
-            Self::Verify => Behind::Look,
-        }
-    }
-
-    const fn verb(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Plan => "plan",
-            Self::Verify => "verify",
-        }
-    }
-}
 
 /// A task with the words behind its name.
 pub(crate) fn run(
@@ -58,15 +34,15 @@ pub(crate) fn run(
     task: &Task,
     rest: &[OsString],
     before: Asked,
-    wish: Wish,
+    verb: Verb,
 ) -> Result<Exit, Failure> {
     let names = || tasks::of(loaded).into_iter().map(|task| task.name).collect();
     let mut subject =
         Subject { loaded, function: Some(task.name.clone()), arguments: BTreeMap::new() };
-    let words = match task_words::sort(task, rest, wish.behind(), &names) {
+    let words = match task_words::sort(task, rest, verb.options(), &names) {
         Ok(Typed::Work(words)) => words,
-        Ok(Typed::ShortHelp) => return short_help(task, context),
-        Ok(Typed::LongHelp) => return help(task, context, wish),
+        Ok(Typed::ShortHelp) => return help::parameters(task, context),
+        Ok(Typed::LongHelp) => return help::task(task, context, verb),
         // A mistake in the source is reported first: it may be what led to the other.
         Err(failure) => {
             return match planning::check(&subject, context, false)? {
@@ -76,15 +52,15 @@ pub(crate) fn run(
         }
     };
     let options = || Command::new(task.name.clone()).bin_name(task.command());
-    let matches = match options::parse(&options, &words.options, wish.behind()) {
+    let matches = match options::parse(&options, &words.options, verb.options()) {
         Ok(matches) => matches,
         Err(error) => {
             let json = context.typed.wants_json() || task.asks_for_json(rest);
-            return view::clap(&error, context, json);
+            return view::clap(&error, context.inks(), json);
         }
     };
     subject.arguments = words.arguments;
-    carry_out(context, &subject, &Asked::from(&matches)?.or(before), wish)
+    carry_out(context, &subject, &Asked::from(&matches)?.or(before), verb)
 }
 
 /// The top-level steps of a file; the words behind it are its arguments. A configuration takes none,
@@ -94,16 +70,16 @@ pub(crate) fn script(
     path: &Path,
     mut rest: &[OsString],
     mut asked: Asked,
-    wish: Wish,
+    verb: Verb,
 ) -> Result<Exit, Failure> {
     let loaded = match source::read(path, &context.registry) {
         Ok(loaded) => loaded,
-        Err(not_loaded) => return not_loaded.show(context, false),
+        Err(not_loaded) => return not_loaded.show(context.err(), false),
     };
     if let (true, Some(word)) = (loaded.is_config(), rest.first()) {
         return Err(Failure::usage(
             format!("a configuration takes no arguments, and `{}` is one", word.display()),
-            format!("see `opal {} --help`", wish.verb()),
+            format!("see `opal {} --help`", verb.name()),
         ));
     }
     if !loaded.text.contains("@args") && !rest.is_empty() {
@@ -114,11 +90,11 @@ pub(crate) fn script(
                 "what stands behind the file is for `@args`, which it does not use",
             ));
         }
-        let name = format!("opal {} {}", wish.verb(), loaded.name);
+        let name = format!("opal {} {}", verb.name(), loaded.name);
         let options = || Command::new("opal").bin_name(&name);
-        match options::parse(&options, rest, wish.behind()) {
+        match options::parse(&options, rest, verb.options()) {
             Ok(matches) => asked = Asked::from(&matches)?.or(asked),
-            Err(error) => return view::clap(&error, context, asks_for_json(rest)),
+            Err(error) => return view::clap(&error, context.inks(), asks_for_json(rest)),
         }
         rest = &[];
     }
@@ -130,49 +106,59 @@ pub(crate) fn script(
         words.push(Value::String(word.to_owned().into()));
     }
     if let Some(config) = loaded.config() {
-        settings(config, &loaded.name, &mut asked, wish)?;
+        settings(config, &loaded.name, &mut asked, verb)?;
     }
     let arguments = BTreeMap::from([("args".to_owned(), Value::Array(words))]);
     let subject = Subject { loaded: &loaded, function: None, arguments };
-    let ended = carry_out(context, &subject, &asked, wish);
+    let ended = carry_out(context, &subject, &asked, verb);
     ended.map_err(|failure| failure.in_json(asked.plan.is_json()))
 }
 
 /// What a configuration asks for itself.
-fn settings(config: &Config, name: &str, asked: &mut Asked, wish: Wish) -> Result<(), Failure> {
-    asked.run.verbose |= config.settings.verbose && wish != Wish::Plan && !asked.run.quiet;
+fn settings(config: &Config, name: &str, asked: &mut Asked, verb: Verb) -> Result<(), Failure> {
+    asked.run.verbose |= config.settings.verbose && verb != Verb::Plan && !asked.run.quiet;
     if !config.settings.dry_run || asked.plan.dry_run {
         return Ok(());
     }
-    match wish {
-        Wish::Run => {
+    match verb {
+        Verb::Run => {
             asked.plan.dry_run = true;
             asked.for_preview("with `dry_run` taken out of its `settings`")
         }
-        Wish::Plan if asked.plan.is_for_contract() => Err(Failure::usage(
+        Verb::Plan if asked.plan.is_for_contract() => Err(Failure::usage(
             format!("`{name}` says `dry_run: true`, and a contract is there to be run"),
             "take `dry_run` out of its `settings`: a plan changes nothing, only its run does",
         )),
-        Wish::Plan | Wish::Verify => Ok(()),
+        Verb::Plan | Verb::Verify => Ok(()),
     }
+}
+
+/// Runs a configuration.
+pub(crate) fn config(
+    context: &Context<'_>,
+    path: &Path,
+    rest: &[OsString],
+    asked: Asked,
+) -> Result<Exit, Failure> {
+    config_file::exit_of(script(context, path, rest, asked, Verb::Run))
 }
 
 fn carry_out(
     context: &Context<'_>,
     subject: &Subject<'_>,
     asked: &Asked,
-    wish: Wish,
+    verb: Verb,
 ) -> Result<Exit, Failure> {
-    if wish == Wish::Verify {
-        return verify::verify(context, subject, asked);
+    if verb == Verb::Verify {
+        return verify::report::verify(context, subject, asked);
     }
-    if wish == Wish::Run && asked.plan.dry_run && subject.loaded.is_config() {
+    if verb == Verb::Run && asked.plan.dry_run && subject.loaded.is_config() {
         asked.for_preview("without `--dry-run`")?;
         return apply::preview::show(context, subject, asked);
     }
-    if wish == Wish::Plan || asked.plan.dry_run {
+    if verb == Verb::Plan || asked.plan.dry_run {
         asked.for_plan()?;
-        return plan::plan(context, subject, asked);
+        return make::plan(context, subject, asked);
     }
     asked.for_run()?;
     let options = &asked.plan;
@@ -193,7 +179,7 @@ fn carry_out(
         Err(exit) => return Ok(exit),
     };
     if keys.drew() {
-        plan::trust::may_draw(context, options, &subject.loaded.path)?;
+        trust::may_draw(context, options, &subject.loaded.path)?;
     }
     let errand = Errand {
         subject,
@@ -201,33 +187,17 @@ fn carry_out(
         watched: &watched,
         contract: None,
         claim: None,
-        again: Some(execute::again::direct(context, asked, subject)),
+        again: Some(command_line::resume(context, asked, subject)),
         keeper: None,
     };
     execute::execute(context, asked, &errand)
-}
-
-/// The parameters of a task, and nothing of opal's own.
-fn short_help(task: &Task, context: &Context<'_>) -> Result<Exit, Failure> {
-    let more = format!(
-        "`{} --help` also shows the options of opal: --dry-run (-n), --yes (-y), --verbose (-v) \
-         and others.",
-        task.command()
-    );
-    let mut command = tasks::command(task).after_help(more);
-    view::help(&command.render_help(), context)
-}
-
-pub(crate) fn help(task: &Task, context: &Context<'_>, wish: Wish) -> Result<Exit, Failure> {
-    let mut command = options::behind(tasks::command(task), wish.behind());
-    view::help(&command.render_long_help(), context)
 }
 
 /// The target that was typed behind a command, with its arguments.
 pub(crate) fn typed(
     context: &Context<'_>,
     matches: &ArgMatches,
-    wish: Wish,
+    verb: Verb,
 ) -> Result<Exit, Failure> {
     let asked = Asked::from(matches)?.or(Asked::before(&context.typed.before)?);
     let rest: Vec<OsString> = matches
@@ -235,11 +205,11 @@ pub(crate) fn typed(
         .map(|all| all.map(OsString::from).collect())
         .unwrap_or_default();
     match matches.get_one::<String>("target") {
-        Some(target) => resolve_target(context, target, context.file(matches), &rest, asked, wish),
+        Some(target) => resolve_target(context, target, context.file(matches), &rest, asked, verb),
         None => {
-            let verb = wish.verb();
-            let help = format!("see `opal {verb} --help`");
-            Err(Failure::usage(format!("`opal {verb}` needs a target"), help))
+            let name = verb.name();
+            let help = format!("see `opal {name} --help`");
+            Err(Failure::usage(format!("`opal {name}` needs a target"), help))
         }
     }
 }
@@ -251,31 +221,31 @@ fn resolve_target(
     file: Option<&PathBuf>,
     rest: &[OsString],
     asked: Asked,
-    wish: Wish,
+    verb: Verb,
 ) -> Result<Exit, Failure> {
-    if wish == Wish::Run && project::is_config(Path::new(target)) {
-        return apply::config(context, Path::new(target), rest, asked);
+    if verb == Verb::Run && project::is_config(Path::new(target)) {
+        return config(context, Path::new(target), rest, asked);
     }
-    if is_file(target) {
-        return script(context, Path::new(target), rest, asked, wish);
+    if project::is_file(target) {
+        return script(context, Path::new(target), rest, asked, verb);
     }
     let path = project::file_or_project(file)?;
     let loaded = source::read(&path, &context.registry).map_err(NotLoaded::into_failure)?;
     match tasks::find(&loaded, target) {
-        Some(task) => run(context, &loaded, &task, rest, asked, wish),
+        Some(task) => run(context, &loaded, &task, rest, asked, verb),
         None => {
             let tasks = tasks::of(&loaded);
             let names = tasks.iter().map(|task| task.name.as_str());
-            let verb = wish.verb();
+            let name = verb.name();
             let help = match opal_core::suggest::nearest(target, names) {
-                _ if target.ends_with(".plan") && wish == Wish::Run => {
+                _ if target.ends_with(".plan") && verb == Verb::Run => {
                     format!("a contract is run with `opal run --plan {target}`")
                 }
                 _ if target.ends_with(".plan") => {
-                    let verb = if wish == Wish::Plan { "show" } else { "verify" };
+                    let verb = if verb == Verb::Plan { "show" } else { "verify" };
                     format!("to look at a contract, write `opal plan {verb} {target}`")
                 }
-                Some(near) => format!("did you mean `opal {verb} {near}`?"),
+                Some(near) => format!("did you mean `opal {name} {near}`?"),
                 None => "`opal` alone lists the tasks; a file ends in .opl or holds a `/`".into(),
             };
             Err(Failure::usage(format!("there is no task `{target}`"), help))

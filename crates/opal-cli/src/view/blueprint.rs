@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use opal_modules::{Blueprint, Step};
+use opal_ops::blueprint::{Done, Fate};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
 use super::table::Table;
 use super::{counted, error_json, print, print_json, say};
-use crate::commands::blueprint::{Done, Fate, Way};
 use crate::failure::{Exit, Failure};
 
 pub(crate) fn valid(
@@ -29,6 +29,14 @@ pub(crate) fn valid(
     print(&format!("{name} is valid: {}, and all their modules\n", counted(steps, "step")))
 }
 
+fn fate_json(fate: &Fate) -> Value {
+    match fate {
+        Fate::Run { tools } => json!({"action": "run", "tools": tools}),
+        Fate::Skip => json!({"action": "skip", "reason": "state-ok"}),
+        Fate::Open(why) => json!({"action": "open", "reason": why}),
+    }
+}
+
 pub(crate) fn plan(
     blueprint: &Blueprint,
     fates: &[(&Step, Fate)],
@@ -37,7 +45,7 @@ pub(crate) fn plan(
     let name = blueprint.blueprint_ref.as_str();
     if json {
         let steps = fates.iter().map(|(step, fate)| {
-            let mut value = fate.json();
+            let mut value = fate_json(fate);
             value["id"] = step.id.as_str().into();
             value["module_ref"] = step.module_ref.as_str().into();
             value["command"] = step.action.name().into();
@@ -74,21 +82,37 @@ pub(crate) fn step(step: &Step, what: &str) {
     say(&format!("step={} module={} status={what}\n", step.id, step.module_ref));
 }
 
+/// How a blueprint ended.
+pub(crate) struct Ended<'e> {
+    pub(crate) steps: &'e [(&'e Step, Done)],
+    /// A step that counts has found a difference, which is not a failure.
+    pub(crate) differs: bool,
+    /// Somebody has stopped it.
+    pub(crate) is_cancelled: bool,
+    pub(crate) error: Option<Error>,
+}
+
+/// What has failed, and the way forward.
+pub(crate) struct Error {
+    pub(crate) message: String,
+    pub(crate) help: Vec<String>,
+}
+
 /// How it all ended. `runs` are the documents of the single ones, where JSON is wanted.
 pub(crate) fn ended(
     blueprint: &Blueprint,
-    way: &Way<'_>,
+    ended: Ended<'_>,
     runs: Option<Vec<Value>>,
 ) -> Result<Exit, Failure> {
-    let (name, error) = (blueprint.blueprint_ref.as_str(), way.error());
-    let (status, words) = match (&error, way.differs) {
-        (Some(_), _) if way.is_cancelled() => ("cancelled", "cancelled"),
+    let name = blueprint.blueprint_ref.as_str();
+    let (status, words) = match (&ended.error, ended.differs) {
+        (Some(_), _) if ended.is_cancelled => ("cancelled", "cancelled"),
         (Some(_), _) => ("error", "failed"),
         (None, true) => ("drifted", "not as wanted"),
         (None, false) => ("ok", "ok"),
     };
     if let Some(runs) = runs {
-        let steps = way.ended.iter().map(|(step, done)| {
+        let steps = ended.steps.iter().map(|(step, done)| {
             let reason = (*done == Done::Skipped).then_some("state-ok");
             let status = if reason.is_some() { "skipped" } else { done.name() };
             let module = step.module_ref.as_str();
@@ -101,11 +125,11 @@ pub(crate) fn ended(
             "status": status,
             "steps": steps,
             "runs": runs,
-            "error": error.map(|(message, help)| error_json(&message, &help)),
+            "error": ended.error.map(|error| error_json(&error.message, &error.help)),
         }));
     }
     let mut out = format!("\n{name}: {words}\n");
-    for (step, done) in &way.ended {
+    for (step, done) in ended.steps {
         let _ = writeln!(out, "  {}  {}", step.id, done.name());
     }
     say(&out);

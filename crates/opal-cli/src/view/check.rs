@@ -4,27 +4,22 @@ use opal_core::{Diagnostic, Severity};
 use opal_ops::source::Loaded;
 
 use super::diagnostics::{self, Report, Source};
+use super::ink::{Ink, Inks};
 use super::{counted, error_json, failure_text, print, print_json, say};
-use crate::commands::check::CheckedFile;
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
 use crate::failure::{Exit, Failure};
 
 pub(super) fn report(file: &CheckedFile) -> Report<'_> {
     Report { source: Source { name: &file.name, text: &file.text }, diagnostics: &file.diagnostics }
 }
 
-pub(crate) fn show(
-    files: &[CheckedFile],
-    format: &str,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
-    let colour = context.ambient.stderr_colour(context.typed.colour);
+pub(crate) fn show(files: &[CheckedFile], format: &str, inks: Inks) -> Result<Exit, Failure> {
     if format == "json" {
         return show_json(files);
     }
     for file in files {
         if let Some(failure) = &file.failure {
-            say(&failure_text(failure, colour));
+            say(&failure_text(failure, inks.err));
         }
     }
     let mut out = String::new();
@@ -32,11 +27,7 @@ pub(crate) fn show(
         if format == "github" {
             diagnostics::github(&report(file), &mut out);
         } else {
-            diagnostics::human(
-                &report(file),
-                context.ambient.stdout_colour(context.typed.colour),
-                &mut out,
-            );
+            diagnostics::human(&report(file), inks.out, &mut out);
         }
     }
     print(&out)?;
@@ -62,11 +53,10 @@ pub(crate) fn dry_run_unconverted(config: &str) {
 }
 
 /// What was noticed about a plan that could be made.
-pub(crate) fn advice(loaded: &Loaded, diagnostics: Vec<Diagnostic>, context: &Context<'_>) {
-    let colour = context.ambient.stderr_colour(context.typed.colour);
+pub(crate) fn advice(loaded: &Loaded, diagnostics: Vec<Diagnostic>, ink: Ink) {
     let mut out = String::new();
     let source = Source { name: &loaded.name, text: &loaded.text };
-    diagnostics::human(&Report { source, diagnostics: &diagnostics }, colour, &mut out);
+    diagnostics::human(&Report { source, diagnostics: &diagnostics }, ink, &mut out);
     say(&out);
 }
 
@@ -74,35 +64,31 @@ pub(crate) fn advice(loaded: &Loaded, diagnostics: Vec<Diagnostic>, context: &Co
 pub(crate) fn not_text(
     name: String,
     found: opal_syntax::source::NoText,
-    context: &Context<'_>,
+    ink: Ink,
 ) -> Result<Exit, Failure> {
     let diagnostics = vec![found.diagnostic];
-    to_stderr(&CheckedFile { name, text: found.shown, diagnostics, failure: None }, context)
+    to_stderr(&CheckedFile { name, text: found.shown, diagnostics, failure: None }, ink)
 }
 
 /// A configuration that is none.
 pub(crate) fn unconverted(
     loaded: &Loaded,
     diagnostics: Vec<Diagnostic>,
-    context: &Context<'_>,
+    ink: Ink,
 ) -> Result<Exit, Failure> {
     let (name, text) = (loaded.name.clone(), loaded.text.clone());
     let file = CheckedFile { name, text, diagnostics, failure: None };
-    told(&file, "nothing was converted", context)
+    told(&file, "nothing was converted", ink)
 }
 
 /// Diagnostics of a file that cannot run.
-pub(crate) fn to_stderr(file: &CheckedFile, context: &Context<'_>) -> Result<Exit, Failure> {
-    told(file, "nothing was run", context)
+pub(crate) fn to_stderr(file: &CheckedFile, ink: Ink) -> Result<Exit, Failure> {
+    told(file, "nothing was run", ink)
 }
 
-fn told(file: &CheckedFile, end: &str, context: &Context<'_>) -> Result<Exit, Failure> {
+fn told(file: &CheckedFile, end: &str, ink: Ink) -> Result<Exit, Failure> {
     let mut out = String::new();
-    diagnostics::human(
-        &report(file),
-        context.ambient.stderr_colour(context.typed.colour),
-        &mut out,
-    );
+    diagnostics::human(&report(file), ink, &mut out);
     let errors = counted(file.count(Severity::Error), "error");
     out.push_str(&format!("{end}: {errors}\n"));
     out.push_str(&more(std::slice::from_ref(file)));

@@ -1,13 +1,37 @@
 //! What `opal fmt` shows.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use similar::TextDiff;
 
 use super::diagnostics::visible;
+use super::ink::Ink;
 use super::{counted, failure_text, print, print_json, say};
-use crate::commands::fmt::{Formatted, Outcome};
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
 use crate::failure::{Exit, Failure};
+
+/// What became of one file.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// It is in form already; its text.
+    Unchanged(String),
+    /// The text before and after.
+    Changed {
+        before: String,
+        after: String,
+    },
+    /// Errors keep it from being formatted; it is as it was.
+    Broken(CheckedFile),
+    Failed(Failure),
+}
+
+#[derive(Debug)]
+pub(crate) struct Formatted {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+}
 
 #[derive(Debug)]
 pub(crate) struct Mode {
@@ -17,13 +41,12 @@ pub(crate) struct Mode {
     pub(crate) from_stdin: bool,
 }
 
-pub(crate) fn show(all: &[Formatted], mode: &Mode, context: &Context<'_>) -> Result<Exit, Failure> {
-    let colour = context.ambient.stderr_colour(context.typed.colour);
+pub(crate) fn show(all: &[Formatted], mode: &Mode, ink: Ink) -> Result<Exit, Failure> {
     for formatted in all {
         match &formatted.outcome {
-            Outcome::Failed(failure) => say(&failure_text(failure, colour)),
+            Outcome::Failed(failure) => say(&failure_text(failure, ink)),
             Outcome::Broken(file) => {
-                super::check::to_stderr(file, context)?;
+                super::check::to_stderr(file, ink)?;
             }
             _ => {}
         }

@@ -6,8 +6,8 @@ use opal_trust::keys::{KeyEntry, KeyKind, Listed, Recipient};
 use serde_json::json;
 
 use super::diagnostics::visible;
+use super::ink::Ink;
 use super::{print, print_json, say};
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
 /// Standard output is the public half alone, to be used in another command.
@@ -36,15 +36,15 @@ pub(crate) fn brought(recipient: &Recipient, json: bool) -> Result<Exit, Failure
     print(&format!("{public}\n"))
 }
 
-pub(crate) fn list(listed: &[Listed], context: &Context<'_>) -> Result<Exit, Failure> {
+pub(crate) fn list(listed: &[Listed], ink: Ink) -> Result<Exit, Failure> {
     if listed.is_empty() {
         return print(
             "There are no keys yet. The runner key is made at first need;\n\
              `opal keys generate NAME` makes a key to sign with.\n",
         );
     }
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let (bold, dim, reset) =
+        if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
     let width = listed.iter().map(|one| one.name.as_str().len()).max().unwrap_or(0);
     let mut out = String::new();
     for Listed { name, found } in listed {

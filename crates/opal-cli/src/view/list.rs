@@ -8,16 +8,16 @@ use opal_ops::source::Loaded;
 use serde_json::json;
 
 use super::diagnostics::visible;
+use super::ink::Ink;
 use super::{counted, print, print_json, say};
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::project::DEFAULT_FILE;
 use crate::tasks::{Task, TaskParam};
 
-pub(crate) fn human(file: &str, tasks: &[Task], context: &Context<'_>) -> Result<Exit, Failure> {
+pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failure> {
     let file = visible(file);
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let (bold, dim, reset) =
+        if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
     if tasks.is_empty() {
         return print(&format!(
             "{file} has no tasks yet. A task is a function:\n\n    fun hello() = echo hello\n"
@@ -142,9 +142,8 @@ pub(crate) fn broken(file: &str, errors: usize) {
     say(&format!("warning: {file} has {errors}, so tasks may be missing: see `opal check`\n"));
 }
 
-pub(crate) fn how_to_start(context: &Context<'_>) -> Result<Exit, Failure> {
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    let (bold, reset) = if colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+pub(crate) fn how_to_start(ink: Ink) -> Result<Exit, Failure> {
+    let (bold, reset) = if ink.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     print(&format!(
         "There is no {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n\
          To start, put this into {bold}{DEFAULT_FILE}{reset}:\n\n    \

@@ -11,15 +11,14 @@ use opal_modules::run::finish::{self, End};
 use opal_modules::run::preflight::Check;
 use opal_modules::run::{Command, Prepared};
 use opal_modules::{ModuleRef, Spec};
+use opal_ops::module::Complete;
 use serde_json::{Value, json};
 
 use super::check::{document, report};
 use super::diagnostics::{self, visible};
+use super::ink::Ink;
 use super::{counted, error_json, print, print_json, say};
-use crate::commands::check::CheckedFile;
-use crate::commands::execute::keeper::Last;
-use crate::commands::module::Complete;
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
 use crate::failure::{Exit, Failure};
 use crate::tasks::quoted;
 
@@ -33,7 +32,7 @@ pub(crate) struct Counts {
 }
 
 /// What is wrong with a file, or to be said of it.
-pub(crate) fn faults(file: &CheckedFile, context: &Context<'_>, json: bool) -> Result<(), Failure> {
+pub(crate) fn faults(file: &CheckedFile, ink: Ink, json: bool) -> Result<(), Failure> {
     if json {
         let files = std::slice::from_ref(file);
         let mut document = document(files);
@@ -42,11 +41,7 @@ pub(crate) fn faults(file: &CheckedFile, context: &Context<'_>, json: bool) -> R
         return Ok(());
     }
     let mut out = String::new();
-    diagnostics::human(
-        &report(file),
-        context.ambient.stderr_colour(context.typed.colour),
-        &mut out,
-    );
+    diagnostics::human(&report(file), ink, &mut out);
     if let Some(first) = file.diagnostics.iter().find(|one| one.is_error()) {
         let _ = writeln!(out, "more on a code: `opal explain {}`", first.code.as_str());
     }
@@ -70,7 +65,7 @@ fn wrong(files: &[CheckedFile]) -> Value {
 
 pub(crate) fn list(
     listed: &[(String, Option<Spec>)],
-    context: &Context<'_>,
+    ink: Ink,
     json: bool,
 ) -> Result<Exit, Failure> {
     if json {
@@ -88,8 +83,8 @@ pub(crate) fn list(
     if listed.is_empty() {
         return print("There are no modules here: a module is a directory with a `spec.yml`.\n");
     }
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    let (bold, dim, reset) = if colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
+    let (bold, dim, reset) =
+        if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
     let width = listed.iter().map(|(folder, _)| folder.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for (folder, spec) in listed {
@@ -197,7 +192,7 @@ pub(crate) fn valid(complete: &Complete, inputs: &Outlook, json: bool) -> Result
 pub(crate) fn lint(
     files: &[CheckedFile],
     counts: &Counts,
-    context: &Context<'_>,
+    ink: Ink,
     json: bool,
 ) -> Result<Exit, Failure> {
     if json {
@@ -211,8 +206,7 @@ pub(crate) fn lint(
     }
     let mut out = String::new();
     for file in files {
-        let colour = context.ambient.stdout_colour(context.typed.colour);
-        diagnostics::human(&report(file), colour, &mut out);
+        diagnostics::human(&report(file), ink, &mut out);
     }
     let seen = [
         counted(counts.modules, "module"),
@@ -240,11 +234,11 @@ pub(crate) fn lint(
 }
 
 /// The last word on a run.
-pub(crate) fn last(last: &Last, json: bool) -> Result<Exit, Failure> {
-    match &last.json {
+pub(crate) fn last(document: Option<&Value>, text: &str, json: bool) -> Result<Exit, Failure> {
+    match document {
         Some(document) if json => return print_json(document),
         _ if json => {}
-        _ => say(&last.text),
+        _ => say(text),
     }
     Ok(Exit::Done)
 }
@@ -267,7 +261,7 @@ pub(crate) fn begun(run: &Run, evidence: &Path) {
 }
 
 /// What a run has come to, in words.
-pub(crate) fn ended(run: &Run, result: &finish::Result, evidence: &Path, colour: bool) -> String {
+pub(crate) fn ended(run: &Run, result: &finish::Result, evidence: &Path, ink: Ink) -> String {
     let Prepared { spec, command, warnings: known, .. } = &run.prepared;
     let mut out = String::new();
     for warning in result.warnings.iter().filter(|warning| !known.contains(warning)) {
@@ -279,7 +273,7 @@ pub(crate) fn ended(run: &Run, result: &finish::Result, evidence: &Path, colour:
         End::Failed => ("failed", "\x1b[31m"),
         End::Cancelled => ("cancelled", "\x1b[31m"),
     };
-    let state = if colour { format!("{paint}{state}\x1b[0m") } else { state.to_owned() };
+    let state = if ink.colour { format!("{paint}{state}\x1b[0m") } else { state.to_owned() };
     let _ = write!(out, "{command} {}: {state}", spec.module_ref);
     if let Some(error) = &result.error {
         let _ = write!(out, ": {}", visible(error));
@@ -316,7 +310,8 @@ pub(crate) fn made(
 
 /// A run with those before it, as one document. Nothing where nothing has run.
 pub(crate) fn with_deps(
-    (module, command): (&ModuleRef, Command),
+    module: &ModuleRef,
+    command: Command,
     mut runs: Vec<Value>,
     exit: Exit,
 ) -> Result<Exit, Failure> {

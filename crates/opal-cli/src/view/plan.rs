@@ -15,30 +15,26 @@ use opal_core::view::{Facts, Json, PlanFormatter, PlanView, Tree};
 use opal_trust::keys::PublicKey;
 use serde_json::json;
 
+use super::ink::Ink;
 use super::{check, counted, error_json, failure_text, print, print_bytes, print_json, say};
-use crate::commands::check::CheckedFile;
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
+use crate::clock;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use difference::Steps;
 
 /// A plan in the format of `--format`: `tree`, `json`, `json-compact` or `cmd:PROGRAM`.
-pub(crate) fn show(
-    view: &PlanView<'_>,
-    options: &PlanOptions,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn show(view: &PlanView<'_>, options: &PlanOptions, ink: Ink) -> Result<Exit, Failure> {
     let mut view = view.clone();
     view.with_defaults = options.defaults;
     view.with_paths = options.paths;
-    view.now = Some(crate::commands::plan::unix_time());
+    view.now = Some(clock::unix_time());
     let view = &view;
-    let colour = context.ambient.stdout_colour(context.typed.colour);
     match options.format.as_deref().map(|format| (format, format.strip_prefix("cmd:"))) {
         Some((_, Some(program))) => program::pipe(program, &Json.format(view)),
         Some(("json", _)) => print_bytes(&Json.format(view)),
         Some(("json-compact", _)) => print_bytes(&Json.line(view)),
-        _ => print_bytes(&Tree { colour }.format(view)),
+        _ => print_bytes(&Tree { colour: ink.colour }.format(view)),
     }
 }
 
@@ -95,16 +91,11 @@ pub(crate) fn verified(
 }
 
 /// Two plans side by side: exit 1 where they differ.
-pub(crate) fn compared(
-    comparison: &Comparison<'_>,
-    json: bool,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn compared(comparison: &Comparison<'_>, json: bool, ink: Ink) -> Result<Exit, Failure> {
     if json {
         print_json(&differences_json(comparison))?;
     } else {
-        let colour = context.ambient.stdout_colour(context.typed.colour);
-        print(&differences(comparison, colour))?;
+        print(&differences(comparison, ink.colour))?;
     }
     let verdict = comparison.verdict;
     // Values that could not be compared are not known to be the same.
@@ -117,22 +108,20 @@ pub(crate) fn refuse(
     comparison: &Comparison<'_>,
     failure: &Failure,
     json: bool,
-    context: &Context<'_>,
+    ink: Ink,
 ) -> Result<Exit, Failure> {
     if json {
         let mut document = differences_json(comparison);
         document["error"] = error_json(&failure.message, &failure.help);
         print_json(&document)?;
     }
-    let colour = context.ambient.stderr_colour(context.typed.colour);
-    say(&refusal(comparison, failure, colour));
+    say(&refusal(comparison, failure, ink));
     Ok(failure.exit)
 }
 
 /// What `--force` passes over.
-pub(crate) fn forced(comparison: &Comparison<'_>, context: &Context<'_>) {
-    let colour = context.ambient.stderr_colour(context.typed.colour);
-    say(&differences(comparison, colour));
+pub(crate) fn forced(comparison: &Comparison<'_>, ink: Ink) {
+    say(&differences(comparison, ink.colour));
     say("warning: --force: the steps of the contract, with the values of now\n");
 }
 
@@ -147,7 +136,7 @@ pub(crate) fn no_plan(
     code: Drift,
     failure: &Failure,
     json: bool,
-    context: &Context<'_>,
+    ink: Ink,
 ) -> Result<Exit, Failure> {
     if json {
         let mut document = check::document(std::slice::from_ref(file));
@@ -157,9 +146,9 @@ pub(crate) fn no_plan(
         document["error"] = error_json(&failure.message, &failure.help);
         print_json(&document)?;
     } else {
-        check::to_stderr(file, context)?;
+        check::to_stderr(file, ink)?;
     }
-    say(&failure_text(failure, context.ambient.stderr_colour(context.typed.colour)));
+    say(&failure_text(failure, ink));
     Ok(failure.exit)
 }
 
@@ -259,8 +248,8 @@ pub(crate) fn differences_json(comparison: &Comparison<'_>) -> serde_json::Value
 }
 
 /// Why a contract is not run: the differences, then the last words.
-pub(crate) fn refusal(comparison: &Comparison<'_>, failure: &Failure, colour: bool) -> String {
-    format!("{}{}", differences(comparison, colour), failure_text(failure, colour))
+pub(crate) fn refusal(comparison: &Comparison<'_>, failure: &Failure, ink: Ink) -> String {
+    format!("{}{}", differences(comparison, ink.colour), failure_text(failure, ink))
 }
 
 /// The same failure, with what a reader of the differences may do next.

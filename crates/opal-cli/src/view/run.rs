@@ -4,8 +4,9 @@
 //!
 //! | what | where |
 //! |---|---|
+//! | how much is shown, and how | `style` |
 //! | which events are worth a line | `state` |
-//! | the terminal or the pipes | `screen`, colours in `ink` |
+//! | the terminal or the pipes | `screen` |
 //! | branches side by side, line by line | `lanes` |
 //! | branches and pauses that are waited for | `waits` |
 //! | the last lines of a step, for when it fails | `tail` |
@@ -18,11 +19,11 @@
 
 mod ends;
 mod github;
-mod ink;
 mod lanes;
 mod report;
 mod screen;
 mod state;
+mod style;
 mod summary;
 mod tail;
 #[cfg(test)]
@@ -36,7 +37,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use opal_core::Registry;
-use opal_core::action::BranchOutput;
 use opal_core::plan::Plan;
 use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
@@ -46,75 +46,14 @@ use opal_vault::event::Event;
 use opal_vault::witness::{Audience, Progress};
 use serde_json::Value;
 
-use crate::dispatch::Context;
 use crate::failure::Failure;
-use crate::options::Asked;
 pub(crate) use report::{Failed, Report};
 pub(crate) use screen::fitting;
 use screen::{Direct, OwnTerminal, Screen, Terminal};
 use state::State;
+pub(crate) use style::{Of, Style, Talk};
 pub(crate) use summary::summary_json;
 pub(crate) use words::time;
-
-/// How a run is shown.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
-    pub(crate) talk: Talk,
-    /// How long each step took, at the end.
-    pub(crate) timings: bool,
-    pub(crate) colour: bool,
-    /// Standard output is for a program: what steps print there goes to standard error.
-    pub(crate) stdout_is_json: bool,
-    pub(crate) stdout_is_terminal: bool,
-    /// A terminal that can move its cursor.
-    pub(crate) stderr_is_terminal: bool,
-    /// In a workflow of GitHub.
-    pub(crate) github: bool,
-    /// Whether it is told how many branches have ended, where that cannot be drawn.
-    pub(crate) counts_branches: bool,
-}
-
-/// How much opal says itself. What steps print is theirs, and always shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Talk {
-    /// Failures only.
-    Quiet,
-    Usual,
-    /// Blocks, paths, times and debug messages too.
-    Verbose,
-}
-
-impl Look {
-    pub(crate) fn of(context: &Context<'_>, asked: &Asked) -> Self {
-        let ambient = context.ambient;
-        let talk = match (asked.run.quiet, asked.run.verbose) {
-            (true, _) => Talk::Quiet,
-            (_, true) => Talk::Verbose,
-            _ => Talk::Usual,
-        };
-        Self {
-            talk,
-            timings: asked.run.timings,
-            colour: ambient.stderr_colour(context.typed.colour),
-            stdout_is_json: asked.stdout_is_json(),
-            stdout_is_terminal: ambient.stdout_is_terminal,
-            stderr_is_terminal: ambient.stderr_is_terminal && !ambient.is_dumb,
-            github: ambient.github,
-            counts_branches: true,
-        }
-    }
-}
-
-impl Look {
-    /// How parallel branches are shown where nobody says: live where a person watches.
-    pub(crate) const fn branch_output(&self) -> BranchOutput {
-        let watched = match self.stdout_is_json {
-            true => self.stderr_is_terminal,
-            false => self.stdout_is_terminal,
-        };
-        if watched { BranchOutput::Prefixed } else { BranchOutput::Grouped }
-    }
-}
 
 /// Shows a run.
 #[derive(Debug)]
@@ -141,14 +80,14 @@ const TICK: Duration = Duration::from_millis(250);
 
 impl Live {
     /// On the standard output and error of the process.
-    pub(crate) fn new(look: Look, stop: &Stop) -> Result<Self, Failure> {
+    pub(crate) fn new(style: Style, stop: &Stop) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::unwritable("standard output", &error);
         let out = Direct::new(io::stdout(), stop).map_err(failed)?;
         let err = Direct::new(io::stderr(), stop).map_err(failed)?;
         let terminal = || Box::new(OwnTerminal) as Box<dyn Terminal>;
-        let terminal = look.stderr_is_terminal.then(terminal);
-        let shared = look.stdout_is_terminal && look.stderr_is_terminal || is_one(&out, &err);
-        Ok(Self::on(look, Screen::new(Box::new(out), Box::new(err), terminal, shared)))
+        let terminal = style.stderr_is_terminal.then(terminal);
+        let shared = style.stdout_is_terminal && style.stderr_is_terminal || is_one(&out, &err);
+        Ok(Self::on(style, Screen::new(Box::new(out), Box::new(err), terminal, shared)))
     }
 
     /// These steps are looked at before anything is said about them.
@@ -157,8 +96,8 @@ impl Live {
         self
     }
 
-    fn on(look: Look, screen: Screen) -> Self {
-        let state = State::new(look, screen);
+    fn on(style: Style, screen: Screen) -> Self {
+        let state = State::new(style, screen);
         Self(Arc::new(Shared { state: Mutex::new(state), wake: Condvar::new() }))
     }
 
@@ -234,17 +173,6 @@ impl Live {
         state.event(event, of);
         self.draw(&mut state);
     }
-}
-
-/// Where in the source the step of an event is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Of<'a> {
-    /// The task whose step starts.
-    pub(crate) task: Option<&'a str>,
-    /// `deploy.opl:12`, of a step that failed.
-    pub(crate) place: Option<&'a str>,
-    /// `conf (Web server): template:/etc/app.conf`, of a step that is skipped.
-    pub(crate) label: Option<&'a str>,
 }
 
 impl Audience for Live {

@@ -11,9 +11,9 @@ use opal_vault::record::reader::{Run, State, Step, Unreadable};
 use serde_json::{Value, json};
 
 use super::diagnostics::visible;
+use super::ink::Ink;
 use super::table::Table;
 use super::{counted, print, print_json, say};
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
 pub(crate) use diff::{Comparison, Pair, diff, diff_json};
@@ -31,10 +31,6 @@ pub(crate) struct Listed {
 struct Paint(bool);
 
 impl Paint {
-    fn of(context: &Context<'_>) -> Self {
-        Self(context.ambient.stdout_colour(context.typed.colour))
-    }
-
     fn code(self, code: &'static str, text: &str) -> String {
         if !self.0 || text.is_empty() {
             return text.to_owned();
@@ -62,12 +58,8 @@ impl Paint {
     }
 }
 
-pub(crate) fn list(
-    listed: &[Listed],
-    is_cut: bool,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
-    let paint = Paint::of(context);
+pub(crate) fn list(listed: &[Listed], is_cut: bool, ink: Ink) -> Result<Exit, Failure> {
+    let paint = Paint(ink.colour);
     let mut table = Table::new(["RUN", "TARGET", "STATUS", "STARTED (UTC)", "TOOK", ""]);
     for Listed { id, run } in listed {
         let id = paint.bold(id.as_str());
@@ -111,8 +103,8 @@ pub(crate) fn list_json(listed: &[Listed]) -> Result<Exit, Failure> {
     print_json(&json!({"version": 1, "runs": runs.collect::<Vec<_>>()}))
 }
 
-pub(crate) fn show(run: &Run, steps: &[Step], context: &Context<'_>) -> Result<Exit, Failure> {
-    let paint = Paint::of(context);
+pub(crate) fn show(run: &Run, steps: &[Step], ink: Ink) -> Result<Exit, Failure> {
+    let paint = Paint(ink.colour);
     let mut out = format!("{}  {}\n", paint.bold(run.id.as_str()), visible(run.target()));
     for (name, text) in facts(run, paint) {
         let _ = writeln!(out, "  {}  {text}", paint.dim(&format!("{name:9}")));

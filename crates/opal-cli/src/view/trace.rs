@@ -7,8 +7,9 @@ use opal_core::view::{step_text, visible};
 use opal_ops::source::Loaded;
 use opal_vault::event::{Event, Kind};
 
-use crate::dispatch::Context;
+use crate::ambient::Ambient;
 use crate::options::{Debugged, PlanOptions, Telemetry};
+use crate::stages::Stages;
 use crate::tasks;
 use crate::view::say;
 
@@ -92,12 +93,7 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
 }
 
 /// Counts and times, at the end.
-pub(crate) fn telemetry(
-    context: &Context<'_>,
-    loaded: &Loaded,
-    plan: &Plan,
-    options: &PlanOptions,
-) {
+pub(crate) fn telemetry(stages: &Stages, loaded: &Loaded, plan: &Plan, options: &PlanOptions) {
     let Some(level) = options.telemetry else { return };
     let mut rows = vec![("source", format!("{} bytes", loaded.text.len()))];
     if let Some(parse) = loaded.parse() {
@@ -108,12 +104,11 @@ pub(crate) fn telemetry(
         ("values", plan.values.len().to_string()),
         ("reads", plan.reads.len().to_string()),
     ]);
-    if let Some(peak) = context.ambient.peak_memory() {
+    if let Some(peak) = Ambient::peak_memory() {
         rows.push(("peak memory", format!("{peak} kB")));
     }
     if level == Telemetry::Timing {
-        let stages = context.stages.took();
-        rows.extend(stages.into_iter().map(|(name, took)| (name, format!("{took:.2?}"))));
+        rows.extend(stages.took().into_iter().map(|(name, took)| (name, format!("{took:.2?}"))));
     }
     let rows = rows.into_iter().map(|(name, value)| format!("{name:<12} {value:>12}\n"));
     say(&rows.collect::<String>());

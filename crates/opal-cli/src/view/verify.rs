@@ -23,10 +23,10 @@ use opal_vault::Shown;
 use opal_vault::verification::Verification;
 
 use super::diagnostics::visible;
+use super::ink::Ink;
 use super::run::time;
 use super::table::Table;
 use super::{counted, print, print_json, say};
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 
@@ -54,25 +54,19 @@ pub(crate) struct Findings<'a> {
     pub(crate) apply_command: &'a str,
 }
 
-pub(crate) fn show(
-    findings: &Findings<'_>,
-    asked: &Asked,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn show(findings: &Findings<'_>, asked: &Asked, ink: Ink) -> Result<Exit, Failure> {
     if asked.plan.is_json() {
         return print_json(&document::of(findings.file, findings.report, None));
     }
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    print(&human(findings, asked.run.verbose, colour))
+    print(&human(findings, asked.run.verbose, ink))
 }
 
 /// What was found before the first step of a run.
-pub(crate) fn first(report: &Report, asked: &Asked, context: &Context<'_>) {
+pub(crate) fn first(report: &Report, asked: &Asked, ink: Ink) {
     if asked.run.quiet {
         return;
     }
-    let colour = context.ambient.stderr_colour(context.typed.colour);
-    let mut out = format!("{}\n", summary(report, Paint(colour)));
+    let mut out = format!("{}\n", summary(report, Paint(ink.colour)));
     let satisfied = report.verifications.iter().filter(|it| it.status == Status::Satisfied);
     let skipped: Vec<String> = satisfied.map(name_of).collect();
     if !skipped.is_empty() {
@@ -82,8 +76,8 @@ pub(crate) fn first(report: &Report, asked: &Asked, context: &Context<'_>) {
     say(&out);
 }
 
-fn human(findings: &Findings<'_>, verbose: bool, colour: bool) -> String {
-    let (report, paint) = (findings.report, Paint(colour));
+fn human(findings: &Findings<'_>, verbose: bool, ink: Ink) -> String {
+    let (report, paint) = (findings.report, Paint(ink.colour));
     if report.verifications.is_empty() {
         let (file, others) = (visible(findings.file), left_alone(findings.others));
         return format!(

@@ -1,56 +1,19 @@
 //! `--dry-run` of what describes a state: what would change, and nothing does.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use opal_core::plan::Step;
-use opal_core::resource::{self, Status};
-use opal_exec::verify::{Direction, Report};
+use opal_exec::verify::Direction;
 use opal_ops::planning::Subject;
+use opal_ops::preview::{Effect, effects};
+use opal_ops::resources::{self, Counts};
 use opal_plan::plan::Resolved;
-use opal_vault::verification::Verification;
 
-use crate::commands::verify::{self, Counts};
-use crate::dispatch::Context;
+use crate::commands::verify::survey::{self, Survey};
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning;
 use crate::signals::Watched;
 use crate::view;
 use crate::view::verify::Preview;
-
-/// What an apply would do about a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Nothing: it is as described.
-    Skip,
-    Create,
-    Correct,
-    /// Nobody can tell: it runs.
-    Run,
-    /// A quick plan leaves open what it uses.
-    Open,
-    /// It cannot be verified yet: it waits for what it depends on, and is verified and applied then.
-    Wait,
-    /// It would fail, or what it depends on would.
-    Blocked,
-}
-
-impl Effect {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Create, Self::Correct, Self::Run, Self::Skip, Self::Blocked, Self::Wait, Self::Open];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::Create => "create",
-            Self::Correct => "correct",
-            Self::Run => "run",
-            Self::Open => "unknown",
-            Self::Wait => "wait",
-            Self::Blocked => "blocked",
-        }
-    }
-}
 
 /// Says what would change. Exit 1 where it could not be applied.
 pub(crate) fn show(
@@ -63,8 +26,8 @@ pub(crate) fn show(
         Err(exit) => return Ok(exit),
     };
     let watched = Watched::begin()?;
-    match verify::plan(context, subject, &program, asked, &watched)? {
-        Ok(resolved) => below(context, (subject, &resolved), asked, &watched),
+    match survey::plan(context, subject, &program, asked, &watched)? {
+        Ok(resolved) => below(context, subject, &resolved, asked, &watched),
         Err(exit) => Ok(exit),
     }
 }
@@ -72,16 +35,26 @@ pub(crate) fn show(
 /// The same of a plan, below it or alone. What a quick one left open is not looked at.
 pub(crate) fn below(
     context: &Context<'_>,
-    (subject, resolved): (&Subject<'_>, &Resolved),
+    subject: &Subject<'_>,
+    resolved: &Resolved,
     asked: &Asked,
     watched: &Watched,
 ) -> Result<Exit, Failure> {
     let counts = Counts::of(&resolved.plan, &context.registry);
-    let vault = verify::vault(resolved);
-    let (what, how) = ((subject, resolved), (verify::limit(asked), Direction::Change));
-    let report = verify::look(context, asked, what, &vault, watched.stop(), how)?;
+    let vault = resources::vault(resolved);
+    let survey = Survey {
+        context,
+        asked,
+        subject,
+        resolved,
+        vault: &vault,
+        stop: watched.stop(),
+        timeout: survey::limit(asked),
+        direction: Direction::Change,
+    };
+    let report = survey.take()?;
     if let Some(exit) = report.stopped.and(watched.exit()) {
-        return Err(verify::interrupted(exit, &report, counts));
+        return Err(survey::interrupted(exit, &report, counts));
     }
     let effects = effects(resolved, &report);
     let preview = Preview {
@@ -91,83 +64,7 @@ pub(crate) fn below(
         // Steps that describe nothing cannot be selected.
         others: if asked.selection().is_all() { counts.others } else { 0 },
     };
-    view::verify::preview(&preview, asked, context)?;
+    view::verify::preview(&preview, asked, context.out())?;
     let is_blocked = effects.contains(&Effect::Blocked);
     Ok(if is_blocked { Exit::Differs } else { Exit::Done })
-}
-
-/// In the order of the report.
-fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
-    let mut left_open = BTreeSet::new();
-    leave_open(&resolved.plan.steps, false, &mut left_open);
-    let effect = |it: &Verification| match it.status {
-        Status::Unknown if left_open.contains(&*it.path) => Effect::Open,
-        _ => effect(it),
-    };
-    let selected: BTreeSet<&str> = report.verifications.iter().map(|it| &*it.path).collect();
-    // What it depends on is not selected, and so stays missing or blocked.
-    let is_cut_off = |it: &Verification| it.unmet.iter().any(|path| !selected.contains(&**path));
-    let effect = |it: &Verification| if is_cut_off(it) { Effect::Blocked } else { effect(it) };
-    let mut effects: Vec<Effect> = report.verifications.iter().map(effect).collect();
-    let dependents = dependents(resolved, report);
-    let is_blocked = |index: &usize| effects[*index] == Effect::Blocked;
-    let mut open: Vec<usize> = (0..effects.len()).filter(is_blocked).collect();
-    while let Some(index) = open.pop() {
-        for &other in &dependents[index] {
-            // What is in the desired state stays so, whatever happens to others.
-            if !matches!(effects[other], Effect::Blocked | Effect::Skip) {
-                effects[other] = Effect::Blocked;
-                open.push(other);
-            }
-        }
-    }
-    effects
-}
-
-/// The paths of what a quick plan left open, and of all that stands in it.
-fn leave_open<'p>(steps: &'p [Step], around: bool, found: &mut BTreeSet<&'p str>) {
-    for step in steps {
-        let is_open = around || step.is_left_open();
-        if is_open {
-            found.insert(&step.path);
-        }
-        leave_open(&step.block, is_open, found);
-    }
-}
-
-fn effect(found: &Verification) -> Effect {
-    match (found.status, &found.blocked) {
-        _ if found.refusal.is_some() => Effect::Blocked,
-        (Status::Satisfied, _) => Effect::Skip,
-        (Status::Missing, _) => Effect::Create,
-        (Status::Drifted, _) => Effect::Correct,
-        (Status::Unknown, _) => Effect::Run,
-        (Status::Blocked, Some(blocked)) if blocked.by_prerequisite => Effect::Wait,
-        (Status::Blocked, _) => Effect::Blocked,
-    }
-}
-
-/// Who depends on each.
-fn dependents(resolved: &Resolved, report: &Report) -> Vec<Vec<usize>> {
-    let all = report.verifications.iter().enumerate();
-    let places: BTreeMap<&str, usize> = all.map(|(index, it)| (&*it.path, index)).collect();
-    let mut found: Vec<(usize, &Step)> = Vec::new();
-    let mut open: Vec<&Step> = resolved.plan.steps.iter().collect();
-    while let Some(step) = open.pop() {
-        found.extend(places.get(&*step.path).map(|&index| (index, step)));
-        open.extend(&step.block);
-    }
-    let values = &resolved.secrets;
-    let id =
-        |(index, step): &(usize, &'_ Step)| Some((resource::id(step, values)?.to_owned(), *index));
-    let ids: BTreeMap<String, usize> = found.iter().filter_map(id).collect();
-    let mut dependents = vec![Vec::new(); report.verifications.len()];
-    for (index, step) in &found {
-        for wanted in resource::depends_on(step, values) {
-            if let Some(&before) = ids.get(wanted) {
-                dependents[before].push(*index);
-            }
-        }
-    }
-    dependents
 }

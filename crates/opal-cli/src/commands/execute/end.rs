@@ -8,15 +8,17 @@ use opal_core::contract::Seen;
 use opal_core::plan::{Plan, Step};
 use opal_core::resource;
 use opal_exec::execute::{FailedStep, Outcome};
+use opal_ops::planning::record_name;
 use opal_vault::Vault;
 use opal_vault::event::Status;
 use opal_vault::record::{self, Ending};
 
-use super::recording::{self, Recording};
-use super::told::line;
-use super::{Errand, start};
-use crate::commands::verify;
-use crate::dispatch::Context;
+use super::errand::Errand;
+use super::recording::Recording;
+use super::resume;
+use super::steps::{find, line};
+use crate::commands::command_line;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::view;
@@ -72,7 +74,7 @@ impl End<'_> {
         let is_open = is_open && !outcome.is_undone;
         let resolved = self.errand.resolved;
         let is_open =
-            is_open && folder.as_deref().is_some_and(|it| start::can_be_taken_up(it, resolved));
+            is_open && folder.as_deref().is_some_and(|it| resume::can_be_taken_up(it, resolved));
         let again = self.errand.again.as_deref().filter(|_| is_open);
         let resume = again.map(|words| vault.scrub(words).text().into_owned());
         let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);
@@ -93,17 +95,17 @@ impl End<'_> {
         };
         live.finish(&report);
         if let Some(last) = word {
-            view::module::last(last, asked.plan.is_json())?;
+            view::module::last(last.json.as_ref(), &last.text, asked.plan.is_json())?;
         } else if asked.plan.is_json() && last.is_ok() {
             let source = &self.errand.subject.loaded.path;
-            let target = recording::target(source, &self.errand.resolved.plan);
+            let target = record_name(source, &self.errand.resolved.plan);
             let steps = || live.steps_json(&resolved.plan, &context.registry, vault);
             let steps = self.errand.subject.loaded.is_config().then(steps);
             view::print_json(&summary_json(id.as_deref(), target, &report, steps))?;
         }
         context.stages.end("run");
         let loaded = self.errand.subject.loaded;
-        view::trace::telemetry(context, loaded, &self.errand.resolved.plan, &asked.plan);
+        view::trace::telemetry(&context.stages, loaded, &self.errand.resolved.plan, &asked.plan);
         kept?;
         last?;
         match live.trouble() {
@@ -144,7 +146,7 @@ impl End<'_> {
     /// Says how to see all that is no longer as described.
     fn with_look<'f>(&self, mut failed: Failed<'f>) -> Failed<'f> {
         if self.outcome.is_undone {
-            let again = verify::again(self.errand.subject);
+            let again = command_line::verify(self.errand.subject);
             failed.help.push(format!("to see what differs, run `{again}`"));
         }
         failed
@@ -164,15 +166,4 @@ fn id<'p>(plan: &'p Plan, step: &'p Step) -> Option<&'p str> {
         [only] => id(plan, only),
         _ => None,
     }
-}
-
-pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Step> {
-    let mut open: Vec<&Step> = plan.steps.iter().collect();
-    while let Some(step) = open.pop() {
-        if &*step.path == path {
-            return Some(step);
-        }
-        open.extend(&step.block);
-    }
-    None
 }

@@ -7,21 +7,21 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
-use opal_core::Value;
 use opal_core::contract::plan_hash;
 use opal_core::hash::{Algorithm, Digest};
-use opal_core::plan::{Plan, Target};
+use opal_core::plan::Plan;
 use opal_core::stream::Stream;
 use opal_core::view::PlanView;
+use opal_ops::module::arguments::MODULE;
+use opal_ops::planning::record_name;
 use opal_vault::Shown;
 use opal_vault::Vault;
 use opal_vault::event::{Counts, Event, Status};
-use opal_vault::record::{
-    Contract, Drifted, Ending, Header, Lines, Refusal, RunId, Source, Unwritten, Writer,
-};
+use opal_vault::record::{Ending, Header, Lines, Refusal, RunId, Source, Unwritten, Writer};
 use opal_vault::witness::{Recorder, Unrecorded};
 
-use crate::dispatch::Context;
+use super::errand::Errand;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, Debugged};
 use crate::{planning, view};
@@ -39,21 +39,6 @@ pub(super) struct Recording<'a> {
     modified: Option<JoinHandle<Option<bool>>>,
 }
 
-/// The argument of a plan that says which module it is of.
-pub(crate) const MODULE: &str = "module";
-
-/// What a record calls the target of a plan: the function, the module, or the file name of the script,
-/// so that scripts do not share their records.
-pub(crate) fn target<'a>(source: &'a Path, plan: &'a Plan) -> &'a str {
-    let name = plan.target.name.as_str();
-    let file = source.file_name().and_then(std::ffi::OsStr::to_str);
-    let module = match plan.target.arguments.get(MODULE) {
-        Some(Value::String(module)) => Some(&**module),
-        _ => None,
-    };
-    module.or(file).filter(|_| name == Target::SCRIPT).unwrap_or(name)
-}
-
 /// A directory as records name it.
 pub(crate) fn directory(start: &Path) -> String {
     start.canonicalize().unwrap_or_else(|_| start.to_owned()).display().to_string()
@@ -67,13 +52,10 @@ pub(crate) fn place(start: &Path) -> Option<Digest> {
 }
 
 /// What a record says about the run before it begins.
-pub(crate) fn header<'a>(
-    context: &Context<'_>,
-    (source, start): (&'a Path, &Path),
-    plan: &'a Plan,
-    contract: Option<Contract>,
-    drift: Vec<Drifted>,
-) -> Header<'a> {
+pub(super) fn header<'a>(context: &Context<'_>, errand: &Errand<'a>, start: &Path) -> Header<'a> {
+    let (source, plan) = (&errand.subject.loaded.path, &errand.resolved.plan);
+    let contract = errand.contract.as_ref().map(|held| held.named.clone());
+    let drift = errand.contract.as_ref().map(|held| held.drift.clone()).unwrap_or_default();
     let at = SystemTime::now();
     // A contract says it at once; so does a module, which takes its time. A short run must not wait for
     // git, so its record says what to ask it.
@@ -88,7 +70,7 @@ pub(crate) fn header<'a>(
     Header {
         id: RunId::new(at, opal_trust::keys::name()),
         at,
-        target: target(source, plan),
+        target: record_name(source, plan),
         arguments: &plan.target.arguments,
         algorithm: plan.algorithm,
         plan_hash: Some(plan_hash(plan)),
@@ -111,7 +93,8 @@ impl<'a> Recording<'a> {
         context: &Context<'_>,
         asked: &Asked,
         header: Header<'a>,
-        (source, plan, vault): (&Path, &Plan, &'a Vault),
+        errand: &Errand<'_>,
+        vault: &'a Vault,
         told: Option<&'a dyn Recorder>,
     ) -> Result<Self, Failure> {
         // Who asks for every event on the disk does not want to go on without.
@@ -121,9 +104,9 @@ impl<'a> Recording<'a> {
         let is_asked = header.commit.is_some() && header.source.is_none();
         let writer = match asked.run.no_record {
             true => None,
-            false => writer(context, asked, header, (plan, vault), is_needed)?,
+            false => writer(context, asked, header, &errand.resolved.plan, vault, is_needed)?,
         };
-        let source = source.to_owned();
+        let source = errand.subject.loaded.path.clone();
         let git = std::thread::Builder::new().name("git".to_owned());
         let modified = (is_asked && writer.is_some())
             .then(|| git.spawn(move || planning::is_modified(&source)).ok())
@@ -213,7 +196,8 @@ fn writer<'a>(
     context: &Context<'_>,
     asked: &Asked,
     header: Header<'a>,
-    (plan, vault): (&Plan, &'a Vault),
+    plan: &Plan,
+    vault: &'a Vault,
     is_needed: bool,
 ) -> Result<Option<Writer<'a>>, Failure> {
     let root = match context.needed_root(asked.plan.root.as_ref()) {

@@ -5,7 +5,7 @@ use opal_exec::execute::Unready;
 use opal_ops::planning::Subject;
 use opal_vault::Vault;
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning::{self, syntax::line_of};

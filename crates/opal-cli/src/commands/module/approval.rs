@@ -4,7 +4,7 @@ use opal_core::view::PlanView;
 use opal_modules::run::Run;
 
 use crate::commands::execute::questions;
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
 use crate::signals::Watched;
@@ -24,7 +24,7 @@ pub(super) fn ask(
     shown: &PlanView<'_>,
     watched: &Watched,
 ) -> Result<Option<Exit>, Failure> {
-    view::plan::show(shown, &PlanOptions::default(), context)?;
+    view::plan::show(shown, &PlanOptions::default(), context.out())?;
     let question = format!("{} `{}`?", run.prepared.command, run.prepared.spec.module_ref);
     questions::confirm(question, &run.vault, watched)
 }

@@ -3,7 +3,7 @@
 use opal_modules::keep::Instance;
 use opal_modules::run::Prepared;
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::options::PlanOptions;
 use crate::planning;

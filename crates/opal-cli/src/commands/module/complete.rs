@@ -1,56 +1,20 @@
 //! `opal module validate`: one module with everything that it names.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use opal_core::Diagnostic;
-use opal_core::suggest::nearest;
-use opal_modules::inputs::{Given, Schema};
 use opal_modules::lint::{self, Linted};
 use opal_modules::load;
 use opal_modules::named::{self, Part};
-use opal_modules::{ModuleRef, NotFound, Places, Spec};
-use serde_json::{Map, Value};
+use opal_modules::{ModuleRef, Places};
+use opal_ops::module::Complete;
 
-use super::{checked, not_found, unseen, whole};
-use crate::dispatch::Context;
+use super::faults::{unfound, whole};
+use crate::checked_file::CheckedFile;
+use crate::context::Context;
+use crate::failure::module::{not_found, unseen};
 use crate::failure::{Exit, Failure};
 use crate::view::module as view;
-
-/// A module that has what it names.
-#[derive(Debug)]
-pub(crate) struct Complete {
-    pub(crate) spec: Spec,
-    /// Where the files of its pack are.
-    pub(crate) stack: PathBuf,
-    pub(crate) schema: Option<Schema>,
-    /// What is not as it should be, and stops nothing. People have been shown it.
-    pub(crate) warnings: Vec<String>,
-}
-
-impl Complete {
-    /// Warns about inputs that the module does not know. Where there is a schema, that is for it to say.
-    pub(crate) fn unknown(&mut self, given: &Given, json: bool) {
-        if self.schema.is_some() || self.spec.defaults.is_empty() {
-            return;
-        }
-        let unknown = given.unknown(&self.spec);
-        if !json {
-            view::warnings(&unknown);
-        }
-        self.warnings.extend(unknown);
-    }
-
-    /// The inputs of a step that are a slip of one of the module, and which. Others are not told of
-    /// before a run: a blueprint may be written for more than one version of a module.
-    pub(crate) fn slips<'s>(&'s self, inputs: &'s Map<String, Value>) -> Vec<(&'s str, &'s str)> {
-        let (given, known) = (inputs.keys(), self.spec.defaults.keys());
-        let absent: Vec<&str> =
-            known.filter(|key| !inputs.contains_key(*key)).map(String::as_str).collect();
-        let near = |key: &'s String| Some((key.as_str(), nearest(key, absent.iter().copied())?));
-        let others = given.filter(|key| !self.spec.defaults.contains_key(*key));
-        if self.schema.is_some() { Vec::new() } else { others.filter_map(near).collect() }
-    }
-}
 
 /// A module with everything that it names. None where the faults of a file have been shown.
 pub(crate) fn complete(
@@ -71,8 +35,9 @@ pub(crate) fn complete(
         messages(source.checked.diagnostics.iter().chain(&profile.checked.diagnostics));
     let Some(profile) = whole(profile, context, json)? else { return Ok(None) };
     let show = |diagnostics| {
-        let file = checked(source.path.display().to_string(), source.text.clone(), diagnostics);
-        view::faults(&file, context, json)
+        let file =
+            CheckedFile::new(source.path.display().to_string(), source.text.clone(), diagnostics);
+        view::faults(&file, context.err(), json)
     };
     let unknown = spec.unknown_hooks(Some(&profile));
     let hooks = if unknown.is_empty() { spec.told_hooks(&profile) } else { unknown };
@@ -103,16 +68,12 @@ pub(crate) fn complete(
         let schema = load::schema(places, module).map_err(missing)?;
         return Ok(Some(Complete { spec, stack, schema, warnings }));
     };
-    view::faults(&checked(path.display().to_string(), text, diagnostics), context, json)?;
+    view::faults(
+        &CheckedFile::new(path.display().to_string(), text, diagnostics),
+        context.err(),
+        json,
+    )?;
     Ok(None)
-}
-
-/// What it means that something is not there: a packs root that was named is a setting.
-pub(super) fn unfound(places: &Places, missing: &NotFound) -> Exit {
-    match places.packs() {
-        Err(root) if root == *missing => Exit::Configuration,
-        _ => Exit::Source,
-    }
 }
 
 /// What a validation warns about and a run does not: `told` is what that says.

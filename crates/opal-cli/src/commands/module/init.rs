@@ -7,14 +7,14 @@ use opal_modules::keep::{self, Init, RunId, Target};
 use opal_modules::run::Programs;
 use opal_vault::Vault;
 
-use super::around::{self, variable};
-use super::run::unwritten;
-use crate::dispatch::Context;
+use super::settings::{self, variable};
+use crate::context::Context;
+use crate::failure::module::unwritten;
 use crate::failure::{Exit, Failure};
 use crate::view::init as view;
 
 pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
-    let root = around::root(context, matches)?;
+    let root = settings::root(context, matches)?;
     let json = context.typed.wants_json();
     let name = matches.get_one::<String>("target").map_or("", String::as_str);
     if name == "status" {
@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         root: &root,
         target,
         run_id: &run_id,
-        out_dir: around::out_dir(matches)?.as_deref(),
+        out_dir: settings::out_dir(matches)?.as_deref(),
         programs: &programs,
         at,
         vault: &vault,

@@ -19,15 +19,16 @@ use opal_vault::event::{End as Ended, Event, Finished, Kind, Started, Status};
 use opal_vault::witness::Recorder;
 use serde_json::{Value, json};
 
-use super::around::Around;
 use super::basis::basis;
 use super::machine::machine;
-use super::run::unwritten;
+use super::settings::Settings;
 use crate::commands::execute::keeper::{Keeper, Last};
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::failure::module::unwritten;
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, PlanOptions};
 use crate::signals::Watched;
+use crate::view::ink::Ink;
 use crate::view::{error_json, module as view};
 
 pub(crate) struct Keeping<'k> {
@@ -46,7 +47,7 @@ pub(crate) struct Keeping<'k> {
     gathered: Option<&'k RefCell<Vec<Value>>>,
     is_json: bool,
     is_quiet: bool,
-    colour: bool,
+    ink: Ink,
     evidence: OnceCell<Evidence<'k>>,
     /// Of the module while the run goes on; none where the run leaves it alone.
     state: RefCell<Option<State>>,
@@ -62,12 +63,12 @@ impl<'k> Keeping<'k> {
     pub(crate) fn new(
         context: &'k Context<'k>,
         asked: &'k Asked,
-        around: &'k Around,
-        (run, watched): (&'k Run, &'k Watched),
+        settings: &'k Settings,
+        run: &'k Run,
+        watched: &'k Watched,
     ) -> Self {
         let module = &run.prepared.spec.module_ref;
-        let ambient = context.ambient;
-        let shows = ambient.stdout_colour(context.typed.colour) && !asked.stdout_is_json();
+        let shows = context.out().colour && !asked.stdout_is_json();
         run.colour.store(shows, Ordering::Relaxed);
         Self {
             context,
@@ -75,14 +76,14 @@ impl<'k> Keeping<'k> {
             run,
             watched,
             vault: &run.vault,
-            folder: around.root.module_evidence(module, &run.id, around.out_dir.as_deref()),
-            has_out_dir: around.out_dir.is_some(),
-            skip_preflight: around.skip_preflight.as_deref(),
+            folder: settings.root.module_evidence(module, &run.id, settings.out_dir.as_deref()),
+            has_out_dir: settings.out_dir.is_some(),
+            skip_preflight: settings.skip_preflight.as_deref(),
             anew: None,
-            gathered: around.gathered.as_ref(),
+            gathered: settings.gathered.as_ref(),
             is_json: asked.plan.is_json(),
             is_quiet: asked.run.quiet,
-            colour: ambient.stderr_colour(context.typed.colour),
+            ink: context.err(),
             evidence: OnceCell::new(),
             state: RefCell::new(None),
         }
@@ -240,7 +241,7 @@ impl<'k> Keeping<'k> {
             gathered.borrow_mut().extend(json.take());
         }
         let is_told = !self.is_quiet || result.end != End::Ok;
-        let text = is_told.then(|| view::ended(self.run, result, &self.folder, self.colour));
+        let text = is_told.then(|| view::ended(self.run, result, &self.folder, self.ink));
         let text = text.unwrap_or_default();
         let text = self.vault.scrub(&text).text().into_owned();
         Last { status, code, json, text }

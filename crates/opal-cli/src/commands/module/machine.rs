@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use opal_session::world::{Limits, OsWorld, Surroundings};
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::planning::here;
 

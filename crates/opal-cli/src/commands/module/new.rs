@@ -7,9 +7,11 @@ use clap::ArgMatches;
 use opal_modules::Places;
 use opal_modules::skeleton::{self, USUAL_DRIVER, Unmade};
 
-use super::{Surroundings, not_found, reference};
-use crate::dispatch::Context;
+use super::inputs::reference;
+use crate::context::Context;
+use crate::failure::module::not_found;
 use crate::failure::{Exit, Failure};
+use crate::module_roots::RootVariables;
 use crate::view::module as view;
 
 /// Where a new module goes that nobody has named a root for.
@@ -17,13 +19,13 @@ const USUAL_ROOT: &str = "modules";
 
 pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let module = reference(matches)?;
-    let around = Surroundings::read();
+    let variables = RootVariables::read();
     let typed = matches.get_one::<PathBuf>("module-root").map(PathBuf::as_path);
-    let named = typed.or(around.modules.as_deref().map(|path: &OsStr| Path::new(path)));
+    let named = typed.or(variables.modules.as_deref().map(|path: &OsStr| Path::new(path)));
     let root = named.unwrap_or(Path::new(USUAL_ROOT));
     let is_known = typed.is_none() && named.is_some();
     std::fs::create_dir_all(root).map_err(|error| unwritten(root, &error))?;
-    let places = Places::find(&around.hints(Some(root)))
+    let places = Places::find(&variables.hints(Some(root)))
         .map_err(|missing| not_found(missing, Exit::Configuration))?;
     let driver = matches.get_one::<String>("driver").map_or(USUAL_DRIVER, String::as_str);
     let files = skeleton::skeleton(&places, &module, driver).map_err(unmade)?;

@@ -9,10 +9,12 @@ use opal_modules::{ModuleRef, Spec};
 
 use serde_json::Map;
 
-use super::around::Around;
-use super::run::{self, Job, unwritten};
-use super::{not_found, whole};
-use crate::dispatch::Context;
+use super::faults::whole;
+use super::job::Job;
+use super::run;
+use super::settings::Settings;
+use crate::context::Context;
+use crate::failure::module::{not_found, unwritten};
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::planning::Outcome;
@@ -26,7 +28,7 @@ const MOST_LEVELS: usize = 64;
 pub(super) fn before(
     context: &Context<'_>,
     asked: &Asked,
-    around: &Around,
+    settings: &Settings,
     job: &Job,
     watched: &Watched,
 ) -> Outcome<()> {
@@ -36,10 +38,10 @@ pub(super) fn before(
                 "`--with-deps` applies what a module builds on, and `{}` does not",
                 job.command
             ),
-            "leave it away",
+            "omit it",
         ));
     }
-    let mut order = Order { context, around, json: asked.plan.is_json(), done: Vec::new() };
+    let mut order = Order { context, settings, json: asked.plan.is_json(), done: Vec::new() };
     if !order.visit(&job.module, &mut Vec::new())? {
         return Ok(Err(Exit::Source));
     }
@@ -49,7 +51,8 @@ pub(super) fn before(
     order.done.pop();
     let mut missing = Vec::new();
     for module in std::mem::take(&mut order.done) {
-        let state = State::seen(&around.root.state(&module, None)).map_err(|it| unwritten(&it))?;
+        let state =
+            State::seen(&settings.root.state(&module, None)).map_err(|it| unwritten(&it))?;
         if state.is_some_and(|state| state.status == Status::Ok) {
             view::dependency(&module, "skipped reason=state-ok");
             continue;
@@ -63,7 +66,7 @@ pub(super) fn before(
         let exit = run::one(
             context,
             asked,
-            around,
+            settings,
             Job::along(module, Command::Apply, said.clone()),
             watched,
         )?;
@@ -91,7 +94,7 @@ fn unknown(module: &ModuleRef) -> Failure {
 
 struct Order<'o, 'c> {
     context: &'o Context<'c>,
-    around: &'o Around,
+    settings: &'o Settings,
     json: bool,
     done: Vec<ModuleRef>,
 }
@@ -127,13 +130,13 @@ impl Order<'_, '_> {
     }
 
     fn spec(&self, module: &ModuleRef) -> Result<Option<Spec>, Failure> {
-        let read = load::spec(&self.around.places, module);
+        let read = load::spec(&self.settings.places, module);
         let mut read = read.map_err(|it| not_found(it, Exit::NoFile))?;
         // The run of a module tells of its warnings.
         read.checked.diagnostics.retain(Diagnostic::is_error);
         let path = read.path.clone();
-        match whole(read, self.context, self.json && self.around.gathered.is_none())? {
-            None => self.around.faulty(&path).map_or(Ok(None), Err),
+        match whole(read, self.context, self.json && self.settings.gathered.is_none())? {
+            None => self.settings.faulty(&path).map_or(Ok(None), Err),
             spec => Ok(spec),
         }
     }

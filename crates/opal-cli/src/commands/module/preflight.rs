@@ -5,41 +5,41 @@ use opal_modules::run::Command;
 use opal_modules::run::preflight::preflight;
 use opal_modules::run::prepare::{Wanted, look};
 
-use super::around::{self, Around};
 use super::complete::besides;
+use super::faults;
+use super::inputs::{given, instance, reference};
 use super::machine::machine;
-use super::run::told;
-use super::{given, reference};
-use crate::dispatch::Context;
+use super::settings::Settings;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::view::module as view;
 
 pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
     let json = context.typed.wants_json();
-    let around = Around::read(context, matches)?;
+    let settings = Settings::read(context, matches)?;
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
     let given = given(context, matches, &options.env_files)?;
     let Some(given) = given else { return Ok(Exit::Source) };
-    around::warn(context, &options.env_files, (&around.places, Some(&around.root)))?;
-    let instance = around::instance(matches)?;
+    settings.warn(context, &options.env_files)?;
+    let instance = instance(matches)?;
     let module = reference(matches)?;
     let looked = look(Wanted {
         command: Command::Apply,
         module: &module,
         instance: instance.as_ref(),
-        places: &around.places,
-        root: &around.root,
+        places: &settings.places,
+        root: &settings.root,
         given,
         is_named: true,
-        programs: &around.programs,
+        programs: &settings.programs,
     });
-    let looked = told(context, &around, (&module, looked), json)?;
+    let looked = faults::prepared(context, &settings, &module, looked, json)?;
     let Some(mut prepared) = looked else { return Ok(Exit::Source) };
     let set_aside = prepared.set_aside(context.environment(&options.env_files)?);
     // The tools are asked as a run would ask them.
     let context = context.with(&[]).without(&set_aside);
-    let besides = besides(&around.places, &module, &prepared.warnings);
+    let besides = besides(&settings.places, &module, &prepared.warnings);
     prepared.warnings.extend(besides);
     let checks = preflight(&prepared, &machine(&context, &options.env_files)?);
     view::preflight(&prepared, &checks, json)?;

@@ -7,11 +7,12 @@ use clap::ArgMatches;
 use opal_core::Duration;
 use opal_core::contract::{self, Contract};
 use opal_ops::contract::{self as contracts, Refusal, Stopped};
+use opal_ops::module::arguments::SKIP;
 
-use super::contract::{look, open, read_file};
-use crate::commands::module::run::SKIP;
-use crate::commands::run;
-use crate::dispatch::Context;
+use super::file::{self, Seen, open, read_file};
+use crate::commands::run::compare::{Here, undecided};
+use crate::commands::run::current::Current;
+use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -25,10 +26,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let before = matches.get_one::<String>("file").map_or("", String::as_str);
     let before = Path::new(before);
     let Some(after) = matches.get_one::<String>("other") else {
-        return against_today(context, &options, before, matches);
+        return against_now(context, &options, before, matches);
     };
     let read = |path: &Path| {
-        let (contract, note) = look(context, &options, path)?;
+        let Seen { contract, note } = file::read(context, &options, path)?;
         note.iter().for_each(|note| view::plan::note(note));
         Ok(contract)
     };
@@ -46,10 +47,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         is_older: one.is_older() || other.is_older(),
         beside: &beside(&one, &other),
     };
-    view::plan::compared(&comparison, options.is_json(), context)
+    view::plan::compared(&comparison, options.is_json(), context.out())
 }
 
-fn against_today(
+fn against_now(
     context: &Context<'_>,
     options: &PlanOptions,
     path: &Path,
@@ -58,25 +59,25 @@ fn against_today(
     let bytes = read_file(path)?;
     let mut opened = open(context, options, path, &bytes)?;
     let file = context.file(matches);
-    let Some(current) = run::Current::read(context, &opened.contract, file, options)? else {
+    let Some(current) = Current::read(context, &opened.contract, file, options)? else {
         return Ok(Exit::Source);
     };
     let (context, source) = (current.context(context), current.loaded());
     let watched = Watched::begin()?;
-    let here = run::Here::new(context, options, (source, opened.contract.plan()), &watched)?;
+    let here = Here::new(context, options, source, opened.contract.plan(), &watched)?;
     let compared = match contracts::compare(&mut opened, &here.now(), &|news| here.tell(news)) {
         Ok(compared) => compared,
-        Err(Stopped::Undecided(why)) => return run::undecided(why, &watched),
+        Err(Stopped::Undecided(why)) => return undecided(why, &watched),
         Err(Stopped::Refused(refusal)) => {
             context.stages.end("plan");
             let failure = Refused { path, own: None, again: &|| None }.failure(&refusal);
             let Refusal::NotPlannable { errors, code } = &refusal else { return Err(failure) };
             let found = here.found(errors);
-            return view::plan::no_plan(&found, *code, &failure, options.is_json(), context);
+            return view::plan::no_plan(&found, *code, &failure, options.is_json(), context.err());
         }
     };
     let comparison = here.comparison(&opened.contract, &compared, None);
-    view::plan::compared(&comparison, options.is_json(), context)
+    view::plan::compared(&comparison, options.is_json(), context.out())
 }
 
 /// What two contracts say about a run besides their plans.

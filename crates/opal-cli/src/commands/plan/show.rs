@@ -6,8 +6,8 @@ use clap::ArgMatches;
 use opal_core::contract::Contract;
 use opal_core::view::PlanView;
 
-use super::contract::look;
-use crate::dispatch::Context;
+use super::file::{Seen, read};
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::view;
@@ -16,7 +16,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let options = PlanOptions::from(matches)?.or(PlanOptions::before(&context.typed.before)?);
     let path = matches.get_one::<String>("file").map_or("", String::as_str);
     let path = Path::new(path);
-    let (contract, note) = look(context, &options, path)?;
+    let Seen { contract, note } = read(context, &options, path)?;
     show(context, &contract, &options, note.into_iter().collect())
 }
 
@@ -31,5 +31,5 @@ pub(super) fn show(
         .with_registry(&context.registry)
         .with_facts(view::plan::facts(contract))
         .with_notes(notes);
-    view::plan::show(&plan, options, context)
+    view::plan::show(&plan, options, context.out())
 }

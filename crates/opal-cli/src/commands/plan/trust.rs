@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use opal_trust::keys::Credentials;
 use opal_trust::policy::{Files, Policy, Randomness};
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::planning;
@@ -75,7 +75,8 @@ pub(crate) fn may_draw(
 pub(crate) fn may_run_directly(
     context: &Context<'_>,
     options: &PlanOptions,
-    (source, target): (&Path, &str),
+    source: &Path,
+    target: &str,
     words: &str,
 ) -> Result<(), Failure> {
     let policy = policy(context, options, &Required::default(), Some(source))?;

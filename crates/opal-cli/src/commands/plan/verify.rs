@@ -6,10 +6,12 @@ use clap::ArgMatches;
 use opal_ops::contract::{Rules, accept};
 use opal_vault::ledger::Ledger;
 
-use super::contract::{open, read_file, unix_time};
+use super::file::{open, read_file};
 use super::trust;
-use crate::commands::run;
-use crate::dispatch::Context;
+use crate::clock::unix_time;
+use crate::commands::run::current::source_path;
+use crate::commands::run::new_contract::{new_contract, of_module};
+use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
@@ -22,17 +24,17 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let bytes = read_file(path)?;
     let opened = open(context, &options, path, &bytes)?;
     let contract = &opened.contract;
-    let source = run::source_path(contract, context.file(matches));
+    let source = source_path(contract, context.file(matches));
     let policy = trust::policy(context, &options, &required(matches), source.as_deref())?;
     let root = context.root(options.root.as_ref());
     let ledger = root.as_ref().map(Ledger::new);
     let rules = Rules { policy: &policy, ledger, time: unix_time() };
     let again = || {
-        if let Some(words) = run::of_module(context, &options, contract, path) {
+        if let Some(words) = of_module(context, &options, contract, path) {
             return Some(words);
         }
         let loaded = source::read(source.as_deref()?, &context.registry).ok()?;
-        Some(run::new_contract(context, &options, contract, &loaded, path))
+        Some(new_contract(context, &options, contract, &loaded, path))
     };
     accept(&bytes, &opened, &rules)
         .map_err(|refusal| Refused { path, own: None, again: &again }.failure(&refusal))?;

@@ -10,9 +10,9 @@ use opal_ops::source::Loaded;
 use opal_session::world::OsWorld;
 use opal_vault::root::Root;
 
-use crate::commands::check::CheckedFile;
-use crate::commands::verify;
-use crate::dispatch::Context;
+use crate::checked_file::CheckedFile;
+use crate::commands::command_line;
+use crate::context::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::PlanOptions;
 use crate::planning::{self, CUT_OFF};
@@ -38,7 +38,8 @@ impl<'h> Here<'h> {
     pub(crate) fn new(
         context: &'h Context<'h>,
         options: &'h PlanOptions,
-        (source, planned): (&'h Loaded, &Plan),
+        source: &'h Loaded,
+        planned: &Plan,
         watched: &'h Watched,
     ) -> Result<Self, Failure> {
         let subject = Subject::of_plan(source, planned);
@@ -50,7 +51,7 @@ impl<'h> Here<'h> {
             place: planning::place(&subject, context, options)?,
             root: context.root(options.root.as_ref()),
             watched,
-            look: verify::again(&subject),
+            look: command_line::verify(&subject),
         })
     }
 

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use opal_core::contract::Contract;
 use opal_core::plan::Target;
+use opal_ops::module::arguments::MODULE;
 use opal_ops::source::Loaded;
 
-use crate::commands::execute::recording::MODULE;
-use crate::commands::module::around::Around;
-use crate::commands::module::run::{self as module, Source};
-use crate::dispatch::Context;
+use crate::commands::module::of_contract::{OfContract, of_contract};
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::options::PlanOptions;
 use crate::source::NotLoaded;
@@ -18,7 +17,7 @@ use crate::{project, source};
 /// The current source.
 pub(crate) enum Current<'c> {
     Text(Loaded),
-    Module(Box<(Around, Source<'c>)>),
+    Module(Box<OfContract<'c>>),
 }
 
 impl<'c> Current<'c> {
@@ -32,7 +31,7 @@ impl<'c> Current<'c> {
         let path = project::file_or_project(named_or_recorded(contract, file).as_ref())?;
         let target = &contract.plan().target;
         if target.name == Target::SCRIPT && target.arguments.contains_key(MODULE) {
-            let found = module::of_contract(context, (&path, target), options)?;
+            let found = of_contract(context, &path, target, options)?;
             return Ok(found.map(|found| Self::Module(Box::new(found))));
         }
         let loaded = source::read(&path, &context.registry).map_err(|not| match not {
@@ -47,7 +46,7 @@ impl<'c> Current<'c> {
     pub(crate) fn loaded(&self) -> &Loaded {
         match self {
             Self::Text(loaded) => loaded,
-            Self::Module(found) => &found.1.loaded,
+            Self::Module(found) => &found.source.loaded,
         }
     }
 
@@ -55,7 +54,7 @@ impl<'c> Current<'c> {
     pub(crate) fn context<'t>(&'t self, usual: &'t Context<'c>) -> &'t Context<'c> {
         match self {
             Self::Text(_) => usual,
-            Self::Module(found) => &found.1.context,
+            Self::Module(found) => &found.source.context,
         }
     }
 }

@@ -7,12 +7,13 @@ use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
 use opal_core::plan::Target;
 use opal_core::{Duration, Value};
+use opal_ops::module::arguments::env_files;
 use opal_ops::source::Loaded;
 use opal_trust::keys::{Credentials, PublicKey};
 
 use super::current::recorded;
-use crate::commands::module;
-use crate::dispatch::Context;
+use crate::commands::module::of_contract::typed;
+use crate::context::Context;
 use crate::options::PlanOptions;
 use crate::tasks::{self, quoted};
 use crate::{builtins, project};
@@ -35,8 +36,8 @@ pub(crate) fn new_contract(
     if task.is_some() && !project::is_default(&source.path) {
         option(&mut words, "-f", &source.path.display().to_string());
     }
-    let typed = options.root.as_ref().or(context.typed.root.as_ref());
-    let root = typed.map(|root| root.display().to_string());
+    let named = options.root.as_ref().or(context.typed.root.as_ref());
+    let root = named.map(|root| root.display().to_string());
     let root = root.or_else(|| kept(contract, "root").first().cloned());
     root.iter().for_each(|root| option(&mut words, "--root", root));
     if options.env_files.is_empty() {
@@ -69,10 +70,10 @@ pub(crate) fn of_module(
 ) -> Option<String> {
     let spec = recorded(contract);
     let target = &contract.plan().target;
-    let mut words = module::run::typed(target, spec.as_deref())?;
+    let mut words = typed(target, spec.as_deref())?;
     // What is named now comes in place of what was.
     if options.env_files.is_empty() {
-        let files = module::run::env_files(target);
+        let files = env_files(target);
         files.into_iter().for_each(|file| option(&mut words, "--env-file", file));
     }
     words.extend(terms(context, options, contract));

@@ -8,15 +8,16 @@ use opal_core::Value;
 use opal_core::contract::{Contract, Frame};
 use opal_core::hash::Algorithm;
 use opal_ops::contract::Refusal;
+use opal_ops::planning::record_name;
 use opal_vault::event::{Counts, Status};
-use opal_vault::record::{
-    self, Contract as Named, Drifted, Ending, Header, Reason, Refusal as Kept, RunId,
-};
+use opal_vault::record::{self, Contract as Named, Drifted, Ending, Header, RunId};
+
+pub(super) use opal_vault::record::Refusal as Kept;
 
 use super::compare::Here;
 use super::new_contract::new_contract;
 use crate::commands::execute::recording;
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::failure::contract::Refused;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
@@ -47,10 +48,11 @@ impl Attempt<'_> {
         match &refusal {
             Refusal::NotPlannable { errors, code } => {
                 let first = errors.first().map_or("", |error| &error.message);
-                let why = (refusal.reason(), format!("{refusal}: {first}"), failure.exit);
-                self.keep(kept, why, Vec::new());
+                let message = format!("{refusal}: {first}");
+                let why = Kept { reason: refusal.reason(), message };
+                self.keep(kept, why, failure.exit, Vec::new());
                 context.stages.end("plan");
-                view::plan::no_plan(&here.found(errors), *code, &failure, json, context)
+                view::plan::no_plan(&here.found(errors), *code, &failure, json, context.err())
             }
             Refusal::Differs(compared) | Refusal::SourceChanged(compared) => {
                 let new_contract = new_contract();
@@ -59,9 +61,9 @@ impl Attempt<'_> {
                 let failure =
                     if is_other_plan { view::plan::hinted(failure, &comparison) } else { failure };
                 let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
-                let why = (refusal.reason(), failure.message.clone(), failure.exit);
-                self.keep(kept, why, drift);
-                view::plan::refuse(&comparison, &failure, json, context)
+                let why = Kept { reason: refusal.reason(), message: failure.message.clone() };
+                self.keep(kept, why, failure.exit, drift);
+                view::plan::refuse(&comparison, &failure, json, context.err())
             }
             _ => Err(self.refused(failure, kept)),
         }
@@ -70,7 +72,8 @@ impl Attempt<'_> {
     /// Records a failure that refuses the contract, and hands it on.
     pub(super) fn refused(&self, failure: Failure, contract: Option<&Contract>) -> Failure {
         if let Some(reason) = failure.refusal {
-            self.keep(contract, (reason, failure.message.clone(), failure.exit), Vec::new());
+            let why = Kept { reason, message: failure.message.clone() };
+            self.keep(contract, why, failure.exit, Vec::new());
         }
         failure
     }
@@ -79,7 +82,8 @@ impl Attempt<'_> {
     pub(super) fn keep(
         &self,
         contract: Option<&Contract>,
-        (reason, message, exit): (Reason, String, Exit),
+        why: Kept,
+        exit: Exit,
         drift: Vec<Drifted>,
     ) {
         if self.asked.plan.dry_run || self.asked.run.no_record {
@@ -92,7 +96,7 @@ impl Attempt<'_> {
         let file = self.path.file_name().map(|name| name.to_string_lossy());
         let target = match (contract, &frame) {
             (Some(contract), _) => {
-                recording::target(source.as_deref().unwrap_or(self.path), contract.plan())
+                record_name(source.as_deref().unwrap_or(self.path), contract.plan())
             }
             (None, Some(frame)) => frame.target(),
             (None, None) => file.as_deref().unwrap_or_default(),
@@ -113,7 +117,7 @@ impl Attempt<'_> {
                 path: self.path.display().to_string(),
             }),
             drift,
-            refusal: Some(Kept { reason, message }),
+            refusal: Some(why),
             directory: start.as_deref().map(recording::directory),
             place: start.as_deref().and_then(recording::place),
             commit: source.as_deref().and_then(planning::checked_out),

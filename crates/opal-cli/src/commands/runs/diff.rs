@@ -6,8 +6,9 @@ use clap::ArgMatches;
 use opal_vault::record::reader::{self, Run, Step};
 use opal_vault::root::Root;
 
-use super::{load, unreadable};
-use crate::dispatch::Context;
+use super::stored::load;
+use crate::context::Context;
+use crate::failure::record::unreadable;
 use crate::failure::{Exit, Failure};
 use crate::view;
 use crate::view::runs::{Comparison, Pair};
@@ -26,7 +27,7 @@ pub(super) fn run(
     if matches.get_flag("json") {
         view::runs::diff_json(&comparison)?;
     } else {
-        view::runs::diff(&comparison, context)?;
+        view::runs::diff(&comparison, context.out())?;
     }
     let same = facts(&runs[0]) == facts(&runs[1]) && pairs.iter().all(Pair::is_same);
     Ok(if same { Exit::Done } else { Exit::Differs })

@@ -10,10 +10,12 @@ use opal_vault::record::reader::{self, Events, Following, Found, Printed, Run, S
 use opal_vault::root::Root;
 use serde_json::Value;
 
-use super::{found, unclear, unreadable};
-use crate::dispatch::Context;
+use super::stored::found;
+use crate::context::Context;
+use crate::failure::record::{unclear, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::view;
+use crate::view::ink::Ink;
 use crate::view::runs::{Page, Screen};
 
 /// How long to wait before looking again.
@@ -37,8 +39,8 @@ pub(super) fn run(
         own: BTreeMap::new(),
         told: BTreeMap::new(),
         json: matches.get_flag("json"),
-        colour: context.ambient.stderr_colour(context.typed.colour),
-        screen: Screen::new(context),
+        ink: context.err(),
+        screen: Screen::new(context.ambient.stdout_is_terminal, context.out().colour),
     };
     loop {
         // Asked first: what is written until then is read below.
@@ -51,7 +53,7 @@ pub(super) fn run(
     }
     let run = Run::load(one).map_err(unreadable)?;
     if !tail.json {
-        view::runs::tail_end(&run, tail.colour);
+        view::runs::tail_end(&run, tail.ink);
     }
     Ok(Exit::Done)
 }
@@ -68,7 +70,7 @@ struct Tail<'f> {
     /// How much of the other outputs has been shown.
     told: BTreeMap<u64, u64>,
     json: bool,
-    colour: bool,
+    ink: Ink,
     screen: Screen,
 }
 
@@ -102,7 +104,7 @@ impl Tail<'_> {
                     self.own.remove(&number);
                     self.told.remove(&number);
                 }
-                view::runs::tail_event(event, self.colour);
+                view::runs::tail_event(event, self.ink);
                 Ok(())
             }
         }

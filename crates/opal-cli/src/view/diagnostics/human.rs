@@ -16,6 +16,7 @@ use opal_core::{Diagnostic, Fix, Label, Severity, diagnostic};
 
 use super::places::Places;
 use super::{Report, unlisted};
+use crate::view::ink::Ink;
 use excerpt::{Excerpt, is_long};
 
 /// Stands for the file in what the renderer prints. No other text can hold it, because controls
@@ -27,15 +28,13 @@ const LONGEST_SPAN_LINES: u32 = 4;
 const LONGEST_GAP_LINES: u32 = 40;
 /// More secondary labels than this would bury the first.
 const MOST_SECONDARY: usize = 8;
-/// Excerpts are short already, and the reader's terminal may be wider than any guess.
-const WIDTH: usize = 10_000;
 /// The most characters of a replacement that is told in words.
 const LONGEST_TOLD_CHARS: usize = 80;
 
-pub(crate) fn human(report: &Report<'_>, colour: bool, out: &mut String) {
+pub(crate) fn human(report: &Report<'_>, ink: Ink, out: &mut String) {
     let places = Places::new(report.source.text);
-    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.term_width(WIDTH);
+    let renderer = if ink.colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.term_width(ink.width);
     let name = visible::words(report.source.name);
     let (shown, more) = diagnostic::limit(report.diagnostics);
     for diagnostic in shown {

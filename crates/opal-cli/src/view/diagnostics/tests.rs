@@ -1,6 +1,7 @@
 use opal_core::{Code, Diagnostic, Span};
 
 use super::*;
+use crate::view::ink::Ink;
 
 const SOURCE: &str = "var image = \"a\"\nfun deploy() {\n\techo @var.imge\n}\n";
 
@@ -19,7 +20,11 @@ fn undeclared() -> Diagnostic {
 
 fn rendered(text: &str, diagnostics: &[Diagnostic], colour: bool) -> String {
     let mut out = String::new();
-    human(&Report { source: Source { name: "ci.opl", text }, diagnostics }, colour, &mut out);
+    human(
+        &Report { source: Source { name: "ci.opl", text }, diagnostics },
+        Ink::new(colour),
+        &mut out,
+    );
     out
 }
 
@@ -201,7 +206,7 @@ fn nothing_can_act_on_the_terminal() {
     let source = Source { name: bad, text: &text };
     let report = Report { source, diagnostics: &[diagnostic] };
     let mut out = String::new();
-    human(&report, false, &mut out);
+    human(&report, Ink::new(false), &mut out);
     github(&report, &mut out);
     let acts =
         |c: &char| c.is_control() && *c != '\n' || bad.contains(*c) && !"[31m2J".contains(*c);

@@ -84,7 +84,7 @@ fn a_changed_value_is_shown_where_it_is_used_and_never_in_clear() {
         refusal(
             comparison,
             &hinted(differs(comparison.verdict, comparison.new_contract), comparison),
-            false,
+            Ink::new(false),
         )
     });
     let expected = format!(
@@ -109,7 +109,7 @@ fn a_changed_step_is_shown_as_it_was_and_as_it_is() {
         refusal(
             comparison,
             &hinted(differs(comparison.verdict, comparison.new_contract), comparison),
-            false,
+            Ink::new(false),
         )
     });
     assert!(text.starts_with("source_changed: step `deploy.shell[1]`"), "{text}");

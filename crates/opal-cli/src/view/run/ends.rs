@@ -11,7 +11,7 @@ use opal_vault::Vault;
 use opal_vault::event::{End, Finished};
 use serde_json::{Value, json};
 
-use crate::commands::apply::preview::Effect;
+use opal_ops::preview::Effect;
 
 /// By the paths of the steps; of a step with several attempts the last.
 #[derive(Debug, Default)]

@@ -9,8 +9,7 @@ use opal_vault::event::{Counts, Status};
 use opal_exec::execute::FailedStep;
 use opal_vault::Vault;
 
-use super::ink::Ink;
-use super::state::Taken;
+use super::super::ink::Ink;
 use super::words;
 use crate::view::counted;
 
@@ -244,6 +243,14 @@ pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
 
 fn count(steps: u64) -> usize {
     usize::try_from(steps).unwrap_or(usize::MAX)
+}
+
+/// A step and its time.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) path: String,
+    pub(super) text: String,
+    pub(super) took: Duration,
 }
 
 /// How long each step took, the longest marked.

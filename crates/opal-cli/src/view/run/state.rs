@@ -23,13 +23,14 @@ use opal_vault::Shown;
 use opal_vault::event::{End, Event, Finished, Kind, Status};
 use opal_vault::witness::Progress;
 
+use super::super::ink::Ink;
 use super::ends::Ends;
-use super::ink::Ink;
-use super::report::{self, Report};
+use super::report::{self, Report, Taken};
 use super::screen::Screen;
+use super::style::{Of, Style, Talk};
 use super::tail::Tail;
 use super::waits::Waits;
-use super::{Look, Of, Talk, github, words};
+use super::{github, words};
 use failures::Held;
 use looks::Unsaid;
 use side::Lane;
@@ -37,7 +38,7 @@ use starts::Head;
 
 #[derive(Debug)]
 pub(super) struct State {
-    look: Look,
+    style: Style,
     ink: Ink,
     screen: Screen,
     running: BTreeMap<u64, Running>,
@@ -81,14 +82,6 @@ struct Running {
     lane: Option<Lane>,
 }
 
-/// A step and its time.
-#[derive(Debug)]
-pub(super) struct Taken {
-    pub(super) path: String,
-    pub(super) text: String,
-    pub(super) took: Duration,
-}
-
 /// Steps that failed and of which the last lines are kept: most were dealt with.
 const MAX_FAILED: usize = 16;
 
@@ -102,10 +95,10 @@ const DRAW_AGAIN: Duration = Duration::from_millis(100);
 const PASSING: [&str; 1] = ["@rethrow"];
 
 impl State {
-    pub(super) fn new(look: Look, screen: Screen) -> Self {
+    pub(super) fn new(style: Style, screen: Screen) -> Self {
         Self {
-            look,
-            ink: Ink { colour: look.colour },
+            style,
+            ink: style.ink,
             screen,
             running: BTreeMap::new(),
             resources: BTreeSet::new(),
@@ -135,20 +128,20 @@ impl State {
     }
 
     fn usual(&mut self, text: impl FnOnce(Ink) -> String) {
-        if self.look.talk >= Talk::Usual {
+        if self.style.talk >= Talk::Usual {
             self.say(&text(self.ink));
         }
     }
 
     fn verbose(&mut self, text: impl FnOnce(Ink) -> String) {
-        if self.look.talk == Talk::Verbose {
+        if self.style.talk == Talk::Verbose {
             self.say(&text(self.ink));
         }
     }
 
     /// Whether something is waited for that can be shown.
     pub(super) fn waits(&self) -> bool {
-        self.screen.is_terminal() && self.look.talk > Talk::Quiet && !self.waits.is_empty()
+        self.screen.is_terminal() && self.style.talk > Talk::Quiet && !self.waits.is_empty()
     }
 
     /// Draws how it stands, unless that has just been done.
@@ -197,7 +190,7 @@ impl State {
                 self.say(&format!("Cleaning up… ({})", visible::line(why)));
             }
             Kind::Verified { path, status, message, details } => {
-                if self.look.stdout_is_json {
+                if self.style.stdout_is_json {
                     self.ends.verified(path, *status, message, details.as_ref());
                 }
                 self.verified(path, *status, message, details.as_ref());
@@ -224,7 +217,7 @@ impl State {
             Some(written) => written,
             None => {
                 self.in_sight = Some(number);
-                let stream = if self.look.stdout_is_json { Stream::Stderr } else { stream };
+                let stream = if self.style.stdout_is_json { Stream::Stderr } else { stream };
                 self.screen.output(stream, bytes)
             }
         };
@@ -237,7 +230,7 @@ impl State {
     pub(super) fn progress(&mut self, progress: &Progress<'_>) {
         let news = self.waits.progress(progress);
         // Side by side, one sees how far they are.
-        let is_told = self.look.counts_branches && !self.screen.is_terminal() && !self.is_prefixed;
+        let is_told = self.style.counts_branches && !self.screen.is_terminal() && !self.is_prefixed;
         if let Some(news) = news.filter(|_| is_told) {
             self.usual(|_| visible::line(&news));
         }
@@ -256,10 +249,10 @@ impl State {
                 self.failed.truncate(MAX_FAILED - 1);
                 self.failed.push_front((step.number, running.tail));
             }
-            if self.look.timings && self.taken.len() < MAX_TAKEN {
+            if self.style.timings && self.taken.len() < MAX_TAKEN {
                 let (path, text) = (visible::line(step.path), running.text);
                 self.taken.push(Taken { path, text, took: step.took });
-            } else if self.look.timings {
+            } else if self.style.timings {
                 self.not_taken += 1;
             }
         }
@@ -296,7 +289,7 @@ impl State {
             Level::Warn => (self.ink.warning("warning"), Talk::Usual),
             Level::Error => (self.ink.error("error"), Talk::Quiet),
         };
-        if self.look.talk >= least {
+        if self.style.talk >= least {
             self.release();
             self.in_sight = None;
             let prefix = self.prefix(path);
@@ -324,7 +317,7 @@ impl State {
         if self.group.take().is_some() {
             self.say(github::END_GROUP);
         }
-        if self.look.timings {
+        if self.style.timings {
             let table = report::timings(&self.taken, self.not_taken);
             self.in_sight = None;
             self.say(&table);
@@ -338,12 +331,12 @@ impl State {
             if let Some(failure) = report::failure(report, &tail, self.ink) {
                 self.say(&failure);
             }
-            if self.look.github {
+            if self.style.github {
                 let all = report.failed.iter().chain(&report.beside);
                 all.for_each(|failed| self.say(&github::error(failed)));
             }
         }
-        if !is_good || self.look.talk > Talk::Quiet {
+        if !is_good || self.style.talk > Talk::Quiet {
             if let Some(hidden) = report::hidden(report, self.ink) {
                 self.say(&hidden);
             }

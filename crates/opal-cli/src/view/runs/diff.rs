@@ -6,10 +6,10 @@ use opal_vault::record::reader::{Run, Step};
 use serde_json::{Value, json};
 
 use super::super::diagnostics::visible;
+use super::super::ink::Ink;
 use super::super::table::Table;
 use super::super::{print, print_json};
 use super::{Paint, failed_at, is_modified, step_json, time, took};
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
 pub(crate) struct Comparison<'a> {
@@ -46,8 +46,8 @@ impl Pair<'_> {
     }
 }
 
-pub(crate) fn diff(comparison: &Comparison<'_>, context: &Context<'_>) -> Result<Exit, Failure> {
-    let paint = Paint::of(context);
+pub(crate) fn diff(comparison: &Comparison<'_>, ink: Ink) -> Result<Exit, Failure> {
+    let paint = Paint(ink.colour);
     let [before, after] = comparison.runs;
     let mut table = Table::new(["", "BEFORE", "AFTER"]);
     let mut row = |name: &str, of: &dyn Fn(&Run) -> String| {

@@ -8,7 +8,6 @@ use opal_vault::record::whole;
 use serde_json::{Value, json};
 
 use super::super::print_bytes;
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 
 /// Gathers much into few writes.
@@ -60,12 +59,7 @@ impl Screen {
     /// Longer ones set no colours.
     const MOST_BYTES: usize = 64;
 
-    pub(crate) fn new(context: &Context<'_>) -> Self {
-        let colour = context.ambient.stdout_colour(context.typed.colour);
-        Self::with(context.ambient.stdout_is_terminal, colour)
-    }
-
-    fn with(terminal: bool, colour: bool) -> Self {
+    pub(crate) fn new(terminal: bool, colour: bool) -> Self {
         Self { terminal, colour, begun: Vec::new(), sequence: String::new() }
     }
 
@@ -126,7 +120,7 @@ mod tests {
     use super::*;
 
     fn shown(colour: bool, chunks: &[&[u8]]) -> String {
-        let mut screen = Screen::with(true, colour);
+        let mut screen = Screen::new(true, colour);
         let bytes: Vec<u8> =
             chunks.iter().flat_map(|chunk| screen.shown(chunk).into_owned()).collect();
         String::from_utf8(bytes).unwrap()
@@ -134,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_pipe_gets_every_byte() {
-        let mut screen = Screen::with(false, false);
+        let mut screen = Screen::new(false, false);
         assert_eq!(*screen.shown(b"\x1b[2J\xff"), *b"\x1b[2J\xff");
     }
 

@@ -4,11 +4,12 @@ use opal_vault::record::reader::Run;
 use serde_json::Value;
 
 use super::super::diagnostics::visible;
+use super::super::ink::Ink;
 use super::super::say;
 use super::{Paint, failed_at, took};
 
-pub(crate) fn tail_event(event: &Value, colour: bool) {
-    let paint = Paint(colour);
+pub(crate) fn tail_event(event: &Value, ink: Ink) {
+    let paint = Paint(ink.colour);
     let text = |name: &str| visible(event[name].as_str().unwrap_or_default());
     let is_block = event["block"] == true;
     let line = match event["kind"].as_str().unwrap_or_default() {
@@ -41,9 +42,9 @@ pub(crate) fn tail_event(event: &Value, colour: bool) {
     say(&format!("{line}\n"));
 }
 
-pub(crate) fn tail_end(run: &Run, colour: bool) {
+pub(crate) fn tail_end(run: &Run, ink: Ink) {
     let length = run.get("took_ms").and_then(Value::as_f64);
     let length = length.map_or(String::new(), |ms| format!(" in {}", took(Some(ms))));
     let place = failed_at(run).map_or(String::new(), |place| format!(" {place}"));
-    say(&format!("{}{place}{length}\n", Paint(colour).end(run.state.name())));
+    say(&format!("{}{place}{length}\n", Paint(ink.colour).end(run.state.name())));
 }

@@ -6,13 +6,13 @@ use opal_exec::verify::Report;
 use opal_vault::verification::Verification;
 
 use super::{LEGEND_OF_CHANGES, Paint, document, has_diff, help_lines, left_alone, name_of, whole};
-use crate::commands::apply::preview::Effect;
-use crate::dispatch::Context;
 use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::view::diagnostics::visible;
+use crate::view::ink::Ink;
 use crate::view::table::Table;
 use crate::view::{print, print_json};
+use opal_ops::preview::Effect;
 
 /// What a dry run has found.
 #[derive(Debug)]
@@ -26,20 +26,15 @@ pub(crate) struct Preview<'a> {
     pub(crate) others: usize,
 }
 
-pub(crate) fn preview(
-    preview: &Preview<'_>,
-    asked: &Asked,
-    context: &Context<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn preview(preview: &Preview<'_>, asked: &Asked, ink: Ink) -> Result<Exit, Failure> {
     if asked.plan.is_json() {
         return print_json(&document::of(preview.file, preview.report, Some(preview.effects)));
     }
-    let colour = context.ambient.stdout_colour(context.typed.colour);
-    print(&human(preview, colour))
+    print(&human(preview, ink))
 }
 
-pub(super) fn human(preview: &Preview<'_>, colour: bool) -> String {
-    let (all, paint) = (&preview.report.verifications, Paint(colour));
+pub(super) fn human(preview: &Preview<'_>, ink: Ink) -> String {
+    let (all, paint) = (&preview.report.verifications, Paint(ink.colour));
     if all.is_empty() {
         return format!("no step describes a state\n{}", left_alone(preview.others));
     }

@@ -8,7 +8,7 @@ use opal_exec::verify::Report;
 use opal_vault::verification::Verification;
 use serde_json::{Value, json};
 
-use crate::commands::apply::preview::Effect;
+use opal_ops::preview::Effect;
 
 /// With what an apply would do about each, where that was asked.
 pub(super) fn of(file: &str, report: &Report, effects: Option<&[Effect]>) -> Value {

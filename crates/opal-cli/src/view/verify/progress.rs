@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 use opal_core::view::visible;
 use opal_exec::verify::Progress as News;
 
-use crate::dispatch::Context;
-use crate::options::Asked;
 use crate::view::run::{fitting, time};
 use crate::view::say;
 
@@ -46,12 +44,10 @@ struct State {
 }
 
 impl Progress {
-    /// Of `total` resources; where there is no terminal to move on, nothing is ever shown.
-    pub(crate) fn begin(context: &Context<'_>, asked: &Asked, total: usize) -> Self {
+    /// Of `total` resources. It is shown only on a terminal that can move its cursor.
+    pub(crate) fn begin(total: usize, is_shown: bool) -> Self {
         let (state, wake) = (Mutex::default(), Condvar::new());
         let shared = Arc::new(Shared { state, wake, total, since: Instant::now() });
-        let ambient = context.ambient;
-        let is_shown = ambient.stderr_is_terminal && !ambient.is_dumb && !asked.run.quiet;
         let drawing = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("view".into()).stack_size(128 * 1024);
         // Without a thread to spare there is only silence.

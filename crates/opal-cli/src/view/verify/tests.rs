@@ -4,7 +4,7 @@ use opal_vault::Shown;
 use opal_vault::verification::Blocked;
 
 use super::*;
-use crate::commands::apply::preview::Effect;
+use opal_ops::preview::Effect;
 
 fn text(text: &str) -> Shown<'static> {
     opal_testing::shown(text)
@@ -57,7 +57,7 @@ fn shown(report: &Report, verbose: bool) -> String {
         is_part: false,
         apply_command: "opal apply a.yaml",
     };
-    human(&findings, verbose, false)
+    human(&findings, verbose, Ink::new(false))
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_preview_says_what_would_happen_to_each() {
     let effects =
         [Effect::Skip, Effect::Create, Effect::Correct, Effect::Blocked, Effect::Wait, Effect::Run];
     let preview = Preview { file: "a.yaml", report: &report, effects: &effects, others: 1 };
-    let shown = changes::human(&preview, false);
+    let shown = changes::human(&preview, Ink::new(false));
     assert!(
         shown.contains("+  conf (Web server)  create   /etc/app.conf is not there\n"),
         "{shown}"

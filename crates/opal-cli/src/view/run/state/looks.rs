@@ -69,8 +69,8 @@ impl State {
             // The failure that follows says it.
             Status::Blocked | Status::Satisfied => {}
         }
-        if let Some(details) = details.filter(|_| self.look.talk > Talk::Quiet) {
-            let most = if self.look.talk == Talk::Verbose { usize::MAX } else { SHOWN_LINES };
+        if let Some(details) = details.filter(|_| self.style.talk > Talk::Quiet) {
+            let most = if self.style.talk == Talk::Verbose { usize::MAX } else { SHOWN_LINES };
             let margin = format!("{}  ", self.prefix(path));
             let text = bounded(&details.text(), self.ink.colour, most, &margin);
             self.say(text.trim_end_matches('\n'));
@@ -84,7 +84,7 @@ impl State {
             .screen
             .columns()
             .map_or(usize::MAX, |it| it.saturating_sub(2 + END.len() + words::columns(&prefix)));
-        let line = match self.look.talk {
+        let line = match self.style.talk {
             Talk::Verbose => format!("= {head}{END}, {message} {path}"),
             _ => format!("= {}{END}", words::cut(head, columns)),
         };

@@ -79,7 +79,7 @@ impl State {
         }
         // Others print between its lines.
         self.in_sight = None;
-        let stream = if self.look.stdout_is_json { Stream::Stderr } else { stream };
+        let stream = if self.style.stdout_is_json { Stream::Stderr } else { stream };
         self.screen.lines(stream, lines)
     }
 }

@@ -5,7 +5,7 @@ use opal_vault::Shown;
 use opal_vault::event::{NOT_SELECTED, Started};
 
 use super::{Running, State, Tail};
-use crate::view::run::ink::Ink;
+use crate::view::ink::Ink;
 use crate::view::run::{Talk, github, words};
 
 /// Steps that say themselves what they do.
@@ -71,8 +71,8 @@ impl State {
             self.name_task(task);
         }
         let speaks = SPEAKING.contains(&step.decorator);
-        let text = if self.look.timings { head.whole() } else { String::new() };
-        if !self.holds_back(step, &head) && (!speaks || self.look.talk == Talk::Verbose) {
+        let text = if self.style.timings { head.whole() } else { String::new() };
+        if !self.holds_back(step, &head) && (!speaks || self.style.talk == Talk::Verbose) {
             self.in_sight = None;
             self.start_line(step.number, step.path, &head);
         }
@@ -84,19 +84,19 @@ impl State {
         let Some(task) = task else { return };
         let is_other = self.task.as_deref().is_some_and(|before| before != task);
         self.task = Some(task.to_owned());
-        if is_other && self.look.talk == Talk::Usual {
+        if is_other && self.style.talk == Talk::Usual {
             self.in_sight = None;
             self.usual(|ink| ink.mark(&format!("{}:", visible::line(task))));
         }
     }
 
     pub(super) fn start_line(&mut self, number: u64, path: &str, head: &Head) {
-        if self.look.talk == Talk::Quiet {
+        if self.style.talk == Talk::Quiet {
             return;
         }
-        let with_path = self.look.talk == Talk::Verbose;
+        let with_path = self.style.talk == Talk::Verbose;
         let prefix = self.prefix(path);
-        if self.look.github && self.group.is_none() && prefix.is_empty() {
+        if self.style.github && self.group.is_none() && prefix.is_empty() {
             self.group = Some(number);
             let path = if with_path { format!(" ({path})") } else { String::new() };
             return self.say(&github::group(&format!("{}{path}", head.whole())));

@@ -1,18 +1,18 @@
-//! The words that take a run up again where it failed.
+//! The commands that messages tell people to type.
 
 use std::path::Path;
 
 use opal_core::Value;
 use opal_ops::planning::Subject;
 
-use crate::dispatch::Context;
+use crate::context::Context;
 use crate::options::Asked;
 use crate::project;
 use crate::tasks::{self, option, path_word};
 
-/// Of a task, a script or a configuration. Options of opal stand before what has options of the same name, and
+/// Takes a run of a task, a script or a configuration up again where it failed. Options of opal stand before what has options of the same name, and
 /// before a script, whose words are all its own.
-pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
+pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = vec!["opal".to_owned()];
     words.extend(options(context, asked));
@@ -47,8 +47,8 @@ pub(crate) fn direct(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
     words.join(" ")
 }
 
-/// Of a contract.
-pub(crate) fn contract(context: &Context<'_>, asked: &Asked, path: &Path) -> String {
+/// Takes the run of a contract up again where it failed.
+pub(crate) fn resume_contract(context: &Context<'_>, asked: &Asked, path: &Path) -> String {
     let mut words = vec!["opal run".to_owned()];
     words.extend(options(context, asked));
     words.extend(option("--plan", &path.display().to_string()));
@@ -71,4 +71,39 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
         option("--env-file", file.display().to_string());
     }
     words
+}
+
+/// Applies what was not in the desired state. A task runs whole.
+pub(crate) fn apply(subject: &Subject<'_>, asked: &Asked) -> String {
+    match subject.loaded.is_config() {
+        true => format!("opal apply {}{}", target(subject), asked.selection_words()),
+        false => format!("opal {}", target(subject)),
+    }
+}
+
+/// Shows all that differs.
+pub(crate) fn verify(subject: &Subject<'_>) -> String {
+    format!("opal verify {} -v", target(subject))
+}
+
+/// Names a task, a script or a configuration, with its arguments.
+pub(crate) fn target(subject: &Subject<'_>) -> String {
+    let loaded = subject.loaded;
+    let mut words = Vec::new();
+    let task = subject.function.as_deref().and_then(|name| tasks::find(loaded, name));
+    match task {
+        Some(task) => {
+            if !project::is_default(&loaded.path) {
+                words.extend(tasks::option("-f", &loaded.name));
+            }
+            words.extend(tasks::words(&task, &subject.arguments));
+        }
+        None => {
+            words.push(tasks::path_word(&loaded.name));
+            if let Some(Value::Array(items)) = subject.arguments.get("args") {
+                words.extend(items.iter().map(tasks::word));
+            }
+        }
+    }
+    words.join(" ")
 }

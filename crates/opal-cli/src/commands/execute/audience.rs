@@ -1,4 +1,4 @@
-//! What the view is told of a run, with what only the plan and its source know: the task of a step,
+//! Passes the events of a run to its view, with what only the plan and its source know: the task of a step,
 //! and the line of one that failed.
 
 use std::collections::BTreeMap;
@@ -6,17 +6,18 @@ use std::collections::BTreeMap;
 use opal_core::plan::{Arg, Node, Plan, Step};
 use opal_core::stream::{Closed, Stream};
 use opal_core::{Registry, Value, resource};
+use opal_ops::planning::record_name;
 use opal_vault::Shown;
 use opal_vault::Vault;
 use opal_vault::event::{Event, Kind};
 use opal_vault::witness::{Audience, Progress};
 
-use super::end::find;
-use super::{Errand, recording};
-use crate::dispatch::Context;
+use super::errand::Errand;
+use super::steps::{find, line};
+use crate::context::Context;
 use crate::view::run::{Live, Of};
 
-pub(super) struct Told<'a> {
+pub(super) struct RunAudience<'a> {
     live: &'a Live,
     plan: &'a Plan,
     registry: &'a Registry,
@@ -30,14 +31,15 @@ pub(super) struct Told<'a> {
     tasks: BTreeMap<&'a str, &'a str>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> RunAudience<'a> {
     pub(super) fn new(
-        (live, vault): (&'a Live, &'a Vault),
+        live: &'a Live,
+        vault: &'a Vault,
         context: &'a Context<'_>,
         errand: &'a Errand<'a>,
     ) -> Self {
         let (plan, loaded) = (&errand.resolved.plan, errand.subject.loaded);
-        let target = recording::target(&loaded.path, plan);
+        let target = record_name(&loaded.path, plan);
         let mut tasks = BTreeMap::new();
         calls(&plan.steps, &mut tasks);
         live.begin(target);
@@ -69,12 +71,6 @@ impl<'a> Told<'a> {
     }
 }
 
-/// The line of a step, from 1.
-pub(super) fn line(text: &str, step: &Step) -> Option<u32> {
-    let before = text.get(..step.span.range().start)?;
-    u32::try_from(before.matches('\n').count() + 1).ok()
-}
-
 fn calls<'a>(steps: &'a [Step], into: &mut BTreeMap<&'a str, &'a str>) {
     for step in steps {
         if step.node == Node::Call
@@ -86,7 +82,7 @@ fn calls<'a>(steps: &'a [Step], into: &mut BTreeMap<&'a str, &'a str>) {
     }
 }
 
-impl Audience for Told<'_> {
+impl Audience for RunAudience<'_> {
     fn event(&self, event: &Event<'_>) {
         match &event.kind {
             Kind::Started(step) if !step.is_block => {

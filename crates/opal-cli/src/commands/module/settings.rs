@@ -6,19 +6,21 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_modules::inputs::Given;
-use opal_modules::keep::{Instance, RuntimeRoot};
+use opal_modules::keep::RuntimeRoot;
 use opal_modules::run::Programs;
 use opal_modules::{ModuleRef, Places};
 use serde_json::Value;
 
-use super::{Surroundings, not_found, places};
+use super::inputs::places;
 use crate::ambient::Ambient;
-use crate::dispatch::Context;
+use crate::context::Context;
+use crate::failure::module::not_found;
 use crate::failure::{Exit, Failure};
+use crate::module_roots::RootVariables;
 use crate::view::module as view;
 
 #[derive(Debug)]
-pub(crate) struct Around {
+pub(crate) struct Settings {
     pub(crate) places: Places,
     pub(crate) root: RuntimeRoot,
     /// Whether it was typed, and so belongs to what a contract has planned.
@@ -36,7 +38,7 @@ pub(crate) struct Around {
     pub(crate) gathered: Option<RefCell<Vec<Value>>>,
 }
 
-impl Around {
+impl Settings {
     /// Whether there is such a module at all.
     pub(crate) fn is_there(&self, module: &ModuleRef) -> bool {
         self.places.module(module).join("spec.yml").is_file()
@@ -65,6 +67,11 @@ impl Around {
         })
     }
 
+    /// Warns of files of variables that say where opal looks, where that is another place.
+    pub(crate) fn warn(&self, context: &Context<'_>, env_files: &[PathBuf]) -> Result<(), Failure> {
+        warn(context, env_files, &self.places, Some(&self.root))
+    }
+
     /// That a file has faults, which have been shown, where several runs are one document.
     pub(super) fn faulty(&self, file: &Path) -> Option<Failure> {
         let message = format!("`{}` has faults", file.display());
@@ -75,11 +82,12 @@ impl Around {
     /// For a contract, which says itself where its spec is.
     pub(crate) fn of_spec(
         context: &Context<'_>,
-        (spec, root): (&Path, Option<&Path>),
+        spec: &Path,
+        root: Option<&Path>,
         module: &ModuleRef,
     ) -> Result<Self, Failure> {
-        let around = Surroundings::read();
-        let places = Places::find(&around.hints(Some(root_of(spec, module))));
+        let variables = RootVariables::read();
+        let places = Places::find(&variables.hints(Some(root_of(spec, module))));
         Ok(Self {
             places: places.map_err(|missing| not_found(missing, Exit::Configuration))?,
             root: found_root(context, root)?,
@@ -104,7 +112,7 @@ fn root_of<'s>(spec: &'s Path, module: &ModuleRef) -> &'s Path {
 /// The same, where it must be typed to be found.
 pub(super) fn unusual_root(spec: &Path, module: &ModuleRef) -> Option<String> {
     let root = root_of(spec, module);
-    let usual = Places::find(&Surroundings::read().hints(None)).ok();
+    let usual = Places::find(&RootVariables::read().hints(None)).ok();
     let is_usual = usual.is_some_and(|usual| is_same(&usual.modules, root));
     (!is_usual).then(|| root.display().to_string())
 }
@@ -149,7 +157,8 @@ fn named_in_text(path: &Path) -> Result<(), Failure> {
 pub(crate) fn warn(
     context: &Context<'_>,
     env_files: &[PathBuf],
-    (places, root): (&Places, Option<&RuntimeRoot>),
+    places: &Places,
+    root: Option<&RuntimeRoot>,
 ) -> Result<(), Failure> {
     let used = [
         ("HYOPS_MODULES_ROOT", Some(places.modules.as_path())),
@@ -193,11 +202,4 @@ fn found_root(context: &Context<'_>, typed: Option<&Path>) -> Result<RuntimeRoot
     let found = found.map_err(|missing| not_found(missing, Exit::Configuration))?;
     named_in_text(found.path())?;
     Ok(found)
-}
-
-/// The one of several that `--state-instance` names.
-pub(super) fn instance(matches: &ArgMatches) -> Result<Option<Instance>, Failure> {
-    let text = matches.try_get_one::<String>("state-instance").ok().flatten();
-    let parsed = text.map(|text| Instance::parse(text)).transpose();
-    parsed.map_err(|no| Failure::usage(no.message, no.help))
 }

@@ -6,15 +6,18 @@ use std::path::Path;
 use opal_core::contract::plan_hash;
 use opal_core::plan::Plan;
 use opal_exec::execute::{can_begin, leaf, together};
+use opal_ops::planning::record_name;
 use opal_plan::plan::Resolved;
 use opal_vault::Vault;
 use opal_vault::event::Status;
 use opal_vault::record::failed_path;
 use opal_vault::record::reader::{self, Found, Run, State};
 
+use super::errand::Errand;
 use super::recording;
-use crate::commands::runs::{root_failure, unclear, unreadable};
-use crate::dispatch::Context;
+use super::steps::find;
+use crate::context::Context;
+use crate::failure::record::{root_failure, unclear, unreadable};
 use crate::failure::{Exit, Failure};
 use crate::options::{Asked, Resume};
 
@@ -22,16 +25,17 @@ use crate::options::{Asked, Resume};
 pub(super) fn from(
     context: &Context<'_>,
     asked: &Asked,
-    (source, start): (&Path, &Path),
-    plan: &Plan,
+    errand: &Errand<'_>,
+    start: &Path,
     vault: &Vault,
 ) -> Result<Option<String>, Failure> {
+    let (source, plan) = (&errand.subject.loaded.path, &errand.resolved.plan);
     match (&asked.run.from, &asked.run.resume) {
         (Some(from), _) => named(plan, from).map(Some),
         (None, Some(resume)) => {
             let directory = recording::directory(start);
             let hidden = vault.scrub(&directory).text().into_owned();
-            let target = recording::target(source, plan);
+            let target = record_name(source, plan);
             let place = recording::place(start).map(|place| place.hex());
             let here = Here { target, directory: [hidden, directory], place };
             taken_up(&earlier(context, asked, resume, &here, plan)?, plan).map(Some)
@@ -72,7 +76,7 @@ pub(super) fn can_be_taken_up(folder: &Path, resolved: &Resolved) -> bool {
 /// `step:N`, or a path as it stands.
 fn named(plan: &Plan, from: &str) -> Result<String, Failure> {
     let Some(number) = from.strip_prefix("step:") else {
-        return super::end::find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
+        return find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
             Failure::usage(
                 format!("the plan has no step `{from}`"),
                 "`opal TASK --dry-run --paths` shows the path of each step; `step:N` counts them",

@@ -16,7 +16,7 @@ pub(crate) fn any() -> ArgValueCompleter {
 
 /// Files that opal runs by their name, once something of it is typed: tasks and commands are not
 /// buried under them.
-pub(super) fn sources() -> ArgValueCompleter {
+pub(crate) fn sources() -> ArgValueCompleter {
     let is_source =
         |path: &Path| path.extension().is_some_and(|it| it == "opl") || project::is_config(path);
     ArgValueCompleter::new(move |begun: &OsStr| match begun.is_empty() {

@@ -1,0 +1,9 @@
+//! The time of day.
+
+use std::time::SystemTime;
+
+/// In Unix seconds.
+pub(crate) fn unix_time() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,103 @@
+//! A plan that is to run, and what it runs under.
+
+use std::path::Path;
+
+use opal_core::hash::Digest;
+use opal_core::placeholder::PlaceholderKey;
+use opal_ops::contract::Refusal;
+use opal_ops::planning::{Subject, record_name};
+use opal_plan::plan::Resolved;
+use opal_vault::ledger::{ClaimError, Ledger};
+use opal_vault::record::{Contract, Drifted};
+
+use super::keeper::Keeper;
+use crate::commands::command_line;
+use crate::commands::plan::trust;
+use crate::context::Context;
+use crate::failure::contract::Refused;
+use crate::failure::{Exit, Failure};
+use crate::options::Asked;
+use crate::signals::Watched;
+
+/// A plan that is to run, and where it comes from.
+#[derive(Debug)]
+pub(crate) struct Errand<'e> {
+    pub(crate) subject: &'e Subject<'e>,
+    pub(crate) resolved: &'e Resolved,
+    pub(crate) watched: &'e Watched,
+    pub(crate) contract: Option<Held>,
+    /// Of a contract that may run once.
+    pub(crate) claim: Option<Claim>,
+    /// The words that take it up again, where that can be.
+    pub(crate) again: Option<String>,
+    /// Who keeps it besides the record.
+    pub(crate) keeper: Option<&'e dyn Keeper>,
+}
+
+/// The contract that a plan is run under.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) named: Contract,
+    /// In what it is no longer true.
+    pub(crate) drift: Vec<Drifted>,
+    /// What its placeholders are keyed with.
+    pub(crate) key: PlaceholderKey,
+}
+
+/// The one run of a single-use contract.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    pub(crate) contract: Digest,
+    /// Its file, as it was named.
+    pub(crate) file: String,
+    /// The command that makes a new one.
+    pub(crate) new_contract: String,
+}
+
+impl Errand<'_> {
+    /// Whether the policy lets it run, where no contract is there to say so.
+    pub(super) fn is_allowed(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+        if self.contract.is_some() {
+            return Ok(());
+        }
+        let source = &self.subject.loaded.path;
+        let target = record_name(source, &self.resolved.plan);
+        let words = match self.keeper {
+            Some(_) => "opal module apply REF --dry-run -o FILE".to_owned(),
+            None => format!("opal plan -o FILE {}", command_line::target(self.subject)),
+        };
+        trust::may_run_directly(context, &asked.plan, source, target, &words)
+            .map_err(|failure| self.abandoned(failure))
+    }
+
+    /// The last that may stand in the way.
+    pub(super) fn set_off(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+        self.claim.as_ref().map_or(Ok(()), |it| it.make(context, asked))?;
+        self.keeper.map_or(Ok(()), Keeper::set_off)
+    }
+
+    /// Nothing runs, and whoever was told that something would hears why.
+    pub(super) fn abandoned(&self, failure: Failure) -> Failure {
+        self.keeper.inspect(|keeper| keeper.abandon(&failure.message));
+        failure
+    }
+}
+
+impl Claim {
+    /// Marks the contract as used. Nothing has run yet.
+    fn make(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
+        let root = context.needed_root(asked.plan.root.as_ref())?;
+        Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
+            ClaimError::AlreadyUsed => {
+                let again = || Some(self.new_contract.clone());
+                Refused { path: Path::new(&self.file), own: None, again: &again }
+                    .failure(&Refusal::Used)
+            }
+            ClaimError::Root(error) => {
+                let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
+                Failure::new(exit, error.to_string(), error.help())
+                    .help("a single-use contract needs a place that remembers it")
+            }
+        })
+    }
+}

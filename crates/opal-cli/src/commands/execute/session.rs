@@ -1,0 +1,53 @@
+//! The session that the steps of a run get.
+
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use opal_session::{LocalSession, Setup, Terminal};
+
+use super::errand::Errand;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::inner::LEADER;
+use crate::options::Asked;
+use crate::signals::Watched;
+
+/// On this machine.
+pub(super) fn open(
+    context: &Context<'_>,
+    asked: &Asked,
+    errand: &Errand<'_>,
+    start: PathBuf,
+) -> Result<Arc<LocalSession>, Failure> {
+    let terminal = terminal(context, asked, errand.watched);
+    let on_terminal = terminal.is_some();
+    let session = Arc::new(LocalSession::new(Setup {
+        environment: context.environment(&asked.plan.env_files)?.clone(),
+        start,
+        home: context.ambient.home.clone(),
+        marker: u32::from_le_bytes(opal_trust::keys::name()).to_string(),
+        terminal,
+    }));
+    if on_terminal {
+        // What is on the terminal ends with the session, in good order.
+        let resized = Arc::downgrade(&session);
+        errand.watched.on_resize(move || resized.upgrade().iter().for_each(|it| it.resized()));
+    }
+    Ok(session)
+}
+
+/// The terminal that steps run on; none where opal itself is not on one from end to end.
+fn terminal(context: &Context<'_>, asked: &Asked, watched: &Watched) -> Option<Terminal> {
+    let ambient = context.ambient;
+    if asked.run.no_pty || asked.stdout_is_json() || !ambient.is_interactive() {
+        return None;
+    }
+    let program = std::env::current_exe().ok()?;
+    let interrupts = watched.interrupts().clone();
+    Some(Terminal {
+        device: std::io::stdin().as_fd().try_clone_to_owned().ok()?,
+        leader: vec![program.into_os_string(), LEADER.into()],
+        on_signal: Box::new(move |signal| interrupts.heard(signal)),
+    })
+}

@@ -1,0 +1,134 @@
+//! What every command gets: what was typed, what surrounds the process, the decorators.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use opal_core::Registry;
+use opal_core::decorator::Descriptor;
+use opal_ops::source::Loaded;
+use opal_vault::root::{ELSEWHERE, Root};
+
+use crate::ambient::Ambient;
+use crate::arguments::Typed;
+use crate::failure::{Exit, Failure};
+use crate::source::NotLoaded;
+use crate::stages::Stages;
+use crate::view::ink::{Ink, Inks};
+use crate::{env_file, project, source};
+
+pub(crate) struct Context<'a> {
+    pub(crate) typed: &'a Typed,
+    pub(crate) ambient: &'a Ambient,
+    pub(crate) registry: Registry,
+    pub(crate) stages: Stages,
+    environment: OnceCell<BTreeMap<OsString, OsString>>,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(typed: &'a Typed, ambient: &'a Ambient) -> Self {
+        let registry = opal_decorators::registry();
+        let (stages, environment) = (Stages::begin(), OnceCell::new());
+        Self { typed, ambient, registry, stages, environment }
+    }
+
+    /// The same, with more decorators: those of one run.
+    pub(crate) fn with(&self, more: &[&'static Descriptor]) -> Context<'a> {
+        let all: Vec<&'static Descriptor> =
+            self.registry.iter().chain(more.iter().copied()).collect();
+        Context {
+            typed: self.typed,
+            ambient: self.ambient,
+            registry: Registry::new(&all).expect("no built-in path begins with `module.`"),
+            stages: Stages::begin(),
+            environment: self.environment.clone(),
+        }
+    }
+
+    /// The same, with none of these variables around plans and steps. They have been read before.
+    pub(crate) fn without(mut self, variables: &[OsString]) -> Self {
+        if let Some(environment) = self.environment.get_mut() {
+            variables.iter().for_each(|name| drop(environment.remove(name)));
+        }
+        self
+    }
+}
+
+impl Context<'_> {
+    /// What views may use of standard output.
+    pub(crate) fn out(&self) -> Ink {
+        Ink::new(self.ambient.stdout_colour(self.typed.colour))
+    }
+
+    /// What views may use of standard error.
+    pub(crate) fn err(&self) -> Ink {
+        Ink::new(self.ambient.stderr_colour(self.typed.colour))
+    }
+
+    pub(crate) fn inks(&self) -> Inks {
+        Inks { out: self.out(), err: self.err() }
+    }
+
+    /// The project's source; none where there is no file.
+    pub(crate) fn project(&self) -> Result<Option<Loaded>, NotLoaded> {
+        let path = match &self.typed.file {
+            Some(path) => path.clone(),
+            None => match project::find().map_err(NotLoaded::Failure)? {
+                Some(path) => path,
+                None => return Ok(None),
+            },
+        };
+        source::read(&path, &self.registry).map(Some)
+    }
+
+    /// The environment of plans and steps, with what the files say. They are read once: a pipe has
+    /// its content a single time.
+    pub(crate) fn environment(
+        &self,
+        files: &[PathBuf],
+    ) -> Result<&BTreeMap<OsString, OsString>, Failure> {
+        if let Some(known) = self.environment.get() {
+            return Ok(known);
+        }
+        let read = env_file::environment(files)?;
+        Ok(self.environment.get_or_init(|| read))
+    }
+
+    /// The file named behind the command or before it.
+    pub(crate) fn file<'m>(&'m self, matches: &'m ArgMatches) -> Option<&'m PathBuf> {
+        let behind = ["file", "source"]
+            .into_iter()
+            .find_map(|id| matches.try_get_one::<PathBuf>(id).ok().flatten());
+        behind.or(self.typed.file.as_ref())
+    }
+
+    /// The runtime root: `--root` behind the command or before it, `$OPAL_ROOT`, or `~/.opal`.
+    pub(crate) fn root(&self, behind: Option<&PathBuf>) -> Option<Root> {
+        let named = behind.or(self.typed.root.as_ref()).or(self.ambient.root.as_ref()).cloned();
+        // A home that is not there is none of anybody's.
+        let home = || self.ambient.home.as_ref().filter(|home| home.is_dir());
+        named.or_else(|| Some(home()?.join(".opal"))).map(Root::new)
+    }
+
+    /// The same, for what cannot do without.
+    pub(crate) fn needed_root(&self, behind: Option<&PathBuf>) -> Result<Root, Failure> {
+        self.root(behind).ok_or_else(|| {
+            let why = match &self.ambient.home {
+                None => "`HOME` is not set".to_owned(),
+                Some(home) => match home.metadata() {
+                    Ok(_) => format!("`{}`, as `HOME` says, is no directory", home.display()),
+                    Err(error) => {
+                        format!("`{}`, as `HOME` says, cannot be reached: {error}", home.display())
+                    }
+                },
+            };
+            Failure::new(
+                Exit::Configuration,
+                format!("there is no home directory to keep keys and records in: {why}"),
+                format!("name a directory: {ELSEWHERE}"),
+            )
+        })
+    }
+}

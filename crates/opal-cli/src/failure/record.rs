@@ -1,0 +1,41 @@
+//! Records that cannot be found or read.
+
+use opal_vault::record::reader::{Unclear, Unread, Unreadable};
+use opal_vault::root::RootError;
+
+use super::{Exit, Failure};
+
+pub(crate) fn unclear(name: &str, why: &Unclear) -> Failure {
+    match why {
+        Unclear::NoRuns => Failure::new(
+            Exit::NoFile,
+            "there are no runs yet",
+            "`opal TASK` runs a task, and keeps a record",
+        ),
+        Unclear::Unknown => Failure::new(
+            Exit::NoFile,
+            format!("there is no run `{name}`"),
+            "`opal runs list` lists them; `last` is the newest",
+        ),
+        Unclear::Ambiguous(some, count) => {
+            let some: Vec<String> = some.iter().map(|id| format!("`{id}`")).collect();
+            Failure::usage(
+                format!("`{name}` could be any of {count} runs"),
+                format!("write more of it: {}", some.join(", ")),
+            )
+        }
+    }
+}
+
+pub(crate) fn unreadable(error: Unreadable) -> Failure {
+    let exit = match error.why {
+        Unread::Io(_) => Exit::NoFile,
+        Unread::Malformed { .. } | Unread::TooLarge => Exit::Source,
+    };
+    Failure::new(exit, error.to_string(), error.help())
+}
+
+pub(crate) fn root_failure(error: RootError) -> Failure {
+    let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::NoFile };
+    Failure::new(exit, error.to_string(), error.help())
+}

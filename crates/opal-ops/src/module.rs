@@ -1,0 +1,6 @@
+//! Runs of modules.
+
+pub mod arguments;
+mod complete;
+
+pub use complete::Complete;
