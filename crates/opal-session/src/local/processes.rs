@@ -21,6 +21,9 @@ pub(super) const MARKER: &str = "__OPAL_LANE";
 /// How often a process without any environment is asked for it.
 const MAX_ASKS: usize = 10;
 
+/// How often the list of processes is read, until it is whole.
+const MAX_READS: usize = 4;
+
 /// A moment, as precisely as the system dates processes: in hundredths of a second, and among those
 /// by the number that was given out last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,8 +48,17 @@ impl Moment {
     }
 
     pub(super) fn is_before(self, process: &Process) -> bool {
-        process.start > self.ticks || process.start == self.ticks && process.pid > self.last
+        process.start > self.ticks
+            || process.start == self.ticks && is_later(process.pid, self.last)
     }
+}
+
+/// Whether the system gave out a number after another one of the same hundredth of a second. After
+/// the largest number come small ones again, so only numbers that are close to each other compare.
+fn is_later(pid: i32, last: i32) -> bool {
+    // Half of the numbers that a system has at least: far more than it gives out in that time.
+    const HALF: i32 = 16_384;
+    (1..HALF).contains(&(pid - last)) || last - pid > HALF
 }
 
 #[cfg(target_os = "linux")]
@@ -181,10 +193,27 @@ fn marker(process: &Process) -> Option<Vec<u8>> {
 
 /// Every process, from `/proc`, or from `ps` where there is none.
 pub(super) fn processes() -> Vec<Process> {
+    let mut all = listed();
+    for _ in 1..MAX_READS {
+        if is_whole(&all) {
+            break;
+        }
+        all = listed();
+    }
+    if all.is_empty() { ps().unwrap_or_default() } else { all }
+}
+
+fn listed() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let all: Vec<Process> = pids.filter_map(process).collect();
-    if all.is_empty() { ps().unwrap_or_default() } else { all }
+    pids.filter_map(process).collect()
+}
+
+/// Whether the parent of each process is in the list. If not, a parent has ended while the list was
+/// read, and its child would belong to nobody. A parent that cannot be seen from here has the number 0.
+fn is_whole(all: &[Process]) -> bool {
+    let pids: BTreeSet<i32> = all.iter().map(|it| it.pid).collect();
+    all.iter().all(|it| it.parent == 0 || pids.contains(&it.parent))
 }
 
 /// From `/proc` alone: one that is gone is none, and all are where there is no such place.
@@ -251,6 +280,20 @@ mod tests {
     }
 
     #[test]
+    fn a_list_without_the_parent_of_one_is_not_whole() {
+        let process = |pid, parent| Process {
+            pid,
+            parent,
+            group: 1,
+            is_in_front: true,
+            start: 0,
+            is_zombie: false,
+        };
+        assert!(is_whole(&[process(302, 1), process(1, 0)]));
+        assert!(!is_whole(&[process(302, 32_760), process(1, 0)]));
+    }
+
+    #[test]
     fn descendants_are_found_whatever_their_order_and_the_dead_are_not() {
         let process = |pid, parent, is_zombie| Process {
             pid,
@@ -279,5 +322,9 @@ mod tests {
         let moment = Moment { ticks: 100, last: 50 };
         assert!(moment.is_before(&at(100, 51)) && moment.is_before(&at(101, 3)));
         assert!(!moment.is_before(&at(100, 50)) && !moment.is_before(&at(99, 60)));
+        assert!(!moment.is_before(&at(100, 32_760)), "the numbers began again since then");
+        let moment = Moment { ticks: 100, last: 32_760 };
+        assert!(moment.is_before(&at(100, 302)), "the numbers have begun again");
+        assert!(!moment.is_before(&at(100, 32_700)));
     }
 }
