@@ -12,21 +12,68 @@ const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 /// The Ansible that the tests of its driver are written for.
 const ANSIBLE: &str = "2.19.14";
 
+/// The tests that depend on the speed of the machine: the name of their binary in each crate.
+const TIMING: &str = "timing";
+
 pub(crate) fn test(root: &Path) -> Result<(), String> {
-    provide(root, "valgrind");
-    provide(root, "age");
-    provide(root, "zstd");
-    provide(root, "zsh");
-    provide(root, "fish");
-    let ansible = ansible(root);
+    let ansible = provide_all(root);
+    let timing = timing(root)?;
+    let timing: Vec<&str> = timing.iter().map(String::as_str).collect();
     run(root, &["cargo", "fmt", "--all", "--check"])?;
-    run(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    run_beside(root, ansible.as_deref(), &["cargo", "test", "--workspace"])?;
+    let denied = ["--", "-D", "warnings"];
+    run(root, &[&["cargo", "clippy", "--workspace", "--all-targets"], &denied[..]].concat())?;
+    run(root, &[&["cargo", "clippy"], &timing[..], &denied].concat())?;
+    ordinary(root, ansible.as_deref())?;
     if root.join(FUZZ_MANIFEST).exists() {
         run(root, &["cargo", "check", "--manifest-path", FUZZ_MANIFEST])?;
     }
+    // Last and alone, so that nothing else of ours keeps the machine busy. Nothing is tried again.
+    let alone = ["--no-fail-fast", "--", "--test-threads=1"];
+    run(root, &[&["cargo", "test"], &timing[..], &alone].concat()).map_err(|message| {
+        format!("the timing tests, which depend on the speed of the machine: {message}")
+    })?;
     say("everything holds");
     Ok(())
+}
+
+/// Runs the ordinary tests so many times, and stops at the first failure.
+pub(crate) fn repeat(root: &Path, times: &str) -> Result<(), String> {
+    let count: usize = (times.parse().ok().filter(|count| *count > 0))
+        .ok_or_else(|| format!("`--repeat` expects a number of runs, got `{times}`"))?;
+    let ansible = provide_all(root);
+    for number in 1..=count {
+        say(&format!("run {number} of {count}"));
+        ordinary(root, ansible.as_deref())
+            .map_err(|message| format!("run {number} of {count}: {message}"))?;
+    }
+    say(&format!("{count} runs in a row passed"));
+    Ok(())
+}
+
+/// The tests that pass on a machine of any speed.
+fn ordinary(root: &Path, ansible: Option<&Path>) -> Result<(), String> {
+    run_beside(root, ansible, &["cargo", "test", "--workspace"])
+}
+
+/// What names the timing tests to cargo: `-p opal-cli … --test timing`.
+fn timing(root: &Path) -> Result<Vec<String>, String> {
+    let crates = root.join("crates");
+    let found = std::fs::read_dir(&crates).map_err(|error| format!("`crates`: {error}"))?;
+    let mut names: Vec<String> = (found.flatten())
+        .filter(|folder| folder.path().join("tests").join(TIMING).is_dir())
+        .map(|folder| folder.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    let packages = names.into_iter().flat_map(|name| ["-p".to_owned(), name]);
+    Ok(packages.chain(["--test".to_owned(), TIMING.to_owned()]).collect())
+}
+
+/// What the tests need that a machine may lack, as far as it can be installed.
+fn provide_all(root: &Path) -> Option<PathBuf> {
+    for program in ["valgrind", "age", "zstd", "zsh", "fish"] {
+        provide(root, program);
+    }
+    ansible(root)
 }
 
 /// Peers that take a second for each file get some of them.

@@ -24,7 +24,9 @@ The chores of this repository.
 Usage: cargo xtask <command>
 
 Commands:
-  test           everything that must hold: format, lints, tests, fuzz targets
+  test           everything that must hold: format, lints, tests, fuzz targets; last the timing
+                 tests, one at a time
+  test --repeat N  the ordinary tests N times; stops at the first run that fails
   tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
   bench [names]  the benchmarks (parse, contract, plan, scrub) and opal beside its peers (peers), all
                  of them without a name; `--bars` fails where a bar is missed, `--quick` shows
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["test"] => report(chores::test(&root)),
+        ["test", "--repeat", times] => report(chores::repeat(&root, times)),
         ["tidy"] => report(tidy_up(&root)),
         ["pictures", names @ ..] => report(pictures::make(&root, names)),
         ["bench", rest @ ..] => report(chores::bench(&root, rest)),

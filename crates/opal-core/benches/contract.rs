@@ -18,7 +18,7 @@ use opal_core::contract::{Contract, Encoding, Frame, Provenance, encode};
 use opal_core::hash::Algorithm;
 use opal_core::plan::{Arg, Piece, Plan};
 
-#[path = "../tests/contract/support.rs"]
+#[path = "../tests/it/contract/support.rs"]
 #[expect(dead_code, reason = "the tests use the rest of it")]
 mod support;
 

@@ -6,6 +6,7 @@
 //! | a world of plain data that remembers what it was asked | [`MemoryWorld`], in `memory` |
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
+//! | processes, signals, and waiting for a fact | [`processes`] |
 //! | text as a run would show it | [`shown`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
@@ -16,6 +17,7 @@ mod logged;
 mod memory;
 pub mod needs;
 pub mod planning;
+pub mod processes;
 pub mod running;
 
 use opal_vault::{Shown, Vault};

@@ -1,11 +1,10 @@
 //! Running, from the outside: what steps do, what comes out of them, what opal ends with.
 
 mod blocks;
-mod chaos;
 mod contracts;
 mod from;
 mod hard;
-pub(crate) mod interrupted;
+mod interrupted;
 mod jobs;
 mod limits;
 mod output;

@@ -1,6 +1,5 @@
 //! `opal runs`: what has run.
 
-mod killed;
 mod records;
 
 use std::fs;

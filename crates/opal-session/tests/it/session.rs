@@ -10,6 +10,7 @@ mod many;
 mod moving;
 pub(crate) mod payloads;
 mod places;
+mod seat;
 mod stopping;
 mod support;
 mod terminal;

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use opal_core::resolver::{
     Inputs, MAX_VALUE_BYTES, Probe, Request, Run, ScriptPart, Trouble, TroubleKind,
@@ -17,6 +16,7 @@ use opal_core::resolver::{
 use opal_core::{Data, Registry};
 use opal_decorators::registry;
 use opal_session::world::{Limits, OsWorld, Surroundings};
+use opal_testing::processes::{eventually, is_alive};
 use server::{Server, answer};
 use tempfile::TempDir;
 
@@ -159,18 +159,10 @@ fn a_command_gets_no_input_and_starts_where_the_steps_start() {
     refused(run(&world(&gone), "true"), TroubleKind::Missing, "cannot be started");
 }
 
-/// Whether the process whose number the file holds has gone, within some seconds.
-fn is_gone(pid_file: &Path) -> bool {
+/// Waits until the process whose number the file holds has ended.
+fn ends(pid_file: &Path) {
     let pid = fs::read_to_string(pid_file).unwrap();
-    let stat = format!("/proc/{}/stat", pid.trim());
-    let until = Instant::now() + Duration::from_secs(20);
-    while Instant::now() < until {
-        match fs::read_to_string(&stat) {
-            Ok(stat) if !stat.contains(") Z ") => thread::sleep(Duration::from_millis(20)),
-            _ => return true,
-        }
-    }
-    false
+    eventually("it has ended", || !is_alive(&pid));
 }
 
 #[test]
@@ -178,7 +170,7 @@ fn a_command_that_takes_too_long_is_ended_with_all_its_children() {
     let at = TempDir::new().unwrap();
     let script = "sh -c 'sleep 300 & echo $! > pid; wait'; true";
     refused(run(&hasty(at.path()), script), TroubleKind::TimedOut, "did not end within 2s");
-    assert!(is_gone(&at.path().join("pid")));
+    ends(&at.path().join("pid"));
 }
 
 #[test]
@@ -186,7 +178,7 @@ fn whoever_keeps_the_output_open_is_ended_too() {
     let at = TempDir::new().unwrap();
     let script = "(setsid sleep 300 & echo $! > pid); printf done";
     refused(run(&hasty(at.path()), script), TroubleKind::TimedOut, "kept its output open");
-    assert!(is_gone(&at.path().join("pid")));
+    ends(&at.path().join("pid"));
 }
 
 #[test]

@@ -3,6 +3,9 @@
 
 use std::fmt::Write as _;
 
+use opal_core::Data;
+use opal_vault::Vault;
+
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
@@ -40,4 +43,31 @@ pub(crate) fn logs(noise: &mut Noise, length: usize) -> String {
         .unwrap();
     }
     text
+}
+
+/// Letters in no order.
+pub(crate) fn noise(length: usize) -> String {
+    let mut state = 1_u32;
+    let mut letter = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(b'a' + (state >> 24) as u8 % 26)
+    };
+    (0..length).map(|_| letter()).collect()
+}
+
+/// A vault with so many values of several kinds.
+pub(crate) fn values(count: u64) -> Vault {
+    let mut noise = Noise(7);
+    let vault = Vault::new();
+    for index in 0..count {
+        let value = match index % 5 {
+            0 => noise.text(WORDS, 20),
+            1 => noise.text("0123456789abcdef", 32),
+            2 => format!("https://{}.example.com/hook", noise.text(WORDS, 12)),
+            3 => format!("/srv/{}/releases", noise.text(WORDS, 9)),
+            _ => noise.text("0123456789", 12),
+        };
+        vault.register(&Data::text(value), "‹v›");
+    }
+    vault
 }

@@ -1,10 +1,11 @@
 //! What the scrubber hides, what it leaves alone, and what it holds back.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use opal_core::Data;
 use opal_vault::{Scrubber, Vault};
+
+use crate::logs::noise;
 
 /// Of texts, each with its label.
 fn vault(values: &[(&str, &str)]) -> Vault {
@@ -13,16 +14,6 @@ fn vault(values: &[(&str, &str)]) -> Vault {
         vault.register(&Data::text(*value), label);
     }
     vault
-}
-
-/// Letters in no order.
-fn noise(length: usize) -> String {
-    let mut state = 1_u32;
-    let mut letter = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        char::from(b'a' + (state >> 24) as u8 % 26)
-    };
-    (0..length).map(|_| letter()).collect()
 }
 
 fn shown(vault: &Vault, text: &str) -> String {
@@ -334,34 +325,6 @@ fn a_value_after_what_looks_like_its_beginning_is_hidden() {
     for before in 1..300 {
         let text = format!("{}{value}", "=".repeat(before));
         assert_eq!(shown(&vault, &text), format!("{}‹v›", "=".repeat(before)));
-    }
-}
-
-/// The quickest of several, which the rest of the machine disturbed least.
-fn quickest(value: &Data) -> Duration {
-    let once = || {
-        let start = Instant::now();
-        let vault = Vault::new();
-        vault.register(value, "‹v›");
-        std::hint::black_box(vault.memory());
-        start.elapsed()
-    };
-    (0..5).map(|_| once()).min().unwrap_or_default()
-}
-
-#[test]
-fn the_time_to_register_grows_as_the_value_does() {
-    let size = if cfg!(debug_assertions) { 20_000 } else { 1 << 20 };
-    let number = |index: usize| format!("{index:08}\n");
-    let texts: [(&str, &dyn Fn(usize) -> String); 4] = [
-        ("letters", &noise),
-        ("one letter", &|size| "x".repeat(size)),
-        ("lines", &|size| (0..size / 9).map(number).collect()),
-        ("quotes", &|size| "it's \"<a&b>\" \\ $x; ".chars().cycle().take(size).collect()),
-    ];
-    for (what, text) in texts {
-        let [small, large] = [size, 4 * size].map(|size| quickest(&Data::text(text(size))));
-        assert!(large < 10 * small, "{what}: four times as much took {small:?}, then {large:?}");
     }
 }
 

@@ -1,34 +1,14 @@
 //! Ordinary output is left alone, however many values there are; and no way to cut a stream
 //! changes what is shown of it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
-
-use std::time::{Duration, Instant};
-
 use opal_core::Data;
 use opal_vault::Vault;
 use proptest::prelude::*;
 
-use crate::logs::{Noise, WORDS, logs};
+use crate::logs::{Noise, WORDS, logs, values};
 
 const LOGS: usize = if cfg!(debug_assertions) { 5_000_000 } else { 100_000_000 };
 const CASES: u32 = if cfg!(debug_assertions) { 40 } else { 4_000 };
-
-fn values(count: u64) -> Vault {
-    let mut noise = Noise(7);
-    let vault = Vault::new();
-    for index in 0..count {
-        let value = match index % 5 {
-            0 => noise.text(WORDS, 20),
-            1 => noise.text("0123456789abcdef", 32),
-            2 => format!("https://{}.example.com/hook", noise.text(WORDS, 12)),
-            3 => format!("/srv/{}/releases", noise.text(WORDS, 9)),
-            _ => noise.text("0123456789", 12),
-        };
-        vault.register(&Data::text(value), "‹v›");
-    }
-    vault
-}
 
 #[test]
 fn ordinary_logs_are_shown_as_they_are() {
@@ -52,46 +32,10 @@ fn ordinary_logs_are_shown_as_they_are() {
     assert_eq!(scrubber.finish().bytes(), expected);
 }
 
-/// The quickest of several, which the rest of the machine disturbed least.
-fn quickest(vault: &Vault, text: &[u8]) -> Duration {
-    let once = || {
-        let start = Instant::now();
-        let mut scrubber = vault.scrubber();
-        for read in text.chunks(8192) {
-            std::hint::black_box(scrubber.push(read).bytes());
-        }
-        start.elapsed()
-    };
-    (0..5).map(|_| once()).min().unwrap()
-}
-
-#[test]
-fn the_time_grows_as_the_output_does_and_hardly_with_the_number_of_values() {
-    let (few, many) = if cfg!(debug_assertions) { (20, 400) } else { (20, 4000) };
-    let text = logs(&mut Noise(13), if cfg!(debug_assertions) { 400_000 } else { 8_000_000 });
-    let (half, text) = (&text.as_bytes()[..text.len() / 2], text.as_bytes());
-    let [few, many] = [few, many].map(values);
-    let time = quickest(&many, text);
-    assert!(time < 4 * quickest(&many, half), "twice the output");
-    assert!(time < 20 * quickest(&few, text), "many times the values");
-}
-
 #[test]
 fn four_thousand_values_take_less_than_ten_megabytes() {
     let memory = values(4000).memory();
     assert!(memory < 10_000_000, "{memory} bytes");
-}
-
-#[test]
-fn values_that_begin_alike_or_repeat_themselves_cost_no_more() {
-    let vault = Vault::new();
-    for index in 0..300 {
-        vault.register(&Data::text(format!("{}{index}", "a".repeat(40))), "‹v›");
-    }
-    vault.register(&Data::text("a".repeat(20_000)), "‹l›");
-    let text = vec![b'a'; if cfg!(debug_assertions) { 40_000 } else { 400_000 }];
-    let time = quickest(&vault, &text);
-    assert!(time < 6 * quickest(&vault, &text[..text.len() / 2]), "it is not linear");
 }
 
 #[test]

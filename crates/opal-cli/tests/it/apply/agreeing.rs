@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::run::interrupted::{eventually, signal};
 use crate::support::{Opal, Ran};
+use opal_testing::processes::{eventually, signal};
 
 /// A configuration with these steps.
 fn config(steps: &[&str]) -> Opal {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::leftovers::written;
 use crate::needs;
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::{Opal, Ran, binary};
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 #[test]
 fn two_resources_with_one_key_are_an_error_that_names_both() {
@@ -73,10 +73,10 @@ fn a_signal_ends_an_apply_and_a_second_one_goes_on() {
     );
     opal.write("a.yaml", text);
     let child = opal.interruptible().args(["apply", "a.yaml"]).spawn().unwrap();
-    eventually("the command begins", || is_alive(&word));
+    eventually("the command begins", || is_running(&word));
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130).says("interrupted: 1 step done");
-    eventually("everything has ended", || !is_alive(&word));
+    eventually("everything has ended", || !is_running(&word));
     opal.write("done", "");
     opal.call(&["apply", "a.yaml"]).code(0).says("done: 0 steps, 2 already satisfied");
 }

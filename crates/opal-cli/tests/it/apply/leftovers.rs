@@ -11,8 +11,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::fs::{Mode, OFlags};
 
 use crate::needs;
-use crate::run::interrupted::eventually;
 use crate::support::Opal;
+use opal_testing::processes::eventually;
 
 const COPY: &str =
     "version: 1\nsteps:\n  - {id: a, type: copy, source: source, destination: out/copy}\n";

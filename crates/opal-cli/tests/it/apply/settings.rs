@@ -56,40 +56,6 @@ fn the_end_of_a_name_says_what_a_configuration_is_in_any_case() {
 }
 
 #[test]
-fn a_step_that_times_out_is_told_by_its_command_and_its_line() {
-    let text = "version: 1\nsettings: {timeout: 300ms}\nsteps:\n  \
-                - {id: fast, type: command, command: 'true'}\n  \
-                - {id: slow, name: Slow thing, type: command, command: sleep 60, \
-                depends_on: [fast]}\n  \
-                - {id: after, type: directory, path: d, depends_on: [slow]}\n";
-    let opal = Opal::machine("").file("a.yaml", text);
-    let ran = opal.call(&["apply", "a.yaml"]);
-    ran.code(1)
-        .says("error: timed out after 300ms: `slow` took too long\n  --> a.yaml:5\n")
-        .says("  step: slow (script.parallel[0].timeout[1].shell[0])\n")
-        .says("sleep 60")
-        .hides("@timeout");
-    let summary = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
-    let failed = &summary["failed"];
-    assert_eq!((&failed["id"], &failed["code"]), (&"slow".into(), &124.into()), "{failed}");
-    assert_eq!(failed["decorator"], "@shell", "{failed}");
-    let record = opal.call(&["runs", "show", "last", "--json"]).json();
-    assert_eq!(record["run"]["failed"]["path"], failed["path"]);
-    assert!(!opal.path().join("d").exists());
-    opal.call(&["apply", "a.yaml", "--resume"]).code(1).says("`slow` took too long");
-}
-
-#[test]
-fn a_task_that_times_out_is_told_by_its_command_too() {
-    let text = "fun a() {\n    @timeout(300ms) {\n        true\n        sleep 60\n    }\n}\n";
-    let opal = Opal::machine(text);
-    let ran = opal.call(&["a"]);
-    ran.code(124).says("  --> commands.opl:4\n").says("  command: sleep 60\n");
-    ran.says("  step: a.timeout[0].shell[1]\n");
-    opal.call(&["a", "--resume"]).code(124).says("  command: sleep 60\n");
-}
-
-#[test]
 fn steps_that_do_not_depend_on_a_failed_one_go_on_where_that_is_said() {
     let config = |go_on: bool| {
         format!(

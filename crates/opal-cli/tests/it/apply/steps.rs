@@ -79,28 +79,6 @@ fn a_task_has_no_such_entries() {
 }
 
 #[test]
-fn failures_are_called_by_the_id_of_the_step() {
-    let text = "version: 1\nsettings: {continue_on_error: true, timeout: 300ms}\nsteps:\n\
-                \x20 - {id: nginx-conf, type: copy, source: nowhere, destination: d}\n\
-                \x20 - {id: slow, type: command, command: sleep 60}\n";
-    let opal = Opal::machine("").file("a.yaml", text);
-    let ran = opal.call(&["apply", "a.yaml"]);
-    ran.code(1).says("  step: nginx-conf (script.parallel[0]").says("  also failed: slow: ");
-    ran.says("timed out after 300ms: `slow` took too long");
-    let summary = opal.call(&["apply", "a.yaml", "--json"]).code(1).json();
-    assert_eq!(of(&summary, "status"), ["failed", "timed_out"]);
-    assert_eq!(summary["steps"][1]["message"], "timed out");
-    assert_eq!(summary["also_failed"][0]["id"], "slow");
-}
-
-#[test]
-fn a_run_that_is_out_of_time_names_what_took_so_long() {
-    let opal = Opal::machine("fun main() {\n    @shell(\"sleep 60\", id=\"slow\")\n}\n");
-    let ran = opal.call(&["main", "--timeout", "300ms"]);
-    ran.code(124).says("the run timed out").says("  took too long: slow\n");
-}
-
-#[test]
 fn on_a_pipe_steps_are_told_and_not_counted() {
     let text = "version: 1\nsteps:\n\
                 \x20 - {id: a, type: directory, path: a}\n\

@@ -13,9 +13,9 @@ fn counts(opal: &Opal) -> [i64; 3] {
 fn a_command_that_has_ended_is_done_also_where_its_check_is_cut_off() {
     let text = "version: 1\nsteps:\n\
                 \x20 - {id: made, type: command, command: touch made, \
-                check: test -e made && sleep 20}\n\
+                check: \"test -e made && { touch verifying; sleep 20; }\"}\n\
                 \x20 - {id: bad, type: command, \
-                command: \"until test -e made; do sleep 0.05; done; sleep 0.3; exit 3\"}\n";
+                command: \"until test -e verifying; do sleep 0.05; done; exit 3\"}\n";
     let opal = Opal::machine("").file("a.yaml", text);
     assert_eq!(counts(&opal), [1, 1, 0]);
 }

@@ -41,18 +41,6 @@ fn what_takes_too_long_is_ended_with_124() {
     let text = "fun main() {\n    @timeout(100ms, grace=100ms) {\n        \
                 sh -c 'trap \"\" TERM; while :; do sleep 0.01; done'\n    }\n}\n";
     main_of(text).code(124).says("main.timeout[0]");
-    let opal = Opal::machine("fun main() {\n    try { sleep 60 } finally { echo clean }\n}\n");
-    opal.args(["main", "--timeout", "100ms"]).run().code(124).stdout("clean\n");
-}
-
-#[test]
-fn a_run_that_was_out_of_time_names_the_step_that_was_at_work() {
-    let opal = Opal::machine("fun main() {\n    true\n    sleep 60\n}\n");
-    let json = opal.call(&["main", "--timeout", "100ms", "--json"]);
-    let json = json.code(124).says("error: the run timed out").json();
-    assert_eq!(json["failed"]["path"], "main.shell[1]", "{json:#}");
-    assert_eq!(json["failed"]["code"], 124, "{json:#}");
-    opal.call(&["runs", "list"]).code(0).says("at main.shell[1]");
 }
 
 #[test]

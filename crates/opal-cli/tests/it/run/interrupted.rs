@@ -1,42 +1,12 @@
 //! Signals: what is ended, what still runs, and that nothing is left behind.
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::process::Child;
+
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 use crate::support::Opal;
-
-/// Waits for something that takes no time on a machine that is not busy.
-#[track_caller]
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < end, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "signals are sent by the program that is made for it"
-)]
-pub(crate) fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
-    assert!(sent.unwrap().success());
-}
-
-/// Whether a process with this word in its command line is alive.
-pub(crate) fn is_alive(word: &str) -> bool {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(word))
-}
-
-/// A word that is in no other test's command lines.
-pub(crate) fn unique(path: &Path) -> String {
-    path.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
-}
 
 /// A run that is in the middle of its step, which has children of every kind.
 fn started() -> (Opal, Child, String) {
@@ -51,7 +21,7 @@ fn started() -> (Opal, Child, String) {
         ),
     );
     let child = opal.interruptible().arg("main").spawn().unwrap();
-    eventually("the step begins", || opal.path().join("begun").exists() && is_alive(&word));
+    eventually("the step begins", || opal.path().join("begun").exists() && is_running(&word));
     (opal, child, word)
 }
 
@@ -63,7 +33,7 @@ fn one_signal_ends_the_step_with_all_it_started_and_cleans_up() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
         assert!(opal.path().join("cleaned").exists(), "{name}");
         assert!(!opal.path().join("never").exists(), "{name}");
-        eventually("everything has ended", || !is_alive(&word));
+        eventually("everything has ended", || !is_running(&word));
         let shown = opal.call(&["runs", "show", "last", "--json"]).json();
         assert_eq!(shown["run"]["status"], "interrupted", "{name}: {shown:#}");
     }
@@ -79,7 +49,14 @@ fn a_second_signal_kills_and_cleans_nothing() {
     let mut child = opal.interruptible().spawn().unwrap();
     eventually("the step begins", || opal.path().join("begun").exists());
     signal(&child, "INT");
-    std::thread::sleep(Duration::from_millis(300));
+    // A second signal right after the first counts as the same one.
+    let (mut stderr, mut said) = (child.stderr.take().unwrap(), Vec::new());
+    while !String::from_utf8_lossy(&said).contains("the same signal again kills it") {
+        let mut some = [0; 1024];
+        let count = stderr.read(&mut some).unwrap();
+        assert_ne!(count, 0, "{}", String::from_utf8_lossy(&said));
+        said.extend_from_slice(&some[..count]);
+    }
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!opal.path().join("cleaned").exists());
@@ -152,10 +129,6 @@ fn a_step_that_calls_the_end_of_its_time_a_success_has_timed_out_all_the_same() 
 fn a_run_that_was_stopped_between_two_attempts_goes_on_at_the_step_that_failed() {
     let text = "fun main() {\n    echo first\n    @retry(5, delay=60s) { test -e mended }\n}\n";
     let opal = Opal::machine(text);
-    opal.call(&["main", "--timeout", "300ms"]).code(124).says("main --resume");
-    opal.write("mended", "");
-    opal.call(&["main", "--resume", "-q"]).code(0).stdout("");
-    std::fs::remove_file(opal.path().join("mended")).unwrap();
     let mut child = opal.interruptible().args(["main", "--events", "events"]).spawn().unwrap();
     let events = || std::fs::read_to_string(opal.path().join("events")).unwrap_or_default();
     eventually("it waits", || events().contains("retrying"));
@@ -178,10 +151,10 @@ fn planning_that_is_interrupted_leaves_no_command_behind() {
     );
     let opal = opal.args(["main"]);
     let mut child = opal.interruptible().spawn().unwrap();
-    eventually("planning begins", || opal.path().join("begun").exists() && is_alive(&word));
+    eventually("planning begins", || opal.path().join("begun").exists() && is_running(&word));
     signal(&child, "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(143));
-    eventually("everything has ended", || !is_alive(&word));
+    eventually("everything has ended", || !is_running(&word));
 }
 
 #[test]
@@ -192,5 +165,5 @@ fn what_a_step_left_in_the_background_survives_the_end_of_a_run() {
     let text = format!("fun main() {{\n    {stays} >/dev/null 2>&1 &\n    echo on\n}}\n");
     opal.write("commands.opl", text);
     opal.call(&["main", "-q"]).code(0).stdout("on\n");
-    eventually("it is there", || is_alive(&word));
+    eventually("it is there", || is_running(&word));
 }

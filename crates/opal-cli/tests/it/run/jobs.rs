@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::Write;
 use std::process::Child;
 
-use super::interrupted::eventually;
 use super::terminal::{is_suspended, read_until, start};
 use crate::support::{Opal, binary};
+use opal_testing::processes::eventually;
 
 /// What the shell shows when it is ready for the next line.
 const READY: &str = "READY> ";
@@ -62,7 +62,7 @@ impl Shell {
 #[test]
 fn ctrl_c_is_no_failure_of_the_step_where_not_all_is_on_the_terminal() {
     let task = |name: &str, trap: &str| {
-        let step = format!("sh -c '{trap}for i in 1 2 3 4 5 6; do echo t$i; sleep 0.3; done'");
+        let step = format!("sh -c '{trap}for i in $(seq 400); do echo t$i; sleep 0.3; done'");
         format!("fun {name}() {{\n    try {{ {step} }} catch {{ touch caught }}\n}}\n")
     };
     // One that the key ends, and one that ends itself for it.

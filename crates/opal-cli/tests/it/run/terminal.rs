@@ -10,9 +10,9 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-use super::interrupted::eventually;
 use crate::needs;
 use crate::support::{Opal, binary};
+use opal_testing::processes::eventually;
 
 /// Starts something on a terminal of its own, and gives the side of the person.
 pub(crate) fn start(mut command: Command) -> (Child, File) {

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::release::{self, Release, SCRIPT};
-use crate::run::interrupted::{eventually, signal};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, signal};
 
 const BLUEPRINT: &str = "\
 api_version: hybridops/v1
@@ -205,29 +205,6 @@ fn a_step_is_skipped_only_where_secrets_the_pack_and_the_profile_are_the_same() 
     older.as_object_mut().unwrap().remove("basis_digest");
     std::fs::write(&at, older.to_string()).unwrap();
     run(&release, "canary-new-2", false, "a state that does not tell");
-}
-
-#[test]
-fn the_time_of_a_blueprint_is_that_of_all_its_steps() {
-    let blueprint = |first: &str| {
-        format!(
-            "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/slow@v1\nsteps:\n  \
-             - {{id: slow, module_ref: core/slow{first}}}\n  - {{id: net, module_ref: core/net}}\n"
-        )
-    };
-    for first in ["", ", optional: true"] {
-        let release = Release::new(SCRIPT)
-            .module("core/slow", &[], "sleep 60\n")
-            .file("rel/blueprints/demo/slow@v1/blueprint.yml", blueprint(first));
-        let words = ["blueprint", "apply", "demo/slow@v1", "--timeout", "2s", "--json"];
-        let document = release.opal().call(&words).code(124).json();
-        let ends: Vec<_> =
-            document["steps"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
-        assert_eq!(ends, ["failed", "not run"], "{first}");
-        let message = document["error"]["message"].as_str().unwrap();
-        assert!(message.contains("the run timed out"), "{document}");
-        assert_eq!(release.runs(), 0, "{first}");
-    }
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::release::{Release, SCRIPT, tree};
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 const SWITCH: &str = "pack_ref: {id: net}";
 
@@ -307,10 +307,10 @@ fn an_interrupt_in_a_hook_stops_the_run_even_where_failures_are_caught() {
                 "hooks: {{a: {{command: [sh, -c, '{stays}']}}, b: {{command: [touch, second]}}}}\n"
             ));
         let child = release.started(&["apply", "core/net"]).spawn().unwrap();
-        eventually("the hook begins", || is_alive(&word));
+        eventually("the hook begins", || is_running(&word));
         signal(&child, "INT");
         Ran::from(child.wait_with_output().unwrap()).code(130).says("cancelled");
-        eventually("everything has ended", || !is_alive(&word));
+        eventually("everything has ended", || !is_running(&word));
         assert_eq!(release.state()["status"], "error", "{ends}");
         let result = release.document("driver_result.json");
         assert_eq!((&result["status"], &result["warnings"]), (&json!("cancelled"), &json!([])));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::release::{Release, tree};
 use super::trouble::Disk;
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 /// Prints a secret, puts it out, and copies a secret input to the same place.
 const PUTS_OUT: &str = "\
@@ -88,7 +88,7 @@ fn an_output_is_learnt_where_somebody_stops_the_run() {
     let waits = format!("python3 -c 'import time; time.sleep(600)' {word}\n");
     let release = release.script("net", &format!("{PUTS_OUT}{waits}"));
     let child = release.started(&["apply", "core/net"]).spawn().unwrap();
-    eventually("the script waits", || is_alive(&word));
+    eventually("the script waits", || is_running(&word));
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130);
     assert_clean(&release);
@@ -153,7 +153,7 @@ fn killed(release: Release, more: &[&str]) -> Release {
     let waits = format!("test -e again || python3 -c 'import time; time.sleep(600)' {word}\n");
     let release = release.script("net", &format!("{PUTS_OUT}{waits}"));
     let mut child = release.started(&[&["apply", "core/net"], more].concat()).spawn().unwrap();
-    eventually("the script waits", || is_alive(&word));
+    eventually("the script waits", || is_running(&word));
     signal(&child, "KILL");
     child.wait().unwrap();
     end(&word);
@@ -169,7 +169,7 @@ fn end(word: &str) {
             let _ = std::process::Command::new("kill").arg("-9").arg(id).output();
         }
     }
-    eventually("all have ended", || !is_alive(word));
+    eventually("all have ended", || !is_running(word));
 }
 
 fn stack_of_first(release: &Release) -> PathBuf {
@@ -204,7 +204,7 @@ fn what_a_run_that_goes_on_has_in_clear_stays() {
     );
     let release = release.script("net", &script);
     let child = release.started(&["apply", "core/net"]).spawn().unwrap();
-    eventually("the script waits", || is_alive(&word));
+    eventually("the script waits", || is_running(&word));
     release.run(&["verify", "core/net"]).code(0);
     fs::write(release.path("root/go"), "").unwrap();
     Ran::from(child.wait_with_output().unwrap()).code(0);

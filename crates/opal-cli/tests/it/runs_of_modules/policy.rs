@@ -7,8 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use serde_json::json;
 
 use super::release::{PROFILE, Release, SCRIPT, SPEC, tree};
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 /// A release on a machine with these programs and a shell, and what it is called with.
 struct Machine(Release, String);
@@ -112,10 +112,10 @@ fn a_question_for_a_version_ends_with_opal() {
     let Machine(release, path) = Machine::new(release, &[("bin/slow", &slow)]);
     let path = format!("{path}:/usr/local/bin:/usr/bin:/bin");
     let child = release.started(&["apply", "core/net"]).env("PATH", path).spawn().unwrap();
-    eventually("it is asked", || is_alive(&word));
+    eventually("it is asked", || is_running(&word));
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130).says("opal was told to stop");
-    eventually("it has ended", || !is_alive(&word));
+    eventually("it has ended", || !is_running(&word));
     assert!(!release.has_state());
 }
 

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::release::{PROFILE, Release, SCRIPT, SPEC, tree};
 use crate::needs;
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 pub(super) const CANARY: &str = "canary-2241-v";
 
@@ -127,7 +127,7 @@ fn what_an_apply_that_was_stopped_has_printed_is_hidden() {
     let release =
         release.file("bin/tofu", format!("#!/bin/sh\ncase $1 in\n{waits}\n{REPLACED}\nesac\n"));
     let child = release.started(&["apply", "core/net"]).spawn().unwrap();
-    eventually("the tool waits", || is_alive(&word));
+    eventually("the tool waits", || is_running(&word));
     let lists = tree(&release.path("root/state/exposed"));
     let list: Vec<_> =
         lists.into_iter().map(|(.., text)| String::from_utf8(text).unwrap()).collect();
@@ -242,7 +242,7 @@ fn what_was_sensitive_before_is_hidden_where_opal_is_killed() {
     let release =
         release.file("bin/tofu", format!("#!/bin/sh\ncase $1 in\n{waits}\n{REPLACED}\nesac\n"));
     let mut child = release.started(&["apply", "core/net"]).spawn().unwrap();
-    eventually("the tool waits", || is_alive(&word));
+    eventually("the tool waits", || is_running(&word));
     signal(&child, "KILL");
     child.wait().unwrap();
     assert_eq!(in_clear(&release, EARLIER), nothing());

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::release::{self, Release, SCRIPT};
-use crate::run::interrupted::{eventually, signal};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, signal};
 
 #[test]
 fn a_state_is_running_then_ok_and_destroyed_in_the_end() {

@@ -5,8 +5,8 @@ use std::process::Child;
 use serde_json::json;
 
 use super::release::{self, Release};
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 /// A run whose script has said something and waits for ever, with a child of its own.
 fn started(more: &[&str]) -> (Release, Child, String) {
@@ -18,7 +18,7 @@ fn started(more: &[&str]) -> (Release, Child, String) {
     );
     let release = release.script("net", &script);
     let child = release.started(&[&["apply", "core/net"], more].concat()).spawn().unwrap();
-    eventually("the script begins", || is_alive(&word));
+    eventually("the script begins", || is_running(&word));
     (release, child, word)
 }
 
@@ -36,7 +36,7 @@ fn a_signal_leaves_an_error_a_cancelled_result_and_the_envelope_of_the_stopped_t
         });
         signal(&child, name);
         Ran::from(child.wait_with_output().unwrap()).code(code).says("cancelled");
-        eventually("everything has ended", || !is_alive(&word));
+        eventually("everything has ended", || !is_running(&word));
         let state = release.state();
         assert_eq!((&state["status"], &state["outputs"]), (&json!("error"), &json!({})), "{name}");
         assert_eq!(state["last_error"], "somebody stopped it");
@@ -63,29 +63,6 @@ fn a_signal_as_json_is_one_document_that_says_so() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     let document = ran.code(130).json();
     assert_eq!((&document["status"], &document["exit_code"]), (&json!("cancelled"), &json!(130)));
-}
-
-#[test]
-fn the_time_of_a_run_is_over_and_says_so() {
-    let release = Release::new("echo begun; sleep 600\n");
-    let ran = release.apply(&["--timeout", "300ms"]);
-    ran.code(124).says("its time was over");
-    assert_eq!(
-        (&release.state()["status"], &release.document("driver_result.json")["status"]),
-        (&json!("error"), &json!("error"))
-    );
-    assert_ne!(release.document("shell_apply.result.json")["rc"], 0);
-}
-
-#[test]
-fn the_time_that_a_profile_gives_a_tool_is_a_limit_and_part_of_the_plan() {
-    let release =
-        Release::new("sleep 600\n").profile("policy: {defaults: {command_timeout_s: 1}}\n");
-    release.apply(&["--dry-run"]).code(0).says("@timeout(duration=1s)");
-    release.apply(&[]).code(124);
-    let envelope = release::json(&release.evidence().join("shell_apply.result.json"));
-    assert_eq!(envelope["rc"], 124, "{envelope}");
-    assert_eq!(release.state()["status"], "error");
 }
 
 #[test]
@@ -132,7 +109,7 @@ fn a_signal_ends_a_probe_that_waits_at_once() {
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let release = Release::new(release::SCRIPT)
             .file("rel/modules/core/net/spec.yml", format!("{}{probe}", release::SPEC));
-        let child = release.started(&["apply", "core/net"]).spawn().unwrap();
+        let mut child = release.started(&["apply", "core/net"]).spawn().unwrap();
         let events = release.path("records/logs/run");
         eventually("the probe waits", || {
             let mut open = vec![events.clone()];
@@ -149,10 +126,10 @@ fn a_signal_ends_a_probe_that_waits_at_once() {
             }
             is_tried
         });
-        let since = std::time::Instant::now();
         signal(&child, name);
+        // Waiting for the pause would take an hour.
+        eventually("it ends", || child.try_wait().unwrap().is_some());
         Ran::from(child.wait_with_output().unwrap()).code(code).says("cancelled");
-        assert!(since.elapsed().as_secs() < 20, "{name}: it waited for its pause");
         assert_eq!(release.state()["status"], "error");
     }
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::release::Release;
 use super::sensitive::{CANARY, in_clear, log, nothing, printed, stand_in};
-use crate::run::interrupted::{eventually, signal};
 use crate::support::Ran;
+use opal_testing::processes::{eventually, signal};
 
 /// What is said of outputs that a tool was to tell.
 fn untold(label: &str, why: &str) -> String {

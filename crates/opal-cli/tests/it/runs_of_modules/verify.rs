@@ -44,14 +44,6 @@ fn a_difference_is_not_looked_for_again_and_a_failing_apply_is() {
 }
 
 #[test]
-fn a_look_that_is_stopped_has_found_nothing() {
-    let release = Release::new("sleep 600; exit 2\n");
-    let ran = release.run(&["verify", "core/net", "--timeout", "200ms"]);
-    ran.code(3).says("its time was over");
-    assert_eq!(release.document("driver_result.json")["status"], "error");
-}
-
-#[test]
 fn the_outputs_of_a_look_are_nobodys() {
     let release = Release::new(SCRIPT);
     release.apply(&[]).code(0);

@@ -2,9 +2,9 @@
 
 use std::process::Stdio;
 
-use crate::run::interrupted::{eventually, is_alive, signal, unique};
 use crate::run_view::{on_a_terminal, screen};
 use crate::support::{Opal, Ran};
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 /// A check that never ends, in a configuration beside one that does.
 fn stuck() -> (Opal, String) {
@@ -24,18 +24,18 @@ fn a_signal_ends_a_look_with_all_it_started() {
     let (opal, word) = stuck();
     for (name, code) in [("INT", 130), ("TERM", 143)] {
         let child = opal.interruptible().args(["verify", "a.yaml"]).spawn().unwrap();
-        eventually("the check begins", || is_alive(&word));
+        eventually("the check begins", || is_running(&word));
         signal(&child, name);
         let ran = Ran::from(child.wait_with_output().unwrap());
         ran.code(code).says("interrupted").says("nothing was changed");
-        eventually("everything has ended", || !is_alive(&word));
+        eventually("everything has ended", || !is_running(&word));
     }
     let opal = opal.args(["apply", "a.yaml", "--verify-first"]);
     let child = opal.interruptible().spawn().unwrap();
-    eventually("the check begins", || is_alive(&word));
+    eventually("the check begins", || is_running(&word));
     signal(&child, "INT");
     Ran::from(child.wait_with_output().unwrap()).code(130);
-    eventually("everything has ended", || !is_alive(&word));
+    eventually("everything has ended", || !is_running(&word));
     assert!(!opal.path().join("out").exists());
     assert!(!opal.path().join("applied").exists());
 }
@@ -47,7 +47,7 @@ fn a_look_that_takes_too_long_is_blocked_and_says_so() {
     ran.code(1).says("did not answer within 300ms").says("missing");
     let ran = opal.call(&["verify", "a.yaml", "--timeout", "300ms", "-v"]);
     ran.says("more time with `--timeout`").hides("verify_timeout");
-    eventually("everything has ended", || !is_alive(&word));
+    eventually("everything has ended", || !is_running(&word));
 }
 
 #[test]

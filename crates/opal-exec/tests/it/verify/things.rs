@@ -15,12 +15,14 @@ use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
+use opal_testing::processes::eventually;
 
 const WORD: Param = Param { presence: Presence::Optional, ..Param::BASE };
 const TIME: Param = Param { ty: Type::Duration, ..WORD };
 const WORDS: Param = Param { ty: Type::Array(TypeRef::Static(&Type::String)), ..WORD };
 
-/// `is` says what a look finds, whatever was made; `takes` how long it takes; `apply` how it is made.
+/// `is` says what a look finds, whatever was made; `takes` how long it takes; `meets` how many looks
+/// wait for each other; `apply` how it is made.
 pub(crate) static THING: Descriptor = A_THING;
 
 /// One that belongs to the packages of the machine.
@@ -37,6 +39,7 @@ const A_THING: Descriptor = Descriptor {
         Param { name: "name", ..Param::BASE },
         Param { name: "is", ..WORD },
         Param { name: "takes", ..TIME },
+        Param { name: "meets", ty: Type::Int, ..WORD },
         Param { name: "apply", ..WORD },
         Param { name: "size", ..WORD },
         Param { name: "id", ..WORD },
@@ -105,6 +108,7 @@ impl Verify for Thing {
             group.busy += 1;
             group.most = group.most.max(group.busy);
         });
+        meet(inputs);
         let waited = wait(inputs, probe);
         let is_made = group(name, |group| {
             group.busy -= 1;
@@ -124,6 +128,16 @@ impl Verify for Thing {
             _ => Finding::missing(format!("`{name}` is not there")),
         })
     }
+}
+
+/// Waits until so many looks have been under way at a time, and then long enough for one too many to
+/// be seen.
+fn meet(inputs: &Inputs) {
+    let Some(Data::Int(meets)) = inputs.data("meets") else { return };
+    eventually("they meet", || {
+        i64::try_from(most_at_once(text(inputs, "name"))).is_ok_and(|most| most >= *meets)
+    });
+    std::thread::sleep(Duration::from_millis(2));
 }
 
 fn wait(inputs: &Inputs, probe: &dyn Probe) -> Result<(), Trouble> {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::session::support::{Done, Heard, Only, Place, SHELLS, is_alive, until, work};
+use opal_testing::processes::{eventually, is_alive};
+
+use crate::session::support::{Done, Heard, Only, Place, SHELLS, work};
 use opal_core::context::{Context, Place as At};
 use opal_core::resolver::{ScriptPart, TroubleKind};
 use opal_core::shell::Shell;
@@ -274,7 +276,7 @@ fn what_stays_in_the_background_blocks_nothing_and_goes_on() {
         let done = place.run("(yes >/dev/null & echo $!)");
         assert!(is_alive(done.out().trim()));
         place.session.end_all(std::time::Duration::from_secs(5), &Stop::new());
-        until("ended", || !is_alive(&pid) && !is_alive(done.out().trim()));
+        eventually("ended", || !is_alive(&pid) && !is_alive(done.out().trim()));
     }
 }
 

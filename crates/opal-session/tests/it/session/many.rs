@@ -8,7 +8,9 @@ use opal_core::stream::{Closed, Stream};
 use opal_session::stop::Stop;
 use opal_session::{Input, Session, Taker};
 
-use crate::session::support::{Only, Place, SHELLS, until, work};
+use opal_testing::processes::eventually;
+
+use crate::session::support::{Only, Place, SHELLS, work};
 
 #[test]
 fn fifty_threads_share_a_session() {
@@ -65,7 +67,7 @@ fn many_commands_leave_nothing() {
         once();
     }
     assert_eq!(count(), before);
-    until("buried", || {
+    eventually("buried", || {
         place.run("true");
         zombies() == 0
     });

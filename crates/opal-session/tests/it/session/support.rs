@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::Limits;
@@ -177,20 +175,4 @@ impl Taker for Heard {
         }
         Ok(())
     }
-}
-
-/// Waits until something holds; a test that waits in vain fails.
-#[track_caller]
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < end, "still not: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// Whether a process is there and has not ended.
-pub(crate) fn is_alive(pid: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }

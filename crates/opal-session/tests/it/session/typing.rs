@@ -1,12 +1,7 @@
 //! Where keys go that are typed while a command runs, and what is never shown of its end.
 
-use std::thread;
-use std::time::Duration;
-
-use opal_session::stop::Stop;
-
+use crate::session::seat::Seat;
 use crate::session::support::{Only, SHELLS};
-use crate::session::terminal::Seat;
 
 /// What a pager does: keys come from the terminal of standard error, one by one.
 const PAGER: &str = "stty -icanon -echo min 1 <&2; printf ready; head -c 2 <&2 | tr a-z A-Z; echo";
@@ -56,29 +51,5 @@ fn whoever_interrupts_a_command_that_takes_keys_as_they_are_means_the_run_where_
         let seat = Seat::new(Only::Bash);
         seat.typing(&text, b"x");
         assert_eq!(seat.signals(), Vec::<i32>::new(), "{ending}");
-    }
-}
-
-#[test]
-fn no_mark_is_shown_whatever_a_command_is_interrupted_in() {
-    for only in SHELLS {
-        for round in 0..12 {
-            let mut seat = Seat::new(only);
-            let text = "trap '' INT TERM; echo ready; sleep 0.05; sleep 0.05";
-            let done = thread::scope(|scope| {
-                scope.spawn(|| {
-                    thread::sleep(Duration::from_millis(60 + round * 8));
-                    seat.stop.kill();
-                });
-                seat.typing(text, b"\x03")
-            });
-            seat.stop = Stop::new();
-            let next = seat.run("echo next");
-            for shown in [done.out(), done.err(), next.out(), next.err()] {
-                assert!(!shown.contains("opal") && !shown.contains('\u{1}'), "{shown:?}");
-            }
-            // A new shell is announced by the test program.
-            assert!(next.out().ends_with("next\r\n"), "{}", next.out());
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A newer minor version: what is not known is passed over, and still there when written again.
 
-use crate::raw::Raw;
-use crate::support::{accept, decode, write};
+use crate::contract::raw::Raw;
+use crate::contract::support::{accept, decode, write};
 
 const STEP: &str = r#"{"args":{"a":{"new":[1,{"x":"y"}],"text":["b",{"data":1,"new":null}]}},"decorator":"@log","future":{"k":[true]},"path":"p"}"#;
 const PROVENANCE: &str =

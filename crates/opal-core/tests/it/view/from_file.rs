@@ -7,7 +7,7 @@ use opal_core::plan::{Arg, Piece, Plan, RedirectTarget, Step};
 use opal_core::view::step_text;
 use proptest::prelude::*;
 
-use crate::build::*;
+use crate::view::build::*;
 
 fn read_back(plan: Plan) -> Plan {
     let contract = Contract::new(plan, 0, Provenance::default()).unwrap();

@@ -5,8 +5,8 @@ use opal_core::plan::{Arg, Piece, Plan};
 use opal_core::view::{Json, PlanFormatter};
 use serde_json::{Value as Node, json};
 
-use crate::build::*;
-use crate::everything::{all_facts, plan_of_everything};
+use crate::view::build::*;
+use crate::view::everything::{all_facts, plan_of_everything};
 
 fn text(plan: &Plan) -> String {
     String::from_utf8(Json.format(&view(plan))).unwrap()

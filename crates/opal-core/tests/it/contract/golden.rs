@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use opal_core::contract::{Contract, plan_hash};
 
-use crate::support::{CREATED, VARIANTS, Variant, accept, old_plan, write};
+use crate::contract::support::{CREATED, VARIANTS, Variant, accept, old_plan, write};
 
 /// Every minor version that was ever written.
 pub(crate) const FORMATS: [&str; 2] = ["1.0", "1.1"];

@@ -7,7 +7,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Deferred, Handle, Mode, Node, Part, Piece, Plan, Step};
 use opal_core::{Span, Type, Value};
 
-use crate::support::{CREATED, int, operator, plan, provenance, shell, step, text, with};
+use crate::contract::support::{CREATED, int, operator, plan, provenance, shell, step, text, with};
 
 /// What is changed, and how.
 type Edit = (&'static str, Box<dyn FnOnce(&mut Plan)>);

@@ -6,8 +6,8 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::{Arg, Key, Node, Plan, Read, Step};
 use opal_core::{Registry, Value};
 
-use crate::golden::golden;
-use crate::support::{
+use crate::contract::golden::golden;
+use crate::contract::support::{
     VARIANTS, accept, around, empty_plan, int, old_plan, plan, provenance, read, shell, step, text,
     texts, value, with,
 };

@@ -15,7 +15,7 @@ use opal_core::{Duration, Value};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
-use crate::support::{
+use crate::contract::support::{
     AUTH_KEY, VARIANTS, accept, data, decode, empty_plan, provenance, step, value, write,
 };
 
@@ -52,7 +52,7 @@ fn packing_pays_by_the_size_of_all_steps_and_not_by_those_on_top() {
     let contract = |rounds: usize| {
         let round = |index| step("iteration", &format!("deploy.for[0].x[{index}]"));
         let mut plan = empty_plan(Algorithm::Sha256);
-        plan.steps = vec![crate::support::around(
+        plan.steps = vec![crate::contract::support::around(
             step("for", "deploy.for[0]"),
             (0..rounds).map(round).collect(),
         )];
@@ -96,7 +96,10 @@ fn the_reasons_of_steps_come_back_in_one_line() {
     };
     let inner = noted("when", "deploy.if[0].when[0]", "when stage");
     plan.steps = vec![
-        crate::support::around(noted("if", "deploy.if[0]", "if a ==\r\n\t  b"), vec![inner]),
+        crate::contract::support::around(
+            noted("if", "deploy.if[0]", "if a ==\r\n\t  b"),
+            vec![inner],
+        ),
         noted("@cmd", "deploy.build[0]", "@cmd.build(tag=@var.commit)"),
         noted("for", "deploy.for[0]", &"ä".repeat(201)),
         noted("while", "deploy.while[0]", &"ä".repeat(200)),
@@ -123,7 +126,7 @@ fn what_cannot_be_read_back_is_not_written() {
     };
     let with = |arg: Arg| {
         let mut plan = empty_plan(Algorithm::Sha256);
-        plan.steps = vec![crate::support::with(step("@log", "p"), "a", arg)];
+        plan.steps = vec![crate::contract::support::with(step("@log", "p"), "a", arg)];
         plan
     };
     refused(with(Arg::Const(Value::Float(f64::NAN))), "STEPS: a Float is no number");
@@ -136,7 +139,7 @@ fn what_cannot_be_read_back_is_not_written() {
     let mut deep = with(Arg::Const(Value::Null));
     for _ in 0..128 {
         let inner = std::mem::take(&mut deep.steps);
-        deep.steps = vec![crate::support::around(step("@retry", "p"), inner)];
+        deep.steps = vec![crate::contract::support::around(step("@retry", "p"), inner)];
     }
     refused(deep, "more than 128 deep");
     let mut other = with(Arg::Const(Value::Null));
@@ -146,7 +149,7 @@ fn what_cannot_be_read_back_is_not_written() {
     long.values.extend([value(Algorithm::Sha256, &"k".repeat(70_000), "1")]);
     refused(long, "longer than 65,535 bytes");
     let huge = "x".repeat(33 << 20);
-    refused(with(crate::support::text(&huge)), "too large for a contract");
+    refused(with(crate::contract::support::text(&huge)), "too large for a contract");
     let many = Value::Array(vec![Value::Null; 5_500_000]);
     refused(with(Arg::Const(many)), "too large for a contract");
 }
@@ -157,7 +160,7 @@ fn a_plan_of_the_largest_size_is_read_back_by_those_it_is_for() {
     let piece = |text: &str| Piece::Text(text.into());
     let command = || Arg::Shell(["echo ", "one ", "of ", "many"].map(piece).into());
     let steps = (0..100_000).map(|index| {
-        crate::support::with(
+        crate::contract::support::with(
             step("@shell", &format!("deploy.shell[{index}]")),
             "command",
             command(),
@@ -344,7 +347,7 @@ proptest! {
     #[test]
     fn every_plan_comes_back(plan in plans(), compress: bool, sign: bool) {
         let mut made = provenance();
-        made.signer = sign.then(|| crate::support::Key25519::new().public());
+        made.signer = sign.then(|| crate::contract::support::Key25519::new().public());
         let contract = Contract::new(plan, 0, made).unwrap();
         let bytes = write(&contract, compress, sign);
         let again = accept(&bytes).unwrap();

@@ -3,7 +3,7 @@
 use hmac::{KeyInit as _, Mac as _};
 use opal_core::hash::Algorithm;
 
-use crate::support::{AUTH_KEY, ENVELOPE};
+use crate::contract::support::{AUTH_KEY, ENVELOPE};
 
 /// The parts of a file. Counts, lengths, hashes and the authentication record are put right, unless
 /// said otherwise.

@@ -4,8 +4,8 @@ use jsonschema::Validator;
 use opal_core::view::{Facts, Json, PlanFormatter};
 use serde_json::{Value as Node, json};
 
-use crate::build::*;
-use crate::everything::{all_facts, blake3, plan_of_everything};
+use crate::view::build::*;
+use crate::view::everything::{all_facts, blake3, plan_of_everything};
 
 fn schema() -> Validator {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/plan-1.json");

@@ -7,8 +7,8 @@ use opal_core::contract::Contract;
 use opal_core::hash::Algorithm;
 use opal_core::plan::Step;
 
-use crate::golden::{self, FORMATS};
-use crate::support::{CREATED, VARIANTS, plan, provenance, write};
+use crate::contract::golden::{self, FORMATS};
+use crate::contract::support::{CREATED, VARIANTS, plan, provenance, write};
 
 #[expect(clippy::disallowed_methods, reason = "the reader is another program, run by a test")]
 fn python(file: &Path) -> (bool, String) {

@@ -2,8 +2,8 @@
 
 use opal_core::contract::{Encoding, Frame, encode};
 
-use crate::raw::{PROVENANCE, Raw, STEP};
-use crate::support::{AUTH_KEY, VARIANTS, accept, decode};
+use crate::contract::raw::{PROVENANCE, Raw, STEP};
+use crate::contract::support::{AUTH_KEY, VARIANTS, accept, decode};
 
 #[track_caller]
 fn refused(raw: &Raw, reason: &str) {
@@ -126,7 +126,7 @@ fn unknown_and_misplaced_records_are_refused() {
 fn padding_that_is_not_zero_is_refused() {
     let whole = Raw::default().bytes();
     // TARGET is two bytes and six, so its padding is none; that of ENVELOPE is known.
-    let end = 104 + 4 + crate::support::ENVELOPE.len();
+    let end = 104 + 4 + crate::contract::support::ENVELOPE.len();
     assert_ne!(end % 8, 0);
     for index in end..end.next_multiple_of(8) {
         let mut bytes = whole.clone();

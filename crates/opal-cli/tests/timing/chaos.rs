@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::interrupted::{eventually, is_alive, signal, unique};
 use crate::support::{Opal, Ran};
+use opal_testing::processes::{eventually, is_running, signal, unique};
 
 /// In a release build, all that is promised; else enough to see that the test works.
 const INTERRUPTIONS: u64 = if cfg!(debug_assertions) { 24 } else { 1_000 };
@@ -52,7 +52,7 @@ fn after_interruptions_at_any_moment_no_process_is_left_and_records_are_readable
         let output = child.stdout.take().map(std::io::read_to_string);
         child.wait().unwrap();
         drop(output);
-        eventually("everything has ended", || !is_alive(&word));
+        eventually("everything has ended", || !is_running(&word));
     }
     assert_readable(&opal);
 }

@@ -3,7 +3,7 @@
 use opal_core::plan::{Arg, MAX_STEPS, Plan};
 use opal_core::view::{Json, PlanFormatter};
 
-use crate::build::*;
+use crate::view::build::*;
 
 const VALUES: usize = 100;
 

@@ -7,8 +7,8 @@ use opal_core::plan::{Arg, Handle, Part, Piece, RedirectTarget};
 use opal_core::view::{PlanFormatter, Tree};
 use opal_core::{Duration, Value};
 
-use crate::build::*;
-use crate::everything::{all_facts, handle, plan_of_everything};
+use crate::view::build::*;
+use crate::view::everything::{all_facts, handle, plan_of_everything};
 
 #[test]
 fn the_tree_has_steps_values_reads_and_the_hash() {

@@ -10,7 +10,7 @@ use opal_core::resource::Status;
 use opal_core::view::{Facts, PluginFact};
 use opal_core::{Duration, Value};
 
-use crate::build::*;
+use crate::view::build::*;
 
 pub(crate) fn handle() -> Handle {
     Handle {

@@ -1,39 +1,38 @@
 //! What a file can make the reader hold: less than 64 MiB beside the file itself, whatever it says.
-//!
-//! A binary of its own, because everything in it is counted.
-
-#![allow(clippy::disallowed_methods, reason = "tests read fixtures and start programs")]
-#![expect(clippy::unwrap_used, reason = "a helper that cannot go on fails its test")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::cell::Cell;
 
 use opal_core::contract::Frame;
 
-#[path = "contract/raw.rs"]
-mod raw;
-#[path = "contract/support.rs"]
-#[expect(dead_code, reason = "only the keys are needed here")]
-mod support;
+use crate::contract::raw::{PROVENANCE, Raw, STEP};
 
-use raw::{PROVENANCE, Raw, STEP};
-
-/// The system's allocator, with a count of bytes held.
+/// The allocator of the system, with a count of the bytes that each thread holds: other tests of
+/// this binary run at the same time and do not count.
 struct Counting;
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    // Constant and without a destructor: these can be used inside an allocator. A thread may free
+    // what another has allocated, so the count can go below zero.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 fn grow(bytes: usize) {
-    let held = HELD.fetch_add(bytes, Relaxed) + bytes;
-    PEAK.fetch_max(held, Relaxed);
+    let held = HELD.get() + bytes.cast_signed();
+    HELD.set(held);
+    PEAK.set(PEAK.get().max(held));
+}
+
+fn shrink(bytes: usize) {
+    HELD.set(HELD.get() - bytes.cast_signed());
 }
 
 #[expect(unsafe_code, reason = "an allocator that counts can only be written this way")]
-// SAFETY: every call goes to the system's allocator unchanged.
+// SAFETY: every call goes to the allocator of the system unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grow(layout.size());
@@ -42,28 +41,28 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
+        shrink(layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     // Large blocks are moved by their pages, not copied, so only the difference counts.
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        HELD.fetch_sub(layout.size(), Relaxed);
+        shrink(layout.size());
         grow(size);
         // SAFETY: the caller's promise is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-const LIMIT: usize = 64 << 20;
+const LIMIT: isize = 64 << 20;
 
 /// Whether the file is taken, and what its reading held at most.
-fn reading(bytes: &[u8]) -> (bool, usize) {
-    let held = HELD.load(Relaxed);
-    PEAK.store(held, Relaxed);
+fn reading(bytes: &[u8]) -> (bool, isize) {
+    let held = HELD.get();
+    PEAK.set(held);
     let taken = Frame::read(bytes).and_then(|frame| frame.decode()).is_ok();
-    (taken, PEAK.load(Relaxed) - held)
+    (taken, PEAK.get() - held)
 }
 
 fn argument(args: &str) -> Raw {
@@ -131,6 +130,18 @@ fn hostile() -> Vec<(&'static str, Raw)> {
         ),
         ("provenance", Raw { provenance: PROVENANCE.into(), ..Raw::default() }),
     ]
+}
+
+#[test]
+fn what_a_thread_allocates_is_counted_for_it_alone() {
+    let held = HELD.get();
+    PEAK.set(held);
+    let kept = std::hint::black_box(Vec::<u8>::with_capacity(5 << 20));
+    assert!((5 << 20..6 << 20).contains(&(HELD.get() - held)));
+    let other = || std::hint::black_box(Vec::<u8>::with_capacity(20 << 20)).capacity();
+    assert!(std::thread::spawn(other).join().unwrap() > 0);
+    drop(kept);
+    assert!((5 << 20..6 << 20).contains(&(PEAK.get() - held)), "{}", PEAK.get() - held);
 }
 
 #[test]

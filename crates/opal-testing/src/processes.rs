@@ -1,0 +1,55 @@
+//! Processes of the system, and waiting for what they do.
+//!
+//! A test waits for a fact, such as a file or a line of output, and never for a time: how long a
+//! fact takes depends on the machine.
+
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// Far longer than anything takes that a test waits for, even on a busy machine.
+const TOO_LONG: Duration = Duration::from_mins(2);
+
+/// Waits until something holds; fails the test if that takes too long.
+///
+/// # Panics
+/// If it still does not hold after two minutes.
+#[track_caller]
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + TOO_LONG;
+    while !holds() {
+        assert!(Instant::now() < end, "still not: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Sends the signal with this name to a process.
+///
+/// # Panics
+/// If the process does not exist.
+#[expect(clippy::disallowed_methods, reason = "`kill` is the program that sends signals")]
+pub fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+}
+
+/// Whether the process with this number exists and has not ended.
+#[must_use]
+pub fn is_alive(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// Whether a process with this word in its command line exists.
+#[must_use]
+pub fn is_running(word: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(word))
+}
+
+/// A word for the command lines of one test, made from its temporary directory.
+#[must_use]
+pub fn unique(directory: &Path) -> String {
+    directory.file_name().unwrap().to_string_lossy().replace('.', "opal-test-")
+}
