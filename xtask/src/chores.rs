@@ -1,7 +1,7 @@
 //! What the commands run. Each command line is printed before it runs, so that it can be repeated
 //! by hand.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -221,5 +221,14 @@ pub(crate) fn answers(line: &[&str]) -> Option<String> {
 pub(crate) fn command(line: &[&str]) -> Command {
     let mut command = Command::new(line[0]);
     command.args(&line[1..]);
+    // What cargo says of xtask to xtask. A build script that reads it would run again.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| describes_package(name)) {
+        command.env_remove(name);
+    }
     command
+}
+
+fn describes_package(name: &OsStr) -> bool {
+    name.to_str()
+        .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
 }

@@ -26,6 +26,7 @@ mod execution;
 mod resource;
 mod value;
 
+pub use resource::diff::patch;
 pub use resource::file_template::{
     ConvertedTemplate, TemplateNote, convert_template, render_here, render_with,
 };

@@ -1,7 +1,7 @@
 //! Decorators that describe a state of the world.
 
 mod content;
-mod diff;
+pub(crate) mod diff;
 pub(super) mod file_absent;
 pub(super) mod file_copy;
 pub(super) mod file_directory;

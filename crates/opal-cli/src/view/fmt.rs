@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use opal_decorators::patch;
 use serde_json::json;
-use similar::TextDiff;
 
 use super::diagnostics::visible;
 use super::ink::Ink;
@@ -87,10 +87,7 @@ fn human(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {
 fn unified(formatted: &Formatted) -> String {
     let Outcome::Changed { before, after } = &formatted.outcome else { return String::new() };
     let name = formatted.name.trim_start_matches('/');
-    TextDiff::from_lines(before, after)
-        .unified_diff()
-        .header(&format!("a/{name}"), &format!("b/{name}"))
-        .to_string()
+    patch(name, before, after)
 }
 
 fn show_json(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {

@@ -8,7 +8,8 @@ mod window;
 
 use std::fmt::Write;
 
-use similar::{Algorithm, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{ChangeTag, DiffOp, group_diff_ops};
 
 use window::Window;
 
@@ -32,15 +33,21 @@ pub(super) fn unified(expected: (&str, &[u8]), actual: (&str, &[u8])) -> String 
         let [expected, actual] = [expected.1.len(), actual.1.len()].map(grouped);
         return format!("binary content differs: {expected} bytes expected, {actual} actual\n");
     };
-    let mut page = Page::default();
+    let mut page = Page::new(MAX_LINES, MAX_BYTES);
     page.line("--- expected: ", &visible(expected.0));
     page.line("+++ actual: ", &visible(actual.0));
-    let window = Window::new(old, new, CONTEXT);
-    if window.lines() > MAX_COMPARED {
-        replace(&window, &mut page)
-    } else {
-        compare(&window, &mut page)
-    }
+    page.changes(old, new);
+    page.finish()
+}
+
+/// A whole patch of one text, as `git apply` and `patch -p1` read it.
+#[must_use]
+pub fn patch(name: &str, before: &str, after: &str) -> String {
+    let mut page = Page::new(usize::MAX, usize::MAX);
+    let name = visible(name);
+    page.line("--- a/", &name);
+    page.line("+++ b/", &name);
+    page.changes(before, after);
     page.finish()
 }
 
@@ -70,8 +77,7 @@ fn visible(name: &str) -> String {
 fn compare(window: &Window<'_>, page: &mut Page) {
     let old: Vec<&str> = lines(window.old).collect();
     let new: Vec<&str> = lines(window.new).collect();
-    let ops = capture_diff_slices(Algorithm::Myers, &old, &new);
-    for hunk in group_diff_ops(ops, CONTEXT) {
+    for hunk in group_diff_ops(operations(&old, &new), CONTEXT) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
         let at = window.skipped;
         let old_range = (at + first.old_range().start, at + last.old_range().end);
@@ -81,6 +87,13 @@ fn compare(window: &Window<'_>, page: &mut Page) {
             page.change(change.0, change.1);
         }
     }
+}
+
+/// One algorithm by its name: the functions that choose one at run time compile all of them.
+fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut found = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff(&mut found, old, 0..old.len(), new, 0..new.len());
+    found.into_inner().into_inner().into_ops()
 }
 
 fn changes<'t>(
@@ -116,10 +129,11 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What was written, and how much was not.
-#[derive(Default)]
 struct Page {
     text: String,
     lines: usize,
+    max_lines: usize,
+    max_bytes: usize,
     left_out: usize,
     hunk: Option<Hunk>,
 }
@@ -136,6 +150,15 @@ struct Hunk {
 }
 
 impl Page {
+    fn new(max_lines: usize, max_bytes: usize) -> Self {
+        Self { text: String::new(), lines: 0, max_lines, max_bytes, left_out: 0, hunk: None }
+    }
+
+    fn changes(&mut self, old: &str, new: &str) {
+        let window = Window::new(old, new, CONTEXT);
+        if window.lines() > MAX_COMPARED { replace(&window, self) } else { compare(&window, self) }
+    }
+
     fn hunk(&mut self, old: (usize, usize), new: (usize, usize)) {
         let start = self.text.len();
         if self.line(&format!("@@ -{} +{} @@", range(old), range(new)), "") {
@@ -162,7 +185,7 @@ impl Page {
     fn line(&mut self, sign: &str, text: &str) -> bool {
         let bytes = self.text.len() + sign.len() + text.len() + 1;
         let lines = 1 + usize::from(text.contains('\n'));
-        if self.left_out > 0 || self.lines + lines >= MAX_LINES || bytes > MAX_BYTES {
+        if self.left_out > 0 || self.lines + lines >= self.max_lines || bytes > self.max_bytes {
             self.left_out += lines;
             return false;
         }

@@ -101,7 +101,7 @@ proptest! {
     #[test]
     fn a_diff_without_a_search_is_as_good(expected in texts(), actual in texts()) {
         prop_assume!(expected != actual);
-        let mut page = Page::default();
+        let mut page = Page::new(MAX_LINES, MAX_BYTES);
         page.line("--- expected: ", "a");
         page.line("+++ actual: ", "b");
         replace(&Window::new(&expected, &actual, CONTEXT), &mut page);
