@@ -56,3 +56,30 @@ impl Done {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use opal_modules::Blueprint;
+
+    use super::*;
+
+    fn ids(steps: &str) -> Vec<String> {
+        let text = format!(
+            "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: demo/site@v1\n\
+             metadata:\n  title: A site\nsteps:\n{steps}"
+        );
+        let read = Blueprint::read(&text);
+        let blueprint = read.found.unwrap_or_else(|| panic!("{:?}", read.diagnostics));
+        order(&blueprint.steps).into_iter().map(|step| step.id.clone()).collect()
+    }
+
+    #[test]
+    fn steps_keep_the_order_of_the_file_except_after_what_they_require() {
+        let free = "  - {id: b, module_ref: demo/b}\n  - {id: a, module_ref: demo/a}\n";
+        assert_eq!(ids(free), ["b", "a"]);
+        let bound = "  - {id: server, module_ref: demo/server, requires: [disk, network]}\n  \
+                     - {id: network, module_ref: demo/network}\n  \
+                     - {id: disk, module_ref: demo/disk, requires: [network]}\n";
+        assert_eq!(ids(bound), ["network", "disk", "server"]);
+    }
+}

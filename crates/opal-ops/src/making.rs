@@ -213,3 +213,6 @@ impl Request<'_> {
         path.display().to_string()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,5 +2,8 @@
 
 pub mod arguments;
 mod complete;
+mod judge;
+mod keeping;
 
 pub use complete::Complete;
+pub use keeping::{Keeping, KeptEnd, NotBegun, Setup};

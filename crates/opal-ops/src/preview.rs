@@ -119,3 +119,6 @@ fn dependents(resolved: &Resolved, report: &Report) -> Vec<Vec<usize>> {
     }
     dependents
 }
+
+#[cfg(test)]
+mod tests;
