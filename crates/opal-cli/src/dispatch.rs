@@ -27,7 +27,7 @@ pub(crate) fn hyops(typed: &Typed, ambient: &Ambient) -> Result<Exit, Failure> {
     let context = Context::new(typed, ambient);
     let matches = match builtins::hyops().no_binary_name(true).try_get_matches_from(&typed.rest) {
         Ok(matches) => matches,
-        Err(error) => return view::clap(&error, context.inks(), typed.wants_json()),
+        Err(error) => return view::clap(&error, context.out(), typed.wants_json()),
     };
     match matches.subcommand() {
         Some(("blueprint", matches)) => commands::blueprint::run(&context, matches),
@@ -117,7 +117,7 @@ fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         matches!(word, "plan" | "run" | "verify").then(|| builtins::marked(&command, rest));
     let matches = match command.try_get_matches_from(marked.as_deref().unwrap_or(rest)) {
         Ok(matches) => matches,
-        Err(error) => return view::clap(&error, context.inks(), context.typed.wants_json()),
+        Err(error) => return view::clap(&error, context.out(), context.typed.wants_json()),
     };
     match word {
         "apply" => commands::apply::run(context, &matches),

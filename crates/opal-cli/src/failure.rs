@@ -11,6 +11,8 @@ use opal_core::resolver::Trouble;
 use opal_trust::keys::{KeyError, KeyErrorKind};
 use opal_vault::record::Reason;
 
+use crate::mistake::Mistake;
+
 /// Exit codes, as `docs/language/10-errors.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -90,6 +92,10 @@ impl Failure {
         Self::new(Exit::Usage, message, help)
     }
 
+    pub(crate) fn mistake(Mistake { message, help }: Mistake) -> Self {
+        Self { exit: Exit::Usage, message, help, is_json: false, refusal: None }
+    }
+
     /// A contract is refused for this reason.
     pub(crate) fn refusing(self, reason: Reason) -> Self {
         Self { refusal: Some(reason), ..self }
@@ -108,10 +114,9 @@ impl Failure {
     pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Self {
         let shown = path.display();
         let (message, help) = match error.kind() {
-            io::ErrorKind::NotFound => (
-                format!("there is no file `{shown}`"),
-                "check the path; `-f FILE` names another".to_owned(),
-            ),
+            io::ErrorKind::NotFound => {
+                (format!("there is no file `{shown}`"), "check the path".to_owned())
+            }
             io::ErrorKind::PermissionDenied => {
                 (format!("`{shown}` may not be read"), format!("look at `ls -l {shown}`"))
             }

@@ -23,50 +23,49 @@ fn message(error: &Error) -> String {
     let text = |kind| error.get(kind).map(words).unwrap_or_default();
     let (arg, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
     match error.kind() {
-        ErrorKind::UnknownArgument => format!("unexpected argument '{arg}' found"),
+        ErrorKind::UnknownArgument => format!("unexpected argument `{arg}`"),
         ErrorKind::ArgumentConflict if text(ContextKind::PriorArg) == arg => {
-            format!("the argument '{arg}' cannot be used multiple times")
+            format!("`{arg}` is given more than once")
         }
         ErrorKind::ArgumentConflict => {
             let prior = text(ContextKind::PriorArg);
-            format!("the argument '{arg}' cannot be used with '{prior}'")
+            format!("`{arg}` cannot be used with `{prior}`")
         }
-        ErrorKind::InvalidValue if value.is_empty() => {
-            format!("a value is required for '{arg}' but none was supplied")
-        }
-        ErrorKind::InvalidValue => format!("invalid value '{value}' for '{arg}'"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` needs a value"),
+        ErrorKind::InvalidValue => format!("invalid value `{value}` for `{arg}`"),
         ErrorKind::ValueValidation => match error.source() {
-            Some(source) => format!("invalid value '{value}' for '{arg}': {source}"),
-            None => format!("invalid value '{value}' for '{arg}'"),
+            Some(source) => format!("invalid value `{value}` for `{arg}`: {source}"),
+            None => format!("invalid value `{value}` for `{arg}`"),
         },
-        ErrorKind::NoEquals => format!("'{arg}' needs `=` before its value"),
-        ErrorKind::TooManyValues => {
-            format!("unexpected value '{value}' for '{arg}' found; no more were expected")
-        }
+        ErrorKind::NoEquals => format!("`{arg}` needs `=` before its value"),
+        ErrorKind::TooManyValues => format!("unexpected value `{value}` for `{arg}`"),
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
-            format!("'{arg}' has the wrong number of values")
+            format!("`{arg}` has the wrong number of values")
         }
-        ErrorKind::MissingRequiredArgument => {
-            format!("the following required arguments were not provided: {arg}")
-        }
+        ErrorKind::MissingRequiredArgument => format!("missing argument: {arg}"),
         ErrorKind::InvalidSubcommand => {
-            format!("unrecognized subcommand '{}'", text(ContextKind::InvalidSubcommand))
+            format!("unknown command `{}`", text(ContextKind::InvalidSubcommand))
         }
         ErrorKind::MissingSubcommand => {
-            format!("'{}' requires a subcommand", text(ContextKind::InvalidSubcommand))
+            format!("`{}` needs a command", text(ContextKind::InvalidSubcommand))
         }
         kind => kind.as_str().unwrap_or("the command line cannot be read").to_owned(),
     }
 }
 
 fn help(error: &Error) -> Vec<String> {
+    let found = ways_out(error);
+    if found.is_empty() { vec!["`--help` lists the options".to_owned()] } else { found }
+}
+
+fn ways_out(error: &Error) -> Vec<String> {
     let named = |kind, name: &str| {
         let value = error.get(kind).map(words).filter(|value| !value.is_empty())?;
         Some(format!("{name}{value}"))
     };
     let quoted = |kind, name: &str| {
         let value = error.get(kind).map(words).filter(|value| !value.is_empty())?;
-        Some(format!("a similar {name} exists: '{value}'"))
+        Some(format!("there is a similar {name}: `{value}`"))
     };
     let tips = match error.get(ContextKind::Suggested) {
         Some(ContextValue::StyledStrs(tips)) => {
@@ -75,17 +74,24 @@ fn help(error: &Error) -> Vec<String> {
         _ => Vec::new(),
     };
     [
-        named(ContextKind::ValidValue, "possible values: "),
-        named(ContextKind::ValidSubcommand, "subcommands: "),
-        quoted(ContextKind::SuggestedSubcommand, "subcommand"),
+        named(ContextKind::ValidValue, "expected one of: "),
+        named(ContextKind::ValidSubcommand, "expected one of: "),
+        quoted(ContextKind::SuggestedSubcommand, "command"),
         quoted(ContextKind::SuggestedArg, "argument"),
         quoted(ContextKind::SuggestedValue, "value"),
     ]
     .into_iter()
     .flatten()
     .chain(tips)
-    .chain(named(ContextKind::Usage, ""))
+    .chain(usage(error))
     .collect()
+}
+
+/// How the command is called.
+fn usage(error: &Error) -> Option<String> {
+    let usage = error.get(ContextKind::Usage).map(words)?;
+    let line = usage.trim_start_matches("Usage:").trim();
+    (!line.is_empty()).then(|| format!("usage: `{line}`; `--help` says more"))
 }
 
 /// A value of the context in one line.
@@ -125,13 +131,13 @@ mod tests {
     #[test]
     fn every_mistake_names_the_option_and_a_way_out() {
         for (words, message, help) in [
-            (&["--fromat=x"][..], "unexpected argument '--fromat' found", "'--format'"),
-            (&["--format=yaml"], "invalid value 'yaml' for '--format <format>'", "json, text"),
-            (&["--format"], "a value is required for '--format <format>'", "json, text"),
-            (&["--jobs=300"], "invalid value '300' for '--jobs <jobs>': 300 is not in", "--help"),
-            (&["--jobs=1", "--jobs=2"], "cannot be used multiple times", "Usage: opal"),
-            (&["--quiet", "--loud"], "'--quiet' cannot be used with '--loud'", "Usage: opal"),
-            (&[], "required arguments were not provided: --file <file>", "Usage: opal"),
+            (&["--fromat=x"][..], "unexpected argument `--fromat`", "`--format`"),
+            (&["--format=yaml"], "invalid value `yaml` for `--format <format>`", "json, text"),
+            (&["--format"], "`--format <format>` needs a value", "json, text"),
+            (&["--jobs=300"], "invalid value `300` for `--jobs <jobs>`: 300 is not in", "--help"),
+            (&["--jobs=1", "--jobs=2"], "`--jobs <jobs>` is given more than once", "usage: `opal"),
+            (&["--quiet", "--loud"], "`--quiet` cannot be used with `--loud`", "usage: `opal"),
+            (&[], "missing argument: --file <file>", "usage: `opal"),
         ] {
             let words = ["opal"].iter().chain(words);
             let error = command().try_get_matches_from(words.clone()).unwrap_err();

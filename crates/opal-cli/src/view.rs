@@ -27,7 +27,7 @@ use opal_core::view::visible;
 
 use crate::failure::{Exit, Failure};
 use crate::mistake::Mistake;
-use ink::{Ink, Inks};
+use ink::Ink;
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
@@ -94,19 +94,12 @@ fn is_own_style(code: &str) -> bool {
     matches!(code, "0" | "1" | "2" | "4") || matches!(code.as_bytes(), [b'3' | b'9', b'1'..=b'6'])
 }
 
-/// What clap has to say about arguments: help on standard output, mistakes on standard error, and
-/// as JSON on standard output where that is asked for.
-pub(crate) fn clap(error: &clap::Error, inks: Inks, json: bool) -> Result<Exit, Failure> {
-    let text = error.render();
-    if !error.use_stderr() {
-        return help(&text, inks.out);
+/// What clap says about arguments: help on standard output, and mistakes as failures.
+pub(crate) fn clap(error: &clap::Error, out: Ink, json: bool) -> Result<Exit, Failure> {
+    if error.use_stderr() {
+        return Err(Failure::mistake(Mistake::of(error)).in_json(json));
     }
-    if json {
-        let mistake = Mistake::of(error);
-        print_error(&mistake.message, &mistake.help)?;
-    }
-    say(&shown(&text, inks.err));
-    Ok(Exit::Usage)
+    help(&error.render(), out)
 }
 
 /// A failure as a JSON document, where there is none yet.

@@ -20,7 +20,8 @@ pub fn distance(a: &str, b: &str) -> usize {
     strsim::osa_distance(a, b)
 }
 
-/// The candidate nearest to `given`, if any is within reach; the first in order where two tie.
+/// The candidate nearest to `given`, if any is within reach. Where two are equally near, it is the one
+/// that begins like `given` for longer, then the first in order.
 ///
 /// Case alone never counts as a difference: `string` finds `String`.
 #[must_use]
@@ -34,8 +35,15 @@ pub fn nearest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .filter(|candidate| candidate.len().abs_diff(given.len()) <= 2)
         .map(|candidate| (distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(edits, candidate)| *edits <= reach(candidate))
-        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
-        .map(|(_, candidate)| candidate)
+        .map(|(edits, candidate)| (edits, usize::MAX - shared_start(&lower, candidate), candidate))
+        .min()
+        .map(|(_, _, candidate)| candidate)
+}
+
+/// How many characters two names have in common at their beginning.
+fn shared_start(lower: &str, candidate: &str) -> usize {
+    let pairs = lower.chars().zip(candidate.chars().flat_map(char::to_lowercase));
+    pairs.take_while(|(a, b)| a == b).count()
 }
 
 /// Whether `given` is, part by part, a slip of the dotted path `registered`.
@@ -76,5 +84,12 @@ mod tests {
         assert_eq!(nearest("xyz", ["env"]), None);
         assert_eq!(nearest("deplyo", ["deploy", "build"]), Some("deploy"));
         assert_eq!(nearest("dpoly", ["deploy"]), Some("deploy"));
+    }
+
+    #[test]
+    fn of_two_equally_near_names_the_one_with_the_same_beginning_is_meant() {
+        assert_eq!(distance("--stga", "--stage"), distance("--stga", "--sign"));
+        assert_eq!(nearest("--stga", ["--sign", "--stage"]), Some("--stage"));
+        assert_eq!(nearest("--nabe", ["--name", "--nade"]), Some("--nade"));
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn run(
         Ok(matches) => matches,
         Err(error) => {
             let json = context.typed.wants_json() || task.asks_for_json(rest);
-            return view::clap(&error, context.inks(), json);
+            return view::clap(&error, context.out(), json);
         }
     };
     subject.arguments = words.arguments;
@@ -94,7 +94,7 @@ pub(crate) fn script(
         let options = || Command::new("opal").bin_name(&name);
         match options::parse(&options, rest, verb.options()) {
             Ok(matches) => asked = Asked::from(&matches)?.or(asked),
-            Err(error) => return view::clap(&error, context.inks(), asks_for_json(rest)),
+            Err(error) => return view::clap(&error, context.out(), asks_for_json(rest)),
         }
         rest = &[];
     }

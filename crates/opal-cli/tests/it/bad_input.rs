@@ -130,7 +130,7 @@ fn wrong_arguments_are_a_json_document_where_json_is_asked_for() {
         (&["--json", "--bogus"][..], "unknown option `--bogus`", "opal --help"),
         (&["--json", "gret"], "unknown task or command `gret`", "`greet`"),
         (&["gret", "--json"], "unknown task or command `gret`", "`greet`"),
-        (&["list", "--json", "--bogus"], "unexpected argument '--bogus'", "Usage: opal list"),
+        (&["list", "--json", "--bogus"], "unexpected argument `--bogus`", "usage: `opal list"),
         (&["plan", "greet", "--json"], "`greet` needs `name`", "usage: opal"),
         (&["run", "greet", "--json", "--loudd"], "--loudd", "--loud"),
         (&["greet", "--json"], "`greet` needs `name`", "usage: opal greet NAME"),

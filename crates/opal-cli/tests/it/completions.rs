@@ -9,7 +9,11 @@ fn each_shell_gets_its_script() {
     for shell in ["bash", "zsh", "fish"] {
         Opal::new().args(["completions", shell]).run().code(0).says("OPAL_COMPLETE");
     }
-    Opal::new().args(["completions", "tcsh"]).run().code(2).says("possible values");
+    Opal::new()
+        .args(["completions", "tcsh"])
+        .run()
+        .code(2)
+        .says("expected one of: bash, elvish, fish, powershell, zsh");
 }
 
 /// What bash would offer for the words, the last of which is being typed.

@@ -245,7 +245,7 @@ fn wrong_arguments_are_usage_errors_that_lead_on() {
         (&["plan", "types", "a", "1", "--formt", "json"], "`--format`"),
         (&["plan", "typse", "a", "1"], "did you mean `opal plan types`?"),
         (&["run", "typse", "--dry-run"], "did you mean `opal run types`?"),
-        (&["plan", "--resolv", "types"], "'--resolve'"),
+        (&["plan", "--resolv", "types"], "`--resolve`"),
         (&["plan"], "<TASK|FILE.opl|CONFIG.yaml>"),
         (&["types", "a", "1", "--resolve"], "add `--dry-run`"),
         (&["types", "a", "1", "--sign", "k"], "`--sign` belongs to a plan"),

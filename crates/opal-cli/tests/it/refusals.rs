@@ -78,6 +78,9 @@ fn a_tampered_file_is_refused_wherever_it_was_touched() {
         bytes[at] ^= 1;
         bytes
     };
+    // Another letter of Base64, so that it is another recipient and still a recipient.
+    let mut other = whole.clone();
+    other[150] = if other[150] == b'A' { b'B' } else { b'A' };
     let mut longer = whole.clone();
     longer.extend([0; 8]);
     let half = whole[..whole.len() / 2].to_vec();
@@ -89,7 +92,7 @@ fn a_tampered_file_is_refused_wherever_it_was_touched() {
         ("PlanHash", changed(64), "tampered"),
         ("target", changed(98), "tampered"),
         // Whom it is sealed to cannot be told any more.
-        ("a recipient", changed(150), "not_sealed"),
+        ("a recipient", other, "not_sealed"),
         ("the end", changed(whole.len() - 1), "tampered"),
         ("cut", half, "tampered"),
         ("a byte", vec![b'O'], "tampered"),
