@@ -111,7 +111,6 @@ const MARKUP: Named = &[('<', r"\u003c"), ('>', r"\u003e"), ('&', r"\u0026")];
 const MARKUP_UPPER: Named = &[('<', r"\u003C"), ('>', r"\u003E"), ('&', r"\u0026")];
 const APOSTROPHE: Named = &[('\'', r"\u0027")];
 const QUOTES: Named = &[('"', r"\u0022"), ('\'', r"\u0027")];
-const BACKSLASH_CODE: Named = &[('\\', r"\u005c")];
 const BACKSLASH_CODE_UPPER: Named = &[('\\', r"\u005C")];
 const DELETE: Named = &[('\u{7f}', r"\u007f")];
 const DOLLAR: Named = &[('$', r"\$"), ('`', r"\`")];
@@ -134,7 +133,6 @@ const STYLES: &[Style] = &[
     style(&[BACKSLASH, DOUBLE, LINES, FEEDS, SLASH], Code::Utf16Upper, Code::Utf16Upper),
     style(&[BACKSLASH, DOUBLE, LINES, FEEDS, MARKUP], Code::Utf16, Code::Itself),
     style(&[BACKSLASH, DOUBLE, LINES, FEEDS, MARKUP], Code::Utf16, Code::Utf16),
-    style(&[BACKSLASH, DOUBLE, LINES, FEEDS, MARKUP, SLASH], Code::Utf16, Code::Utf16),
     style(&[BACKSLASH, DOUBLE, LINES, MARKUP], Code::Utf16, Code::Itself),
     style(&[BACKSLASH, LINES, FEEDS, MARKUP_UPPER, QUOTES], Code::Utf16Upper, Code::Itself),
     style(&[BACKSLASH, LINES, FEEDS, MARKUP_UPPER, QUOTES], Code::Utf16Upper, Code::Utf16Upper),
@@ -142,7 +140,6 @@ const STYLES: &[Style] = &[
     style(&[BACKSLASH, DOUBLE, LINES, FEEDS, MARKUP, APOSTROPHE], Code::Utf16, Code::Utf16),
     style(&[BACKSLASH, DOUBLE], Code::Utf16, Code::Itself),
     style(&[BACKSLASH, DOUBLE], Code::Utf16, Code::Utf16),
-    style(&[BACKSLASH_CODE, QUOTES, MARKUP], Code::Utf16, Code::Utf16),
     style(&[BACKSLASH_CODE_UPPER, QUOTES, MARKUP_UPPER], Code::Utf16Upper, Code::Utf16Upper),
     // C, and what prints like it.
     style(&[BACKSLASH, DOUBLE, LINES, FEEDS, BELLS], Code::Octal, Code::Itself),
