@@ -19,9 +19,6 @@ use modules::Modules;
 /// Files in a ring that can still be read as one.
 const MOST: usize = 5;
 
-/// Rings that are still open: a crate, and how many files its largest ring has. Only ever shorter.
-const KNOWN: [(&str, usize); 1] = [("opal-cli", 100)];
-
 /// By file: the files whose items it uses, with the names of those.
 type Arrows = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
@@ -35,9 +32,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 
 fn check_crate(tree: &Tree, root: &str) -> Vec<Finding> {
     let arrows = Modules::read(tree, root).arrows();
-    let name = root.split('/').nth(1).unwrap_or_default();
-    let known = KNOWN.iter().find(|(known, _)| *known == name).map_or(MOST, |(_, most)| *most);
-    let rings = rings(&arrows).into_iter().filter(|ring| ring.len() > known);
+    let rings = rings(&arrows).into_iter().filter(|ring| ring.len() > MOST);
     rings.map(|ring| finding(&ring, &arrows)).collect()
 }
 
