@@ -5,8 +5,6 @@ use opal_core::decorator::{Param, Presence};
 use opal_core::resource;
 use opal_core::{Type, Value};
 
-const NO: Presence = Presence::Default(Value::Bool(false));
-
 /// What a file has besides `settings`, `steps` and `validations`.
 pub(super) static FILE: [Param; 3] = [
     Param {
@@ -15,18 +13,8 @@ pub(super) static FILE: [Param; 3] = [
         docs: "the version of this format: 1",
         ..Param::BASE
     },
-    Param {
-        name: "name",
-        presence: Presence::Optional,
-        docs: "what the configuration is called, for people",
-        ..Param::BASE
-    },
-    Param {
-        name: "description",
-        presence: Presence::Optional,
-        docs: "what it is for, for people",
-        ..Param::BASE
-    },
+    Param::optional("name", "what the configuration is called, for people"),
+    Param::optional("description", "what it is for, for people"),
 ];
 
 /// The keys of the file whose values have keys of their own.
@@ -48,27 +36,9 @@ pub(super) static SETTINGS: [Param; 5] = [
         docs: "how long a step may take",
         ..Param::BASE
     },
-    Param {
-        name: "continue_on_error",
-        ty: Type::Bool,
-        presence: NO,
-        docs: "go on with the steps that do not depend on one that failed",
-        ..Param::BASE
-    },
-    Param {
-        name: "dry_run",
-        ty: Type::Bool,
-        presence: NO,
-        docs: "only say what would change",
-        ..Param::BASE
-    },
-    Param {
-        name: "verbose",
-        ty: Type::Bool,
-        presence: NO,
-        docs: "show the differences in full",
-        ..Param::BASE
-    },
+    Param::flag("continue_on_error", "go on with the steps that do not depend on one that failed"),
+    Param::flag("dry_run", "only say what would change"),
+    Param::flag("verbose", "show the differences in full"),
 ];
 
 /// What a step has besides the parameters of its resource. A parameter of the same name is meant

@@ -132,11 +132,11 @@ fn step(
     report: &mut Report<'_>,
 ) -> Option<Step> {
     let span = fields.head;
-    let Some(given) = type_name(&mut fields, report) else {
+    let Some((given, place)) = type_name(&mut fields, report) else {
         fields.slips(known, report);
         return None;
     };
-    let (descriptor, resource) = step_type(given, report)?;
+    let (descriptor, resource) = step_type(given, place, report)?;
     fields.rename(format!("a `{}` step", resource.yaml));
     // A parameter is meant before a key of the same name that every step has.
     let own = || keys::STEP.iter().filter(|param| descriptor.param(param.name).is_none());
@@ -177,7 +177,8 @@ fn one_of(fields: &Fields<'_>, descriptor: &Descriptor, report: &mut Report<'_>)
 
 /// The resource that a step describes.
 fn step_type(
-    (given, span): (&str, Span),
+    given: &str,
+    span: Span,
     report: &mut Report<'_>,
 ) -> Option<(&'static Descriptor, &'static Resource)> {
     let registry = report.registry;

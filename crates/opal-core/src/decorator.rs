@@ -301,6 +301,25 @@ impl Param {
         environment: false,
         docs: "",
     };
+
+    /// A String that must be given.
+    #[must_use]
+    pub const fn required(name: &'static str, docs: &'static str) -> Self {
+        Self { name, docs, ..Self::BASE }
+    }
+
+    /// A String that may be given.
+    #[must_use]
+    pub const fn optional(name: &'static str, docs: &'static str) -> Self {
+        Self { name, docs, presence: Presence::Optional, ..Self::BASE }
+    }
+
+    /// A Bool that is false unless it is given.
+    #[must_use]
+    pub const fn flag(name: &'static str, docs: &'static str) -> Self {
+        let presence = Presence::Default(Value::Bool(false));
+        Self { name, docs, ty: Type::Bool, presence, ..Self::BASE }
+    }
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@
 //! A view is no contract: it shows six digits of each digest, and nothing reads it back.
 //! Deliberately not here: where the bytes go, and whether there is a terminal.
 
-mod around;
 mod ink;
 mod json;
 mod quote;
+mod shell_places;
 mod tree;
 mod uses;
 pub mod visible;

@@ -15,54 +15,30 @@ pub(super) const MODE: Param = Param {
     docs: "the permissions in octal, such as `0640`",
     ..Param::BASE
 };
-pub(super) const OWNER: Param = Param {
-    name: "owner",
-    presence: Presence::Optional,
-    docs: "the owner, by user name or number",
-    ..Param::BASE
-};
-pub(super) const GROUP: Param = Param {
-    name: "group",
-    presence: Presence::Optional,
-    docs: "the group, by name or number",
-    ..Param::BASE
-};
+pub(super) const OWNER: Param = Param::optional("owner", "the owner, by user name or number");
+pub(super) const GROUP: Param = Param::optional("group", "the group, by name or number");
 
 pub(super) const STRINGS: Type = Type::Array(TypeRef::Static(&Type::String));
 pub(super) const STRING_MAP: Type = Type::Map(TypeRef::Static(&Type::String));
 
-pub(super) const NO: Presence = Presence::Default(Value::Bool(false));
 pub(super) const YES: Presence = Presence::Default(Value::Bool(true));
 
 pub(super) const TEXT: Returns = Returns { version: "1.0.0", ty: Type::String };
 
 /// For values that are not secrets by default.
-pub(super) const SECRET: Param = Param {
-    name: "secret",
-    ty: Type::Bool,
-    presence: NO,
-    docs: "hide the value everywhere, whatever its name and content",
-    ..Param::BASE
-};
+pub(super) const SECRET: Param =
+    Param::flag("secret", "hide the value everywhere, whatever its name and content");
 
 /// For every value that is a placeholder by default.
-pub(super) const PUBLIC: Param = Param {
-    name: "public",
-    ty: Type::Bool,
-    presence: NO,
-    docs: "show the value everywhere: in plans, contracts, output and records",
-    ..Param::BASE
-};
+pub(super) const PUBLIC: Param =
+    Param::flag("public", "show the value everywhere: in plans, contracts, output and records");
 
 /// For every value whose text can begin with a hyphen.
-pub(super) const DASH: Param = Param {
-    name: "dash",
-    ty: Type::Bool,
-    presence: NO,
-    docs: "let the value begin a word of a command with `-`, where a program may take it for an \
+pub(super) const DASH: Param = Param::flag(
+    "dash",
+    "let the value begin a word of a command with `-`, where a program may take it for an \
            option",
-    ..Param::BASE
-};
+);
 
 /// For values that come out of a file.
 pub(super) const TRIM: Param = Param {
@@ -83,12 +59,8 @@ pub(super) const ID: Param = Param {
 };
 
 /// For every resource that is not about something with a name of its own.
-pub(super) const NAME: Param = Param {
-    name: "name",
-    presence: Presence::Optional,
-    docs: "a name for reports, in addition to the `id`",
-    ..Param::BASE
-};
+pub(super) const NAME: Param =
+    Param::optional("name", "a name for reports, in addition to the `id`");
 
 /// For every resource.
 pub(super) const DEPENDS_ON: Param = Param {

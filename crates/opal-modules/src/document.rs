@@ -247,7 +247,8 @@ pub(super) fn referred<T>(
 /// Refuses a key of a closed list, with the one that may be meant.
 pub(super) fn unknown_key(
     code: Code,
-    (what, key): (&str, &str),
+    what: &str,
+    key: &str,
     span: Span,
     expected: &[&str],
     report: &mut Report<'_>,

@@ -20,7 +20,6 @@
 //! | what is checked after its tools | `probes` |
 //! | the hooks that run behind its tools | `hooks` |
 //! | what a run has in clear, and for how long | `in_clear` |
-//! | the files that it is made of | `made_of` |
 //! | the program of a run | [`lower`], its decorators in [`decorators`] |
 //! | outputs, results, states | [`finish`] |
 //!
@@ -36,7 +35,6 @@ pub mod finish;
 mod hooks;
 mod in_clear;
 mod lower;
-mod made_of;
 pub mod pack;
 pub mod preflight;
 pub mod prepare;

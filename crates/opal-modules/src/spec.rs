@@ -196,7 +196,7 @@ fn checks(
     let (constraints, probes) = (is_clean("constraints"), is_clean("probes"));
     let constraints =
         if constraints { constraints::read(fields, &known, report) } else { Vec::new() };
-    let probes = if probes { probes::read(fields, (&known, publish), report) } else { Vec::new() };
+    let probes = if probes { probes::read(fields, &known, publish, report) } else { Vec::new() };
     (constraints, probes)
 }
 

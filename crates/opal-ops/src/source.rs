@@ -47,7 +47,7 @@ impl Loaded {
     /// A module that is to be run.
     #[must_use]
     pub fn module(run: Arc<Run>) -> Self {
-        let (path, text) = run.prepared.source.clone();
+        let (path, text) = (run.prepared.spec_path.clone(), run.prepared.spec_text.clone());
         Self { name: path.display().to_string(), path, text, form: Form::Module(run) }
     }
 

@@ -11,7 +11,7 @@
 //! | decorator calls and their arguments, against the registry | `calls`, `arguments`, `binding` |
 //! | references inside expressions and text | `references`, `text` |
 //! | types, where they are known | `types`, `operators` |
-//! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `handed_on` |
+//! | functions: unique, acyclic, called with what they take | `functions`, `cycles`, `run_time_values` |
 //! | files with a million mistakes | `found` |
 //! | what concerns one target, and what does not | `reach` |
 //! | what Make, just and bash would do with a line, and opal does not | `habits`, `commands`, `foreign` |
@@ -29,13 +29,13 @@ mod foreign;
 mod found;
 mod functions;
 mod habits;
-mod handed_on;
 mod lets;
 mod lowered;
 mod names;
 mod operators;
 mod reach;
 mod references;
+mod run_time_values;
 mod text;
 mod types;
 mod walk;

@@ -113,7 +113,7 @@ impl LocalSession {
         let lane = self.new_lane(Input::Own, Output::Taken, Output::Taken);
         if let Ok(mut lane) = lane {
             // The first step says what is wrong.
-            if self.boot(&mut lane, (&self.setup.start, None), &BTreeMap::new()).is_ok() {
+            if self.boot(&mut lane, &self.setup.start, None, &BTreeMap::new()).is_ok() {
                 self.give_back(lane);
             }
         }
@@ -224,7 +224,8 @@ impl LocalSession {
     fn boot(
         &self,
         lane: &mut Lane,
-        (directory, previous): (&Path, Option<&Path>),
+        directory: &Path,
+        previous: Option<&Path>,
         more: &BTreeMap<String, opal_core::Secret>,
     ) -> Result<(), Trouble> {
         let interpreter = self.interpreter().ok_or_else(|| {
@@ -239,8 +240,8 @@ impl LocalSession {
             (Some(_), Some(terminal)) => terminal.leader.as_slice(),
             _ => &[],
         };
-        let shell = Waiting::start(interpreter, leader, (directory, previous), |command| {
-            self.surround(command, lane, (directory, previous));
+        let shell = Waiting::start(interpreter, leader, directory, previous, |command| {
+            self.surround(command, lane, directory, previous);
             command.envs(more.iter().map(|(name, value)| (name, value.expose())));
             connected = lane.connect(command);
         });
@@ -254,7 +255,8 @@ impl LocalSession {
         &self,
         command: &mut Command,
         lane: &Lane,
-        (directory, previous): (&Path, Option<&Path>),
+        directory: &Path,
+        previous: Option<&Path>,
     ) {
         // `SHELLOPTS` would change how the waiting shell itself reads and runs.
         let is_passed = |name: &&OsString| !["OLDPWD", "SHELLOPTS"].iter().any(|it| **name == **it);

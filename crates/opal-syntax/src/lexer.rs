@@ -3,14 +3,13 @@
 //! | lane | what it reads | where |
 //! |---|---|---|
 //! | language | one token of an expression or a construct's head | `language`, `strings` |
-//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `inner`, `test`, `operators`, `command`, `judging`, `heredoc`, `place`, `beginning`, `dollar` |
+//! | shell | one step, verbatim, to the end of its logical line | `shell`, `frames`, `brackets`, `quotes`, `test`, `operators`, `command`, `judging`, `heredoc`, `place`, `beginning`, `dollar` |
 //!
-//! Both share `trivia` (blanks, comments), `at` (is this `@` a reference?) and what happens to text
+//! Both share `trivia` (blanks, comments), `reference` (is this `@` a reference?) and what happens to text
 //! without an end (`unfinished`, `recovery`). The lexer does not choose its lane: the grammar does,
 //! at each statement, by looking at the first word. It keeps a position and the row of tokens, and
 //! hands out no text.
 
-mod at;
 mod beginning;
 mod brackets;
 mod bytes;
@@ -18,12 +17,13 @@ mod command;
 mod dollar;
 mod frames;
 mod heredoc;
-mod inner;
 mod judging;
 mod language;
 mod operators;
 mod place;
+mod quotes;
 mod recovery;
+mod reference;
 mod shell;
 mod strings;
 mod test;
@@ -45,8 +45,8 @@ use heredoc::{LastLines, Pending};
 use judging::Judged;
 use test::Words;
 
-pub(crate) use at::At;
 pub(crate) use bytes::{is_blank, is_name_byte, is_name_start};
+pub(crate) use reference::At;
 pub(crate) use shell::Stop;
 
 pub(crate) struct Lexer<'s> {

@@ -10,7 +10,7 @@
 //! Deliberately not here: reading files, policies, and what to do about a difference.
 
 mod make;
-mod own;
+mod plan_keys;
 
 use opal_core::contract::{Contract, FormatError, Frame};
 use opal_core::hash::{Algorithm, Digest};
@@ -18,7 +18,7 @@ use opal_core::placeholder::PlaceholderKey;
 use opal_core::resolver::{Inputs, Stream};
 
 pub use make::{Making, Unmade, make};
-pub use own::{Load, OwnKeys};
+pub use plan_keys::{Load, OwnKeys};
 
 use crate::keys::{Envelope, KeyError, OpenError, PublicKey, Runner, verify};
 use crate::randomness::{Drbg, Site, canonical_parameters};

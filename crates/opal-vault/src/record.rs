@@ -7,7 +7,7 @@
 //! | what of it a vault hides | `hide` |
 //! | an event as a line of JSON | `line` |
 //! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
-//! | hiding what a run has learnt since | [`Writer::finish`], in `again` |
+//! | hiding what a run has learnt since | [`Writer::finish`], in `rescrub` |
 //! | a contract that was refused | [`refused`] |
 //! | what shows that such records are whole, and all there | `chain` |
 //! | the same lines for another program | [`Lines`], in `lines` |
@@ -22,7 +22,6 @@
 //! Deliberately not here: the clock, randomness and secrets. Callers say what time it is and bring
 //! the random part of a name; texts come as [`Shown`].
 
-mod again;
 mod chain;
 mod header;
 mod hide;
@@ -31,6 +30,7 @@ mod line;
 mod lines;
 mod output;
 pub mod reader;
+mod rescrub;
 pub mod retention;
 mod ring;
 mod writer;

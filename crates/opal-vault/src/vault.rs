@@ -9,7 +9,7 @@
 //! | base64, base32, hexadecimal | `encode` |
 //! | escape sequences and control characters | `sequence` |
 //! | output without them, and without blanks | `view` |
-//! | sequences that are too long to wait for | `aside` |
+//! | sequences that are too long to wait for | `long_sequences` |
 //! | where nothing can begin | `filter` |
 //! | many values at once | `net` |
 //! | what to hide in a stretch of output | `search`, `look` |
@@ -22,12 +22,12 @@
 //! dump whose lines have offsets, beyond one line of it; single lines of a large value in another
 //! form than their own.
 
-mod aside;
 mod encode;
 mod filter;
 mod forms;
 mod hidden;
 mod keep;
+mod long_sequences;
 mod look;
 mod net;
 mod patterns;

@@ -2,7 +2,7 @@
 
 mod constructs;
 mod key;
-mod long;
+mod wrapped;
 
 pub(super) use constructs::is_undecided;
 pub(super) use key::reference;
@@ -10,8 +10,8 @@ pub(super) use key::reference;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::around::Around;
 use super::ink::{Ink, Style};
+use super::shell_places::Around;
 use super::{PlanView, Visible, quote};
 use crate::context::Context;
 use crate::plan::{

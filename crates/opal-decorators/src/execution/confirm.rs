@@ -12,7 +12,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            happened.\n\n\
            `--yes` answers all of them. Without a terminal and without `--yes` the run does not \
            start and ends with exit code 2.",
-    params: &[Param { name: "message", docs: "the question", ..Param::BASE }],
+    params: &[Param::required("message", "the question")],
     capabilities: &[Capability::Terminal],
     examples: &[Example {
         title: "think twice before deleting",

@@ -12,11 +12,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            In a `catch` it ends the run with a failure of your own. `@rethrow()` ends it with the \
            failure that was caught.",
     params: &[
-        Param {
-            name: "message",
-            docs: "what went wrong, for the person who reads it",
-            ..Param::BASE
-        },
+        Param::required("message", "what went wrong, for the person who reads it"),
         Param {
             name: "code",
             ty: Type::Int,

@@ -1,9 +1,8 @@
-use opal_core::Type;
 use opal_core::action::{Halt, Pending, Replace, Sink, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence};
 use opal_core::resolver::Inputs;
 
-use crate::common::{NO, OCTAL};
+use crate::common::OCTAL;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.write",
@@ -15,7 +14,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            Bytes are written as they come and secrets are not hidden, since a file is a \
            destination of your choice; pipe through `@to.display()` first where they should be.",
     params: &[
-        Param { name: "path", docs: "the file to write; `~` is the home directory", ..Param::BASE },
+        Param::required("path", "the file to write; `~` is the home directory"),
         Param {
             name: "mode",
             presence: Presence::Optional,
@@ -24,13 +23,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                    the usual ones of a new file",
             ..Param::BASE
         },
-        Param {
-            name: "append",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "keep what the file holds and write after it",
-            ..Param::BASE
-        },
+        Param::flag("append", "keep what the file holds and write after it"),
     ],
     writes: true,
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],

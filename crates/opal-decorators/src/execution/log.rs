@@ -12,7 +12,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            message never ends up in a pipe. Values in it are hidden as they are everywhere.\n\n\
            It is a step like any other and always succeeds, `level=\"error\"` included.",
     params: &[
-        Param { name: "message", docs: "the text to write", ..Param::BASE },
+        Param::required("message", "the text to write"),
         Param {
             name: "level",
             ty: Type::OneOf(Choices::Static(&["debug", "info", "warn", "error"])),

@@ -10,7 +10,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            values in it are hidden on the terminal and in the record, as in the output of a \
            command. It can be piped and redirected like a command.\n\n\
            `@log` writes to standard error instead, and has levels.",
-    params: &[Param { name: "text", docs: "the text to print", ..Param::BASE }],
+    params: &[Param::required("text", "the text to print")],
     capabilities: &[Capability::Terminal],
     examples: &[
         Example {

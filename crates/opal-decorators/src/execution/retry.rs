@@ -4,8 +4,6 @@ use opal_core::resolver::Inputs;
 use opal_core::types::Choices;
 use opal_core::{Data, Duration, Type, Value};
 
-use crate::common::NO;
-
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "retry",
     summary: "run a block again when it fails",
@@ -47,14 +45,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "the longest pause; without it the pause grows without bound",
             ..Param::BASE
         },
-        Param {
-            name: "jitter",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "shorten each pause by a random part, at most half of it, so that many machines \
+        Param::flag(
+            "jitter",
+            "shorten each pause by a random part, at most half of it, so that many machines \
                    do not come back at the same moment",
-            ..Param::BASE
-        },
+        ),
     ],
     block: Block::Required,
     capabilities: &[Capability::Clock, Capability::Randomness],

@@ -8,7 +8,7 @@ use opal_core::resource::{Finding, Verify};
 use opal_core::types::Field;
 use opal_core::{Data, Secret, Type};
 
-use crate::common::{DEPENDS_ON, ID, NAME, NO, PUBLIC, STRING_MAP, VERIFY_TIMEOUT};
+use crate::common::{DEPENDS_ON, ID, NAME, STRING_MAP, VERIFY_TIMEOUT};
 
 static RESULT: [Field; 3] = [
     Field { name: "stdout", ty: Type::String, docs: "standard output, unchanged" },
@@ -51,18 +51,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "a command that changes nothing and exits with 0 if there is nothing to do",
             ..Param::BASE
         },
-        Param {
-            name: "shell",
-            presence: Presence::Optional,
-            docs: "the interpreter, by name or path; by default bash, or sh if there is none",
-            ..Param::BASE
-        },
-        Param {
-            name: "workdir",
-            presence: Presence::Optional,
-            docs: "the directory to run in",
-            ..Param::BASE
-        },
+        Param::optional(
+            "shell",
+            "the interpreter, by name or path; by default bash, or sh if there is none",
+        ),
+        Param::optional("workdir", "the directory to run in"),
         Param {
             name: "env",
             ty: STRING_MAP,
@@ -71,17 +64,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "additional environment variables for the command",
             ..Param::BASE
         },
-        Param {
-            docs: "show the output that a `let` captures; by default it is a secret",
-            ..PUBLIC
-        },
-        Param {
-            name: "allow_failure",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "continue with the next step whatever the exit code",
-            ..Param::BASE
-        },
+        Param::flag("public", "show the output that a `let` captures; by default it is a secret"),
+        Param::flag("allow_failure", "continue with the next step whatever the exit code"),
         Param {
             name: "json",
             ty: Type::Bool,

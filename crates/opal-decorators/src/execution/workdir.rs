@@ -1,9 +1,7 @@
+use opal_core::Data;
 use opal_core::action::{Action, Conditions, Directory, Halt, Stage};
 use opal_core::decorator::{Block, Capability, Descriptor, Example, Param};
 use opal_core::resolver::Inputs;
-use opal_core::{Data, Type};
-
-use crate::common::NO;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "workdir",
@@ -14,18 +12,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            A directory that is absent fails the step, unless `create=true` makes it, together \
            with the directories above it.",
     params: &[
-        Param {
-            name: "path",
-            docs: "the directory to run in; `~` is the home directory",
-            ..Param::BASE
-        },
-        Param {
-            name: "create",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "make the directory where it is absent",
-            ..Param::BASE
-        },
+        Param::required("path", "the directory to run in; `~` is the home directory"),
+        Param::flag("create", "make the directory where it is absent"),
     ],
     block: Block::Required,
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],

@@ -52,7 +52,8 @@ pub(super) fn read(
 pub(super) fn write(
     files: &dyn Files,
     path: &Path,
-    (attributes, existing): (&Attributes, Existing),
+    attributes: &Attributes,
+    existing: Existing,
     bytes: &[u8],
 ) -> Result<(), Trouble> {
     keep(files.write(path, attributes, existing)?, path, bytes)

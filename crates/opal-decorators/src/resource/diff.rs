@@ -161,7 +161,7 @@ impl Page {
 
     fn hunk(&mut self, old: (usize, usize), new: (usize, usize)) {
         let start = self.text.len();
-        if self.line(&format!("@@ -{} +{} @@", range(old), range(new)), "") {
+        if self.line(&format!("@@ -{} +{} @@", range(old.0, old.1), range(new.0, new.1)), "") {
             let header = start..self.text.len();
             let (old, new) = ((old.0, 0), (new.0, 0));
             self.hunk = Some(Hunk { header, old, new, changes: false });
@@ -211,13 +211,13 @@ impl Page {
             self.text.truncate(header.start);
             return;
         }
-        let [old, new] = [old, new].map(|(start, count)| range((start, start + count)));
+        let [old, new] = [old, new].map(|(start, count)| range(start, start + count));
         self.text.replace_range(header, &format!("@@ -{old} +{new} @@\n"));
     }
 }
 
 /// Where a part of a file is, from 1; an empty one stands behind the line it names.
-fn range((start, end): (usize, usize)) -> String {
+fn range(start: usize, end: usize) -> String {
     match end - start {
         0 => format!("{start},0"),
         1 => format!("{}", start + 1),

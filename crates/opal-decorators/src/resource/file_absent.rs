@@ -1,14 +1,14 @@
 use std::path::{Path, PathBuf};
 
+use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::{Entry, EntryKind};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
-use opal_core::{Data, Type};
 
 use super::{diff, paths, removal};
-use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
+use crate::common::{DEPENDS_ON, ID, NAME, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.absent",
@@ -24,18 +24,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            system is mounted in it; it is the directory in which relative paths start, or a \
            parent of it; or the path has no name at its end, such as `/`.",
     params: &[
-        Param {
-            name: "path",
-            docs: "the path to remove; `~` is the home directory",
-            ..Param::BASE
-        },
-        Param {
-            name: "recursive",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "remove a directory that is not empty",
-            ..Param::BASE
-        },
+        Param::required("path", "the path to remove; `~` is the home directory"),
+        Param::flag("recursive", "remove a directory that is not empty"),
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,

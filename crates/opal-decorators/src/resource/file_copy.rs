@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
+use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
@@ -17,7 +17,7 @@ use opal_core::resource::{Finding, Status, Verify};
 use opal_core::{Data, Type};
 
 use super::{diff, paths};
-use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, NO, OWNER, VERIFY_TIMEOUT, YES};
+use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT, YES};
 use trees::{Difference, Facts, How, Piece, below, links};
 
 /// Bytes that a contract is held against: a look is no second copy.
@@ -52,37 +52,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            or is a directory without `recursive=true`; one is a file and the other a directory; \
            or the destination is a symlink or is inside the source.",
     params: &[
-        Param {
-            name: "source",
-            presence: Presence::Optional,
-            docs: "the file or directory to copy",
-            ..Param::BASE
-        },
-        Param {
-            name: "destination",
-            docs: "the path of the copy itself, not of its directory",
-            ..Param::BASE
-        },
-        Param {
-            name: "content",
-            presence: Presence::Optional,
-            docs: "the content of the file, instead of a `source`",
-            ..Param::BASE
-        },
-        Param {
-            name: "overwrite",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "replace a destination that differs",
-            ..Param::BASE
-        },
-        Param {
-            name: "recursive",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "copy a directory with its content",
-            ..Param::BASE
-        },
+        Param::optional("source", "the file or directory to copy"),
+        Param::required("destination", "the path of the copy itself, not of its directory"),
+        Param::optional("content", "the content of the file, instead of a `source`"),
+        Param::flag("overwrite", "replace a destination that differs"),
+        Param::flag("recursive", "copy a directory with its content"),
         Param {
             name: "preserve_mode",
             ty: Type::Bool,

@@ -25,7 +25,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `blocked`: a symlink or anything else that is not a directory has that name, or the \
            owner or group does not exist.",
     params: &[
-        Param { name: "path", docs: "the directory; `~` is the home directory", ..Param::BASE },
+        Param::required("path", "the directory; `~` is the home directory"),
         MODE,
         OWNER,
         GROUP,

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use super::diff::unified;
 use super::{content, paths};
-use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
+use crate::common::{DEPENDS_ON, ID, NAME, VERIFY_TIMEOUT};
 use edit::{Change, Line, Several, edit};
 use encoding::Encoding;
 
@@ -47,7 +47,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            file or the line does not fit the `encoding`; or the path is a symlink or anything \
            else that is not a file.",
     params: &[
-        Param { name: "file", docs: "the file to change", ..Param::BASE },
+        Param::required("file", "the file to change"),
         Param {
             name: "line",
             pattern: Some("[^\\r\\n]*"),
@@ -76,19 +76,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "which line to use if several match",
             ..Param::BASE
         },
-        Param {
-            name: "backup",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "keep a copy of the previous file",
-            ..Param::BASE
-        },
-        Param {
-            name: "backup_dir",
-            presence: Presence::Optional,
-            docs: "the directory of the copy; by default the directory of the file",
-            ..Param::BASE
-        },
+        Param::flag("backup", "keep a copy of the previous file"),
+        Param::optional(
+            "backup_dir",
+            "the directory of the copy; by default the directory of the file",
+        ),
         Param {
             name: "encoding",
             ty: Type::OneOf(Choices::Static(&["utf-8", "latin-1", "windows-1252", "ascii"])),

@@ -1,14 +1,14 @@
 use std::path::{Path, PathBuf};
 
+use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::EntryKind;
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Verify};
-use opal_core::{Data, Type};
 
 use super::{diff, paths, removal};
-use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
+use crate::common::{DEPENDS_ON, ID, NAME, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.symlink",
@@ -27,15 +27,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `blocked`: a file or a directory is in its place, without `force=true`; or a \
            directory is in its place that cannot be removed, as for `@file.absent`.",
     params: &[
-        Param { name: "source", docs: "the path that the symlink points to", ..Param::BASE },
-        Param { name: "target", docs: "the symlink itself", ..Param::BASE },
-        Param {
-            name: "force",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "replace a file or directory in the place of the symlink",
-            ..Param::BASE
-        },
+        Param::required("source", "the path that the symlink points to"),
+        Param::required("target", "the symlink itself"),
+        Param::flag("force", "replace a file or directory in the place of the symlink"),
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,

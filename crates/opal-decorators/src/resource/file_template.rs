@@ -1,11 +1,11 @@
 //! A file that is kept equal to what a template renders to.
 
-mod apart;
 mod chains;
 mod engine;
 mod go;
 mod methods;
 mod names;
+mod sandbox;
 mod words;
 
 use std::collections::BTreeMap;
@@ -22,10 +22,10 @@ use zeroize::Zeroizing;
 
 use super::written::{self, Found, Wanted};
 use super::{content, links, paths};
-use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, NO, OWNER, VERIFY_TIMEOUT};
-pub use apart::{render_here, render_with};
+use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT};
 use engine::Template;
 pub use go::{ConvertedTemplate, TemplateNote, convert_template};
+pub use sandbox::{render_here, render_with};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.template",
@@ -50,8 +50,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `blocked`: the template does not exist, is not UTF-8 text or cannot be rendered, or the \
            destination is the template itself, a symlink or anything else that is not a file.",
     params: &[
-        Param { name: "source", docs: "the template", ..Param::BASE },
-        Param { name: "destination", docs: "the file to write", ..Param::BASE },
+        Param::required("source", "the template"),
+        Param::required("destination", "the file to write"),
         Param {
             name: "vars",
             ty: Type::Map(TypeRef::Static(&Type::Any)),
@@ -59,20 +59,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "the values that the template can use, by name",
             ..Param::BASE
         },
-        Param {
-            name: "env",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "let the template use environment variables too; `vars` overrides them",
-            ..Param::BASE
-        },
-        Param {
-            name: "allow_missing",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "render undefined names as an empty text",
-            ..Param::BASE
-        },
+        Param::flag("env", "let the template use environment variables too; `vars` overrides them"),
+        Param::flag("allow_missing", "render undefined names as an empty text"),
         MODE,
         OWNER,
         GROUP,

@@ -1,6 +1,6 @@
-mod bring;
 mod git;
 mod place;
+mod update;
 mod url;
 
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use opal_core::{Data, Type};
 use self::place::{Place, Repository, Tip};
 use super::properties::{Property, compared, differing};
 use super::{paths, ways};
-use crate::common::{DEPENDS_ON, ID, NAME, NO, VERIFY_TIMEOUT};
+use crate::common::{DEPENDS_ON, ID, NAME, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "git.repo",
@@ -40,14 +40,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `blocked`: the server does not answer or does not have the branch; git is not \
            installed, cannot read the working copy, or does not trust its owner.",
     params: &[
-        Param { name: "url", docs: "the address of the repository", ..Param::BASE },
-        Param { name: "destination", docs: "the directory of the working copy", ..Param::BASE },
-        Param {
-            name: "branch",
-            presence: Presence::Optional,
-            docs: "the branch to follow",
-            ..Param::BASE
-        },
+        Param::required("url", "the address of the repository"),
+        Param::required("destination", "the directory of the working copy"),
+        Param::optional("branch", "the branch to follow"),
         Param {
             name: "depth",
             ty: Type::Int,
@@ -56,13 +51,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "how many commits of the history to fetch; all by default",
             ..Param::BASE
         },
-        Param {
-            name: "force",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "discard uncommitted changes",
-            ..Param::BASE
-        },
+        Param::flag("force", "discard uncommitted changes"),
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,
@@ -102,8 +91,8 @@ impl Action for GitRepo {
         let own = ways::demand_own(&wanted.path, &*stage.probe());
         own.map_err(|trouble| stage.fail(1, trouble))?;
         match place {
-            Place::Nothing | Place::EmptyDirectory => bring::clone(&wanted, &tip, stage)?,
-            Place::Repository(repository) => bring::forward(&wanted, &repository, &tip, stage)?,
+            Place::Nothing | Place::EmptyDirectory => update::clone(&wanted, &tip, stage)?,
+            Place::Repository(repository) => update::forward(&wanted, &repository, &tip, stage)?,
             Place::Other(what) => return Err(stage.fail(1, occupied(&wanted, what))),
         }
         Ok(Data::Null)

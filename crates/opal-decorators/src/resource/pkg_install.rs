@@ -12,7 +12,7 @@ use self::manager::{Installed, Manager};
 use self::wanted::Wanted;
 use super::diff;
 use super::programs::{self, demand_root, named};
-use crate::common::{DEPENDS_ON, ID, NAME, NO, STRINGS, VERIFY_TIMEOUT};
+use crate::common::{DEPENDS_ON, ID, NAME, STRINGS, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "pkg.install",
@@ -48,13 +48,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "the package manager to use",
             ..Param::BASE
         },
-        Param {
-            name: "update",
-            ty: Type::Bool,
-            presence: NO,
-            docs: "refresh the package lists before installing",
-            ..Param::BASE
-        },
+        Param::flag("update", "refresh the package lists before installing"),
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,

@@ -30,7 +30,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            - `blocked`: systemd does not run, does not know the service or cannot load it; the \
            service should start and is masked; or its unit file does not allow `enabled`.",
     params: &[
-        Param { name: "name", docs: "the service, with or without `.service`", ..Param::BASE },
+        Param::required("name", "the service, with or without `.service`"),
         Param {
             name: "enabled",
             ty: Type::Bool,

@@ -48,18 +48,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "the supplementary groups of the user",
             ..Param::BASE
         },
-        Param {
-            name: "home",
-            presence: Presence::Optional,
-            docs: "the home directory",
-            ..Param::BASE
-        },
-        Param {
-            name: "shell",
-            presence: Presence::Optional,
-            docs: "the login shell",
-            ..Param::BASE
-        },
+        Param::optional("home", "the home directory"),
+        Param::optional("shell", "the login shell"),
         ID,
         DEPENDS_ON,
         VERIFY_TIMEOUT,

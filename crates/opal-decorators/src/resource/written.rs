@@ -118,7 +118,7 @@ pub(super) fn apply(
         }
         found => {
             let existing = if found.is_some() { Existing::Replaced } else { Existing::Refused };
-            content::write(files, path, (attributes, existing), &wanted.content)
+            content::write(files, path, attributes, existing, &wanted.content)
         }
     }
 }

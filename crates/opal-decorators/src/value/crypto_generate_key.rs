@@ -1,7 +1,5 @@
 use opal_core::Type;
-use opal_core::decorator::{
-    Capability, Cost, Descriptor, Effect, Example, Exposure, Param, Presence,
-};
+use opal_core::decorator::{Capability, Cost, Descriptor, Effect, Example, Exposure, Param};
 use opal_core::types::Choices;
 
 mod generator;
@@ -27,12 +25,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "the kind of key",
             ..Param::BASE
         },
-        Param {
-            name: "regen_key",
-            presence: Presence::Optional,
-            docs: "a name under which the key stays the same across contracts",
-            ..Param::BASE
-        },
+        Param::optional("regen_key", "a name under which the key stays the same across contracts"),
         DASH,
     ],
     returns: Some(TEXT),

@@ -1,7 +1,5 @@
 use opal_core::Data;
-use opal_core::decorator::{
-    Capability, Descriptor, Effect, Example, Exposure, Param, Presence, Subject,
-};
+use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Subject};
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
 use super::reading::absent;
@@ -21,12 +19,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            runs on another host the environment of that host is read.",
     subject: Subject::Required("environment variable"),
     params: &[
-        Param {
-            name: "default",
-            presence: Presence::Optional,
-            docs: "the value to use where the variable is not set",
-            ..Param::BASE
-        },
+        Param::optional("default", "the value to use where the variable is not set"),
         PUBLIC,
         SECRET,
         DASH,

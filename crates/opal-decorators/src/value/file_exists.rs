@@ -15,11 +15,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            opal checks the path when it makes the plan: a file that a step creates does not exist \
            yet. The value is public: plans show it in clear, and a contract is refused if it has \
            changed.",
-    params: &[Param {
-        name: "path",
-        docs: "the path to check; `~` is the home directory",
-        ..Param::BASE
-    }],
+    params: &[Param::required("path", "the path to check; `~` is the home directory")],
     returns: Some(Returns { version: "1.0.0", ty: Type::Bool }),
     effect: Effect::Read,
     exposure: Exposure::Public,

@@ -20,11 +20,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            be read. The value is public: plans show it in clear, and a contract is refused if it \
            has changed.",
     params: &[
-        Param {
-            name: "pattern",
-            docs: "the pattern; `~` at its beginning is the home directory",
-            ..Param::BASE
-        },
+        Param::required("pattern", "the pattern; `~` at its beginning is the home directory"),
         DASH,
     ],
     returns: Some(Returns { version: "1.0.0", ty: STRINGS }),

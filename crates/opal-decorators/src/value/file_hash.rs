@@ -15,14 +15,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            text that `sha256sum` prints. The file may be of any size and need not be text.\n\n\
            Alone on a line it pins the file: a contract that was made with other content is \
            refused, although no step uses the value.",
-    params: &[
-        Param {
-            name: "path",
-            docs: "the file to digest; `~` is the home directory",
-            ..Param::BASE
-        },
-        PUBLIC,
-    ],
+    params: &[Param::required("path", "the file to digest; `~` is the home directory"), PUBLIC],
     returns: Some(TEXT),
     effect: Effect::Read,
     exposure: Exposure::Plain,

@@ -13,7 +13,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            Behind `<` it feeds the file, byte for byte, to the standard input of the step, and is \
            read when the step runs: a contract does not hold it. `@file.hash` alone on a line does.",
     params: &[
-        Param { name: "path", docs: "the file to read; `~` is the home directory", ..Param::BASE },
+        Param::required("path", "the file to read; `~` is the home directory"),
         TRIM,
         PUBLIC,
         DASH,

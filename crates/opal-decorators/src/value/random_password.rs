@@ -36,12 +36,10 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             docs: "the characters to choose from, single or as ranges such as `a-z`",
             ..Param::BASE
         },
-        Param {
-            name: "regen_key",
-            presence: Presence::Optional,
-            docs: "a name under which the password stays the same across contracts",
-            ..Param::BASE
-        },
+        Param::optional(
+            "regen_key",
+            "a name under which the password stays the same across contracts",
+        ),
         DASH,
     ],
     returns: Some(TEXT),

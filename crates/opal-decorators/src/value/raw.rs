@@ -12,7 +12,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            Give it only text that you would also type into a terminal. Text from outside, a \
            branch name or an answer from the network, can contain a command of somebody else's. \
            For several arguments an Array is nearly always the better choice.",
-    params: &[Param { name: "text", docs: "the shell text to paste, unquoted", ..Param::BASE }],
+    params: &[Param::required("text", "the shell text to paste, unquoted")],
     returns: Some(TEXT),
     effect: Effect::Read,
     examples: &[Example {

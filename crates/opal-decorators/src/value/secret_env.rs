@@ -15,11 +15,10 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            a value, by the parameter. A secret of fewer than four characters is refused.",
     subject: Subject::OrParam("name"),
     params: &[
-        Param {
-            name: "name",
-            docs: "the environment variable that holds the secret, where the path does not say",
-            ..Param::BASE
-        },
+        Param::required(
+            "name",
+            "the environment variable that holds the secret, where the path does not say",
+        ),
         DASH,
     ],
     returns: Some(TEXT),

@@ -14,11 +14,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            A secret of fewer than four characters is refused, since it could not be hidden in \
            output without making the output unreadable.",
     params: &[
-        Param {
-            name: "path",
-            docs: "the file that holds the secret; `~` is the home directory",
-            ..Param::BASE
-        },
+        Param::required("path", "the file that holds the secret; `~` is the home directory"),
         TRIM,
         DASH,
     ],

@@ -69,21 +69,21 @@ impl<'p> Actor<'_, 'p> {
             ended.set();
             Ok((code, out.join(), err.join()))
         })?;
-        let (Ok((out, out_copied)), Ok((err, err_copied))) = (out, err) else {
+        let (Ok(out), Ok(err)) = (out, err) else {
             return Err(bug(self.begun.step, "an output was lost".to_owned()));
         };
         // Nor is shown what it said: it could hold what cannot be hidden.
-        if out_copied.is_err() || err_copied.is_err() {
+        if out.copied.is_err() || err.copied.is_err() {
             return Err(self.fail(1, too_large()));
         }
-        let stdout = text(out.bytes);
+        let stdout = text(out.to.bytes);
         if let Ok(stdout) = &stdout {
             self.hide(stdout);
-            self.waiting = Zeroizing::new(err.bytes.to_vec());
+            self.waiting = Zeroizing::new(err.to.bytes.to_vec());
         }
         let code = code?;
         let stdout = stdout.map_err(|trouble| self.fail(1, trouble))?;
-        let stderr = Secret::new(String::from_utf8_lossy(&err.bytes));
+        let stderr = Secret::new(String::from_utf8_lossy(&err.to.bytes));
         Ok(Completed { code, stdout, stderr })
     }
 

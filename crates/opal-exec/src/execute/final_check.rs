@@ -57,7 +57,8 @@ impl<'p> Walk<'p> {
 
     pub(super) fn keep(
         &self,
-        (step, described): (&'p Step, Described),
+        step: &'p Step,
+        described: Described,
         here: &Context<'p>,
         seen: u64,
         is_made: bool,
@@ -137,8 +138,8 @@ impl<'p> Walk<'p> {
     fn look_at_one(&self, kept: &Kept<'p>) -> Found {
         let values = Values { known: self.job.values, lets: None };
         let inputs = inputs(kept.step, kept.described.descriptor, values)?;
-        let spot = (&*kept.directory, &*kept.environment);
-        self.see(kept.described, &inputs, spot, self.job.stop)
+        let Kept { described, directory, environment, .. } = kept;
+        self.see(*described, &inputs, directory, environment, self.job.stop)
     }
 
     /// Tells what was found, and gives what is wrong with it.

@@ -52,7 +52,8 @@ impl<'p> Walk<'p> {
         step: &'p Step,
         here: &Context<'p>,
         most: Option<usize>,
-        (on_failure, output): (OnFailure, BranchOutput),
+        on_failure: OnFailure,
+        output: BranchOutput,
     ) -> Result<(), Halt> {
         let branches = self.to_run(&step.block, here)?;
         let count = branches.len();

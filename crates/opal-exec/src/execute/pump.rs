@@ -30,6 +30,13 @@ impl Ended {
     }
 }
 
+/// What took the bytes, and whether it took all of them.
+#[derive(Debug)]
+pub(super) struct Pumped<W> {
+    pub(super) to: W,
+    pub(super) copied: io::Result<()>,
+}
+
 /// Copies a pipe to its end. The writing itself may fail: the step's writers then get to know.
 ///
 /// A process that the step left behind may keep the pipe open: it is waited for, as a shell does
@@ -40,10 +47,10 @@ pub(super) fn pump<'scope, 'env: 'scope, W: Write + Send + 'scope>(
     mut to: W,
     stop: Stop,
     ended: &'env Ended,
-) -> io::Result<ScopedJoinHandle<'scope, (W, io::Result<()>)>> {
+) -> io::Result<ScopedJoinHandle<'scope, Pumped<W>>> {
     let work = move || {
         let copied = copy(from, &mut to, &stop, ended);
-        (to, copied)
+        Pumped { to, copied }
     };
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)
 }

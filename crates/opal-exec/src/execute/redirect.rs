@@ -20,7 +20,7 @@ use super::actor::{Actor, Begun};
 use super::context::{Context, In, Out};
 use super::halts::{NOT_WRITTEN, bug, failed, go_on, unable};
 use super::inputs::inputs;
-use super::pump::{Ended, pump};
+use super::pump::{Ended, Pumped, pump};
 use super::run::Walk;
 use super::show::Show;
 use super::steps::{is_plain, reader};
@@ -30,7 +30,7 @@ use opal_session::Work;
 use opal_session::stop::Stop;
 
 /// A thread that carries a stream to what takes it.
-type Sink<'scope> = ScopedJoinHandle<'scope, (Box<dyn Pending>, io::Result<()>)>;
+type Sink<'scope> = ScopedJoinHandle<'scope, Pumped<Box<dyn Pending>>>;
 
 /// A shell that copies the output of a decorator to where the text of a redirection says.
 type Copier<'scope> = ScopedJoinHandle<'scope, Result<opal_session::Ended, Trouble>>;
@@ -209,7 +209,7 @@ impl Plumbing<'_, '_> {
         }
         let mut kept = Vec::new();
         for sink in self.sinks {
-            let (pending, copied) = sink.join().map_err(|_| lost())?;
+            let Pumped { to: pending, copied } = sink.join().map_err(|_| lost())?;
             // The step was cut short by this, whatever it ended with.
             copied.map_err(|error| failed(step, NOT_WRITTEN, not_written(&error)))?;
             kept.push(pending);

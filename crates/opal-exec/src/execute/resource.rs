@@ -64,7 +64,7 @@ impl<'p> Walk<'p> {
             }
         };
         if before == Status::Satisfied {
-            self.keep((step, described), actor.here, seen, false);
+            self.keep(step, described, actor.here, seen, false);
             actor.is_satisfied = true;
             return Ok(nothing(described.descriptor));
         }
@@ -96,7 +96,7 @@ impl<'p> Walk<'p> {
         self.tell_found(step, &found, here)?;
         match found.status {
             Status::Satisfied => {
-                self.keep((step, described), here, seen, true);
+                self.keep(step, described, here, seen, true);
                 Ok(())
             }
             status => Err(actor.fail(
@@ -133,8 +133,8 @@ impl<'p> Walk<'p> {
         begun: &Begun<'p>,
         here: &Context<'p>,
     ) -> Result<Finding, Halt> {
-        let spot = (&*here.directory, &*here.environment);
-        self.see(described, inputs, spot, &here.stop).or_else(|trouble| {
+        let seen = self.see(described, inputs, &here.directory, &here.environment, &here.stop);
+        seen.or_else(|trouble| {
             // What it says may be about having been stopped.
             go_on(&here.stop)?;
             let message = self.job.vault.scrub(&trouble.message);
@@ -149,7 +149,8 @@ impl<'p> Walk<'p> {
         &self,
         described: Described,
         inputs: &Inputs,
-        (directory, environment): (&Path, &BTreeMap<String, Secret>),
+        directory: &Path,
+        environment: &BTreeMap<String, Secret>,
         stop: &Stop,
     ) -> Result<Finding, Trouble> {
         let limit = limit(inputs, None);

@@ -124,7 +124,7 @@ impl Stage for Actor<'_, '_> {
         output: Option<BranchOutput>,
     ) -> Result<(), Halt> {
         let output = self.walk.job.output.of_block(output);
-        self.walk.branches(self.begun.step, self.here, most, (on_failure, output))
+        self.walk.branches(self.begun.step, self.here, most, on_failure, output)
     }
 
     fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {

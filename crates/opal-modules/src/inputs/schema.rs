@@ -1,6 +1,6 @@
 //! `inputs.schema.json`: what the inputs of a module must be like.
 
-mod below;
+mod subschemas;
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::placeholders::is_placeholder;
 use super::tree::place;
 use crate::reference::shorten;
-use below::Nodes;
+use subschemas::Nodes;
 
 /// Nobody fills in more.
 const MOST_OPEN: usize = 1_000;

@@ -27,29 +27,20 @@ use super::{finish, workspace};
 use crate::NotFound;
 use crate::keep::{Exposed, HIDDEN, Instance, Unkept};
 
-const fn word(name: &'static str, docs: &'static str) -> Param {
-    Param { name, docs, ..Param::BASE }
-}
-
 const fn words(name: &'static str, docs: &'static str) -> Param {
     let ty = Type::Array(TypeRef::Static(&Type::String));
     Param { name, ty, presence: Presence::Optional, docs, ..Param::BASE }
 }
 
 static RUN_PARAMS: [Param; 13] = [
-    word("module", "the reference of the module"),
-    word("command", "what is done with it"),
-    word("driver", "who does it"),
-    word("profile", "by which rules"),
-    word("policy", "what is in them"),
-    word("pack", "with which files"),
-    word("digest", "what is in those"),
-    Param {
-        name: "instance",
-        presence: Presence::Optional,
-        docs: "which of several",
-        ..Param::BASE
-    },
+    Param::required("module", "the reference of the module"),
+    Param::required("command", "what is done with it"),
+    Param::required("driver", "who does it"),
+    Param::required("profile", "by which rules"),
+    Param::required("policy", "what is in them"),
+    Param::required("pack", "with which files"),
+    Param::required("digest", "what is in those"),
+    Param::optional("instance", "which of several"),
     words("credentials", "what its tools can log in with"),
     words("dependencies", "what it builds on"),
     Param {
@@ -109,8 +100,8 @@ pub fn descriptors(run: &Arc<Run>) -> [&'static Descriptor; 5] {
     ]
 }
 
-static INPUT_PARAMS: &[Param] = &[word("at", "where it stands, as a JSON pointer")];
-static TOOL_PARAMS: &[Param] = &[word("label", "what its evidence is called")];
+static INPUT_PARAMS: &[Param] = &[Param::required("at", "where it stands, as a JSON pointer")];
+static TOOL_PARAMS: &[Param] = &[Param::required("label", "what its evidence is called")];
 
 /// `@module.input`.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! What is left of a run: its outputs, its result, its state.
 
 mod conceal;
+mod missing_outputs;
 mod outputs;
-mod untold;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -104,7 +104,7 @@ pub(super) fn put_out(run: &Run) -> std::result::Result<Map<String, Value>, Stri
 
 /// Reads what the tools have put out, and says how the run ended. What is secret is learnt from it
 /// however that was; it is published only where a run has brought about what it was for.
-pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd]) -> Result {
+pub fn result(run: &Run, end: End, error: Option<String>, tools: &[ToolEnd]) -> Result {
     let Run { prepared, vault, .. } = run;
     let mut warnings = prepared.warnings.clone();
     let mut result = Result {
@@ -120,7 +120,7 @@ pub fn result(run: &Run, (end, error): (End, Option<String>), tools: &[ToolEnd])
     let read = outputs::read(run, work.outputs.as_ref());
     let before = earlier(run);
     for (file, told) in [(&work.earlier_outputs, before), (&work.outputs, &read)] {
-        warnings.extend(untold::warning(work, file.as_ref(), told, tools));
+        warnings.extend(missing_outputs::warning(work, file.as_ref(), told, tools));
     }
     // Nobody but the runtime has asked for these, and a run that cannot have them goes on.
     let before = before.as_ref().map(|told| &told.outputs);

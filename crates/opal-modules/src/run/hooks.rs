@@ -4,13 +4,10 @@
 mod code;
 mod step;
 
-use std::path::PathBuf;
-
 use opal_core::{Code, Diagnostic};
 use serde_json::{Map, Value};
 
 use super::Command;
-use super::prepared::Unprepared;
 use crate::profile::{Piece, pieces, placeholders};
 use crate::reference::shorten;
 use crate::{Hook, Profile, ProfileHook, Spec};
@@ -72,18 +69,17 @@ impl Spec {
 /// The hooks that run. The others are warned about, unless a run must not be without them.
 pub(super) fn steps(
     command: Command,
-    (spec, (path, text)): (&Spec, &(PathBuf, String)),
+    spec: &Spec,
     profile: &Profile,
     warnings: &mut Vec<String>,
-) -> Result<Vec<HookStep>, Unprepared> {
+) -> Result<Vec<HookStep>, Vec<Diagnostic>> {
     let mut diagnostics = spec.unknown_hooks(Some(profile));
     let mut steps = Vec::new();
     if diagnostics.is_empty() {
         (steps, diagnostics) = find(command, spec, profile);
     }
     if diagnostics.iter().any(Diagnostic::is_error) {
-        let (path, text) = (path.clone(), text.clone());
-        return Err(Unprepared::Faults { path, text, diagnostics });
+        return Err(diagnostics);
     }
     let sentence = |one: Diagnostic| [vec![one.message], one.help].concat().join("; ");
     warnings.extend(diagnostics.into_iter().map(sentence));

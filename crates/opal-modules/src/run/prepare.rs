@@ -46,14 +46,15 @@ pub fn prepare(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
 pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let Wanted { command, module, instance, places, root, mut given, is_named, programs } = wanted;
     let read = load::spec(places, module)?;
-    let source = (read.path.clone(), read.text.clone());
+    let (spec_path, spec_text) = (read.path.clone(), read.text.clone());
     let mut warnings = unused(&read.checked.diagnostics);
     let spec = whole(read)?;
     let read = load::profile(places, &spec)?;
     let profile_path = read.path.clone();
     warnings.extend(unused(&read.checked.diagnostics));
     let profile = whole(read)?;
-    let hook_steps = hooks::steps(command, (&spec, &source), &profile, &mut warnings)?;
+    let hook_steps = hooks::steps(command, &spec, &profile, &mut warnings)
+        .map_err(|diagnostics| faults(&spec_path, &spec_text, diagnostics))?;
     let driver = drivers::find(&spec.execution.driver)?;
     let stack = places.stack(&spec.execution.driver, &spec.execution.pack)?;
     let pack = pack_of(command, &stack)?;
@@ -87,7 +88,8 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         instance: instance.cloned(),
         root: root.clone(),
         spec,
-        source,
+        spec_path,
+        spec_text,
         policy_digest: policy_digest(&profile, &templates),
         profile,
         profile_path,
@@ -105,8 +107,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         warnings,
     };
     let find = |name: &str| programs.find(name);
-    let request = prepared.request(&prepared.inputs, &find);
-    let work = driver.work(&request)?;
+    let work = driver.work(&prepared.request(&prepared.inputs, &find))?;
     prepared.warnings.extend(work.warnings.iter().cloned());
     prepared.work = work;
     prepared.warnings.extend(strange(&prepared));
@@ -128,6 +129,10 @@ fn policy_digest(profile: &Profile, templates: &BTreeMap<String, String>) -> Str
     let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), profile);
     let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
     prepared::digest(&json!([policy, profile.policy.told()]))
+}
+
+fn faults(path: &Path, text: &str, diagnostics: Vec<Diagnostic>) -> Unprepared {
+    Unprepared::Faults { path: path.to_owned(), text: text.to_owned(), diagnostics }
 }
 
 /// What a file says for nobody.

@@ -30,6 +30,13 @@ pub(super) const UNASKED: i32 = 3;
 /// As much of a file or a page is searched for a text.
 const MOST_BYTES: u64 = 8 << 20;
 
+/// Why a probe does not pass, and the code that its step ends with.
+#[derive(Debug)]
+pub(super) struct Unmet {
+    pub(super) code: i32,
+    pub(super) trouble: Trouble,
+}
+
 /// A probe of the spec, with the inputs of the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeStep {
@@ -59,13 +66,9 @@ impl ProbeStep {
         Tool::new(self.label(), &[self.kind.name(), &self.shown()])
     }
 
-    /// Whether it passes now; with the code that a step ends with where not.
-    pub(super) fn ask(
-        &self,
-        outputs: &Map<String, Value>,
-        probe: &dyn Probe,
-    ) -> Result<(), (i32, Trouble)> {
-        let target = self.filled(outputs).map_err(|trouble| (UNASKED, trouble))?;
+    /// Whether it passes now.
+    pub(super) fn ask(&self, outputs: &Map<String, Value>, probe: &dyn Probe) -> Result<(), Unmet> {
+        let target = self.filled(outputs).map_err(|trouble| Unmet { code: UNASKED, trouble })?;
         let timeout = Duration::from_secs(self.timeout_s.into());
         let asked = match self.kind {
             ProbeKind::Http => self.http(&target, timeout, probe),
@@ -74,7 +77,7 @@ impl ProbeStep {
         };
         asked.map_err(|trouble| {
             let code = if trouble.kind == TroubleKind::Invalid { UNASKED } else { UNMET };
-            (code, self.failed(trouble))
+            Unmet { code, trouble: self.failed(trouble) }
         })
     }
 
@@ -248,7 +251,7 @@ outputs: {publish: [url, path]}
     fn asked(probe: &str, outputs: &Value, world: &MemoryWorld) -> Result<(), (i32, String)> {
         let steps = steps_of(probe, &[]).unwrap();
         let asked = steps[0].ask(outputs.as_object().unwrap(), world);
-        asked.map_err(|(code, trouble)| (code, trouble.message))
+        asked.map_err(|unmet| (unmet.code, unmet.trouble.message))
     }
 
     #[test]

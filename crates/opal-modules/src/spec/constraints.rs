@@ -59,7 +59,7 @@ fn constraint(
             Some(rule) => rules.push((rule, field.value.head())),
             None if KEYS.contains(&key) => return None,
             None => {
-                unknown_key(Code::SpecConstraint, ("constraint", key), field.key, &KEYS, report);
+                unknown_key(Code::SpecConstraint, "constraint", key, field.key, &KEYS, report);
                 return None;
             }
         }

@@ -23,7 +23,8 @@ const KEYS: [&str; 8] =
 /// Reads the probes; `known` are the inputs that the spec has, `publish` its published outputs.
 pub(super) fn read(
     fields: &mut Fields<'_>,
-    (known, publish): (&Map<String, Value>, &[String]),
+    known: &Map<String, Value>,
+    publish: &[String],
     report: &mut Report<'_>,
 ) -> Vec<Probe> {
     let items = optional_list(fields, "probes", report);
@@ -76,7 +77,7 @@ fn probe(node: &Node, report: &mut Report<'_>) -> Option<(Probe, Span)> {
     let unknown: Vec<&str> = fields.keys().collect();
     for key in &unknown {
         let Some(field) = fields.take(key) else { continue };
-        unknown_key(Code::SpecProbe, ("probe", key), field.key, &KEYS, report);
+        unknown_key(Code::SpecProbe, "probe", key, field.key, &KEYS, report);
     }
     if !unknown.is_empty() {
         return None;

@@ -151,7 +151,7 @@ impl<'k> Keeping<'k> {
         let Some(evidence) = self.evidence.get() else { return };
         evidence.finish((self.setup.clock)());
         let why = self.run.vault.scrub(why).text().into_owned();
-        let result = finish::result(self.run, (End::Failed, Some(why)), &[]);
+        let result = finish::result(self.run, End::Failed, Some(why), &[]);
         // The reason is told in any case.
         let _ = finish::conclude(self.run, evidence, &result, None);
     }
@@ -166,7 +166,7 @@ impl<'k> Keeping<'k> {
         let message = message.map(|message| vault.scrub(&message).text().into_owned());
         // What a probe has found is a difference, not a failure of the run.
         let (error, found) = if end == End::Differs { (None, message) } else { (message, None) };
-        let mut result = finish::result(run, (end, error), &tools);
+        let mut result = finish::result(run, end, error, &tools);
         result.warnings.extend(found);
         result.warnings.extend(tools.iter().flat_map(ToolEnd::warnings));
         result.warnings.extend(run.prepared.failed_hooks(&tools));

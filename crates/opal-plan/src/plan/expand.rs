@@ -4,16 +4,16 @@
 //! is asked for, together with everything that the steps so far need; otherwise values stay open
 //! ends, which `settle` ties up.
 
-mod ahead;
 mod arguments;
 mod calls;
 mod control;
+mod look_ahead;
 mod loops;
 mod place;
 mod steps;
 mod variables;
 
-pub(super) use ahead::Ahead;
+pub(super) use look_ahead::Ahead;
 pub(super) use variables::Change;
 
 use std::rc::Rc;

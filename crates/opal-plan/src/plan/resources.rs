@@ -4,9 +4,9 @@
 //! Values from the world are compared by what they are, and never printed. What a quick plan has left
 //! open is not judged.
 
-mod left_out;
+mod conditional;
+mod conflicts;
 mod order;
-mod things;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 
 use super::Resolved;
 use crate::unit::Block;
-use left_out::LeftOut;
+use conditional::LeftOut;
 use order::{Circle, Place};
 
 /// Everything that is wrong, in the order of the places. `blocks` are the script and the functions

@@ -51,7 +51,7 @@ pub(super) fn settle(
     let plan = settler.plan(&planner, steps, key.as_ref());
     settler.keep_reads(&planner, key.as_ref());
     let Settler { secrets, showing, mut warnings, sites, .. } = settler;
-    warnings.extend(super::warn::unmatched(&planner.unmatched, (key.as_ref(), plan.algorithm)));
+    warnings.extend(super::warn::unmatched(&planner.unmatched, key.as_ref(), plan.algorithm));
     let mut resolved = Resolved { plan, secrets, showing, warnings };
     if let (false, Some(key)) = (sites.is_empty(), &key) {
         draw::draw(&mut planner, &mut resolved, sites, keys, key)?;

@@ -20,12 +20,13 @@ pub(super) struct Unmatched {
 /// A warning for each `when` that plans nothing, and each value that does not match.
 pub(super) fn unmatched(
     all: &[Unmatched],
-    keys: (Option<&PlaceholderKey>, Algorithm),
+    key: Option<&PlaceholderKey>,
+    algorithm: Algorithm,
 ) -> Vec<Diagnostic> {
     let mut said = BTreeSet::new();
     let mut warnings = Vec::new();
     for Unmatched { span, value, arms } in all {
-        let message = format!("no arm of this `when` matches {}", named(value, keys));
+        let message = format!("no arm of this `when` matches {}", named(value, key, algorithm));
         if said.insert((span.start, message.clone())) {
             let arms = format!("its arms are {}", arms.join(", "));
             let help = "where nothing is meant to happen, write `else -> {}`";
@@ -37,7 +38,7 @@ pub(super) fn unmatched(
 }
 
 /// A value as a plan shows it: in clear where anybody may see it.
-fn named(value: &Datum, (key, algorithm): (Option<&PlaceholderKey>, Algorithm)) -> String {
+fn named(value: &Datum, key: Option<&PlaceholderKey>, algorithm: Algorithm) -> String {
     let clear = |value: &Datum| value.clear().map(|value| value.to_string()).unwrap_or_default();
     match (&value.taint, key, value.to_data()) {
         (None, ..) => format!("`{}`", clear(value)),

@@ -245,7 +245,7 @@ pub(super) fn program_in(
         }
         _ => children::command(program),
     };
-    session.surround(&mut command, lane, (task.directory, task.previous));
+    session.surround(&mut command, lane, task.directory, task.previous);
     command
         .env("SHLVL", session.variable("SHLVL").unwrap_or(OsStr::new("0")))
         .env("_", task.directory.join(program))
@@ -275,7 +275,7 @@ fn ask(
     let (own, environment) =
         if is_ordinary { (&none, task.environment) } else { (task.environment, &none) };
     if !is_ordinary || lane.shell.is_none() {
-        session.boot(lane, (task.directory, task.previous), own)?;
+        session.boot(lane, task.directory, task.previous, own)?;
     }
     lane.is_reusable &= is_ordinary;
     let shell = lane.shell.as_mut().expect("a lane that has booted has a shell");

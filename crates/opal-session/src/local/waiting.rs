@@ -102,7 +102,8 @@ impl Waiting {
     pub(super) fn start(
         interpreter: &Interpreter,
         leader: &[OsString],
-        (directory, previous): (&Path, Option<&Path>),
+        directory: &Path,
+        previous: Option<&Path>,
         prepare: impl FnOnce(&mut Command),
     ) -> io::Result<Self> {
         let is_led = !leader.is_empty();

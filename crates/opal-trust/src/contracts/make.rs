@@ -10,7 +10,7 @@ use opal_core::decorator::Descriptor;
 use opal_core::plan::{Plan, RedirectTarget, Step};
 
 use super::OwnKeys;
-use super::own::Drawn;
+use super::plan_keys::Drawn;
 use crate::keys::{Envelope, KeyError, Recipient, SealError, SigningKey};
 
 /// What a contract gets besides its plan.

@@ -4,17 +4,17 @@
 //! |---|---|
 //! | which runs there are, and which one is meant | here |
 //! | what happened, line by line | [`Events`], in `events` |
-//! | what earlier runs of a contract left behind | [`earlier`] |
+//! | what earlier runs of a contract left behind | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
 //! | its steps | [`Step`], in `steps` |
-//! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `following` |
+//! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `tail` |
 
-mod earlier;
+mod earlier_runs;
 mod events;
-mod following;
 mod printed;
 mod run;
 mod steps;
+mod tail;
 
 use std::fmt;
 use std::fs;
@@ -27,12 +27,12 @@ use super::{EVENTS, FOLDER, RunId, SUMMARY};
 use crate::root::{Root, RootError, Why};
 use opal_files::regular;
 
-pub use earlier::earlier;
+pub use earlier_runs::earlier;
 pub use events::Events;
-pub use following::Following;
 pub use printed::{Outputs, Printed};
 pub use run::{FailedPath, Run, State, failed_path};
 pub use steps::{Finish, Look, Step, steps};
+pub use tail::Following;
 
 /// A record, not yet looked into.
 #[derive(Clone, Debug, PartialEq, Eq)]

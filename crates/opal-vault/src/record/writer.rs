@@ -17,7 +17,7 @@ use rustix::fs::FlockOperation;
 use super::header::{Ending, Header, Refusal};
 use super::output::Output;
 use super::{
-    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, RunId, SUMMARY, UNFINISHED, again, chain, hide, line,
+    CONTRACT, EVENTS, FOLDER, LOGS, PLAN, RunId, SUMMARY, UNFINISHED, chain, hide, line, rescrub,
     retention,
 };
 use crate::root::{Root, RootError};
@@ -124,7 +124,7 @@ impl<'a> Writer<'a> {
         let finished = self.last_lines(ending);
         let has_learnt = self.vault.generation() != self.known;
         // Held until the summary is there: who has no summary and no lock has crashed.
-        let again = if has_learnt { again::scrub(&self.folder, self.vault) } else { Ok(None) };
+        let again = if has_learnt { rescrub::scrub(&self.folder, self.vault) } else { Ok(None) };
         let summed = self.summary(ending);
         let Self { header, logs, target, folder, state, trouble, .. } = self;
         // Only who has ended may be removed.

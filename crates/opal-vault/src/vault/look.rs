@@ -25,6 +25,16 @@ pub(super) struct Looking<'a, T> {
     hidden: usize,
 }
 
+/// How far along a form the bytes have come.
+#[derive(Clone, Copy)]
+struct Reached {
+    /// The next byte.
+    at: usize,
+    /// So much of the form is there, with this hash.
+    length: usize,
+    hash: Hash,
+}
+
 /// How far a long form was found to go on.
 #[derive(Default)]
 struct Walk {
@@ -36,7 +46,7 @@ struct Walk {
     /// Here it was known not to go on.
     stop: usize,
     /// The last rung of it, with its length and hash, if it may go on after the end.
-    open: Option<(usize, usize, Hash)>,
+    open: Option<Reached>,
 }
 
 impl Walk {
@@ -170,7 +180,8 @@ impl<'a, T: Track> Looking<'a, T> {
                     continue;
                 }
                 let lead = &bytes[hit.start..hit.end];
-                let from = (hit.end, lead.len(), Hash::EMPTY.over(lead));
+                let (at, length, hash) = (hit.end, lead.len(), Hash::EMPTY.over(lead));
+                let from = Reached { at, length, hash };
                 let walk = self.follow(from, Some(longest));
                 if walk.is_sure {
                     followed.push(walk.stop);
@@ -188,11 +199,11 @@ impl<'a, T: Track> Looking<'a, T> {
     }
 
     /// What began at `start` may go on after the end.
-    fn leave_open(&mut self, open: Option<(usize, usize, Hash)>, start: usize, label: &Arc<str>) {
+    fn leave_open(&mut self, open: Option<Reached>, start: usize, label: &Arc<str>) {
         let origin = self.track.origin(start);
         match open {
             None => {}
-            Some(open) if open.1 >= SURE => {
+            Some(open) if open.length >= SURE => {
                 let new = Some(self.trail(open, label));
                 self.findings.followed.push(Followed { start: origin, old: None, new });
             }
@@ -203,7 +214,8 @@ impl<'a, T: Track> Looking<'a, T> {
     fn go_on(&mut self, trail: &Trail) {
         let from = self.track.index(trail.at);
         let longest = self.rung(trail.hash).map(|(longest, _)| longest);
-        let walk = self.follow((from, trail.length, trail.hash), longest);
+        let walk =
+            self.follow(Reached { at: from, length: trail.length, hash: trail.hash }, longest);
         self.carried.push(walk.stop);
         if let Some(covered) = walk.covered.filter(|covered| *covered > from) {
             self.hidden = self.hidden.max(covered);
@@ -211,7 +223,7 @@ impl<'a, T: Track> Looking<'a, T> {
             let label = Arc::clone(&trail.label);
             self.findings.regions.push(Region { start: trail.at, end, label, goes_on: true });
         }
-        let new = walk.open.map(|open| match open.0 == from {
+        let new = walk.open.map(|open| match open.at == from {
             true => {
                 self.findings.wait(trail.at, self.track.bytes().len() - from);
                 trail.clone()
@@ -221,7 +233,8 @@ impl<'a, T: Track> Looking<'a, T> {
         self.findings.followed.push(Followed { start: trail.at, old: Some(trail.clone()), new });
     }
 
-    fn trail(&mut self, (at, length, hash): (usize, usize, Hash), label: &Arc<str>) -> Trail {
+    fn trail(&mut self, reached: Reached, label: &Arc<str>) -> Trail {
+        let Reached { at, length, hash } = reached;
         let place = self.track.origin(at - 1) + 1;
         self.findings.wait(place, self.track.bytes().len() - at);
         Trail { kind: self.kind, at: place, length, hash, label: Arc::clone(label) }
@@ -231,11 +244,8 @@ impl<'a, T: Track> Looking<'a, T> {
     /// this length, up to the longest such form.
     ///
     /// The first sure rung gives the label, as nothing is shown before it; else the last end.
-    fn follow(
-        &self,
-        (mut at, mut length, mut hash): (usize, usize, Hash),
-        mut longest: Option<usize>,
-    ) -> Walk {
+    fn follow(&self, from: Reached, mut longest: Option<usize>) -> Walk {
+        let Reached { mut at, mut length, mut hash } = from;
         let bytes = self.track.bytes();
         let mut walk = Walk::default();
         while let Some(longer) = longest {
@@ -251,7 +261,7 @@ impl<'a, T: Track> Looking<'a, T> {
                 }
             }
             if end > bytes.len() {
-                walk.open = (!self.stretch.is_last).then_some((at, length, hash));
+                walk.open = (!self.stretch.is_last).then_some(Reached { at, length, hash });
                 walk.stop = usize::MAX;
                 return walk;
             }

@@ -7,7 +7,7 @@
 //! | values that are no secret | `plain` |
 //! | tokens that say what they are | [`opal_core::class::tokens`] |
 //! | private keys | `pem` |
-//! | a line, word by word | `scan`, `assign`, `apart` |
+//! | a line, word by word | `scan`, `assign`, `unjoined` |
 //! | values apart from their names | `named`, `margin`, `items` |
 //! | options of programs | `programs` |
 //! | a line among others | `line` |
@@ -18,7 +18,6 @@
 //! Not here: regular expressions. They could not say of half a line what may still become a
 //! secret.
 
-mod apart;
 mod assign;
 mod items;
 mod line;
@@ -28,6 +27,7 @@ mod pem;
 mod plain;
 mod programs;
 mod scan;
+mod unjoined;
 mod values;
 
 use std::ops::Range;

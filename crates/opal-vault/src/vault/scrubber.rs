@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::Shown;
 use zeroize::Zeroizing;
 
-use super::aside::{self, Aside};
+use super::long_sequences::{self, Aside};
 use super::patterns::Patterns;
 use super::search::{Findings, Layer, Region, Stretch, Trail, search};
 use super::sequence::Open;
@@ -87,7 +87,7 @@ impl<'v> Scrubber<'v> {
         if let Some((from, open)) = self.goes_on(bytes) {
             // Nothing else is looked at again for each piece of a long sequence.
             self.held.extend_from_slice(bytes);
-            let is_long = self.held.len() - from > aside::MOST;
+            let is_long = self.held.len() - from > long_sequences::MOST;
             return if is_long {
                 Cow::Owned(self.set_aside(from, open))
             } else {

@@ -58,7 +58,7 @@ impl Copy<'_> {
                     Existing::Replaced => *mode,
                 };
                 let pending = files.write(&to, &self.with(mode), existing)?;
-                copy((&from, source), (&to, pending))
+                copy(&from, source, &to, pending)
             }
             How::Missing(Piece::Directory { mode }) => {
                 files.make_directory(&to, &self.with(mode | FILLING))
@@ -104,8 +104,10 @@ impl Copy<'_> {
 
 /// In pieces: a file may be larger than the memory.
 fn copy(
-    (from, mut source): (&Path, Box<dyn Read>),
-    (to, mut pending): (&Path, Box<dyn Pending>),
+    from: &Path,
+    mut source: Box<dyn Read>,
+    to: &Path,
+    mut pending: Box<dyn Pending>,
 ) -> Result<(), Trouble> {
     let mut buffer = vec![0; 64 * 1024];
     loop {

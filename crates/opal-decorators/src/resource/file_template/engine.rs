@@ -12,7 +12,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use opal_core::Data;
 use zeroize::Zeroizing;
 
-use super::{apart, chains, go, methods, names};
+use super::{chains, go, methods, names, sandbox};
 use opal_core::wiped;
 
 /// Steps of the engine, about a second of them.
@@ -86,7 +86,7 @@ impl Template {
     fn compile(source: &str, allow_missing: bool) -> Result<Self, Fault> {
         go::demand_jinja(source)?;
         chains::demand_short(source)?;
-        let is_tame = apart::is_tame(source);
+        let is_tame = sandbox::is_tame(source);
         let mut environment = surroundings(allow_missing);
         let added = environment.add_template_owned(NAME, source.to_owned());
         added.map_err(|error| fault(&error))?;
@@ -109,7 +109,7 @@ impl Template {
         &self,
         values: impl Iterator<Item = (&'d str, &'d Data)> + Clone,
     ) -> Result<Zeroizing<Vec<u8>>, Fault> {
-        let apart = || apart::render(&self.source, self.allow_missing, values.clone());
+        let apart = || sandbox::render(&self.source, self.allow_missing, values.clone());
         let rendered = if self.is_tame { None } else { apart() };
         rendered.unwrap_or_else(|| self.render_within(values))
     }

@@ -94,7 +94,7 @@ impl Form {
                 })?;
                 let mut leaves = Vec::new();
                 if let Some(root) = root {
-                    yaml(&root, "", false, (text, &mut leaves));
+                    yaml(&root, "", false, text, &mut leaves);
                 }
                 Ok(leaves)
             }
@@ -180,7 +180,7 @@ fn json(value: &Value, name: &str, is_below_secret: bool, leaves: &mut Vec<Leaf>
     }
 }
 
-fn yaml(node: &Node, name: &str, is_below_secret: bool, (source, leaves): (&str, &mut Vec<Leaf>)) {
+fn yaml(node: &Node, name: &str, is_below_secret: bool, source: &str, leaves: &mut Vec<Leaf>) {
     match &node.kind {
         NodeKind::Scalar { text, plain } => {
             let is_empty = *plain && matches!(meaning(text), Meaning::Null | Meaning::Bool(_));
@@ -190,7 +190,7 @@ fn yaml(node: &Node, name: &str, is_below_secret: bool, (source, leaves): (&str,
             }
         }
         NodeKind::List(items) => {
-            items.iter().for_each(|item| yaml(item, name, is_below_secret, (source, leaves)));
+            items.iter().for_each(|item| yaml(item, name, is_below_secret, source, leaves));
         }
         NodeKind::Map(pairs) => {
             for (key, value) in pairs {
@@ -198,7 +198,7 @@ fn yaml(node: &Node, name: &str, is_below_secret: bool, (source, leaves): (&str,
                     NodeKind::Scalar { text, .. } => text.as_str(),
                     _ => "",
                 };
-                yaml(value, key, is_below_secret || is_secret_key(key), (source, leaves));
+                yaml(value, key, is_below_secret || is_secret_key(key), source, leaves);
             }
         }
     }

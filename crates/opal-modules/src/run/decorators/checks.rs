@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use opal_core::action::{Action, Halt, Stage};
-use opal_core::decorator::{Capability, Descriptor, Param, Presence};
+use opal_core::decorator::{Capability, Descriptor, Param};
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
 use serde_json::{Map, Value};
 
-use super::word;
 use crate::constraint;
 use crate::keep::{HIDDEN, State};
 use crate::run::active::Run;
@@ -24,21 +23,16 @@ static CHECK_PARAMS: [Param; 1] = [Param {
 }];
 
 static PROBE_PARAMS: [Param; 5] = [
-    word("name", "what its evidence is called"),
-    word("kind", "what is asked: `http`, `tcp` or `file`"),
-    word("target", "the address, the port or the file"),
+    Param::required("name", "what its evidence is called"),
+    Param::required("kind", "what is asked: `http`, `tcp` or `file`"),
+    Param::required("target", "the address, the port or the file"),
     Param {
         name: "timeout",
         ty: Type::Duration,
         docs: "how long one attempt may take",
         ..Param::BASE
     },
-    Param {
-        name: "contains",
-        presence: Presence::Optional,
-        docs: "a text that the answer must hold",
-        ..Param::BASE
-    },
+    Param::optional("contains", "a text that the answer must hold"),
 ];
 
 pub(super) fn descriptors(run: &Arc<Run>) -> [Descriptor; 2] {
@@ -92,7 +86,7 @@ impl Action for Ask {
         let Some(own) = probes.find(|probe| probe.name == name) else { return Ok(Data::Null) };
         let outputs = self.published().map_err(|why| stage.fail(UNASKED, unread(why)))?;
         let asked = own.ask(&outputs, &*stage.probe());
-        asked.map(|()| Data::Null).map_err(|(code, trouble)| stage.fail(code, trouble))
+        asked.map(|()| Data::Null).map_err(|unmet| stage.fail(unmet.code, unmet.trouble))
     }
 }
 

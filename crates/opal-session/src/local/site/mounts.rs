@@ -14,7 +14,8 @@ use super::refusal::refused;
 /// seen there once more.
 pub(super) fn refuse(
     done: &str,
-    (parent, name): (&OwnedFd, &OsStr),
+    parent: &OwnedFd,
+    name: &OsStr,
     path: &Path,
 ) -> Result<(), Trouble> {
     match is_mounted(parent, name) {
@@ -26,7 +27,7 @@ pub(super) fn refuse(
 
 /// The same for a directory that is held.
 pub(super) fn refuse_held(done: &str, held: &OwnedFd, path: &Path) -> Result<(), Trouble> {
-    refuse(done, (held, OsStr::new("")), path)
+    refuse(done, held, OsStr::new(""), path)
 }
 
 pub(super) fn mounted(done: &str, path: &Path) -> Trouble {

@@ -45,44 +45,44 @@ pub(super) fn all(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Tro
         Err(error) => return gone(Err(error), path),
     }
     let directory = open(parent, name, path)?;
-    empty(&directory, path, (device(&directory, path)?, 1))?;
+    empty(&directory, path, device(&directory, path)?, 1)?;
     remove_empty(parent, name, path)
 }
 
 /// Walks all that is to go before any of it does: where something must stay, all of it does.
 pub(super) fn demand_removable(parent: &OwnedFd, name: &OsStr, path: &Path) -> Result<(), Trouble> {
-    mounts::refuse(DONE, (parent, name), path)?;
+    mounts::refuse(DONE, parent, name, path)?;
     match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => {}
         // Whoever removes it says what is wrong.
         _ => return Ok(()),
     }
     let directory = open(parent, name, path)?;
-    survey(&directory, path, (device(&directory, path)?, 1))
+    survey(&directory, path, device(&directory, path)?, 1)
 }
 
-fn survey(directory: &OwnedFd, path: &Path, (device, depth): (u64, usize)) -> Result<(), Trouble> {
+fn survey(directory: &OwnedFd, path: &Path, device: u64, depth: usize) -> Result<(), Trouble> {
     demand_shallow(path, depth)?;
     for (name, is_directory) in names(directory, path)? {
         let path = path.join(&name);
-        mounts::refuse(DONE, (directory, &name), &path)?;
+        mounts::refuse(DONE, directory, &name, &path)?;
         if is_directory {
             let below = open_within(directory, &name, &path, device)?;
-            survey(&below, &path, (device, depth + 1))?;
+            survey(&below, &path, device, depth + 1)?;
         }
     }
     Ok(())
 }
 
 /// Held against mounts once more: somebody may have been quick. A file that became one is busy.
-fn empty(directory: &OwnedFd, path: &Path, (device, depth): (u64, usize)) -> Result<(), Trouble> {
+fn empty(directory: &OwnedFd, path: &Path, device: u64, depth: usize) -> Result<(), Trouble> {
     demand_shallow(path, depth)?;
     mounts::refuse_held(DONE, directory, path)?;
     for (name, is_directory) in names(directory, path)? {
         let path = path.join(&name);
         if is_directory {
             let below = open_within(directory, &name, &path, device)?;
-            empty(&below, &path, (device, depth + 1))?;
+            empty(&below, &path, device, depth + 1)?;
             remove_empty(directory, &name, &path)?;
         } else {
             unlink(directory, &name, &path)?;

@@ -122,7 +122,7 @@ fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Fin
         }
     });
     view.stop.attend();
-    let result = seen.wait(&events, (view.stop, limit), work.name);
+    let result = seen.wait(&events, view.stop, limit, work.name);
     if result.is_err() || seen.open > 0 {
         let alive = seen.status.is_none().then_some(pid);
         descendants::end(alive, &pipes);
@@ -196,7 +196,8 @@ impl Seen {
     fn wait(
         &mut self,
         events: &Receiver<Event>,
-        (stop, limit): (&Stop, Option<Duration>),
+        stop: &Stop,
+        limit: Option<Duration>,
         name: &str,
     ) -> Result<ExitStatus, Trouble> {
         let deadline = limit.map(|limit| (Instant::now() + limit, limit));

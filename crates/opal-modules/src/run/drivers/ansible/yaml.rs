@@ -29,11 +29,11 @@ fn node(value: &Value, level: usize, out: &mut String) {
         }
         Value::Array(items) => {
             let items = items.iter().map(|item| (None, item));
-            collection(('[', ']'), items, level, out);
+            collection(['[', ']'], items, level, out);
         }
         Value::Object(map) => {
             let fields = map.iter().map(|(key, value)| (Some(key.as_str()), value));
-            collection(('{', '}'), fields, level, out);
+            collection(['{', '}'], fields, level, out);
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {
             let _ = write!(out, "{value}");
@@ -42,7 +42,7 @@ fn node(value: &Value, level: usize, out: &mut String) {
 }
 
 fn collection<'v>(
-    (open, close): (char, char),
+    [open, close]: [char; 2],
     items: impl Iterator<Item = (Option<&'v str>, &'v Value)>,
     level: usize,
     out: &mut String,

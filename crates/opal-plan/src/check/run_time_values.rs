@@ -7,6 +7,14 @@ use opal_core::{Code, Diagnostic, Span};
 use super::checker::Checker;
 use super::lets::Site;
 
+/// A parameter that shapes the plan, and where.
+struct Shaping {
+    /// The function, and which of its parameters.
+    parameter: (usize, usize),
+    at: Span,
+    site: Site,
+}
+
 impl Checker<'_> {
     /// Notes that a parameter stands where the plan is made.
     pub(super) fn note_parameter_use(&mut self, name: &str, span: Span, site: Site) {
@@ -23,7 +31,9 @@ impl Checker<'_> {
         let given = std::mem::take(&mut self.functions.run_time);
         let mut harmless = BTreeSet::new();
         for (key, span) in given {
-            let Some((parameter, (at, site))) = self.shaping(key, &mut harmless) else { continue };
+            let Some(Shaping { parameter, at, site }) = self.shaping(key, &mut harmless) else {
+                continue;
+            };
             let name = &self.unit.functions[parameter.0].params[parameter.1].name.text;
             let message = format!(
                 "a run-time value is given to `{name}`, which is used in {}",
@@ -41,12 +51,12 @@ impl Checker<'_> {
         &self,
         start: (usize, usize),
         harmless: &mut BTreeSet<(usize, usize)>,
-    ) -> Option<((usize, usize), (Span, Site))> {
+    ) -> Option<Shaping> {
         let mut seen = BTreeSet::from([start]);
         let mut queue = vec![start];
         while let Some(key) = queue.pop() {
-            if let Some(found) = self.functions.shapes.get(&key) {
-                return Some((key, *found));
+            if let Some((at, site)) = self.functions.shapes.get(&key).copied() {
+                return Some(Shaping { parameter: key, at, site });
             }
             for next in self.functions.hands_on.get(&key).into_iter().flatten() {
                 if !harmless.contains(next) && seen.insert(*next) {
