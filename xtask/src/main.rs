@@ -92,7 +92,8 @@ fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-// A closed pipe (`cargo xtask tidy | head`) is no reason to fail, so errors of writing are dropped.
+// A closed pipe (`cargo xtask tidy | head`) is not a reason to fail, so errors of writing are
+// dropped.
 
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");

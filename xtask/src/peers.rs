@@ -80,8 +80,8 @@ fn planning(root: &Path, opal: &Path, tools: &tools::Tools) -> Result<Vec<String
     Ok(missed)
 }
 
-/// The medians of runs that take turns, so that a slow moment of the machine hits all. The order is
-/// another one in every round: who comes behind a large program finds less in the caches.
+/// The medians of runs that take turns, so that a slow moment of the machine hits all. Each round
+/// has another order: whatever runs after a large program finds less in the caches.
 fn medians(folder: &Path, lines: &[Vec<String>], rounds: usize) -> Result<Vec<Duration>, String> {
     let mut took = vec![Vec::new(); lines.len()];
     for round in 0..rounds {

@@ -38,7 +38,7 @@ pub fn convert(config: &Config, registry: &Registry) -> String {
         out.push('\n');
     }
     for validation in &config.validations {
-        // Every text in it stands in single quotes, where an `@` is itself.
+        // Every text in it is in single quotes, where an `@` is itself.
         out.push_str(&shell::validation(&validation.check));
         out.push('\n');
     }

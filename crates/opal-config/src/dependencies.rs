@@ -1,4 +1,4 @@
-//! Ids and dependencies: each id once, each dependency there, and no circles.
+//! Ids and dependencies: each id once, each dependency there, and no cycles.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ const MOST_LEVELS: usize = 64;
 const MOST_NODES: usize = 1_000_000;
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 
-/// What stands at a place of the document.
+/// What is at a place of the document.
 #[derive(Debug)]
 pub struct Node {
     pub kind: NodeKind,
@@ -227,12 +227,12 @@ fn unreadable(text: &str, error: &ScanError) -> Fault {
         .into()
 }
 
-/// Just behind the last thing that can be seen.
+/// Just after the last thing that can be seen.
 fn end_of(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// The place without the blanks and line ends behind it, on the boundaries of characters.
+/// The place without the blanks and line ends after it, on the boundaries of characters.
 fn span(text: &str, place: std::ops::Range<usize>) -> Span {
     let start = text.floor_char_boundary(place.start.min(text.len()));
     let end = text.floor_char_boundary(place.end.min(text.len())).max(start);

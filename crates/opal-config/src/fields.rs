@@ -24,7 +24,7 @@ pub struct Field<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The keys of `node`; says so where it is no mapping, or has a key twice.
+    /// The keys of `node`; says so where it is not a mapping, or has a key twice.
     pub fn of(node: &'n Node, what: &str, report: &mut Report<'_>) -> Option<Self> {
         let NodeKind::Map(pairs) = &node.kind else {
             let message = format!("{what} is a mapping of keys to values");

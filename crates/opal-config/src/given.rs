@@ -15,13 +15,13 @@ pub enum Given {
         value: Value,
         whole: Whole,
     },
-    /// A regular expression, spelled so that it can stand in `r"…"`.
+    /// A regular expression, spelled so that it can appear in `r"…"`.
     Regex(String),
     /// Shell text, which opal never looks into.
     Command {
         text: String,
         /// Whether a string of the language compiles to exactly this text; otherwise it is pasted
-        /// as it stands.
+        /// as it is.
         plain: bool,
     },
 }

@@ -13,7 +13,7 @@
 //! | values | nodes to values, against the parameters of the descriptors | `values`, `given` |
 //! | steps | steps, settings and validations | `steps`, `validations`, `arguments`, tables in `keys` |
 //! | repeats | variables, conditions and lists of steps | `repeats`, `expressions` |
-//! | dependencies | ids, unknown and disabled prerequisites, circles | `dependencies` |
+//! | dependencies | ids, unknown and disabled prerequisites, cycles | `dependencies` |
 //! | lower, convert | the same program as a unit and as source text | `lower`, `convert` |
 //! | schema | the JSON Schema for editors | `schema` |
 //!

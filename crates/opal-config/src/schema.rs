@@ -1,7 +1,7 @@
 //! The JSON Schema of configurations, for editors. Made from the descriptors and the tables of
 //! `keys`, so it knows every key that reading knows, and no other.
 //!
-//! Beyond a schema are: ids given twice, dependencies, circles, which decimal numbers are no
+//! Beyond a schema are: ids given twice, dependencies, cycles, which decimal numbers are invalid
 //! permissions, and whether a text is a regular expression of this dialect.
 
 use opal_core::decorator::{Descriptor, Param, Presence, Resource};
@@ -48,7 +48,7 @@ pub fn schema(registry: &Registry) -> String {
     text
 }
 
-/// One of several objects, told apart by `type`: an editor then speaks of the one that is meant.
+/// One of several objects, distinguished by `type`: an editor then speaks of the one that is meant.
 fn by_type(forms: Vec<Json>) -> Json {
     let names: Vec<Json> =
         forms.iter().map(|form| form["properties"]["type"]["const"].clone()).collect();

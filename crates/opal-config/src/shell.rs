@@ -9,7 +9,7 @@ use super::given::{Given, is_invisible};
 
 /// Whether a string of the language, in a place for a command, compiles to exactly `text`.
 ///
-/// It does for nearly every command. Indentation that matters, comments and what is no shell text
+/// It does for nearly every command. Indentation that matters, comments and what is not shell text
 /// do not survive the reading of a step.
 pub(super) fn reads_back(text: &str, registry: &Registry) -> bool {
     let literal = Given::Command { text: text.to_owned(), plain: true };
@@ -69,7 +69,7 @@ fn path_word(path: &str) -> String {
     match path.strip_prefix('~') {
         Some("") => "\"$HOME\"".to_owned(),
         Some(rest) if rest.starts_with('/') => format!("\"$HOME\"{}", quoted(rest)),
-        // A path that begins with a hyphen is no option.
+        // A path that begins with a hyphen is not an option.
         _ if path.starts_with('-') => quoted(&format!("./{path}")),
         _ => quoted(path),
     }

@@ -111,7 +111,7 @@ fn value(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<
                 return None;
             };
             let items = items.iter().map(|item| value(element.get(), name, item, report));
-            // All of them are looked at, so that each gets its message.
+            // All of them are checked, so that each gets its message.
             let items: Vec<Option<Value>> = items.collect();
             items.into_iter().collect::<Option<_>>().map(Value::Array)
         }
@@ -167,7 +167,7 @@ fn scalar(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option
     None
 }
 
-/// Where anything may stand: what YAML means by it.
+/// Where anything may appear: what YAML means by it.
 pub(super) fn any(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
     match &node.kind {
         NodeKind::List(_) => {

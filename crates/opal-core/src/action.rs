@@ -20,7 +20,7 @@ pub trait Action: Sync + fmt::Debug {
     fn act(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Data, Halt>;
 }
 
-/// What stands behind `>` and takes a step's output, raw.
+/// What follows `>` and takes a step's output, raw.
 pub trait Sink: Sync + fmt::Debug {
     fn open(&self, inputs: &Inputs, stage: &mut dyn Stage) -> Result<Box<dyn Pending>, Halt>;
 }
@@ -43,7 +43,7 @@ pub trait Stage {
     /// Runs the block of the step once, in order.
     fn block(&mut self, under: &Conditions) -> Result<(), Halt>;
 
-    /// Runs the branches of the block side by side, at most `most` of them at a time. Without
+    /// Runs the branches of the block in parallel, at most `most` of them at a time. Without
     /// `output` they are shown as the run shows branches.
     fn branches(
         &mut self,
@@ -55,7 +55,7 @@ pub trait Stage {
     /// Runs a command to its end, whatever its exit code.
     fn command(&mut self, command: &Command<'_>) -> Result<Completed, Halt>;
 
-    /// Whether somebody reads what the action gives.
+    /// Whether someone reads what the action gives.
     fn is_captured(&self) -> bool;
 
     /// Waits, and says why; shorter where the run is stopped.
@@ -72,7 +72,7 @@ pub trait Stage {
     /// A file that is to replace what is at `path`, or to grow it, in one move.
     fn replace(&mut self, replace: &Replace<'_>) -> Result<Box<dyn Pending>, Halt>;
 
-    /// The machine that the step acts on, to look at.
+    /// The machine that the step acts on, read-only.
     fn probe(&self) -> Box<dyn Probe + '_>;
 
     /// Its files, to change.
@@ -95,9 +95,9 @@ pub trait Stage {
 /// What holds for a block or a command besides what holds around it.
 #[derive(Clone, Debug, Default)]
 pub struct Conditions {
-    /// Where it starts: relative to where the step stands.
+    /// Where it starts: relative to where the step is.
     pub directory: Option<Directory>,
-    /// Variables of the environment that are set, or set anew.
+    /// Variables of the environment that are set, or set again.
     pub environment: BTreeMap<String, Secret>,
     pub limit: Option<Limit>,
     /// What its processes may use.
@@ -182,7 +182,7 @@ pub struct Command<'a> {
 /// What becomes of the output of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputOf {
-    /// It goes where the step's output goes.
+    /// It goes where the output of the step goes.
     Shown,
     /// It is kept for [`Completed`], neither shown nor recorded.
     Captured,
@@ -242,7 +242,7 @@ pub struct Pause {
 
 #[derive(Clone, Debug)]
 pub struct Replace<'a> {
-    /// Relative to where the step stands; `~/` is the home directory.
+    /// Relative to where the step is; `~/` is the home directory.
     pub path: &'a str,
     /// Permission bits; none keeps those the file has, or the usual ones.
     pub mode: Option<u32>,
@@ -274,7 +274,7 @@ impl Level {
 pub enum Halt {
     /// A step failed: `catch` and `@retry` may deal with it.
     Failed(Box<Failure>),
-    /// The block was told to stop: only `finally` still runs.
+    /// The block was asked to stop: only `finally` still runs.
     Stopped(Why),
     /// The record cannot be written: only `finally` still runs.
     Unrecorded,
@@ -285,7 +285,7 @@ pub enum Halt {
 pub struct Failure {
     /// The path of the step.
     pub path: Box<str>,
-    /// What it ended with; 124 where its time was over.
+    /// Its exit code; 124 if it timed out.
     pub code: i32,
     /// What opal itself has to say about it; none where the command said it. Holds no value.
     pub trouble: Option<Trouble>,
@@ -304,7 +304,7 @@ impl Failure {
         Self { path, code, trouble, beside: Vec::new(), more: 0 }
     }
 
-    /// Adds one that comes behind it in the plan.
+    /// Adds one that comes after it in the plan.
     pub fn join(&mut self, mut other: Self) {
         let beside = std::mem::take(&mut other.beside);
         self.more += std::mem::take(&mut other.more);
@@ -318,7 +318,7 @@ impl Failure {
     }
 }
 
-/// Why something is told to stop.
+/// Why something is asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// A signal to opal: its number.

@@ -5,7 +5,7 @@
 
 use crate::script::{Case, Role};
 
-/// What stands directly around a reference.
+/// What is directly around a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Place {
@@ -15,7 +15,7 @@ pub enum Place {
     Quoted,
     /// The right side of a shell assignment: `X=@var.Y`.
     Assignment,
-    /// Behind `<`, `>` or `>>`.
+    /// After `<`, `>` or `>>`.
     Redirection,
     /// The body of a heredoc.
     Heredoc,
@@ -97,7 +97,8 @@ impl Context {
     pub fn device(self, prefix: &[u8]) -> Self {
         let leads = [&b"/dev/tcp/"[..], b"/dev/udp/"].into_iter();
         let known = leads.filter(|device| device.starts_with(prefix)).count();
-        // `/dev/t`: what is missing is not the same for both, and is told by the length all the same.
+        // `/dev/t`: what is missing differs between the two, and its length identifies it all the
+        // same.
         let length = if known == 0 { 0 } else { prefix.len() as u32 + 1 };
         Self(self.0 & !Self::DEVICE | length << Self::DEVICE_SHIFT)
     }
@@ -176,13 +177,13 @@ impl Context {
         self.0 & Self::STARTS_WORD != 0
     }
 
-    /// The reference is a whole bare word: an array may stand here.
+    /// The reference is a whole bare word: an array may appear here.
     #[must_use]
     pub fn is_whole_word(self) -> bool {
         self.0 & Self::WHOLE_WORD != 0
     }
 
-    /// A word `--` stands before it in its command.
+    /// A word `--` precedes it in its command.
     #[must_use]
     pub fn is_after_dashes(self) -> bool {
         self.0 & Self::AFTER_DASHES != 0

@@ -50,7 +50,7 @@ pub struct Contract {
     wire: Wire,
 }
 
-/// The sections as they stand in the file, with what a newer minor version put there.
+/// The sections as they are in the file, with what a newer minor version put there.
 #[derive(Clone, PartialEq)]
 struct Wire {
     minor: u16,

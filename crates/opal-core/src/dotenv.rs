@@ -7,8 +7,8 @@
 //! | `NAME="a\n$B ${C}"` | with `\n` `\r` `\t` `\"` `\\` `\$`, and what `B` and `C` hold |
 //! | `export NAME=…` | the same |
 //!
-//! Quoted text may go over several lines. Messages name places and rules, never the text of a file: a
-//! line that is no `NAME=value` may be the next one of a key.
+//! Quoted text may go over several lines. Messages name places and rules, never the text of a file:
+//! a line that is not `NAME=value` may be the next line of a key.
 
 /// Bytes that all variables of one file may have together, once names in them are replaced.
 const MAX_EXPANDED_BYTES: usize = 4 * 1024 * 1024;
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
         value.push(escaped);
     }
 
-    /// Up to the end of the line, or to a `#` behind a blank.
+    /// Up to the end of the line, or to a `#` after a blank.
     fn bare(&mut self, look_up: LookUp<'_>) -> Result<String, DotenvError> {
         let mut value = String::new();
         // What a name stands for keeps its blanks.

@@ -20,7 +20,7 @@ pub const UNITS: [(&str, i64); 9] = [
 ];
 const SECOND: i64 = 1_000_000_000;
 
-/// Why a text is no duration.
+/// Why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DurationError {
     /// No digits, or digits without a unit.

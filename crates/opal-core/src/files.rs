@@ -53,20 +53,20 @@ pub struct Attributes {
     pub group: Option<u32>,
 }
 
-/// What is to become of a file that stands where one is written.
+/// What to do with an existing file at the path that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Its content is.
     Replaced,
-    /// Nothing was there when it was looked at, and nobody's work is to be lost.
+    /// Nothing was there when it was verified, so whatever is there now must not be lost.
     Refused,
 }
 
 /// Changes files. Everything here is whole or not done at all, but for a directory that is removed
 /// with all that is in it: where a part of it cannot go, the rest may be gone.
 pub trait Files: Sync {
-    /// A file that takes its place when it is kept. A file that was there gives it mode and owner; a
-    /// link or anything else that stands at the path is trouble.
+    /// A file that takes its place when it is kept. A file that was there gives it mode and owner;
+    /// a link or anything else that is at the path is trouble.
     ///
     /// Another step that writes the same file waits until this one is kept or dropped, so what is
     /// read from here on is what is replaced. What another program puts there or changes meanwhile

@@ -45,9 +45,9 @@ pub enum KeyErrorKind {
     Exists,
     /// Others could have read or changed it.
     Exposed,
-    /// What was given is no name of a key.
+    /// What was given is not a name of a key.
     Name,
-    /// It is no key, or one of another kind.
+    /// It is not a key, or one of another kind.
     Invalid,
     /// A program that should print it did not.
     Failed,

@@ -43,7 +43,7 @@ impl Registry {
         self.entries.iter().copied()
     }
 
-    /// The path that `given` is a slip of, part by part.
+    /// The path that `given` is a typo of, compared part by part.
     #[must_use]
     pub fn slip(&self, given: &str) -> Option<&'static str> {
         self.iter()

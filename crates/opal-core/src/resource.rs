@@ -1,12 +1,12 @@
-//! States of the world: what a resource is, and what a look at it tells.
+//! States of the world: what a resource is, and what a verification of it reports.
 //!
 //! A resource is a decorator with two powers that never meet. Its [`Verify`] gets a [`Probe`], which
 //! has no function that changes anything; its [`Action`](crate::action::Action) gets a
 //! [`Stage`](crate::action::Stage) and acts. The laws:
 //!
-//! - **R1, the same twice.** Two looks at the same world find the same.
-//! - **R2, no effect.** A look leaves every byte, mode and time as it was.
-//! - **R3, reached.** After the action, a look says satisfied; where nobody can tell, unknown.
+//! - **R1, the same twice.** Two verifications of the same world find the same.
+//! - **R2, no effect.** A check leaves every byte, mode and time as it was.
+//! - **R3, reached.** After the action, a check says satisfied; where nobody can tell, unknown.
 //! - **R4, once.** A second action after the first changes nothing.
 //! - **R5, blocked stays.** What is blocked is never acted on.
 //! - **R6, reasons.** What is blocked names the thing and the reason, and says what to do.
@@ -25,7 +25,7 @@ pub use identity::{
     Described, depends_on, described, id, is_placed, key, label, name, placed, thing, title,
 };
 
-/// Looks at a state of the world and changes nothing.
+/// Verifies a state of the world and changes nothing.
 pub trait Verify: Sync + fmt::Debug {
     /// An error means blocked: its message names the thing and the reason.
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble>;
@@ -33,13 +33,13 @@ pub trait Verify: Sync + fmt::Debug {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// As described.
+    /// It is in the desired state.
     Satisfied,
     /// Not there.
     Missing,
     /// There, and different.
     Drifted,
-    /// It cannot be looked at or decided.
+    /// It cannot be verified.
     Blocked,
     /// Nobody can tell.
     Unknown,
@@ -66,7 +66,7 @@ impl Status {
     }
 }
 
-/// What a look has found. Raw: it may name values, and a diff may hold them.
+/// What a check has found. Raw: it may name values, and a diff may hold them.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Never blocked: that is a [`Trouble`].
@@ -75,8 +75,8 @@ pub struct Finding {
     pub message: Secret,
     /// A unified diff, or what else is to be said in several lines.
     pub details: Option<Secret>,
-    /// Of what the action would bring about, and of what is there in its place, where the details do
-    /// not say all of it: a contract holds a later look against it.
+    /// A digest of what the action would apply, and of what is there in its place, where the
+    /// details do not say all of it: a contract holds a later check against it.
     pub content: Option<Digest>,
     /// Whether the details show what only the owner of a file may read.
     pub is_private: bool,
@@ -119,7 +119,7 @@ impl Finding {
         self
     }
 
-    /// People are told how much differs, and not what.
+    /// People see how much differs, and not what.
     #[must_use]
     pub fn with_privacy(mut self, is_private: bool) -> Self {
         self.is_private = is_private;

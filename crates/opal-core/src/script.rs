@@ -8,9 +8,9 @@
 //! | variables that a shell, a loader or opal interprets | [`interpreted`] in `names` |
 //! | the decision, for a value or for its type alone | [`admit`], [`admit_type`] |
 //!
-//! The rule behind the table: a value is one word, byte for byte, wherever the shell expands a word
-//! once. Wherever it expands, evaluates or interprets the word again, a value would become code, so
-//! it is refused there.
+//! The rule that the table follows: a value is one word, byte for byte, wherever the shell expands
+//! a word once. Wherever it expands, evaluates or interprets the word again, a value would become
+//! code, so it is refused there.
 //!
 //! Deliberately not here: where words and commands begin and end, which the lexer knows.
 

@@ -1,6 +1,6 @@
 //! "Did you mean": the nearest of the names that exist.
 
-/// The distance at which a name still counts as a slip of `name`. A swap of neighbours is one edit.
+/// The distance at which a name still counts as a typo of `name`. A swap of neighbours is one edit.
 #[must_use]
 pub fn reach(name: &str) -> usize {
     match name.chars().count() {
@@ -46,14 +46,14 @@ fn shared_start(lower: &str, candidate: &str) -> usize {
     pairs.take_while(|(a, b)| a == b).count()
 }
 
-/// Whether `given` is, part by part, a slip of the dotted path `registered`.
+/// Whether `given` is, part by part, a typo of the dotted path `registered`.
 ///
 /// ```
 /// use opal_core::suggest::is_slip;
 /// assert!(is_slip("git.comit", "git.commit"));
 /// assert!(is_slip("fiel.read", "file.read"));
 /// assert!(!is_slip("file.json", "file.read"));
-/// assert!(!is_slip("file.read", "file.read"), "an exact match is no slip");
+/// assert!(!is_slip("file.read", "file.read"), "an exact match is not a typo");
 /// ```
 #[must_use]
 pub(crate) fn is_slip(given: &str, registered: &str) -> bool {

@@ -108,7 +108,7 @@ impl Type {
         Self::Array(TypeRef::Shared(Arc::new(element)))
     }
 
-    /// Whether a value of type `given` may stand where this type is wanted.
+    /// Whether a value of type `given` may appear where this type is expected.
     ///
     /// An unknown type is given the benefit of the doubt: the planner looks again with the value.
     #[must_use]

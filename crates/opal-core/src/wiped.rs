@@ -1,4 +1,4 @@
-//! Reading what may be secret, without leaving copies of it behind.
+//! Reading what may be secret, without leaving copies of it.
 
 use std::io::{ErrorKind, Read};
 

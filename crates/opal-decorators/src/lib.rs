@@ -9,7 +9,7 @@
 //! | all of them together | [`BUILT_IN`], [`registry`] |
 //!
 //! One decorator, one file, named after its path with `_` for `.`. `@shell` is an action that is
-//! also a resource and stands with the actions.
+//! also a resource and is listed with the actions.
 //!
 //! Deliberately not here: roles, which follow from what a descriptor says.
 

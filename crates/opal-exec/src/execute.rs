@@ -14,13 +14,13 @@
 //! | what actions may do | `actor`, `stage`, commands in `command` |
 //! | how a step ends that cannot go on | `halts` |
 //! | `&&`, `||`, `;` and pipes | `chain` |
-//! | branches side by side, each when its turn has come, and their names | `parallel`, `turns`, `labels`, `places` |
+//! | branches in parallel, each when its turn has come, and their names | `parallel`, `turns`, `labels`, `places` |
 //! | what the steps came to | `tally` |
-//! | what describes a state: looked at, brought about, looked at again | `resource`, `fates` |
+//! | what describes a state: verified, applied, verified again | `resource`, `fates` |
 //! | whether all of it is still so at the end | `final_check` |
 //! | redirections to and from decorators, and as the shell writes them | `redirect` |
 //! | arguments to values, run-time ones included | `values`, `inputs`, `lets`, `handles` |
-//! | what holds where a step stands | `context` |
+//! | what holds where a step is | `context` |
 //! | the steps of a plan, without running them | `steps` |
 //! | steps that do not run | `skip` |
 //! | what was hidden and not declared secret | `undeclared` |
@@ -91,7 +91,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
     let walk = Walk::new(job);
     let ended = walk.run().and_then(|()| walk.last_look());
     let halt = ended.err().map(|halt| match (halt, job.stop.why()) {
-        // What stopped the run is what counts, whatever its parts were told.
+        // What stopped the run is what counts, whatever reason its parts were given.
         (Halt::Stopped(_), Some(why)) => Halt::Stopped(why),
         (halt, _) => halt,
     });

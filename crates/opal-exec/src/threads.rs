@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Stack of a thread that runs steps or looks at what they describe: that of a main thread, so that a
-/// template may nest as deeply in one of many steps as in a single one. It is only reserved.
+/// Stack of a thread that runs steps or verifies what they describe: that of a main thread, so that
+/// a template may nest as deeply in one of many steps as in a single one. It is only reserved.
 pub(crate) const STACK_BYTES: usize = 8 * 1024 * 1024;
 
 /// A branch that panicked holds nobody else up.

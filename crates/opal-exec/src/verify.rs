@@ -1,4 +1,4 @@
-//! Looks at the resources of a plan, side by side, and changes nothing.
+//! Verifies the resources of a plan, in parallel, and changes nothing.
 //!
 //! ```text
 //! Plan ──rehearse──▶ resources, each with its directory and environment
@@ -8,10 +8,10 @@
 //! | what | where |
 //! |---|---|
 //! | a verification from outside: what it is given, what was found | `survey` |
-//! | where each resource stands: wrappers act on a stage on which nothing happens | `rehearse`, `pretend` |
+//! | where each resource is: wrappers act on a stage on which nothing happens | `rehearse`, `pretend` |
 //! | which look comes next, and what it has found, safe to show | `round` |
-//! | threads that look, and are left behind where they do not answer | `crew` |
-//! | one look, cut off in time | `look`, `watched` |
+//! | threads that verify, abandoned where they do not answer | `crew` |
+//! | one verification, with a time limit | `look`, `watched` |
 //! | what was found, safe to show, and which way a difference is read | `details`, `direction` |
 //!
 //! There are no retries, and one error never hides another. Prerequisites are verified first. A step

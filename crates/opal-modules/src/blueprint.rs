@@ -36,7 +36,7 @@ const OF_OTHERS: [&str; 8] = [
 #[derive(Clone, Debug)]
 pub struct Blueprint {
     pub blueprint_ref: Name,
-    /// Where the reference stands.
+    /// Where the reference is.
     pub span: Span,
     pub title: Option<String>,
     /// Whether a step that fails is the last; else those that do not require it go on.
@@ -49,7 +49,7 @@ pub struct Blueprint {
 pub struct Step {
     pub id: String,
     pub module_ref: ModuleRef,
-    /// Where the reference stands.
+    /// Where the reference is.
     pub span: Span,
     /// What is done with it.
     pub action: Command,
@@ -60,7 +60,7 @@ pub struct Step {
     pub state_instance: Option<Instance>,
     /// Whether the blueprint does without it: its failure is none of the whole.
     pub optional: bool,
-    /// Without a look at placeholders: they are for whoever uses the blueprint to fill in.
+    /// Without a check for placeholders: the user of the blueprint fills them in.
     pub inputs: Map<String, Value>,
 }
 
@@ -159,7 +159,7 @@ fn astray(fields: &mut Fields<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// What a step may do with its module: taking down is no step on the way to anything.
+/// What a step may do with its module: destroying it is not a step towards anything.
 fn action(given: document::Text<'_>, report: &mut Report<'_>) -> Option<Command> {
     let known = Command::ALL.into_iter().filter(|command| *command != Command::Destroy);
     let known: Vec<Command> = known.collect();

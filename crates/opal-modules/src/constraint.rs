@@ -119,7 +119,7 @@ pub(super) fn at<'m>(map: &'m Map<String, Value>, path: &str) -> Option<&'m Valu
     keys.try_fold(first, |value, key| value.get(key))
 }
 
-/// Whether somebody has given a value.
+/// Whether a value was given.
 pub(super) fn is_set(value: Option<&Value>) -> bool {
     !matches!(value, None | Some(Value::Null)) && value.is_none_or(|it| it != "")
 }

@@ -155,7 +155,7 @@ fn span(start: usize, end: usize) -> Span {
     Span::new(start as u32, end as u32)
 }
 
-/// The text that stands in quotes, if there is no template in it.
+/// The text that is in quotes, if there is no template in it.
 pub(crate) fn plain(quoted: &str) -> Option<String> {
     let mut text = String::new();
     let mut chars = quoted.chars().peekable();

@@ -72,7 +72,7 @@ impl Given {
         self
     }
 
-    /// Inputs that were given and that the module does not have: probably slips.
+    /// Inputs that were given and that the module does not have: probably typos.
     #[must_use]
     pub fn unknown(&self, spec: &Spec) -> Vec<String> {
         let json = self.json.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -153,7 +153,7 @@ pub fn resolve(
     inputs.map_err(|reason| InvalidInputs { module_ref: spec.module_ref.clone(), reason })
 }
 
-/// Which inputs a module has, and which of them somebody must still say.
+/// Which inputs a module has, and which of them are still missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
     pub keys: Vec<String>,
@@ -162,9 +162,8 @@ pub struct Outlook {
     pub open: Vec<String>,
 }
 
-/// The inputs of a module that is looked at and not run. Where somebody has said something, nothing may
-/// be missing. Where nobody has, it is no fault that something is still to be said; a default of the
-/// wrong type is one.
+/// The inputs of a module that is checked and not run. Where inputs were given, none may be
+/// missing. Where none were given, a missing input is not an error; a default of the wrong type is.
 pub fn outlook(
     spec: &Spec,
     given: &Given,

@@ -6,7 +6,7 @@
 //! | the name of a run, and times | [`RunId`], [`time`], in `id` |
 //! | the one way to write, and documents in JSON | [`mod@file`] |
 //! | which keys say that a secret is below them | [`is_secret_key`], in `secrecy` |
-//! | what a run leaves behind: documents, and what its tools printed | [`Evidence`], in `evidence` |
+//! | what a run leaves: documents, and what its tools printed | [`Evidence`], in `evidence` |
 //! | how the last run of a module ended, and what it has published | [`State`], in `state` |
 //! | what runs have in clear while they go on, and where that has got to | `exposed`, `strays` |
 //! | who is running now | [`Lock`], in `lock` |

@@ -1,4 +1,5 @@
-//! Modules: what is wanted, kept apart from who does it, by which rules, and with which files.
+//! Modules: the desired result, separate from who produces it, by which rules, and with which
+//! files.
 //!
 //! | what | where |
 //! |---|---|

@@ -27,7 +27,7 @@ use walk::{Entry, Walk};
 #[derive(Clone, Debug)]
 pub struct Linted {
     pub path: PathBuf,
-    /// As it may be shown; empty for what is no text.
+    /// As it may be shown; empty for what is not text.
     pub text: String,
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -183,8 +183,8 @@ impl Lint {
         }
     }
 
-    /// What was found; some of it only the whole tree can tell: owners of hooks, circles, and what is
-    /// named and not there.
+    /// What was found; some of it only the whole tree can tell: owners of hooks, cycles, and what
+    /// is named and not there.
     #[must_use]
     pub fn finish(mut self) -> Findings {
         let files = &mut self.findings.files;
@@ -213,7 +213,7 @@ impl Lint {
     }
 }
 
-/// Whether a file stands in a stack itself, and not further below.
+/// Whether a file is in a stack itself, and not further below.
 fn in_stack(entry: &Entry) -> bool {
     entry.path.parent().is_some_and(|folder| folder.ends_with("stack"))
 }

@@ -65,7 +65,7 @@ pub fn lacking(places: &Places, spec: &Spec) -> Vec<Lacking> {
     let stack = places.stack(&execution.driver, &execution.pack);
     match (profile, stack) {
         (Ok(read), Ok(stack)) => {
-            // The faults of a profile are told of the profile.
+            // The errors of a profile are reported for the profile.
             if let Some(profile) = read.checked.found
                 && let Err((part, missing)) = fits(spec, &profile, &read.path, &stack)
             {
@@ -86,7 +86,7 @@ pub fn lacking(places: &Places, spec: &Spec) -> Vec<Lacking> {
     found
 }
 
-/// The first circle among a module and all that it builds on, told of the file that closes it.
+/// The first cycle among a module and all that it builds on, reported for the file that closes it.
 #[must_use]
 pub fn circle(places: &Places, read: Read<Spec>) -> Option<Linted> {
     let mut found: BTreeSet<ModuleRef> = BTreeSet::new();

@@ -45,11 +45,11 @@ pub struct Places {
 }
 
 impl Places {
-    /// Finds the modules root; that of packs may be missing until somebody needs it.
+    /// Finds the modules root; that of packs may be missing until it is needed.
     pub fn find(hints: &Hints<'_>) -> Result<Self, NotFound> {
         let release = hints.program.and_then(release);
         let modules = modules(hints, release.as_deref())?;
-        // `packs/` and `drivers/` stand beside `modules/`, in a release and wherever one is unpacked.
+        // `packs/` and `drivers/` are beside `modules/`, in a release and wherever one is unpacked.
         let beside =
             modules.canonicalize().ok().and_then(|path| path.parent().map(Path::to_path_buf));
         let releases: Vec<PathBuf> = beside.into_iter().chain(release).collect();

@@ -1,8 +1,8 @@
 //! The profile of a driver: policy, and no intent.
 //!
 //! What a driver reads for itself (its tools and their arguments) stays open here; what all drivers
-//! share is checked (`read`). What nobody reads is told of, unless the driver is one that opal does not
-//! have.
+//! share is checked (`read`). A key that nothing reads is reported, unless the driver is one that
+//! opal does not have.
 
 mod hooks;
 mod pattern;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use opal_files::{program, regular};
 
-/// As much of a script is looked at for the program that it is for, as the system does it.
+/// How much of a script is read for the interpreter in its first line, as the system does.
 const FIRST_LINE: u64 = 256;
 
 /// What a program is called, wherever it is.
@@ -51,7 +51,7 @@ impl Programs {
     /// Where the program is, if it is there.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<PathBuf> {
-        // A directory that is named from where one stands could be anybody's.
+        // A relative directory could belong to anyone.
         let mut places = self.0.iter().filter(|folder| folder.is_absolute());
         places.find_map(|folder| Some(folder.join(name)).filter(|it| program::is_program(it)))
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// The id of a module is the name of a directory, and file systems stop at 255 bytes.
 const LONGEST: usize = 120;
 
-/// Why a text is no reference: the message, and the way forward.
+/// Why a text is not a reference: the message, and the way forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoReference {
     pub message: String,

@@ -1,4 +1,4 @@
-//! Nodes to JSON: what a spec says where anything may stand.
+//! Nodes to JSON: what a spec says where anything may appear.
 
 use opal_core::{Code, Data, Diagnostic};
 use serde_json::{Map, Number, Value};

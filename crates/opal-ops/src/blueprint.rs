@@ -37,7 +37,7 @@ pub enum Done {
     /// It has looked, and something is not as wanted.
     Differs,
     Failed,
-    /// Somebody stopped it.
+    /// The user stopped it.
     Cancelled,
     /// Another has failed before it.
     NotRun,

@@ -8,7 +8,7 @@
 //! | all of it, in this order: the decision | [`decide`] |
 //! | every way in which it is refused | [`Refusal`] |
 //!
-//! Nothing here has an effect: what is compared is a fresh plan and a look at its resources.
+//! Nothing here has an effect: what is compared is a fresh plan and a check of its resources.
 //!
 //! Deliberately not here: where the source is, and what is said about a refusal.
 
@@ -73,7 +73,7 @@ pub struct Tolerance {
     pub strict_source: bool,
 }
 
-/// A contract that somebody wants to run.
+/// A contract that someone wants to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'r> {
     /// Those that it was opened from.

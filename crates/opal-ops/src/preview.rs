@@ -11,7 +11,7 @@ use opal_vault::verification::Verification;
 /// What an apply would do about a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: it is as described.
+    /// Nothing: it is in the desired state.
     Skip,
     Create,
     Correct,
@@ -72,7 +72,7 @@ pub fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
     effects
 }
 
-/// The paths of what a quick plan left open, and of all that stands in it.
+/// The paths of what a quick plan left open, and of all that is in it.
 fn leave_open<'p>(steps: &'p [Step], around: bool, found: &mut BTreeSet<&'p str>) {
     for step in steps {
         let is_open = around || step.is_left_open();

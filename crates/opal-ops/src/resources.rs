@@ -48,14 +48,14 @@ pub struct Look<'l> {
     /// Knows the values of the plan.
     pub vault: &'l Vault,
     pub stop: &'l Stop,
-    /// Looks at a time.
+    /// Checks a time.
     pub jobs: Option<usize>,
     /// For every look.
     pub timeout: Option<Duration>,
     pub selection: Selection<'l>,
     /// How differences are written.
     pub direction: Direction,
-    /// What differences are told apart with, for a contract.
+    /// What differences are distinguished with, for a contract.
     pub key: Option<&'l PlaceholderKey>,
 }
 

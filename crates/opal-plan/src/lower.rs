@@ -1,7 +1,7 @@
 //! From the events of a source text to a [`Unit`].
 //!
-//! Errors have been reported by then; what they left behind is passed over, so that a file with a
-//! syntax error still gets its other errors.
+//! Errors have been reported by then; what they left is passed over, so that a file with a syntax
+//! error still gets its other errors.
 
 mod expressions;
 mod functions;
@@ -64,7 +64,7 @@ pub(crate) struct Lower<'p> {
     cursor: Cursor<'p>,
     parse: &'p Parse,
     text: &'p str,
-    /// Where the text came from, if it is no file of its own.
+    /// Where the text came from, if it is not a file of its own.
     places: Option<&'p Literal>,
     /// The end of the last token read.
     end: u32,

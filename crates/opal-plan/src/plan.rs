@@ -12,7 +12,7 @@
 //! | – | what is planned and what comes of it; what the stages share | `request`, `planner`, `demand` |
 //! | scope | names to slots, paths to descriptors, arguments to parameters | `scope`, form in `scoped` |
 //! | graph | expressions to nodes; constants are computed at once | `eval`, `graph`, `operate`, `call` |
-//! | waves | asks decorators, the expensive ones side by side | `waves` |
+//! | waves | asks decorators, the expensive ones in parallel | `waves` |
 //! | expand | control flow to steps; values are asked for where they decide | `expand` |
 //! | settle | open ends to constants, keys and placeholders | `settle` |
 //! | showing | who may see which value, and what replaces a secret | `showing` |

@@ -20,7 +20,7 @@ pub(crate) use names::FunctionNames;
 pub use step::{Call, Operand, Piece, Redirect, ShellText, Step, Target, Work};
 pub(crate) use types::{conversion, literal_type, result};
 
-/// A name and where it stands.
+/// A name and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     pub text: String,
@@ -167,7 +167,7 @@ pub enum AssignOp {
 }
 
 impl StatementKind {
-    /// Every block that stands directly in a statement, decorators' blocks included.
+    /// Every block that is directly in a statement, decorators' blocks included.
     pub(crate) fn blocks<'u>(&'u self, visit: &mut dyn FnMut(&'u Block)) {
         match self {
             Self::If(branches) => branches.iter().for_each(|branch| visit(&branch.body)),

@@ -136,7 +136,7 @@ impl Stop {
         }))
     }
 
-    /// Calls `begin` once, when somebody has waited for a moment.
+    /// Calls `begin` once, after a moment of waiting.
     pub fn attended_by(&self, begin: impl Fn() + Send + Sync + 'static) {
         let (since, has_begun) = (Instant::now(), AtomicBool::new(false));
         let _ = self.0.attendant.set(Attendant { since, has_begun, begin: Box::new(begin) });
@@ -256,7 +256,7 @@ impl Stop {
         })
     }
 
-    /// Whether its own time is over, and nothing above stops it anyway.
+    /// Whether it timed out itself, and nothing above stops it anyway.
     #[must_use]
     pub fn is_out_of_time(&self) -> bool {
         matches!(self.order(), Order::End { why: Why::TimedOut, .. })
@@ -275,8 +275,8 @@ impl Stop {
         [own, above].into_iter().flatten().min()
     }
 
-    /// Waits until the order is no longer `seen`, one of `fds` is ready, or the time is over; what
-    /// became of each of `fds`.
+    /// Waits until the order is no longer `seen`, one of `fds` is ready, or the timeout has passed;
+    /// returns what became of each of `fds`.
     ///
     /// `seen` is what the caller has dealt with: an order that stays must not wake it again.
     #[must_use]

@@ -14,12 +14,12 @@ use opal_syntax::parse;
 #[path = "../tests/it/support.rs"]
 mod support;
 
-/// What is repeated, and what stands around the repetitions.
+/// What is repeated, and what is around the repetitions.
 struct Kind {
     name: &'static str,
     before: &'static str,
     unit: &'static str,
-    /// What stands between the openers and the closers of nested brackets.
+    /// What is between the openers and the closers of nested brackets.
     inside: &'static str,
     close: &'static str,
     after: &'static str,

@@ -39,7 +39,7 @@ impl<'p> Cursor<'p> {
         Self { parse, at: 0, parents: Vec::new(), unfolded: false }
     }
 
-    /// Where in the row the cursor stands, for [`Cursor::jump`].
+    /// Where in the row the cursor is, for [`Cursor::jump`].
     #[must_use]
     pub fn mark(&self) -> usize {
         self.at

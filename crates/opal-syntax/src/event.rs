@@ -6,7 +6,7 @@
 //! ```
 //!
 //! An operator is seen only after its left side was written. Nothing is moved then: the left side's
-//! `Start` learns how far ahead its parent's `Start` stands.
+//! `Start` records how far ahead its parent's `Start` is.
 //!
 //! ```text
 //!   1 + 2

@@ -6,7 +6,7 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what is printed in one go, and what stands between | `piece` |
+//! | what is printed in one go, and what is between | `piece` |
 //! | which blanks the language has between two tokens | `spacing` |
 //! | events in, pieces out: commas put right, brackets measured | `collect` |
 //! | indentation, line feeds, blank lines, comments | `print` |
@@ -15,9 +15,9 @@
 //! formatter decides indentation and blanks, and never looks into a shell step: its text is what
 //! the plan shows and hashes.
 //!
-//! It reads the row of events, as the planner does, and builds no tree: one for an expression with a
-//! hundred thousand operators is as deep as that, and the library builds it by recursion and in
-//! quadratic time. Nothing here recurses, and every token is looked at a fixed number of times.
+//! It reads the row of events, as the planner does, and builds no tree: one for an expression with
+//! a hundred thousand operators is as deep as that, and the library builds it by recursion and in
+//! quadratic time. Nothing here recurses, and every token is read a fixed number of times.
 
 mod collect;
 mod piece;

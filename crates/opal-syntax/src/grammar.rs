@@ -3,7 +3,7 @@
 //! | area | where |
 //! |---|---|
 //! | which construct a statement is | `statements` |
-//! | blocks, and what may stand around them | `blocks` |
+//! | blocks, and what may appear around them | `blocks` |
 //! | `fun`, labels, parameters, types | `functions` |
 //! | `var`, assignment, `let` | `bindings` |
 //! | `if`, `for`, `while`, `try` | `control` |

@@ -23,7 +23,7 @@ kinds! {
     Comma, Colon, Dot, DotStar, DotDot, Ellipsis, Arrow, Semicolon,
     Eq, PlusEq, MinusEq, StarEq, SlashEq, PercentEq, PlusPlus, MinusMinus,
     EqEq, Ne, Lt, Le, Gt, Ge, Plus, Minus, Star, Slash, Percent, AndAnd, OrOr, Pipe, Bang,
-    // `@` and the path behind it, in both lanes.
+    // `@` and the path after it, in both lanes.
     RefPath,
     // Shell lane.
     ShellText, ShellEscape, ShellOp, RedirOp, AtWord,

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | kinds of tokens and nodes | [`kind`] |
 //! | two lanes of text, language and shell | [`lexer`] |
-//! | the places a reference can stand in | [`context`] |
+//! | the places a reference can appear in | [`context`] |
 //! | rules, cut by area | [`grammar`] |
 //! | the flat row the rules write | [`event`] |
 //! | reading that row without building anything | [`cursor`] |

@@ -18,7 +18,7 @@ use crate::vocabulary::Vocabulary;
 /// Blocks and brackets that may be open at once.
 pub(crate) const MAX_DEPTH: u32 = 64;
 
-/// Where a statement stands.
+/// Where a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Top,
@@ -44,7 +44,7 @@ pub(crate) struct Parser<'s> {
     pub(crate) head: bool,
     /// Nothing may be read beyond the tokens that are there: they are a step's.
     pub(crate) fenced: bool,
-    /// A string of this statement has no end, and everything behind it was taken for its text.
+    /// A string of this statement has no end, and everything after it was taken for its text.
     pub(crate) broken_string: bool,
     /// Open blocks and brackets, bounded because the grammar recurses.
     pub(crate) depth: u32,
@@ -144,7 +144,7 @@ impl<'s> Parser<'s> {
         Marker(parent)
     }
 
-    /// Begins and ends nothing after all; only for a marker that nothing stands in yet.
+    /// Begins and ends nothing after all; only for a marker that nothing is in yet.
     pub(crate) fn abandon(&mut self, marker: Marker) {
         if marker.0 + 1 == self.events.len() {
             self.events.pop();
@@ -190,7 +190,7 @@ impl<'s> Parser<'s> {
         self.lexer.tokens.kind(here)
     }
 
-    /// The kind of the next token as it stands in the row, trivia included.
+    /// The kind of the next token as it is in the row, trivia included.
     pub(crate) fn raw(&self) -> Option<SyntaxKind> {
         (self.next < self.lexer.tokens.len()).then(|| self.lexer.tokens.kind(self.next))
     }
@@ -217,13 +217,13 @@ impl<'s> Parser<'s> {
         self.next += 1;
     }
 
-    /// Whether a line feed stands between the last token taken and the next one.
+    /// Whether a line feed is between the last token taken and the next one.
     pub(crate) fn on_new_line(&mut self) -> bool {
         self.peek() == Newline
             || (self.taken..self.next).any(|index| self.lexer.tokens.kind(index) == Newline)
     }
 
-    /// Goes back to the end of the last token taken, before the line feeds behind it.
+    /// Goes back to the end of the last token taken, before the line feeds after it.
     pub(crate) fn step_back(&mut self) {
         self.next = self.taken;
         self.settle();
@@ -271,7 +271,7 @@ impl<'s> Parser<'s> {
         self.brackets -= 1;
     }
 
-    /// Gives back what was only looked at, so that another lane can read it.
+    /// Gives back what was only peeked at, so that another lane can read it.
     pub(crate) fn settle(&mut self) {
         if self.next < self.lexer.tokens.len() {
             self.lexer.rewind(self.next, self.errors_before);
@@ -295,7 +295,7 @@ impl<'s> Parser<'s> {
         self.errors.add(code, span, message)
     }
 
-    /// Says what should stand here, and what does.
+    /// Reports what is expected here, and what was found.
     pub(crate) fn expected(&mut self, what: &str) -> &mut Diagnostic {
         let found = self.peek();
         let span = self.span();
@@ -338,13 +338,13 @@ impl<'s> Parser<'s> {
         let _ = self.complete(marker, Error);
     }
 
-    /// The first byte behind the blanks of this line; nothing is read.
+    /// The first byte after the blanks of this line; nothing is read.
     pub(crate) fn byte_ahead(&mut self) -> u8 {
         self.settle();
         self.lexer.peek_past_blanks().first().copied().unwrap_or(0)
     }
 
-    /// Whether only a comment or nothing stands between here and the end of the line.
+    /// Whether only a comment or nothing is between here and the end of the line.
     pub(crate) fn at_line_end(&mut self) -> bool {
         self.settle();
         self.lexer.is_line_over()

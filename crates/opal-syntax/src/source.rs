@@ -6,11 +6,11 @@ use opal_core::diagnostic::MAX_OF_CODE;
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_core::{Code, Diagnostic, Span};
 
-/// Why bytes are no source, and what can be shown of them.
+/// Why bytes are not a source, and what can be shown of them.
 #[derive(Debug)]
 pub struct NoText {
     pub diagnostic: Diagnostic,
-    /// The bytes with a mark for what is no text; the diagnostic's place is in here.
+    /// The bytes with a mark for what is not text; the diagnostic's place is in here.
     pub shown: String,
 }
 

@@ -3,11 +3,11 @@
 /// What may be done with a decorator, as far as the grammar cares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathKind {
-    /// Gives a value: may stand inside text.
+    /// Gives a value: may appear inside text.
     pub value: bool,
-    /// Does something: may stand where a command stands.
+    /// Does something: may appear where a command is.
     pub action: bool,
-    /// May stand behind `<`, `>` or `>>`.
+    /// May follow `<`, `>` or `>>`.
     pub endpoint: bool,
     /// A name may follow that belongs to the path, as in `@secret.env.TOKEN`.
     pub named: bool,

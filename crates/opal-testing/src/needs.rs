@@ -1,6 +1,6 @@
-//! What a test needs that not every machine has. Who runs the tests is told what was left out and why,
-//! past the harness, which keeps what a test prints to itself; in CI nothing is left out, except what
-//! stands in [`ALLOWED`].
+//! What a test needs that not every machine has. Skipped tests are reported with the reason, past
+//! the harness, which swallows the output of passing tests; in CI nothing is skipped, except what
+//! is in [`ALLOWED`].
 
 use std::io::Write;
 
@@ -36,7 +36,7 @@ pub fn has(what: &str, is_there: bool) -> bool {
     is_there
 }
 
-/// Only root can be somebody else, give files away and make accounts.
+/// Only root can switch users, change owners and create accounts.
 #[must_use]
 pub fn root() -> bool {
     has("root", rustix::process::geteuid().is_root())

@@ -27,7 +27,7 @@ pub struct Running<'s> {
     pub from: Option<String>,
     pub jobs: Option<usize>,
     pub output: ShownBranches,
-    /// A look at everything before the run.
+    /// The verification of everything before the run.
     pub known: Option<Report>,
     pub stop: Stop,
     /// Events that the record takes before it is full.
@@ -141,7 +141,7 @@ impl Ran {
     }
 }
 
-/// Writes down all it is told.
+/// Writes down every event.
 #[derive(Default)]
 struct Witness {
     seen: Mutex<Vec<String>>,

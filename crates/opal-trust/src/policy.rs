@@ -3,7 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | the rules, and how several sets of them become one | [`Policy`] |
-//! | the files they stand in | [`Files`], [`ProjectFile`] |
+//! | the files they are in | [`Files`], [`ProjectFile`] |
 //! | whether a contract may run | [`Policy::judge`], [`Refusal`] |
 //! | whether something may run without one | [`Policy::allows_direct`], [`Direct`] |
 //!

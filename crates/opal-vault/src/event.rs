@@ -22,8 +22,8 @@ pub enum Kind<'a> {
     /// Written before the step does anything.
     Started(Started<'a>),
     Finished(Finished<'a>),
-    /// A step that does not run: it stands before the one that a run was started from, or, where
-    /// there is something to say about it, it was not selected or what it depends on has failed.
+    /// A step that does not run: it precedes the one that a run was started from, or, where there
+    /// is something to say about it, it was not selected or what it depends on has failed.
     Skipped {
         path: &'a str,
         decorator: &'a str,
@@ -47,12 +47,11 @@ pub enum Kind<'a> {
         level: Level,
         message: Shown<'a>,
     },
-    /// The run was told to stop, and `finally` blocks run: why, in words.
+    /// The run was asked to stop, and `finally` blocks run: why, in words.
     CleaningUp {
         why: &'a str,
     },
-    /// A look at a resource: right before it is acted on, to see whether that has helped, or at the
-    /// end of the run.
+    /// The verification of a resource: right before its action, after it, or at the end of the run.
     Verified {
         path: &'a str,
         status: resource::Status,
@@ -65,7 +64,7 @@ pub enum Kind<'a> {
         was: End,
         message: Shown<'a>,
     },
-    /// Side by side from here on, to the event of the same path that finishes it.
+    /// In parallel from here on, to the event of the same path that finishes it.
     Branches {
         path: &'a str,
         count: usize,
@@ -122,7 +121,7 @@ pub enum End {
     Satisfied,
     Failed,
     TimedOut,
-    /// The run, or the branch it is in, was told to stop.
+    /// The run, or the branch it is in, was asked to stop.
     Stopped,
 }
 
@@ -156,7 +155,7 @@ pub struct Counts {
     pub failed: u64,
     /// Failed, and something dealt with it: the run went on.
     pub caught: u64,
-    /// Told to stop.
+    /// Asked to stop.
     pub stopped: u64,
     pub skipped: u64,
     /// Attempts of `@retry` that failed and were tried again.

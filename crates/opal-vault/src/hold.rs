@@ -22,7 +22,7 @@ const ELSEWHERE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 /// A row of events with output between them.
 #[derive(Debug, Default)]
 pub struct Hold<'p> {
-    /// Each with how many bytes of the log stand before it.
+    /// Each with how many bytes of the log precede it.
     events: VecDeque<(u64, Event<'p>)>,
     /// Output in frames: the number of its step, its stream, its length, its bytes.
     spilled: Option<File>,
@@ -115,7 +115,7 @@ fn nameless() -> io::Result<File> {
     made
 }
 
-/// Tells what `log` holds, with the events between; how many bytes have been told with it.
+/// Tells what `log` holds, with the events between; how many bytes have been passed on.
 fn frames<'p>(
     mut log: impl Read,
     mut at: u64,

@@ -1,4 +1,4 @@
-//! The runtime root: the one directory that opal writes into, `~/.opal` unless told otherwise.
+//! The runtime root: the one directory that opal writes into, `~/.opal` unless another is named.
 //!
 //! Directories in it are the owner's alone (0700), files too (0600). A file appears complete or not
 //! at all, and is never overwritten. What others could have read or changed is refused, as ssh
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use opal_files::atomic::Unfinished;
 use opal_files::regular;
 
-/// What names another root, whatever the command: some have a `--root` of their own behind them.
+/// The option that names another root, for every command: some have a `--root` of their own.
 pub const ELSEWHERE: &str = "`OPAL_ROOT=DIR`, or `--root DIR` before the command";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,7 +179,7 @@ pub fn read_given(path: &Path, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootErr
 }
 
 fn read_limited(path: &Path, file: File, limit: u64) -> Result<Zeroizing<Vec<u8>>, RootError> {
-    // With all its room from the start the buffer never moves, so no copy of a key stays behind.
+    // With all its room from the start the buffer never moves, so no copy of a key remains.
     let room = usize::try_from(limit).unwrap_or(usize::MAX).saturating_add(1);
     let mut bytes = Zeroizing::new(Vec::with_capacity(room));
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| RootError::of(path, error))?;
@@ -220,7 +220,7 @@ impl RootError {
         }
     }
 
-    /// Somebody else could have read, written or made it, so it is not trusted.
+    /// Another user could have read, written or made it, so it is not trusted.
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
         matches!(self.why, Why::Readable(_) | Why::Writable(_) | Why::Foreign(_))

@@ -50,7 +50,7 @@ impl<'a> Shown<'a> {
         Shown(Cow::Owned(escapes.strip(&self.0)))
     }
 
-    /// As text, with what is no UTF-8 replaced.
+    /// As text, with what is not UTF-8 replaced.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)

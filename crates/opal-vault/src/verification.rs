@@ -7,7 +7,7 @@ use opal_core::resource::Status;
 
 use crate::Shown;
 
-/// A look at one step of a plan, safe to show.
+/// The verification of one step of a plan, safe to show.
 #[derive(Clone, Debug)]
 pub struct Verification {
     /// The step's own `id`, or its path.

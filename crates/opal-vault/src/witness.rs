@@ -1,7 +1,7 @@
-//! Who is told about a run: the record, and the people who watch.
+//! Who receives the events of a run: the record, and the people who watch.
 //!
-//! Both get nothing but what has been through the scrubber. The record is told at once, whatever
-//! runs beside; the audience in the order of the plan.
+//! Both get nothing but what has been through the scrubber. The record gets events at once,
+//! whatever runs in parallel; the audience gets them in the order of the plan.
 
 use std::time::Instant;
 
@@ -34,11 +34,11 @@ pub trait Audience: Sync {
     /// An error says that nobody reads this stream any more.
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed>;
 
-    /// How far branches that run side by side have come: told at once, between the rest.
+    /// How far branches that run in parallel have come: reported at once, between the rest.
     fn progress(&self, progress: &Progress<'_>);
 }
 
-/// A look at the branches of one `@parallel`.
+/// The state of the branches of one `@parallel`.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
     /// The path of its step.

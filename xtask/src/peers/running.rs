@@ -1,4 +1,4 @@
-//! Running the same work: start-up, many small steps, steps side by side, much output, memory.
+//! Running the same work: start-up, many small steps, steps in parallel, much output, memory.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

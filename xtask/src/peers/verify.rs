@@ -1,5 +1,5 @@
-//! Looking at rendered files that are as described: opal beside a single `sha256sum` over them, and
-//! beside the dry runs of pyinfra and Ansible.
+//! Verifying rendered files that are in the desired state: opal compared with a single `sha256sum`
+//! over them, and with the dry runs of pyinfra and Ansible.
 //!
 //! The dry runs take minutes, so each happens once; what is quick takes turns.
 
@@ -14,7 +14,7 @@ use crate::say;
 
 const FILES: usize = 1_000;
 
-/// Ansible takes about a second for each, so where it is to be quick it looks at so many of them.
+/// Ansible takes about a second for each, so with `--quick` it checks only this many.
 const FEW: usize = 100;
 
 /// Sections of the template: a few kilobytes.

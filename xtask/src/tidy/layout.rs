@@ -1,4 +1,4 @@
-//! Files stand where a reader looks for them, and each library opens with its map.
+//! Files are where a reader looks for them, and each library opens with its map.
 
 use super::{Finding, Tree};
 

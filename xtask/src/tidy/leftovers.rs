@@ -1,4 +1,4 @@
-//! Nothing unfinished is committed: it belongs into an issue, where it is found again.
+//! Nothing unfinished is committed: it belongs in an issue, where it is found again.
 
 use super::{Finding, Tree};
 
@@ -30,8 +30,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Whether `word` stands in `line` on its own: a file name template ending in `XXXXXX` does not
-/// count.
+/// Whether `word` is in `line` on its own: a file name template ending in `XXXXXX` does not count.
 fn holds(line: &str, word: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {

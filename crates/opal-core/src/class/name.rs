@@ -1,12 +1,12 @@
 //! Whether a name is that of a secret: `password`, `DB_PASSWORD`, `hcloud-token`, `vaultToken`.
 //!
 //! A name is read in parts, however they are joined. A part that says secret makes the whole name
-//! one, wherever it stands; a last part that says something *about* the secret (`token_ttl`,
+//! one, wherever it is; a last part that says something *about* the secret (`token_ttl`,
 //! `password_file`, `api_key_id`) makes it none.
 //!
-//! How much a name has to say depends on where it stands. A variable that was asked for by its
-//! name is a secret at the first hint ([`is_secret`]); a key of a document needs more, because
-//! documents have keys of all kinds ([`is_field`]); a word in the output of a program needs most
+//! How much a name has to say depends on where it is. A variable that was asked for by its name is
+//! a secret at the first hint ([`is_secret`]); a key of a document needs more, because documents
+//! have keys of all kinds ([`is_field`]); a word in the output of a program needs most
 //! ([`in_text`]). All three read the same lists.
 
 /// What a name in the output of a program says of the value after it.
@@ -56,7 +56,7 @@ const KEYS_OF_THINGS: &str = "\
     any arrow cache composite foreign group hot index object partition primary public routing \
     shard shortcut sort unique";
 
-/// After one of these, behind a dot, comes the value of what is named before it.
+/// One of these after a dot names the value of what is named before it.
 const HOLDERS: &str = "plaintext result text value";
 
 /// Last parts that describe.

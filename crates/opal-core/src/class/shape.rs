@@ -11,7 +11,7 @@ pub fn looks_secret(text: &str) -> bool {
     !passwords(text).is_empty() || has_private_key(text) || has_token(text.as_bytes())
 }
 
-/// Where the passwords of the URLs in a text stand: `hunter2` in `postgres://app:hunter2@db/x`.
+/// Where the passwords of the URLs in a text are: `hunter2` in `postgres://app:hunter2@db/x`.
 #[must_use]
 pub fn passwords(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();

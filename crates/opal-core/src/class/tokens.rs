@@ -150,7 +150,7 @@ impl Tokens {
         goes_on: bool,
     ) -> Option<Found> {
         let start = word.start;
-        // The code of a sign in a URL is no part of what follows it.
+        // The code of a sign in a URL is not part of what follows it.
         let behind_code = text[..start].ends_with(b"%").then_some(start + 2);
         let behind_signs = memchr::memchr3_iter(b'_', b'-', b'.', &text[word.clone()]);
         let places = std::iter::once(start)

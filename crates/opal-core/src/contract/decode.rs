@@ -22,7 +22,7 @@ use crate::plan::{Key, Mode, Plan, PlanValue, Step, Target};
 struct Raw<'a> {
     bytes: Cow<'a, [u8]>,
     section: Section,
-    /// Where it stands in the file; none where it was packed.
+    /// Where it is in the file; none where it was packed.
     start: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Why bytes are no contract, or why a plan cannot become one.
+//! Why bytes are not a contract, or why a plan cannot become one.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! The outline of a file: where each section is, found by following lengths alone.
 //!
 //! Nothing is unpacked and no JSON is read before the file is known to be whole, so that code with
-//! more to get wrong never sees bytes that somebody changed.
+//! more to get wrong never sees bytes that someone changed.
 
 use std::fmt;
 use std::ops::Range;
@@ -154,8 +154,8 @@ impl<'a> Frame<'a> {
         &self.bytes[self.envelope.clone()]
     }
 
-    /// Whether every byte is as it was written by someone who had `key`: all that stands before
-    /// the authentication record is covered by it, in constant time.
+    /// Whether every byte is as it was written by someone who had `key`: all that precedes the
+    /// authentication record is covered by it, in constant time.
     pub fn authenticate(&self, key: &[u8; 32]) -> Result<(), FormatError> {
         let mac = mac(key, &self.bytes[..self.code_covers]);
         mac.verify_slice(&self.bytes[self.code.clone()]).map_err(|_| {
@@ -237,7 +237,7 @@ struct Records {
     signature: Option<(Range<usize>, usize)>,
 }
 
-/// Unknown records of a newer version stand first, so that the authentication record covers them;
+/// Unknown records of a newer version are first, so that the authentication record covers them;
 /// then that, then the signature.
 fn read_records(cursor: &mut Cursor<'_>, header: &Header) -> Result<Records, FormatError> {
     cursor.section = Section::Signature;

@@ -2,9 +2,9 @@
 //!
 //! - No whitespace. The members of an object are sorted by the bytes of their names, each once.
 //! - A number is a whole one from -2⁶³ to 2⁶³-1, without a leading zero, a plus sign or `-0`.
-//! - In a string, `"` and `\` stand behind a `\`; the characters below U+0020 are `\b`, `\t`,
-//!   `\n`, `\f`, `\r`, and `\u00` with two lower-case digits for the others; everything else is
-//!   itself, in UTF-8.
+//! - In a string, `"` and `\` follow a `\`; the characters below U+0020 are `\b`, `\t`, `\n`, `\f`,
+//!   `\r`, and `\u00` with two lower-case digits for the others; everything else is itself, in
+//!   UTF-8.
 //!
 //! So two texts mean the same only where their bytes are the same. The writer is here, the reader,
 //! which refuses every other spelling, in [`read`].
@@ -96,7 +96,7 @@ impl Writer {
 }
 
 /// How many of the first bytes stand for themselves in a string. Most strings are all of them, so
-/// this looks at eight at a time: a byte's high bit in `found` says that it may be special, and the
+/// this checks eight at a time: a byte's high bit in `found` says that it may be special, and the
 /// lowest such byte is.
 fn plain_length(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 255;

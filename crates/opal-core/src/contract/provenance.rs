@@ -39,7 +39,7 @@ pub struct Provenance {
     /// where this is the same.
     pub placeholder_key_id: String,
     pub plugins: Vec<PluginRecord>,
-    /// What a look at each resource of the plan has found, in the order of the plan.
+    /// What the verification of each resource of the plan found, in the order of the plan.
     pub resources: Vec<Seen>,
     pub seed: Option<Seed>,
     /// The Unix time from which on it may not be run.
@@ -79,7 +79,7 @@ pub struct PluginRecord {
     pub schema: Option<Digest>,
 }
 
-/// What a look at a resource has found, without a word of it.
+/// What the verification of a resource found, without its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The path of its step.

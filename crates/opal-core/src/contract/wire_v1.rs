@@ -26,7 +26,7 @@ pub(super) mod weight {
     pub(in crate::contract) const MAP: usize = 1024;
 }
 
-/// STEPS as it stands in the file, unpacked.
+/// STEPS as it is in the file, unpacked.
 #[derive(Debug)]
 pub(super) struct Steps {
     pub(super) bytes: Vec<u8>,
@@ -56,8 +56,8 @@ pub(super) fn steps(plan: &Plan) -> Steps {
     }
 }
 
-/// A step without its block and without what follows from where it stands: its path and the ids
-/// of handles. Steps are aligned by it.
+/// A step without its block and without what follows from where it is: its path and the ids of
+/// handles. Steps are aligned by it.
 pub(super) fn shape(plan: &Plan, step: &Step) -> Vec<u8> {
     let mut writer = StepWriter::new(plan, Form::Shape);
     writer.step(step);

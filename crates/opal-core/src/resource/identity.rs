@@ -48,7 +48,7 @@ pub fn id<'v>(step: &'v Step, values: &'v BTreeMap<Key, Data>) -> Option<&'v str
     text(step.arg("id")?, values)
 }
 
-/// The ids of what must be as described before a step is touched, by their values.
+/// The ids of what must be in the desired state before a step is touched, by their values.
 #[must_use]
 pub fn depends_on<'v>(step: &'v Step, values: &'v BTreeMap<Key, Data>) -> Vec<&'v str> {
     match step.arg("depends_on") {
@@ -222,7 +222,7 @@ fn parts(
         let part = argument(arg, value)?;
         parts.push(match *name {
             name if is_placed(name) => (name, path(&part)),
-            // Seen from where the step stands.
+            // Seen from where the step is.
             name @ "workdir" => (name, tidy(&part)),
             // As systemd reads a name: without a suffix it is that of a service.
             name if described.resource.yaml == "service" => match part.strip_suffix(".service") {

@@ -188,7 +188,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["gcloud", "vagrant", "az", "colima", "tsh"], Past("--"), Code, "a shell on the other machine runs it", "gcloud compute ssh a -- rm @var.x"),
     case(&["minikube"], Past("ssh"), Code, "a shell on the other machine runs it", "minikube ssh \"rm @var.x\""),
     case(&["fly", "flyctl"], Option(&["C", "--command"]), Code, "a shell on the other machine runs it", "fly ssh console -C \"rm @var.x\""),
-    // Programs that are no shells and can run what an option says.
+    // Programs that are not shells and can run what an option says.
     case(&["ssh", "autossh", "scp", "sftp", "sshfs"], Option(&["o"]), Warn, "an option of ssh such as `ProxyCommand` is a command", "ssh -o ProxyCommand=@var.x host uptime"),
     case(&["scp", "sftp"], Option(&["S"]), Warn, "the option names a program to run", "scp -S @var.x a host:b"),
     case(&["rsync"], Option(&["e"]), Warn, "rsync runs the option's value", "rsync -e @var.x a host:b"),

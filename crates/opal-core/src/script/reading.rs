@@ -31,7 +31,7 @@ pub struct Reading {
     pub input: Option<&'static Case>,
     /// It prints its words or its input as they are.
     pub prints: bool,
-    /// It gives its words or its input to variables that it is told.
+    /// It gives its words or its input to variables that it is given.
     pub stores: bool,
     /// Variables that get the attribute of an integer, a name reference or an array; `*` for all
     /// of them, where only the shell knows which.

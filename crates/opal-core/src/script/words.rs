@@ -22,7 +22,7 @@ pub struct Word<'t> {
     pub text: Cow<'t, [u8]>,
     /// Nothing follows that text.
     pub whole: bool,
-    /// The end of a name behind what is not known: `tool` of `$DIR/tool`.
+    /// The end of a name after what is not known: `tool` of `$DIR/tool`.
     pub ending: Option<&'t [u8]>,
     pub has_references: bool,
     /// Nothing but quotes and that text is before the first reference.

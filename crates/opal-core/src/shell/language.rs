@@ -37,7 +37,7 @@ impl Language {
         }
     }
 
-    /// What stands before the text.
+    /// What precedes the text.
     #[must_use]
     pub const fn flag(self) -> &'static str {
         match self {

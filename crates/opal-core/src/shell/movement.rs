@@ -19,7 +19,7 @@ pub enum Movement {
 /// The commands that move the shell itself.
 const MOVERS: [&str; 6] = ["cd", "pushd", "popd", ".", "source", "eval"];
 
-/// What may stand before a command.
+/// What may precede a command.
 const BEFORE: [&str; 11] =
     ["!", "{", "builtin", "command", "do", "elif", "else", "if", "then", "time", "while"];
 

@@ -98,7 +98,7 @@ struct Reader {
     words: Vec<Word>,
     word: Option<Word>,
     quote: Quote,
-    /// Behind a row of values, where only a blank may follow.
+    /// After a row of values, where only a blank may follow.
     is_closed: bool,
 }
 

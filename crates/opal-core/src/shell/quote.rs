@@ -23,7 +23,7 @@ pub(super) fn single(into: &mut String, text: &str) {
     into.push('\'');
 }
 
-/// How long that is: a buffer that grows leaves copies behind that nobody wipes.
+/// How long that is: a buffer that grows leaves copies that nothing wipes.
 pub(super) fn single_bytes(text: &str) -> usize {
     text.len() + 3 * text.matches('\'').count() + 2
 }

@@ -56,7 +56,7 @@ impl Ink {
         self.styled(Style::Plain, text);
     }
 
-    /// Text that may have several lines, each behind its bars.
+    /// Text that may have several lines, each after its bars.
     pub(super) fn styled(&mut self, style: Style, text: &str) {
         if matches!(self.paper, Paper::Exact) {
             return self.out.push_str(text);

@@ -1,7 +1,7 @@
-//! Where data stands in text of the shell, from the text around it.
+//! Where data is in shell text, from the text around it.
 //!
-//! A plan knows the place from the lexer, its file does not: so that both read alike, a view looks
-//! at the text, which both have. It looks for quotes, brackets and heredocs only, which is enough to
+//! A plan knows the place from the lexer, its file does not: so that both read alike, a view checks
+//! the text, which both have. It looks for quotes, brackets and heredocs only, which is enough to
 //! show a constant; execution goes by the lexer.
 
 use crate::context::{Context, Place};
@@ -14,7 +14,7 @@ pub(super) struct Around {
     announced: Vec<Heredoc>,
     /// The line of a heredoc's body, as far as it has been read.
     line: String,
-    /// What stands directly before.
+    /// What is directly before.
     last: Option<char>,
 }
 
@@ -44,7 +44,7 @@ struct Heredoc {
 }
 
 impl Around {
-    /// The place of data that stands here, in front of `next`.
+    /// The place of data that is here, in front of `next`.
     pub(super) fn place(&self, next: Option<char>) -> Context {
         let place = match self.open.last() {
             None | Some(Open::Commands) => {
@@ -88,7 +88,7 @@ impl Around {
         }
     }
 
-    /// Where commands stand: what has a meaning here, and how long it is.
+    /// Where commands are: what has a meaning here, and how long it is.
     fn command(&mut self, rest: &str) -> Option<usize> {
         let begins_word = ends_word(self.last);
         if rest.starts_with('#') && begins_word {
@@ -174,7 +174,7 @@ fn raw_quote(escapes: bool, rest: &str, open: &mut Vec<Open>) -> Option<usize> {
     None
 }
 
-/// What stands behind `<<`, and the text after it.
+/// What follows `<<`, and the text after it.
 fn heredoc(after: &str) -> (Heredoc, &str) {
     let dashed = after.strip_prefix('-');
     let after = dashed.unwrap_or(after).trim_start_matches([' ', '\t']);
@@ -198,7 +198,7 @@ fn ends_word(c: Option<char>) -> bool {
 mod tests {
     use super::*;
 
-    /// Where the data is that `@` stands for, each followed by what is behind it.
+    /// Where the data is that `@` stands for, each followed by what is after it.
     fn places(text: &str) -> Vec<(Place, bool)> {
         let mut around = Around::default();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The tree: one step a line, what it stands on below, and the hash at the end.
+//! The tree: one step a line, what it depends on below, and the hash at the end.
 
 use super::ink::{Ink, Style};
 use super::words::{Words, reference};
@@ -47,8 +47,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Steps behind the bars of what they stand in. `operators` stand in front of all but the
-    /// first.
+    /// Steps after the bars of what they are in. `operators` are in front of all but the first.
     fn block(&mut self, steps: &[Step], operators: &[ChainOperator]) {
         let outer = self.ink.bars.len();
         for (index, step) in steps.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Links that are followed with open eyes: each part of a way is looked at.
+//! Symlinks that are followed with care: each part of a path is checked.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

@@ -85,7 +85,7 @@ pub(super) fn compared(wanted: &Attributes, found: &Entry) -> Vec<Property> {
     [mode, owner, group].into_iter().flatten().collect()
 }
 
-/// A link stands where something is to be changed: whoever made it could lead the change anywhere.
+/// A symlink is where something is to be changed: whoever made it could lead the change anywhere.
 pub(super) fn is_link(path: &Path, probe: &dyn Probe) -> Trouble {
     let to = probe.read_link(path).ok();
     let to = to.map(|to| path.parent().unwrap_or(path).join(to));

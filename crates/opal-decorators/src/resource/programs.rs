@@ -1,8 +1,8 @@
 //! How resources ask the programs of a machine, and let them act.
 //!
-//! A program is written as constant text, and every value behind it is a word of data: no value
+//! A program is written as constant text, and every value after it is a word of data: no value
 //! becomes code of a shell. What a program takes for an option is its own affair, so whoever names
-//! a value here has seen to it that none begins with `-`, or that it stands behind `--`.
+//! a value here has seen to it that none begins with `-`, or that it follows `--`.
 
 use std::collections::BTreeMap;
 

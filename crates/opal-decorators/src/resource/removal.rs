@@ -1,5 +1,5 @@
-//! What must not go with a directory: what others have mounted there, and the ground that opal
-//! stands on.
+//! What must not go with a directory: what others have mounted there, and the directory that opal
+//! runs in.
 //!
 //! The system is asked for all its mounts, which takes one file and no walk. Where it does not tell,
 //! what removes still sees them, and removes nothing then.
@@ -14,7 +14,7 @@ use super::{content, links};
 
 const MOUNTS: &str = "/proc/self/mountinfo";
 
-/// Fails where a directory, or anything else that is no link, cannot go with all that is in it.
+/// Fails where a directory, or anything else that is not a link, cannot go with all that is in it.
 pub(super) fn demand_removable(path: &Path, probe: &dyn Probe) -> Result<(), Trouble> {
     let real = links::resolved(path, probe)?;
     if links::resolved(&probe.place(".")?, probe)?.starts_with(&real) {

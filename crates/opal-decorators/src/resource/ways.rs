@@ -16,7 +16,7 @@ use super::links;
 const OPEN: u32 = 0o002;
 const STICKY: u32 = 0o1000;
 
-/// Fails where somebody besides root and the user who acts can turn the way to a whole path.
+/// Fails where a user other than root and the acting user can redirect the path.
 pub(super) fn demand_own(path: &Path, probe: &dyn Probe) -> Result<(), Trouble> {
     let own = user(probe)?;
     let is_own = |found: &Entry| found.owner == 0 || found.owner == own;

@@ -72,7 +72,7 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// A phrase, as help prints it behind a name.
+/// A phrase, as help prints it after a name.
 fn is_phrase(text: &str) -> bool {
     !text.is_empty()
         && text.trim() == text

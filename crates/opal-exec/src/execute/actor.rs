@@ -46,12 +46,12 @@ impl Begun<'_> {
     }
 }
 
-/// A step that acts, where it stands.
+/// A step that acts, where it is.
 pub(super) struct Actor<'h, 'p> {
     pub(super) walk: &'p Walk<'p>,
     pub(super) begun: &'h Begun<'p>,
     pub(super) here: &'h mut Context<'p>,
-    /// Redirections as the shell writes them, to stand behind the step's command.
+    /// Redirections as the shell writes them, to follow the step's command.
     pub(super) appended: &'h [ScriptPart],
     /// What the last command ended with.
     pub(super) code: Option<i32>,

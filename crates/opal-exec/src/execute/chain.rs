@@ -1,8 +1,8 @@
 //! Operators between operands, as a shell runs them.
 //!
-//! `|` binds closest; `&&` and `||` are equal and go from left to right; `;` comes last. Behind a
-//! `;` it does not matter how the operand before it ended. A pipe runs all its operands at once and
-//! fails with the last of them that does.
+//! `|` binds closest; `&&` and `||` have equal precedence and run from left to right; `;` comes
+//! last. After a `;` it does not matter how the operand before it ended. A pipe runs all its
+//! operands at once and fails with the last of them that does.
 
 use std::sync::mpsc::channel;
 

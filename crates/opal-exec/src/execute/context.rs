@@ -1,6 +1,6 @@
-//! What holds where a step stands: its directory, environment, bindings, streams and time.
+//! What holds where a step is: its directory, environment, bindings, streams and time.
 //!
-//! A block gets a copy, so nothing that is done to it reaches the steps behind the block.
+//! A block gets a copy, so nothing that is done to it reaches the steps after the block.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -39,7 +39,7 @@ pub(super) struct Context<'p> {
     pub(super) is_cleaning: bool,
     /// What the `catch` around it deals with.
     pub(super) caught: Option<Arc<Failure>>,
-    /// Dropped when the next step has started: somebody waits for that.
+    /// Dropped when the next step has started: someone waits for that.
     pub(super) entering: Option<Sender<()>>,
 }
 

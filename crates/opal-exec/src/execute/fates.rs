@@ -12,10 +12,10 @@ use opal_core::resource::{Described, Status};
 /// What became of a resource, for those that depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is as described, or was brought about, or nobody can tell and its action succeeded.
+    /// It is in the desired state, or was applied, or that is unknown and its action succeeded.
     Met,
     Failed,
-    /// The time of what stands around it was over.
+    /// A block around it timed out.
     TimedOut,
     /// It did not run, since something that it depends on has failed.
     LeftOut,
@@ -47,7 +47,7 @@ pub(super) fn fate(result: &Result<(), Halt>) -> Option<Fate> {
     }
 }
 
-/// A resource that was as described when its turn was over.
+/// A resource that was in the desired state when its turn was over.
 #[derive(Debug)]
 pub(super) struct Kept<'p> {
     pub(super) step: &'p Step,

@@ -28,7 +28,7 @@ pub struct Job<'a> {
     pub showing: &'a Showing,
     pub registry: &'a Registry,
     pub session: &'a dyn Session,
-    /// Where the first step stands: absolute.
+    /// Where the first step is: absolute.
     pub start: &'a Path,
     /// Where relative paths of resources begin: the directory of the source. Absolute.
     pub base: &'a Path,
@@ -45,11 +45,11 @@ pub struct Job<'a> {
     pub from: Option<&'a str>,
     /// The paths of the resources that were selected; the other steps are skipped. None for all.
     pub selected: Option<&'a BTreeSet<Box<str>>>,
-    /// A look at all resources before the run: what was satisfied then is not looked at again, as long
-    /// as nothing has been done.
+    /// The verification of all resources before the run: what was satisfied then is not verified
+    /// again, as long as nothing has been changed.
     pub known: Option<&'a Report>,
-    /// Whether the steps say together what is to be at the end, as those of a configuration do, instead
-    /// of one behind the other what is to be done.
+    /// Whether the steps say together what is to be at the end, as those of a configuration do,
+    /// instead of one after the other what is to be done.
     pub is_declared: bool,
     /// Whether steps may read what opal itself reads.
     pub stdin: bool,
@@ -80,7 +80,7 @@ pub struct Outcome {
     /// Why it did not go to its end.
     pub halt: Option<Halt>,
     pub steps: Counts,
-    /// The step that the run failed with, or that was at work when its time was over.
+    /// The step that the run failed with, or that was running when it timed out.
     pub failed: Option<FailedStep>,
     /// Steps of other branches that failed as well, in the order of the plan.
     pub beside: Vec<FailedStep>,
@@ -88,7 +88,7 @@ pub struct Outcome {
     pub more: usize,
     /// The names of the steps that were at work when the time of the run was over.
     pub late: Vec<Box<str>>,
-    /// Whether `finally` blocks ran because the run was told to stop.
+    /// Whether `finally` blocks ran because the run was asked to stop.
     pub cleaned_up: bool,
     /// Whether every step went well, and what some had described was no longer so at the end.
     pub is_undone: bool,

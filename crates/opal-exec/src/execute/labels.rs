@@ -1,4 +1,4 @@
-//! The names of parallel branches, for the lines that they print side by side.
+//! The names of parallel branches, for the lines that they print at the same time.
 
 use std::collections::BTreeMap;
 

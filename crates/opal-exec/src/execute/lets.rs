@@ -12,7 +12,7 @@ use opal_core::{Class, Data, Secret, Type, Value, suggest};
 /// The field that a captured command stands for where it is named alone.
 const OUTPUT: &str = "stdout";
 
-/// What is bound where a step stands.
+/// What is bound where a step is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lets(Arc<BTreeMap<Arc<str>, Bound>>);
 

@@ -45,8 +45,8 @@ pub fn register(vault: &Vault, showing: &Showing) {
     }
 }
 
-/// Hides every value of a plan that is not public: for what is told beside a plan or a contract, where
-/// plain values are placeholders too.
+/// Hides every value of a plan that is not public: for what is reported next to a plan or a
+/// contract, where plain values are placeholders too.
 pub fn register_planned(vault: &Vault, plan: &Plan, showing: &Showing) {
     register(vault, showing);
     let reads = plan.reads.iter().filter_map(|read| Some((&read.key, read.placeholder.as_ref()?)));
@@ -123,7 +123,7 @@ fn ask(
     Ok(())
 }
 
-/// Looks at all that can be seen without running anything.
+/// Checks everything that can be checked without running anything.
 pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     let mut found = Vec::new();
     if job.plan.mode == Mode::Quick {

@@ -1,5 +1,5 @@
-//! Where a run begins that does not begin at the first step: what stands before it, whether it can
-//! begin there, and where one that was cut off is taken up.
+//! Where a run begins that does not begin at the first step: what precedes it, whether it can begin
+//! there, and where one that was cut off is taken up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::handles::handles;
 use super::steps::{moves, walk};
 use super::values::{Values, is_open};
 
-/// What stands before the first step to run.
+/// What precedes the first step to run.
 #[derive(Debug, Default)]
 pub(super) struct From<'p> {
     /// The step itself, and what is around it.
@@ -31,7 +31,7 @@ pub(super) struct From<'p> {
 #[derive(Clone, Copy, Debug)]
 struct Before<'p> {
     step: &'p Step,
-    /// What it stands in; none for the plan.
+    /// What it is in; none for the plan.
     parent: Option<&'p Step>,
 }
 
@@ -187,7 +187,7 @@ fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {
 /// | around it | in part |
 /// |---|---|
 /// | `@parallel` | branches before it that were stopped would be left out |
-/// | a pipe | what stands before it would write nothing |
+/// | a pipe | what precedes it would write nothing |
 /// | a block that is redirected | the file would have no beginning, or be read from it again |
 #[must_use]
 pub fn together<'p>(plan: &'p Plan, path: &str) -> Option<&'p str> {

@@ -19,7 +19,7 @@ use opal_vault::hold::{Hold, Item};
 use crate::threads::lock;
 use opal_vault::witness::{Audience, Progress, Running};
 
-/// The one audience, which is told one thing at a time.
+/// The one audience, which gets one event at a time.
 pub(super) struct Stalls<'p> {
     audience: &'p dyn Audience,
     turn: Mutex<()>,
@@ -34,7 +34,7 @@ pub(super) struct Screen<'p> {
     label: Option<Branch>,
     /// None where it is live.
     held: Mutex<Option<Hold<'p>>>,
-    /// Something that was told while others were shown could not be held.
+    /// An event that arrived while others were shown could not be held.
     is_cut: AtomicBool,
 }
 
@@ -67,7 +67,7 @@ impl<'p> Screen<'p> {
         })
     }
 
-    /// What the lines of its steps begin with, where branches are shown side by side.
+    /// What the lines of its steps begin with, where branches are shown in parallel.
     pub(super) fn label(&self) -> Option<Branch> {
         self.label.clone()
     }
@@ -99,7 +99,7 @@ impl<'p> Screen<'p> {
         }
     }
 
-    /// Whether something that was told here is lost.
+    /// Whether an event of this branch is lost.
     pub(super) fn is_cut(&self) -> bool {
         let is_cut = |above: &Arc<Self>| above.is_cut();
         self.is_cut.load(Ordering::SeqCst) || self.above.as_ref().is_some_and(is_cut)
@@ -123,7 +123,7 @@ impl<'p> Screen<'p> {
         }
     }
 
-    /// Its turn has come: what was held is told, and all that follows goes on at once.
+    /// Its turn has come: what was held is passed on, and everything that follows goes on at once.
     pub(super) fn go_live(&self) {
         let mut held = lock(&self.held);
         let Some(hold) = held.take() else { return };
@@ -214,7 +214,7 @@ impl<'p> Watch<'p> {
     }
 }
 
-/// Which branch is shown, and what waits behind it.
+/// Which branch is shown, and what waits for its turn.
 #[derive(Default)]
 pub(super) struct Queue<'p> {
     front: usize,

@@ -9,7 +9,7 @@ use super::values::Values;
 /// The decorator whose file can be read at run time.
 const READER: &str = "file.read";
 
-/// Every step with what stands in and behind it.
+/// Every step with what is in and after it.
 pub(super) fn walk<'p>(steps: &'p [Step], see: &mut impl FnMut(&'p Step)) {
     for step in steps {
         see(step);
@@ -55,12 +55,12 @@ pub(super) fn is_plain(step: &Step) -> bool {
     step.node == Node::Shell && step.arg("shell").is_none()
 }
 
-/// The file that a step behind `<` names.
+/// The file that a step after `<` names.
 pub(super) fn reader(target: &Step) -> Option<&Arg> {
     target.arg("path").filter(|_| target.node.is_decorator(READER))
 }
 
-/// What a step does to the directory that it stands in.
+/// What a step does to the directory that it is in.
 pub(crate) fn moves(step: &Step, values: Values<'_>) -> Result<Movement, Trouble> {
     match step.command() {
         Some(pieces) if is_plain(step) && step.arg("workdir").is_none() => {

@@ -1,8 +1,8 @@
 //! Threads that look, each at one thing at a time.
 //!
-//! A look can hang in the system where nothing ends it: a file on a server that is gone. So these
-//! threads own all they need, nobody waits for their end, and one that does not answer is left
-//! behind while others take its place.
+//! A verification can hang in the system where nothing ends it: a file on a server that is gone. So
+//! these threads own all they need, nobody waits for their end, and one that does not answer is
+//! left while others take its place.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::threads::STACK_BYTES;
 use opal_session::stop::Stop;
 use opal_session::{Place, Session};
 
-/// A look that is to be taken.
+/// A verification that is to be done.
 pub(super) struct Task {
     pub(super) index: usize,
     pub(super) verify: &'static dyn Verify,

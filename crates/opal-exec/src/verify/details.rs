@@ -2,8 +2,8 @@
 //!
 //! What only its owner may read is not shown at all, but for how much of it differs.
 //!
-//! A value that is known is hidden wherever it stands. A line of the actual side that stands against
-//! one with such a value probably holds an older one, which nobody knows any more: it is hidden from
+//! A value that is known is hidden wherever it is. A line of the actual side that is opposite one
+//! with such a value probably holds an older value, which is no longer known: it is hidden from
 //! where the value begins, and the message says no more than the details.
 
 use opal_core::class::HIDDEN_ALONE_FROM;
@@ -16,7 +16,7 @@ use opal_vault::Vault;
 /// In place of what could be an older value.
 const OLDER: &str = "[hidden]";
 
-/// How the diff begins that may stand behind other lines.
+/// How the diff begins that may follow other lines.
 const EXPECTED: &str = "--- expected: ";
 const ACTUAL: &str = "+++ actual: ";
 
@@ -151,7 +151,7 @@ fn hide<'d>(
     }
 }
 
-/// What stands before the first value in a line, without its sign; none where there is no value.
+/// What precedes the first value in a line, without its sign; none where there is no value.
 fn up_to_value<'l>(line: &'l str, vault: &Vault) -> Option<&'l str> {
     let shown = vault.scrub(line);
     let shown = shown.text();

@@ -112,7 +112,7 @@ impl Stage for Pretend<'_, '_> {
     }
 }
 
-/// Files that nobody changes while they are only looked at.
+/// Files that cannot be changed during a verification.
 struct Untouched;
 
 fn refused() -> Trouble {

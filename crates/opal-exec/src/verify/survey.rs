@@ -18,32 +18,32 @@ use opal_vault::verification::Verification;
 
 use super::direction::Direction;
 
-/// Looks that are under way at a time, unless somebody says so.
+/// Verifications at a time, unless specified.
 pub const USUAL_JOBS: usize = 16;
 
 /// And at most, whatever anybody says.
 pub(crate) const MAX_JOBS: usize = 32;
 
-/// How long a look may take, unless somebody says so.
+/// How long a verification may take, unless specified.
 pub(crate) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A plan whose resources are to be looked at, and all that takes part in it.
+/// A plan whose resources are to be verified, and everything needed for that.
 #[derive(Clone, Copy)]
 pub struct Survey<'a> {
     pub plan: &'a Plan,
     /// By the keys of [`Plan::values`].
     pub values: &'a BTreeMap<Key, Data>,
     pub registry: &'a Registry,
-    /// Shared, so that a look that hangs in the system can be left behind.
+    /// Shared, so that a verification that hangs in the system can be abandoned.
     pub session: &'a Arc<dyn Session + Send>,
-    /// Where the first step stands: absolute.
+    /// Where the first step is: absolute.
     pub start: &'a Path,
     /// Where relative paths of resources begin: the directory of the source. Absolute.
     pub base: &'a Path,
     /// Knows every value of the plan: see [`crate::execute::register`].
     pub vault: &'a Vault,
     pub stop: &'a Stop,
-    /// Looks at a time: [`USUAL_JOBS`], and never more than [`MAX_JOBS`].
+    /// Verifications at a time: [`USUAL_JOBS`], and never more than [`MAX_JOBS`].
     pub jobs: usize,
     /// For every look, whatever its step says.
     pub timeout: Option<Duration>,
@@ -59,7 +59,7 @@ pub struct Survey<'a> {
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// In the order of the plan. Where it was stopped, of those that were looked at.
+    /// In the order of the plan. Where it was stopped, of those that were verified.
     pub verifications: Vec<Verification>,
     pub took: Duration,
     /// Why it did not come to its end.

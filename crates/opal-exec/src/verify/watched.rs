@@ -23,7 +23,7 @@ pub(super) struct Watched<'a> {
     read: Mutex<Vec<Variable>>,
 }
 
-/// A variable of the environment that a look has read: what it finds may hold it.
+/// A variable of the environment that a verification has read: what it finds may contain it.
 #[derive(Debug)]
 pub(crate) struct Variable {
     name: String,

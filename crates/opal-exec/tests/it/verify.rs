@@ -1,4 +1,4 @@
-//! Looking at the resources of a plan: which are looked at, when, and what is said about them.
+//! Verifying the resources of a plan: which, when, and what is reported about them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 

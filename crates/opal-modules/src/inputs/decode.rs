@@ -61,7 +61,7 @@ pub(super) fn variable(text: String, wish: Wish) -> Result<Value, String> {
     }
 }
 
-/// Why a text is no JSON that could be used.
+/// Why a text is not JSON that could be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     NoJson,
@@ -117,7 +117,7 @@ fn text_length(json: &str) -> usize {
     let mut is_escaped = true;
     let end = json.find(|c| {
         let is_end = c == '"' && !is_escaped;
-        // The first quote is no end either.
+        // The first quote does not end it either.
         is_escaped = c == '\\' && !is_escaped;
         is_end
     });

@@ -1,4 +1,4 @@
-//! Texts that were left for somebody to fill in.
+//! Texts that still have to be filled in.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use crate::reference::shorten;
 const PLACEHOLDERS: [&str; 6] =
     ["CHANGE_ME", "CHANGE-ME", "CHANGEME", "REPLACE_ME", "REPLACE-ME", "REPLACEME"];
 
-/// The first text that was left for somebody to fill in: its path, and the word.
+/// The first text that still has to be filled in: its path, and the word.
 pub(crate) fn placeholder(inputs: &Map<String, Value>) -> Option<(String, &'static str)> {
     placeholders(inputs).into_iter().next()
 }

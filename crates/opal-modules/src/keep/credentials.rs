@@ -43,7 +43,7 @@ pub struct Credentials {
     assigned: BTreeMap<PathBuf, BTreeSet<String>>,
     /// Which of these files cannot be used, and why. No run may begin with one.
     pub unusable: BTreeMap<PathBuf, Unusable>,
-    /// Which of these files wait for somebody to fill them in.
+    /// Which of these files still have to be filled in.
     unfilled: BTreeMap<PathBuf, Unusable>,
     /// What the files of variables set.
     pub environment: BTreeMap<String, Secret>,
@@ -198,7 +198,7 @@ impl Credentials {
     /// Hides what is in a file: of one that makes no sense, its lines.
     fn hide(&mut self, path: &Path, length: u64) -> Result<(), Unusable> {
         let bytes = read_public(path, length.min(MOST_BYTES)).map_err(Unusable::from)?;
-        // Nobody prints what is no text.
+        // Tools do not print what is not text.
         let Ok(text) = str::from_utf8(&bytes) else { return Ok(()) };
         if is_encrypted(text) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a run leaves behind: documents, and for each tool what it printed and how it ended.
+//! What a run leaves: documents, and for each tool what it printed and how it ended.
 //!
 //! A run tells of itself as it does to its record, so nothing comes here that the scrubber has not
 //! seen. A file has its name when it is whole: what a killed run has left begins with `.new-`, and the
@@ -25,7 +25,7 @@ mod tool;
 
 pub use tool::ToolEnd;
 
-/// What a tool ends with that was told to stop and never said how it ended.
+/// The exit code of a tool that was asked to stop and never reported how it ended.
 const STOPPED: i32 = 130;
 
 /// A step of the plan that runs a tool.
@@ -109,7 +109,7 @@ impl<'v> Evidence<'v> {
         tools.of.clear();
         for tool in tools.all.iter_mut().filter(|tool| tool.is_running()) {
             let took = tool.since(at);
-            // A directory that cannot be written any more is told of by `trouble`.
+            // `trouble` reports a directory that can no longer be written.
             let _ = self.kept(tool.finish(STOPPED, End::Stopped, took, at, self.vault));
         }
         tools.all.iter().filter_map(|tool| tool.end().cloned()).collect()
@@ -138,7 +138,7 @@ impl<'v> Evidence<'v> {
         tool.finish(finished.code, finished.end, finished.took, at, self.vault)
     }
 
-    /// Remembers the first trouble; behind it, nothing is kept.
+    /// Remembers the first trouble; after it, nothing is kept.
     fn kept(&self, result: Result<(), Unkept>) -> Result<(), Unrecorded> {
         result.map_err(|unkept| {
             let _ = self.trouble.set(unkept);
@@ -173,7 +173,7 @@ impl Recorder for Evidence<'_> {
     }
 }
 
-/// Whether a step is another or stands below it: `script.a[1].b[0]` is below `script.a[1]`, and
+/// Whether a step is another or is below it: `script.a[1].b[0]` is below `script.a[1]`, and
 /// `script.a[10]` is not.
 fn is_within(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

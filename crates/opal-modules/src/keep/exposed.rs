@@ -16,7 +16,7 @@ use super::lock::{Lock, NoLock};
 use super::root::RuntimeRoot;
 use crate::ModuleRef;
 
-/// So many lists are looked at in one run; those that are done with are gone in the next.
+/// At most this many lists are read in one run; finished ones are gone in the next.
 const MOST_LISTS: usize = 100;
 
 /// A list has one name for every file that a driver writes.
@@ -42,7 +42,7 @@ impl Exposed {
             NoLock::Busy(path) => Unkept::because(&path, "another run has this name"),
             NoLock::Unkept(unkept) => unkept,
         })?;
-        // Names of files are no secrets.
+        // Names of files are not secrets.
         file::write(&list, &Vault::new().json(&json!(files), &[]))?;
         Ok(Self { list, lock })
     }

@@ -29,7 +29,8 @@ impl Unkept {
         Self::new(path, io::Error::new(io::ErrorKind::InvalidData, why.into()))
     }
 
-    /// Somebody else could have written it, so it is not trusted; the system did not say so.
+    /// Another user could have written it, so it is not trusted; this is not an error of the
+    /// system.
     #[must_use]
     pub fn is_unsafe(&self) -> bool {
         self.error.kind() == io::ErrorKind::PermissionDenied && self.error.get_ref().is_some()
@@ -77,8 +78,8 @@ pub fn write(path: &Path, bytes: &Shown<'_>) -> Result<(), Unkept> {
     written.map_err(|error| Unkept::new(path, error))
 }
 
-/// Writes over a file where it stands, if it has the room on its disk already: the last resort where
-/// a second one has none. Whoever reads meanwhile may find neither the old nor the new.
+/// Writes over a file where it is, if it has the room on its disk already: the last resort where a
+/// second one has none. Whoever reads meanwhile may find neither the old nor the new.
 pub(crate) fn write_over(path: &Path, bytes: &Shown<'_>) -> io::Result<()> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let mut file = OpenOptions::new().write(true).custom_flags(flags).open(path)?;

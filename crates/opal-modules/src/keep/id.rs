@@ -74,7 +74,7 @@ impl fmt::Display for Instance {
     }
 }
 
-/// `[a-zA-Z0-9][a-zA-Z0-9._-]*`: the name of one file, wherever it stands.
+/// `[a-zA-Z0-9][a-zA-Z0-9._-]*`: the name of one file, wherever it is.
 pub(super) fn is_word(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))

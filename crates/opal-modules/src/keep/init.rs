@@ -1,7 +1,7 @@
 //! Makes a target ready, or says what is missing.
 //!
-//! The first time, a file of settings is left for somebody to fill in. Credentials are never asked
-//! for and never written: they are looked for. The marker of a target that is not ready goes away.
+//! The first time, a file of settings is created to be filled in. Credentials are never requested
+//! and never written, only looked up. The marker of a target that is not ready goes away.
 
 use std::fs;
 use std::io;

@@ -38,7 +38,7 @@ pub enum NoLock {
 impl Lock {
     /// Takes the lock of a state.
     pub fn take(state: &Path) -> Result<Self, NoLock> {
-        // Who only looks at the state has the lock for a moment.
+        // A reader of the state holds the lock only for a moment.
         const TRIES: usize = 10;
         const PAUSE: Duration = Duration::from_millis(10);
         let path = lock_path(state);

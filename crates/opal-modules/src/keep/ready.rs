@@ -1,7 +1,7 @@
 //! Whether a target is ready: its settings, its tools, its credentials.
 //!
-//! The marker `<root>/meta/<target>.ready.json` says so to others, and is there only as long as it
-//! was true when somebody last looked. Looking here changes nothing; [`super::init()`] does.
+//! The marker `<root>/meta/<target>.ready.json` says so to others, and exists only while the last
+//! check found it true. Checking here changes nothing; [`super::init()`] does.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ impl Check {
     }
 }
 
-/// How it stands with a target.
+/// The readiness of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readiness {
     Ready,
@@ -75,7 +75,7 @@ pub struct TargetStatus {
     pub failed: Vec<Check>,
 }
 
-/// How it stands with every target. Tools are not looked for.
+/// The readiness of every target. Tools are not looked up.
 #[must_use]
 pub fn status(root: &RuntimeRoot) -> Vec<TargetStatus> {
     Target::all().iter().map(|target| status_of(root, target)).collect()

@@ -13,7 +13,7 @@ use super::id::{Instance, RunId};
 use super::target::Target;
 use crate::{ModuleRef, NotFound};
 
-/// So many instances are looked at.
+/// At most this many instances are read.
 const MOST_STATES: usize = 1_000;
 
 const FOLDERS: [&str; 7] = ["config", "credentials", "vault", "meta", "logs", "state", "work"];
@@ -51,8 +51,8 @@ impl RuntimeRoot {
         })
     }
 
-    /// Makes the root and its directories where they are missing. One that somebody else could have
-    /// put something into is refused: it must be ours or the administrator's, and nobody but its owner
+    /// Makes the root and its directories where they are missing. A directory that another user
+    /// could write to is refused: it must be ours or the administrator's, and nobody but its owner
     /// may write into it.
     pub fn ensure(&self) -> Result<(), Unkept> {
         make(&self.0)?;

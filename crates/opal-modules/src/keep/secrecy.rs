@@ -12,8 +12,8 @@ pub(crate) use opal_core::class::name::is_of_several as is_count_key;
 pub use opal_vault::HIDDEN;
 pub(crate) use opal_vault::below;
 
-/// The last word of a key that says where something is or whose it is: in a file of credentials, the
-/// part that is no secret.
+/// The last word of a key that says where something is or whose it is: in a file of credentials,
+/// the part that is not a secret.
 const PLAIN: &str = "\
     account api datacenter domain email host hostname insecure location node org \
     organisation organization pool port profile project realm region server subscription \

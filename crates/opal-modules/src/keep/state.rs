@@ -60,7 +60,7 @@ pub struct State {
     pub outputs: Map<String, Value>,
     pub error: Option<String>,
     pub evidence: PathBuf,
-    /// Of the inputs of the run that are no secret, to tell whether others were given since.
+    /// Of the inputs of the run that are not secret, to see whether others were given since.
     pub inputs_digest: Option<String>,
     /// Of all that the run rested on, to tell whether the same would be done again; none where nobody
     /// could tell.

@@ -14,7 +14,7 @@ use opal_files::atomic::is_temporary;
 
 use super::file;
 
-/// So many entries are looked at in one run.
+/// At most this many entries are read in one run.
 pub(crate) const MOST_ENTRIES: usize = 200_000;
 const MOST_LEVELS: usize = 48;
 
@@ -32,8 +32,8 @@ pub(crate) struct Strays {
 }
 
 impl Strays {
-    /// Looks below a stack for what has the name of a listed file; `room` is how many entries may still
-    /// be looked at.
+    /// Looks below a stack for what has the name of a listed file; `room` is how many entries may
+    /// still be read.
     pub(crate) fn below<'l>(
         stack: &Path,
         listed: impl IntoIterator<Item = &'l Path>,
@@ -41,7 +41,7 @@ impl Strays {
     ) -> Self {
         let listed = listed.into_iter().filter_map(Path::file_name).collect();
         let mut strays = Self::default();
-        // What is no directory, or is gone, holds nothing.
+        // What is not a directory, or is gone, holds nothing.
         let is_there = stack.symlink_metadata().is_ok_and(|it| it.is_dir());
         let mut left: Vec<Folder> = Vec::new();
         left.extend(is_there.then(|| Folder { path: stack.into(), levels: 0, is_copy: false }));

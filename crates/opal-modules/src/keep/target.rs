@@ -21,7 +21,7 @@ pub struct Target {
 pub(super) struct Setting {
     pub(super) key: &'static str,
     pub(super) about: &'static str,
-    /// What it is unless somebody says otherwise; without one it must be said.
+    /// Its default; without one it must be given.
     pub(super) default: Option<&'static str>,
 }
 
@@ -142,7 +142,7 @@ impl Target {
         })
     }
 
-    /// The file of its settings, for somebody to fill in.
+    /// The file of its settings, for the user to fill in.
     pub(super) fn template(&self) -> String {
         let mut text = format!("# The target `{}`: {}.\n", self.name, self.summary);
         if self.settings.iter().any(|setting| setting.default.is_none()) {
@@ -163,5 +163,5 @@ impl Target {
     }
 }
 
-/// Stands where somebody has to say something.
+/// Marks a place that the user has to fill in.
 const PLACEHOLDER: &str = "CHANGE_ME";

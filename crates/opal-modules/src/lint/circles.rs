@@ -1,4 +1,4 @@
-//! Modules that depend on each other in a circle.
+//! Modules that depend on each other in a cycle.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::Spec;
 /// More say nothing new.
 const MOST_CIRCLES: usize = 10;
 
-/// The dependencies that close a circle, each with the file it is in.
+/// The dependencies that close a cycle, each with the file it is in.
 pub(crate) fn find(specs: &[(usize, Spec)]) -> Vec<(usize, Diagnostic)> {
     let name = |index: usize| specs[index].1.module_ref.as_str();
     let by_ref: BTreeMap<&str, usize> =

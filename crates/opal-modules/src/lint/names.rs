@@ -28,7 +28,7 @@ impl Seen {
         let is_known = |part: Part| match part {
             Part::Driver => true,
             Part::Profile => beside("drivers") || beside("hyops"),
-            // Told once, of the profile itself.
+            // Reported once, for the profile itself.
             Part::Template => false,
             Part::Pack | Part::Stack => beside("packs"),
             Part::Dependency { .. } => self.has(&places.modules),

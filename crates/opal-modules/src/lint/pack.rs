@@ -26,8 +26,8 @@ pub(super) fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     look(name, text).into_iter().map(Found::diagnostic).collect()
 }
 
-/// Whether a file of this name in a stack holds values that Terraform reads behind the inputs, and so
-/// would win over them: it goes by the order of names.
+/// Whether a file of this name in a stack holds values that Terraform reads after the inputs, and
+/// so would win over them: it goes by the order of names.
 pub(crate) fn beats_inputs(name: &str) -> bool {
     let is_read = [".auto.tfvars", ".auto.tfvars.json"].iter().any(|end| name.ends_with(end));
     is_read && name > "inputs.auto.tfvars.json"
@@ -95,7 +95,7 @@ fn json(text: &str) -> Vec<Found> {
     blocks.iter().filter(|block| holds(block)).map(|_| Found::Backend(Span::at(0))).collect()
 }
 
-/// Lines that are no comment, with where they begin.
+/// Lines that are not comments, with where they begin.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').filter_map(move |line| {

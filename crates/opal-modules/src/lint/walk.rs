@@ -19,7 +19,7 @@ pub(super) struct Entry {
     pub(super) is_folder: bool,
     /// Below `packs/`, or beside or below a `stack/`.
     pub(super) in_pack: bool,
-    /// Why it is not looked at.
+    /// Why it is not checked.
     pub(super) fault: Option<Diagnostic>,
     levels: usize,
 }
@@ -75,7 +75,7 @@ impl Walk {
                 let help = "copy the files without it: a pack is no checkout";
                 fault = Some(refused("a pack holds no `.git`", help));
             }
-            // A directory behind a good link is met at its own place.
+            // A directory that a good symlink leads to is met at its own place.
             if kind.is_symlink() && fault.is_none() && !path.is_file() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The hooks of a profile: what a module may switch on, to run behind its tools.
+//! The hooks of a profile: what a module may switch on, to run after its tools.
 //!
 //! They are only read here. Which of them run, and with which words, is for the run to say.
 
@@ -178,8 +178,8 @@ fn root_variable(
     name.map(str::to_owned)
 }
 
-/// Keys that opal does not act on are for placeholders, and are told of where there are none. A slip of
-/// one that it does act on is an error, because `strickt: true` would be none.
+/// Keys that opal does not act on are for placeholders, and are reported where there are none. A
+/// typo of one that it does act on is an error, because `strickt: true` would be none.
 fn astray(fields: &Fields<'_>, name: &str, command: Option<&[String]>, report: &mut Report<'_>) {
     let filled_in = placeholders(command.unwrap_or_default());
     let (mut idle, mut first) = (Vec::new(), None);
@@ -195,7 +195,7 @@ fn astray(fields: &Fields<'_>, name: &str, command: Option<&[String]>, report: &
         }
     }
     let why = match (command, idle.len()) {
-        // What is wrong with it is told already.
+        // What is wrong with it is reported already.
         (None, _) if fields.get("command").is_some() => return,
         (None, _) => "it has no command",
         (Some(_), 1) => "nothing in its command is filled in with it",

@@ -14,7 +14,7 @@ enum Part {
 }
 
 impl Pattern {
-    /// None where a bracket is open, or what stands in brackets is no name.
+    /// None where a bracket is open, or what is in brackets is not a name.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;

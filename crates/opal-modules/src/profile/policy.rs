@@ -40,7 +40,7 @@ pub struct Policy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolVersion {
     pub wanted: VersionReq,
-    /// Where its name stands.
+    /// Where its name is.
     pub span: Span,
 }
 
@@ -144,7 +144,7 @@ impl Policy {
     }
 }
 
-/// Keys that are left: a slip of one that is known is an error, any other is for another tool.
+/// Keys that are left: a typo of one that is known is an error, any other is for another tool.
 fn astray(defaults: &mut Fields<'_>, report: &mut Report<'_>) {
     let others: Vec<&str> = defaults.keys().collect();
     for key in others {

@@ -10,8 +10,8 @@ pub(super) const KEY: &str = "workspace_policy";
 
 const KEYS: [&str; 4] = ["enabled", "mode", "provider", "strict"];
 
-/// Says what is wrong with it, and what of it nobody acts on: `reads_mode` and `reads_provider` say
-/// whether somebody reads these.
+/// Reports what is wrong with it, and which keys have no effect: `reads_mode` and `reads_provider`
+/// say whether these are read.
 pub(super) fn check(
     field: Field<'_>,
     reads_mode: bool,

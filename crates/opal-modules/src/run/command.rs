@@ -34,7 +34,7 @@ impl Command {
         Self::ALL.into_iter().find(|command| command.name() == name)
     }
 
-    /// What the tools are told to do.
+    /// What the tools are asked to do.
     #[must_use]
     pub(crate) const fn of_tools(self) -> Self {
         match self {

@@ -23,7 +23,7 @@ pub struct Sample<'s> {
     /// Stacks that it cannot run, whatever the command.
     pub unfit: &'s [&'s Path],
     pub inputs: &'s Map<String, Value>,
-    /// What stands in the inputs and must be seen by nobody.
+    /// What is in the inputs and must not be seen.
     pub secrets: &'s [&'s str],
     pub profile: &'s Profile,
     pub templates: &'s BTreeMap<String, String>,

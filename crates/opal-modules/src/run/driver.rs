@@ -37,7 +37,7 @@ pub trait Driver: Sync + fmt::Debug {
         None
     }
 
-    /// Whether it could run the stack, were all inputs given. Whoever only looks at a module has none.
+    /// Whether it could run the stack, were all inputs given. Checking a module needs none.
     fn fits(&self, request: &Request<'_>) -> Result<(), NotFound> {
         self.work(request).map(drop)
     }
@@ -79,7 +79,7 @@ pub struct OwnSection {
     pub keys: &'static [&'static str],
 }
 
-/// What is wanted of a driver.
+/// What a driver is asked to do.
 #[derive(Clone, Copy)]
 pub struct Request<'r> {
     pub command: Command,
@@ -93,7 +93,7 @@ pub struct Request<'r> {
     pub profile: &'r Profile,
     /// What its templates hold, by where they belong below the stack.
     pub templates: &'r BTreeMap<String, String>,
-    /// The files of the pack, to look at.
+    /// The files of the pack, read-only.
     pub stack: &'r Path,
     /// Where a program is, if it is there.
     pub find: &'r dyn Fn(&str) -> Option<PathBuf>,

@@ -11,8 +11,8 @@
 //! }
 //! ```
 //!
-//! The id of the run and the directory it takes place in are no part of it: they are others every
-//! time, and the plan is the same.
+//! The id of the run and the directory it takes place in are not part of it: they differ every
+//! time, and the plan stays the same.
 
 use std::collections::BTreeMap;
 
@@ -36,11 +36,11 @@ const HERE: Span = Span::at(0);
 /// should wait for what is only beside the matter.
 const LONGEST_ASIDE_S: u32 = 300;
 
-/// So often a tool that runs anyway is tried at least: Ctrl+C on a terminal goes to it as well, though
-/// the run is not told to leave it out.
+/// How often a tool that must run is tried at least: Ctrl+C on a terminal goes to it as well,
+/// though the run is not asked to leave it out.
 const FEWEST_ANYWAY: i64 = 2;
 
-/// What a shell takes for a part of its language where a program stands.
+/// What a shell takes for a part of its language where a program is.
 const KEYWORDS: [&str; 17] = [
     "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
     "select", "then", "time", "until", "while",
@@ -92,7 +92,7 @@ fn steering(spec: &Spec) -> Vec<Argument> {
     said.map(|(name, value)| named(name, expression("", &value, &BTreeMap::new()))).collect()
 }
 
-/// The tools, one behind the other. What a tool fails with stays what the run fails with, also where
+/// The tools, one after the other. What a tool fails with stays what the run fails with, also where
 /// another one runs anyway.
 fn in_order(prepared: &Prepared) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
@@ -119,7 +119,7 @@ fn branch(prepared: &Prepared, tool: &Tool) -> Statement {
     let mut inner = labelled(&tool.label, limit, command(tool));
     let usual = i64::from(policy.retries) + 1;
     let attempts = match prepared.command {
-        // A difference is what a look may find, and another look would find it again.
+        // A difference is what a check may find, and another check would find it again.
         Command::Verify => 1,
         _ if tool.may_fail => 1,
         _ if tool.runs_anyway => usual.max(FEWEST_ANYWAY),
@@ -193,7 +193,7 @@ fn hook(hook: &HookStep) -> Statement {
     if hook.strict { tool } else { caught(tool) }
 }
 
-/// A step that the run goes on behind, however it ends.
+/// A step that the run goes on after, however it ends.
 fn caught(step: Statement) -> Statement {
     let (body, catch) = (block(vec![step]), Some(block(Vec::new())));
     Statement { kind: StatementKind::Try { body, catch, finally: None }, span: HERE }

@@ -209,8 +209,8 @@ fn content(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a link in `folder` that says `to` leads to something in the stack. It may go up only before
-/// it goes down: behind a name, which may be a link itself, `..` is not what its letters say.
+/// Whether a link in `folder` that says `to` leads to something in the stack. It may go up only
+/// before it goes down: after a name, which may be a link itself, `..` is not what its letters say.
 fn stays(folder: &Path, to: &Path) -> bool {
     let is_up = |part: &Component<'_>| *part == Component::ParentDir;
     let mut parts = to.components().filter(|part| *part != Component::CurDir).peekable();

@@ -14,7 +14,7 @@ use super::versions;
 /// What is wrong, and the way forward.
 pub type Fault = (String, String);
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// `tool:ansible-playbook`.
@@ -34,8 +34,8 @@ impl Check {
     }
 }
 
-/// Looks at tools, credentials and disk. That the pack is there is known already. `probe` asks the tools
-/// that the profile wants in certain versions.
+/// Checks tools, credentials and disk. That the pack is there is known already. `probe` asks the
+/// tools that the profile wants in certain versions.
 #[must_use]
 pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
     let pack = Check::new(format!("pack:{}", prepared.spec.execution.pack), None);
@@ -67,7 +67,7 @@ pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
 fn programs(prepared: &Prepared) -> Vec<&str> {
     let mut programs = Vec::new();
     let tools = prepared.work.tools.iter().filter_map(|tool| tool.words.first());
-    // What a run may do without is no reason to do nothing.
+    // What a run can do without must not stop it.
     let hooks = prepared.hooks.iter().filter(|hook| hook.strict).filter_map(HookStep::program);
     for program in tools.map(String::as_str).chain(hooks) {
         if !programs.contains(&program) {
@@ -128,7 +128,7 @@ fn unwritable(root: &Path) -> Option<Fault> {
     let there = root.ancestors().find(|path| path.exists()).unwrap_or(root);
     let (why, help) = match rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK) {
         Err(error) => (error.to_string(), "make this one writable"),
-        // A disk that cannot be looked at may still be written.
+        // A disk whose free space is unknown may still be written to.
         Ok(()) => {
             let is_administrator = rustix::process::geteuid().is_root();
             let why = statvfs(there).ok().and_then(|found| full(&found, is_administrator))?;

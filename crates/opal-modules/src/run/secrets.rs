@@ -24,7 +24,7 @@ pub(super) fn is_short(secret: &Data) -> bool {
     }
 }
 
-/// The secret inputs, by where they stand.
+/// The secret inputs, by where they are.
 pub(super) fn find(inputs: &Map<String, Value>, schema: Option<&Schema>) -> BTreeMap<String, Data> {
     let found = search(inputs, schema).found.into_iter();
     found.map(|(at, Found { secret, .. })| (at, secret)).collect()
@@ -117,7 +117,7 @@ enum Says {
 }
 
 impl Says {
-    /// For what stands behind a key, where this is said of all that the key is among.
+    /// For what follows a key, where this is said of all that the key is among.
     fn of(self, key: &str, value: &Value) -> Self {
         if self == Self::Schema {
             self

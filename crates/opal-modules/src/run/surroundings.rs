@@ -1,5 +1,5 @@
-//! What the tools do not take over from where opal was started: the profile and the driver say what a
-//! run works on, and a variable that somebody has set for another purpose must not.
+//! What the tools do not take over from where opal was started: the profile and the driver say what
+//! a run works on, and a variable that was set for another purpose must not.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,7 +1,8 @@
 //! Secrets that were written into a spec: it is read by everybody, and copied into archives.
 //!
-//! A key that says secret counts with any text behind it, except one that only names a secret; a text
-//! that looks like a secret counts behind any key, and in a list. What is found is never repeated.
+//! A key that says secret counts with any text after it, except one that only names a secret; a
+//! text that looks like a secret counts after any key, and in a list. What is found is never
+//! repeated.
 
 use opal_core::class::name::{Says, in_text};
 use opal_core::{Code, Diagnostic};

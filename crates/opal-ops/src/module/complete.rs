@@ -28,8 +28,8 @@ impl Complete {
         }
     }
 
-    /// The inputs of a step that are a typo of one of the module, and which. Others are not told of
-    /// before a run: a blueprint may be written for more than one version of a module.
+    /// The inputs of a step that are a typo of one of the module, and which. Others are not
+    /// reported of before a run: a blueprint may be written for more than one version of a module.
     #[must_use]
     pub fn slips<'s>(&'s self, inputs: &'s Map<String, Value>) -> Vec<(&'s str, &'s str)> {
         let (given, known) = (inputs.keys(), self.spec.defaults.keys());

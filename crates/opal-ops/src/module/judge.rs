@@ -56,7 +56,7 @@ impl Finished<'_> {
             }
         }
         match &outcome.halt {
-            // A tool that was told to stop may call that a success.
+            // A tool that was asked to stop may call that a success.
             None if !is_interrupted => {
                 let missed = self.missed();
                 Judgement::new(if missed.is_some() { End::Failed } else { End::Ok }, missed)

@@ -1,4 +1,4 @@
-//! Steps: decorators where commands stand, and the redirections between them.
+//! Steps: decorators where commands are, and the redirections between them.
 
 use opal_core::decorator::{Block as BlockPolicy, Descriptor};
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
@@ -140,7 +140,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What can only stand behind a redirection does nothing as a command.
+    /// What can only follow a redirection does nothing as a command.
     fn only_endpoint(&mut self, descriptor: &Descriptor, span: Span) -> bool {
         let only = descriptor.writes && !descriptor.is_value();
         if only {

@@ -23,7 +23,7 @@ impl Checker<'_> {
     /// Notes about one step.
     pub(super) fn foreign_words(&mut self, text: &ShellText) {
         let leading = text.leading();
-        // Most steps have none of these characters, and are not worth another look.
+        // Most steps have none of these characters, and are not worth another check.
         let begins = leading.starts_with(['-', '[']) || leading.starts_with("set ");
         let may = |piece: &Piece| match piece {
             Piece::Text(text) => text.contains("{{") || text.contains("$("),

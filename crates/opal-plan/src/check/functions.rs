@@ -66,7 +66,7 @@ pub(super) fn duplicates<'u>(
 }
 
 impl Checker<'_> {
-    /// Signatures: names that stand twice, types that do not exist, defaults that do not fit.
+    /// Signatures: names that occur twice, types that do not exist, defaults that do not fit.
     pub(super) fn declare_functions(&mut self) {
         let unit = self.unit;
         duplicates(unit, self.functions.by_name).for_each(|error| self.report(error));

@@ -6,7 +6,7 @@ use super::checker::Checker;
 use super::commands::commands;
 use crate::unit::{Piece, ShellText};
 
-/// Stands for a reference in the text that is looked at.
+/// Stands for a reference in the text that is checked.
 const VALUE: char = '\u{fffc}';
 
 impl Checker<'_> {

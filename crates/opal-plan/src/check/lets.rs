@@ -41,7 +41,7 @@ struct Scope {
     parallel: bool,
 }
 
-/// Where an expression stands, for the question whether a run-time value may be there.
+/// Where an expression is: it decides whether a run-time value is allowed there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Site {
     Condition,

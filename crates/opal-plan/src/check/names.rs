@@ -20,7 +20,7 @@ pub(super) struct Names {
     assigned: BTreeMap<String, Vec<Span>>,
     /// Every declaration of the function being walked, for messages.
     declared: BTreeMap<String, Vec<Span>>,
-    /// Declarations that stand below a use: used, only too late.
+    /// Declarations that are below a use: used, only too late.
     read_early: BTreeSet<Span>,
     /// The declaration whose value is being walked.
     pub(super) declaring: Option<Span>,
@@ -292,7 +292,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether `$name` or `${name` stands anywhere.
+/// Whether `$name` or `${name` is anywhere.
 fn reads_as_shell_variable(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].ends_with('$') || text[..at].ends_with("${");

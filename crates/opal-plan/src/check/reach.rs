@@ -46,7 +46,7 @@ impl Reach {
     }
 }
 
-/// What stands beside `index`.
+/// What is beside `index`.
 fn of(pairs: &[(usize, usize)], index: usize) -> impl Iterator<Item = usize> {
     let start = pairs.partition_point(|(first, _)| *first < index);
     pairs[start..].iter().take_while(move |(first, _)| *first == index).map(|(_, other)| *other)

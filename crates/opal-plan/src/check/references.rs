@@ -10,7 +10,7 @@ use super::lets::Site;
 use crate::unit::{Access, Argument, ExprKind, Name, Reference};
 
 impl Checker<'_> {
-    /// Checks a reference that stands where a value is wanted, and says what type it has.
+    /// Checks a reference where a value is expected, and returns its type.
     pub(super) fn reference(&mut self, reference: &Reference, site: Site) -> Type {
         let path_span =
             Span::new(reference.path.span.start.saturating_sub(1), reference.path.span.end);

@@ -16,7 +16,7 @@ struct Shaping {
 }
 
 impl Checker<'_> {
-    /// Notes that a parameter stands where the plan is made.
+    /// Notes that a parameter is where the plan is made.
     pub(super) fn note_parameter_use(&mut self, name: &str, span: Span, site: Site) {
         if site == Site::Run {
             return;

@@ -56,7 +56,7 @@ impl Checker<'_> {
         self.texts.push(CommandText { span: text.span, parts });
     }
 
-    /// `@name.ext`: text, unless it is a slip.
+    /// `@name.ext`: text, unless it is a typo.
     pub(super) fn at_word(&mut self, path: &Name) {
         let span = Span::new(path.span.start.saturating_sub(1), path.span.end);
         self.unknown_path(path, span, false);

@@ -10,7 +10,7 @@ use super::lets::Site;
 use crate::unit::{Access, Argument, Builtin, Expr, ExprKind, Name, StrPiece, UnaryOp};
 
 impl Checker<'_> {
-    /// Checks an expression that stands at `site`, and says what type it has.
+    /// Checks an expression that is at `site`, and says what type it has.
     pub(super) fn expression(&mut self, expr: &Expr, site: Site) -> Type {
         match &expr.kind {
             ExprKind::Missing => Type::Any,
@@ -73,7 +73,7 @@ impl Checker<'_> {
     }
 
     fn array(&mut self, elements: &[Expr], site: Site) -> Type {
-        // Each element is checked, also behind the first that differs.
+        // Each element is checked, also after the first that differs.
         let types: Vec<Type> = elements.iter().map(|e| self.expression(e, site)).collect();
         match types.split_first() {
             Some((first, rest)) if rest.iter().all(|ty| ty == first) => Type::array(first.clone()),

@@ -177,7 +177,7 @@ impl Checker<'_> {
     }
 
     fn conditional(&mut self, word: &'static str, span: Span, block: &Block) {
-        // The construct's word begins it; `catch` and `finally` stand before their block.
+        // The construct's word begins it; `catch` and `finally` precede their block.
         let keyword = match word {
             "catch" | "finally" => Span::new(block.span.start, block.span.start + 1),
             _ => Span::new(span.start, span.start + word.len() as u32),

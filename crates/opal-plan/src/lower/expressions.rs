@@ -347,10 +347,10 @@ fn join_pieces(texts: Vec<(String, u32)>, others: Vec<(usize, StrPiece)>) -> Exp
     ExprKind::Str(pieces)
 }
 
-/// The digits of the smallest Int; the grammar lets them stand only behind one `-`.
+/// The digits of the smallest Int; the grammar allows them only after one `-`.
 const SMALLEST: &str = "9223372036854775808";
 
-/// Stands for what is no text while a string is put together.
+/// Stands for what is not text while a string is put together.
 const VALUE: &str = "\u{fffc}";
 
 fn literal_value(kind: SyntaxKind, text: &str) -> ExprKind {

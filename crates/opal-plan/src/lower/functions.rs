@@ -67,7 +67,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The name of the function whose node has just begun, and the cursor behind the node.
+    /// The name of the function whose node has just begun, and the cursor after the node.
     fn passed_name(&mut self, kind: SyntaxKind) -> Option<&str> {
         // The word `fun` is a name to the lexer.
         let mut before = usize::from(kind == Fun);

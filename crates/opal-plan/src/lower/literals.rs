@@ -34,7 +34,7 @@ impl Literal {
     }
 }
 
-/// Decodes the string at `span`; none where no string of the language stands there.
+/// Decodes the string at `span`; none where no string of the language is there.
 #[must_use]
 pub fn string_literal(parse: &Parse, source: &str, span: Span) -> Option<Literal> {
     let tokens = parse.tokens();

@@ -69,7 +69,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A declaration behind so many keywords.
+    /// A declaration after so many keywords.
     fn var(&mut self, mut keywords: u32) -> Option<StatementKind> {
         let (mut name, mut value) = (None, None);
         while let Some(child) = self.child() {

@@ -155,7 +155,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The call whose node has just begun; fields behind it go into `access`.
+    /// The call whose node has just begun; fields after it go into `access`.
     pub(super) fn call(&mut self, access: &mut Vec<Access>) -> Call {
         let start = self.start();
         let mut call = Call {
@@ -188,7 +188,7 @@ impl Lower<'_> {
     }
 }
 
-/// Puts the body of a heredoc behind the operand that announced it at `delimiter`.
+/// Puts the body of a heredoc after the operand that announced it at `delimiter`.
 fn append_heredoc(operands: &mut [(ChainOperator, Operand)], delimiter: u32, body: Vec<Piece>) {
     let announces = |text: &ShellText| (text.span.start..text.span.end).contains(&delimiter);
     for (_, operand) in operands {

@@ -295,7 +295,7 @@ fn raw_text(datum: &Datum, span: Span) -> Result<Secret, Diagnostic> {
     }
 }
 
-/// A command as part of a key: data stands in it by its key.
+/// A command as part of a key: data is in it by its key.
 fn script_symbol(pieces: &[ShapedPiece], values: &[&Datum]) -> String {
     let command: String = pieces
         .iter()

@@ -1,6 +1,6 @@
 //! Values while a plan is made, each with where it came from.
 //!
-//! What is computed from values inherits from all of them: the keys it stands on, the strongest
+//! What is computed from values inherits from all of them: the keys it depends on, the strongest
 //! class, whether it is random. A constant has no taint.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,7 @@ pub(crate) struct Taint {
     pub(crate) key: Key,
     pub(crate) roots: Rc<BTreeSet<Key>>,
     pub(crate) class: Class,
-    /// The generators it stands on: indices of nodes.
+    /// The generators it depends on: indices of nodes.
     pub(crate) randoms: Rc<BTreeSet<u32>>,
     /// It may begin a word with `-`.
     pub(crate) dash: bool,
@@ -83,7 +83,7 @@ pub(crate) struct Taint {
     pub(crate) draws_dash: bool,
     /// What a text was put together of, where that is known.
     pub(crate) join: Option<Rc<[Joint]>>,
-    /// Why a quick plan does not look at it.
+    /// Why a quick plan does not read it.
     pub(crate) why: &'static str,
     pub(crate) schema: Option<Digest>,
 }
@@ -341,7 +341,7 @@ pub(crate) fn key(symbol: String) -> Key {
     format!("{}…{}", &symbol[..start], &digest.hex()[..32]).into()
 }
 
-/// What stands on `operands` and is known as `symbol`; none where all of them are constants.
+/// What depends on `operands` and is known as `symbol`; none where all of them are constants.
 pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> Option<Rc<Taint>> {
     let mut taints = Vec::new();
     operands.iter().for_each(|operand| collect(operand, &mut taints));

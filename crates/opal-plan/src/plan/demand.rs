@@ -21,7 +21,7 @@ pub(crate) struct Demand {
     pub(crate) purpose: Purpose,
     /// The variable that the step names.
     pub(crate) holder: Option<Rc<str>>,
-    /// The step stands in a branch that may not be taken.
+    /// The step is in a branch that may not be taken.
     pub(crate) perhaps: bool,
     pub(crate) span: Span,
 }

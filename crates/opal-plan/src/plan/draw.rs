@@ -86,7 +86,7 @@ fn generate(
     Ok(Datum { plain, taint: open.taint.clone() })
 }
 
-/// What waited for a random value is looked at again.
+/// What waited for a random value is evaluated again.
 fn reopen(planner: &mut Planner<'_>) {
     for node in &mut planner.graph.nodes {
         if let State::Done(datum) = &node.state

@@ -1,6 +1,6 @@
 //! The graph of values: what is computed from what, and what is known so far.
 //!
-//! A node is made when an expression is met and looked at only when something needs its value, so
+//! A node is made when an expression is met, and evaluated only when something needs its value, so
 //! what nothing uses is never resolved. Nodes refer to older nodes only: there are no cycles.
 
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ pub(crate) struct Graph {
 /// What computing may take: statements, operations, and the size of what they read and give.
 const MAX_WORK: usize = 20_000_000;
 
-/// What one key that a value stands on counts.
+/// What one key that a value depends on counts.
 const ROOT_WORK: usize = 8;
 
 impl Graph {
@@ -143,7 +143,7 @@ impl Graph {
         }
     }
 
-    /// Whether a node has still to be looked at.
+    /// Whether a node has still to be evaluated.
     pub(crate) fn is_open(&self, id: u32) -> bool {
         matches!(self.nodes[id as usize].state, State::Waiting)
     }
@@ -172,7 +172,7 @@ pub(crate) fn measured(op: &Op, values: &[&Datum]) -> (Result<Datum, OpError>, u
     };
     let sizes =
         values.iter().copied().chain(&outcome).map(|value| if copies { value.size() } else { 1 });
-    // Each computed value has the keys of all that it stands on.
+    // Each computed value has the keys of everything it depends on.
     let roots = outcome.as_ref().ok().and_then(|value| value.taint.as_ref());
     let work = sizes.sum::<usize>() + roots.map_or(0, |taint| ROOT_WORK * taint.roots.len());
     (outcome, work)

@@ -224,7 +224,7 @@ fn range(left: &Datum, right: &Datum) -> Result<Plain, OpError> {
     Ok(Datum::array(items.collect())?)
 }
 
-/// Parts of text, one behind the other; never longer than a value may be.
+/// Parts of text, one after the other; never longer than a value may be.
 fn text<'t>(parts: impl Iterator<Item = &'t str> + Clone) -> Result<Plain, OpError> {
     let length: usize = parts.clone().map(str::len).sum();
     limit(length)?;
@@ -255,7 +255,7 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
             parts.iter().map(|part| scalar(part)).collect::<Result<_, _>>()?;
         text(texts.iter().map(|text| text.as_str()))
     })?;
-    // The first part that is not empty says how the text begins, whatever is drawn behind it.
+    // The first part that is not empty says how the text begins, whatever is drawn after it.
     let first = parts.iter().find(|part| match &part.plain {
         Plain::Text(text) => !text.expose().is_empty(),
         _ => true,
@@ -290,7 +290,7 @@ fn around_handles(parts: &[&Datum]) -> Result<Datum, OpError> {
     Ok(Datum::constant(Datum::joined(row)?))
 }
 
-/// Two numbers beside each other are not their sum, so what is no text yet says so.
+/// Two adjacent numbers are not their sum, so what is not text yet says so.
 fn text_symbol(part: &Datum) -> String {
     match part.plain {
         Plain::Text(_) | Plain::Open(_) => part.symbol(),

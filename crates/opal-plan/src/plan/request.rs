@@ -38,7 +38,7 @@ impl Request<'_> {
 /// What a plan is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be looked at: expensive values are left open.
+    /// For a quick view: expensive values are left open.
     Quick,
     /// To be run at once.
     Run,

@@ -2,7 +2,7 @@
 //!
 //! The static checks of a source have passed by then; a front end that has none of its own gets its
 //! errors here: whatever means nothing stops the plan, and nothing is dropped. Only what the target
-//! reaches is looked at.
+//! reaches is checked.
 
 mod expressions;
 mod statements;

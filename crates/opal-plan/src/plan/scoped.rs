@@ -114,7 +114,7 @@ pub(crate) enum ExprKind {
     Slot(Slot, Rc<str>),
     /// `@args`.
     Args,
-    /// The parts of a string, one behind the other.
+    /// The parts of a string, one after the other.
     Text(Vec<Expr>),
     Array(Vec<Expr>),
     Map(Vec<(Rc<str>, Expr)>),
@@ -201,7 +201,7 @@ pub(crate) enum Target {
     Shell(Vec<Piece>),
 }
 
-/// A decorator where a command stands.
+/// A decorator where a command is.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) callee: Callee,

@@ -30,7 +30,7 @@ pub enum ExprKind {
     Missing,
     Literal(Value),
     Regex(String),
-    /// `"…"`, where at least one piece is no text.
+    /// `"…"`, where at least one piece is not text.
     Str(Vec<StrPiece>),
     Array(Vec<Expr>),
     Map(Vec<(Key, Expr)>),
@@ -61,7 +61,7 @@ pub enum ExprKind {
 pub enum StrPiece {
     /// Escapes are already decoded.
     Text(String),
-    /// `@name.ext`: text, unless it is a slip.
+    /// `@name.ext`: text, unless it is a typo.
     AtWord(Name),
     Reference(Reference),
 }
@@ -74,10 +74,10 @@ pub struct Key {
 /// `@path.name(args).field[0]`.
 #[derive(Debug)]
 pub struct Reference {
-    /// All that stands behind the `@`, up to arguments or the first field: `env.HOME`.
+    /// All that follows the `@`, up to arguments or the first field: `env.HOME`.
     pub path: Name,
     pub args: Vec<Argument>,
-    /// Parentheses stand there, perhaps empty ones.
+    /// Parentheses are there, perhaps empty ones.
     pub called: bool,
     pub access: Vec<Access>,
     pub span: Span,

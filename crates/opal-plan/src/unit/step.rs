@@ -36,7 +36,7 @@ pub struct Redirect {
 #[derive(Debug)]
 pub enum Target {
     Decorator(Call),
-    /// Redirections as the shell writes them, behind a decorator: `> log 2>&1`.
+    /// Redirections as the shell writes them, after a decorator: `> log 2>&1`.
     Text(ShellText),
 }
 
@@ -50,7 +50,7 @@ pub struct ShellText {
 #[derive(Debug)]
 pub enum Piece {
     Text(String),
-    /// `@name.ext`: text, unless it is a slip.
+    /// `@name.ext`: text, unless it is a typo.
     AtWord(Name),
     Reference(Reference, Context),
 }
@@ -65,7 +65,7 @@ impl ShellText {
         }
     }
 
-    /// The text, where no reference stands in it.
+    /// The text, where no reference is in it.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
@@ -75,10 +75,10 @@ impl ShellText {
     }
 }
 
-/// A decorator where a command stands.
+/// A decorator where a command is.
 #[derive(Debug)]
 pub struct Call {
-    /// All that stands behind the `@`: `retry`, `cmd.build-all`.
+    /// All that follows the `@`: `retry`, `cmd.build-all`.
     pub path: Name,
     pub args: Vec<Argument>,
     pub block: Option<Block>,

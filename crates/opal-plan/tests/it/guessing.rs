@@ -1,4 +1,4 @@
-//! A contract gives nothing away to somebody who guesses: with every byte of the file and without
+//! A contract gives nothing away to someone who guesses: with every byte of the file and without
 //! its keys, values of which there are few are not found.
 //!
 //! The attacker knows how digests are made (`docs/plan-format.md`) and lacks the key alone. So the

@@ -1,4 +1,4 @@
-//! The shell's parser, asked by a fork of the waiting shell that has been told to execute nothing.
+//! The shell's parser, asked by a fork of the waiting shell that has been asked to execute nothing.
 
 use std::collections::BTreeMap;
 

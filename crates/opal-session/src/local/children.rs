@@ -20,7 +20,7 @@ const FIRST_DESCRIPTOR: RawFd = 200;
 
 static STARTING: RwLock<()> = RwLock::new(());
 
-/// The children that somebody here waits for.
+/// The children that someone here waits for.
 static AWAITED: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// A child that is waited for by its number alone, so that nobody else takes its end away.
@@ -44,7 +44,7 @@ pub(super) fn start(mut command: Command) -> io::Result<Running> {
     Running::register(command.spawn()?)
 }
 
-/// Starts what also gets the descriptor `given`, under the number that `command` is told.
+/// Starts what also gets the descriptor `given`, under the number that `command` is given.
 pub(super) fn start_with(
     given: BorrowedFd<'_>,
     command: impl FnOnce(RawFd) -> Command,

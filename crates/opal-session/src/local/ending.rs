@@ -1,4 +1,4 @@
-//! The end of a command that was told to stop, with everything that it started.
+//! The end of a command that was asked to stop, with everything that it started.
 //!
 //! First each of its processes is asked, then, after the grace period, all are ended. They are held
 //! before that, so that none can start another in between. What is there even then, because it is
@@ -17,7 +17,7 @@ use super::processes::{Moment, Process, ignored, process, signal};
 use super::waiting::Waiting;
 use crate::stop::{Order, Stop};
 
-/// How often to look for processes that were started during the look before.
+/// How often to look for processes that were started during the previous search.
 const MAX_LOOKS: usize = 16;
 
 /// The time from look to look, while something is left.
@@ -174,7 +174,7 @@ fn kill(look: impl Fn() -> Vec<i32>) {
 }
 
 /// Ends everything that `look` finds: asks, waits, and then ends what is left, at once where it is
-/// told to.
+/// asked to.
 pub(super) fn end(look: impl Fn() -> Vec<i32>, grace: Duration, stop: &Stop) {
     let (since, mut grace) = (Instant::now(), grace);
     let mut asked = Asked::default();

@@ -1,4 +1,4 @@
-//! From the start of a command to its end: what it prints, what it answers, what it is told.
+//! From the start of a command to its end: what it prints, what it answers, what it is sent.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -295,7 +295,7 @@ impl<'a> Flow<'a> {
         count.unwrap_or(0)
     }
 
-    /// Hands output on; whether more of it is wanted.
+    /// Passes output on; whether more of it is accepted.
     fn give(&mut self, stream: Stream, bytes: &[u8]) -> bool {
         let Some([stdout, stderr]) = &mut self.marks else {
             return self.taker.take(stream, bytes).is_ok();

@@ -1,7 +1,7 @@
 //! The descriptors that commands run on, one after the other.
 //!
-//! A lane keeps its pipes and its shell from command to command: nothing has to be made anew, and
-//! what a command leaves in the background can go on printing. Commands side by side have a lane
+//! A lane keeps its pipes and its shell from command to command: nothing has to be made again, and
+//! what a command leaves in the background can go on printing. Commands in parallel have a lane
 //! each. A lane whose descriptors were given to it serves one command.
 
 use std::ffi::OsString;

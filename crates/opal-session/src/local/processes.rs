@@ -262,7 +262,7 @@ pub(super) fn ignored(pid: impl std::fmt::Display) -> u64 {
 
 pub(super) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
-        // It may have ended by itself, or be somebody else's, as what `sudo` starts.
+        // It may have ended by itself, or be someone else's, as what `sudo` starts.
         let _ = kill_process(pid, signal);
     }
 }

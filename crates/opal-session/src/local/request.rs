@@ -1,7 +1,7 @@
 //! The text that a waiting shell is given for one command.
 //!
 //! ```text
-//! builtin cd -- '/srv' 2>&201 && export OLDPWD='/' &&   only where it stands elsewhere
+//! builtin cd -- '/srv' 2>&201 && export OLDPWD='/' &&   only where the shell is elsewhere
 //! ( unset -v __opal_0
 //! __opal_0='; rm -rf /'
 //! export REGION='eu'

@@ -20,7 +20,7 @@ const HIGHEST: i32 = 9;
 
 static SLOTS: Mutex<Option<[OwnedFd; 2]>> = Mutex::new(None);
 
-/// Starts a shell that gets both descriptors; `command` is told the path to read its script from.
+/// Starts a shell that gets both descriptors; `command` is given the path to read its script from.
 pub(super) fn start(
     requests: BorrowedFd<'_>,
     answers: BorrowedFd<'_>,
@@ -44,7 +44,7 @@ pub(super) fn start(
     Ok((running, Descriptors { script: Some(script), channel, error, mark: None }))
 }
 
-/// Starts what reads `given` first, under the number that `command` is told.
+/// Starts what reads `given` first, under the number that `command` is given.
 pub(super) fn start_with(
     given: BorrowedFd<'_>,
     command: impl FnOnce(i32) -> Command,

@@ -45,7 +45,7 @@ pub struct Terminal {
     /// What makes a program the first of a session with the terminal on its standard input: a
     /// program and its first arguments, which ends up in [`super::lead`].
     pub leader: Vec<OsString>,
-    /// Told when a key or the end of the terminal means a signal to opal itself: 2 or 1.
+    /// Called when a key or the end of the terminal means a signal to opal itself: 2 or 1.
     pub on_signal: Box<dyn Fn(i32) + Send + Sync>,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Attached<'a> {
     /// For each side of the pseudo-terminals.
     pending: [Vec<u8>; 2],
     is_open: bool,
-    /// Whether opal has gone on in the background, and somebody else has the terminal.
+    /// Whether opal has gone on in the background, and someone else has the terminal.
     is_away: bool,
     /// Whether the command has been interrupted from the keyboard.
     pub(super) is_interrupted: bool,
@@ -128,7 +128,7 @@ pub(super) struct Attached<'a> {
 impl<'a> Attached<'a> {
     pub(super) fn new(terminal: &'a Terminal, pty: &Pty) -> io::Result<Self> {
         let before = tcgetattr(&terminal.device)?;
-        // What an earlier command has left behind.
+        // What an earlier command has left.
         for side in pty.sides() {
             tcsetattr(side, OptionalActions::Now, &pty.usual)?;
         }
@@ -147,7 +147,7 @@ impl<'a> Attached<'a> {
     }
 
     fn take(&mut self, pty: &Pty) -> io::Result<()> {
-        // Meanwhile somebody else may have set it.
+        // Meanwhile someone else may have set it.
         self.before = tcgetattr(&self.terminal.device)?;
         let mut raw = self.before.clone();
         raw.make_raw();
@@ -227,7 +227,7 @@ impl<'a> Attached<'a> {
         }
     }
 
-    /// Everything stops, opal included, until somebody goes on with it.
+    /// Everything stops, opal included, until the user continues it.
     fn suspend(&mut self, pty: &Pty, leader: Option<i32>) {
         let group = leader.and_then(Pid::from_raw);
         let tell = |signal| group.map(|group| kill_process_group(group, signal));

@@ -1,9 +1,9 @@
 //! Events in, pieces out.
 //!
-//! Three things are put right on the way, because here they cost nothing: a comma stands directly
-//! behind its element, so what was between them goes behind the comma; the last element of a list
-//! has a comma exactly where the list closes on a line of its own; and an opening bracket learns
-//! whether lines break inside it.
+//! Three things are put right on the way, because here they cost nothing: a comma directly follows
+//! its element, so what was between them goes after the comma; the last element of a list has a
+//! comma exactly where the list closes on a line of its own; and an opening bracket records whether
+//! lines break inside it.
 
 use super::Style;
 use super::piece::{Brackets, Comment, Layout, Piece, Pieces, Role, Space};
@@ -50,15 +50,15 @@ struct Collector<'t> {
     nodes: Vec<SyntaxKind>,
     open: Vec<Open>,
     verbatim: Option<Verbatim>,
-    /// The next token that has not been looked at.
+    /// The next token that has not been read.
     next: usize,
     /// What the nodes that have begun since the last token want before the next one.
     pending: Option<Space>,
-    /// What the last token wants behind it.
+    /// What the last token requires after it.
     behind: Space,
     /// Line feeds since the last piece or comment, at most two.
     newlines: u8,
-    /// A line feed stands somewhere between the last piece and here.
+    /// A line feed is somewhere between the last piece and here.
     broken: bool,
     /// Whether the function that has begun last shows its parameter list.
     has_parameters: bool,
@@ -69,7 +69,7 @@ struct Collector<'t> {
 struct Open {
     piece: usize,
     node: SyntaxKind,
-    /// The line it stands on.
+    /// The line it is on.
     line: usize,
     /// A line breaks between two of its elements.
     broken: bool,
@@ -188,7 +188,7 @@ impl<'t> Collector<'t> {
         self.behind = spacing::behind_token(parent, kind);
     }
 
-    /// What stands before a token that leaves it to the one before it.
+    /// What precedes a token that leaves it to the one before it.
     fn between(&self, kind: SyntaxKind) -> Space {
         // `- -1`: without the blank it would read `--`.
         let minus = self.out.row.last().is_some_and(|piece| piece.text == "-");
@@ -197,7 +197,7 @@ impl<'t> Collector<'t> {
 
     // Between pieces.
 
-    /// The first token from `next` on that is no trivia.
+    /// The first token from `next` on that is not trivia.
     fn next_token(&self) -> usize {
         let tokens = self.parse.tokens();
         (self.next..tokens.len())
@@ -205,8 +205,8 @@ impl<'t> Collector<'t> {
             .unwrap_or(tokens.len())
     }
 
-    /// Where the piece that begins with the token at `index` begins. What stands before it becomes
-    /// part of the piece where blanks are to stay as they are, and else is looked at.
+    /// Where the piece that begins with the token at `index` begins. Where blanks must stay as they
+    /// are, what precedes it becomes part of the piece; otherwise it is read.
     fn start_of(&mut self, index: usize, space: Space) -> usize {
         let from = if space == Space::Exact { self.next } else { index };
         if space != Space::Exact {
@@ -279,7 +279,7 @@ impl<'t> Collector<'t> {
         if let Some(Piece { role: Role::Open(_), comments, .. }) = last
             && comments == self.out.comments.len()
         {
-            // Nothing between the brackets: they stand side by side.
+            // Nothing between the brackets: they touch.
             self.newlines = 0;
             self.broken = false;
             self.push(text, Space::Tight, Role::Close);
@@ -299,7 +299,7 @@ impl<'t> Collector<'t> {
         }
     }
 
-    /// A comma behind the last element, exactly where the bracket closes on a line of its own.
+    /// A comma after the last element, exactly where the bracket closes on a line of its own.
     fn last_comma(&mut self, last: Role) {
         let list = self
             .open
@@ -317,7 +317,7 @@ impl<'t> Collector<'t> {
     }
 }
 
-/// Whether `text` is a step that ends in ` //`: only a `}` directly behind it keeps that from being
+/// Whether `text` is a step that ends in ` //`: only a `}` directly after it keeps that from being
 /// a comment.
 fn ends_in_slashes(text: &str) -> bool {
     text.strip_suffix("//").is_some_and(|rest| rest.ends_with([' ', '\t', '\n']))

@@ -1,28 +1,28 @@
-//! What is printed in one go, and what stands between.
+//! What is printed in one go, and what is between.
 
 /// A stretch of text that is printed as it is: a token, a string, a shell step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'t> {
     pub(super) text: &'t str,
-    /// What stands between the piece before and this one.
+    /// What is between the piece before and this one.
     pub(super) space: Space,
     pub(super) role: Role,
     /// The comments before this piece end here in [`Pieces::comments`].
     pub(super) comments: usize,
-    /// Line feeds directly before it, behind its last comment; more than two count as two.
+    /// Line feeds directly before it, after its last comment; more than two count as two.
     pub(super) newlines: u8,
 }
 
-/// What stands between two pieces, where the author broke no line.
+/// What is between two pieces, where the author broke no line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Space {
     Tight,
     Blank,
-    /// The boundary of a statement: a new line, unless its block stands on one.
+    /// The boundary of a statement: a new line, unless its block is on one line.
     Line,
     /// The boundary of a statement that is a function: an empty line.
     Function,
-    /// `else`, `catch`, `finally`: on the line of the `}`, unless a comment stands between.
+    /// `else`, `catch`, `finally`: on the line of the `}`, unless a comment is between.
     Clause,
     /// Nothing: the blanks are in the pieces, as between the operands of a chain.
     Exact,
@@ -40,7 +40,7 @@ pub(super) enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Brackets {
     pub(super) layout: Layout,
-    /// A line breaks between the elements: what stands inside is indented.
+    /// A line breaks between the elements: what is inside is indented.
     pub(super) wide: bool,
 }
 

@@ -29,7 +29,7 @@ struct Printer {
     frames: Vec<Frame>,
     /// The role of the last piece.
     before: Role,
-    /// Line feeds before each comment of a gap, and before the piece behind them.
+    /// Line feeds before each comment of a gap, and before the piece after them.
     breaks: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ struct Frame {
 /// What is between two pieces, as far as the printer cares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gap {
-    /// Between statements that stand on lines of their own.
+    /// Between statements that are on lines of their own.
     Statements,
     /// Between the elements of a bracket.
     Elements,
@@ -161,7 +161,7 @@ impl Printer {
         }
     }
 
-    /// Whether a comment directly behind the last piece has no blank before it: `[/* c */ 1]`.
+    /// Whether a comment directly after the last piece has no blank before it: `[/* c */ 1]`.
     fn is_tight(&self, frame: Frame, comment: &Comment<'_>) -> bool {
         matches!(self.before, Role::Open(_))
             && frame.layout != Layout::Block
@@ -169,7 +169,7 @@ impl Printer {
             && self.breaks[1] == 0
     }
 
-    /// What stands before `piece` where no line breaks and no comment stands.
+    /// What precedes `piece` where no line breaks and no comment is.
     fn space(&mut self, piece: &Piece<'_>, frame: Frame) {
         let one_line_group = frame.layout == Layout::Group;
         match piece.space {
@@ -195,8 +195,8 @@ impl Printer {
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
 
-    /// Whether the file ends here in a step that a line feed would change: `\` at the very end
-    /// is a character, and with a line feed behind it joins lines.
+    /// Whether the file ends here in a step that a line feed would change: `\` at the very end is a
+    /// character, and with a line feed after it joins lines.
     fn ends_by_itself(&self, piece: &Piece<'_>, comments: &[Comment<'_>]) -> bool {
         self.frames.is_empty()
             && piece.role == Role::Close
@@ -206,7 +206,7 @@ impl Printer {
 }
 
 /// The first of the comments directly above a function, or the function itself: what an empty line
-/// stands before.
+/// goes before.
 fn documentation(breaks: &[u8], comments: &[Comment<'_>]) -> usize {
     let mut first = comments.len();
     for (index, comment) in comments.iter().enumerate().rev() {

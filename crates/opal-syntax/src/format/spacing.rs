@@ -3,7 +3,7 @@
 use super::piece::Space::{self, Blank, Line, Tight};
 use crate::kind::SyntaxKind::{self, *};
 
-/// What stands before the first token of a `kind` inside a `parent`, where that decides.
+/// What precedes the first token of a `kind` inside a `parent`, where that decides.
 pub(super) fn before_node(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space> {
     Some(match (parent, kind) {
         (File | Block, Fun | Label) => Space::Function,
@@ -16,7 +16,7 @@ pub(super) fn before_node(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space>
     })
 }
 
-/// What stands before a token of a `parent`, where the token decides and not the one before it.
+/// What precedes a token of a `parent`, where the token decides and not the one before it.
 pub(super) fn before_token(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space> {
     Some(match (parent, kind) {
         (Chain | Redirect, _) => Space::Exact,
@@ -30,7 +30,7 @@ pub(super) fn before_token(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space
     })
 }
 
-/// What stands behind a token of a `parent`, where the next one does not decide.
+/// What follows a token of a `parent`, where the next one does not decide.
 pub(super) fn behind_token(parent: SyntaxKind, kind: SyntaxKind) -> Space {
     match (parent, kind) {
         (Arg, Eq) | (Unary, _) => Tight,

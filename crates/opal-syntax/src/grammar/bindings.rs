@@ -122,7 +122,7 @@ fn binding(p: &mut Parser<'_>) {
     expressions::expression(p);
 }
 
-/// ` = `, ` += ` with blanks on both sides, or `++` and `--` alone, behind a name.
+/// ` = `, ` += ` with blanks on both sides, or `++` and `--` alone, after a name.
 pub(crate) fn is_assignment(after: &[u8]) -> bool {
     if let [b'+', b'+', rest @ ..] | [b'-', b'-', rest @ ..] = after {
         let rest = match rest.iter().position(|byte| !is_blank(*byte)) {
@@ -230,7 +230,7 @@ fn bad_source(p: &mut Parser<'_>, start: Span, name: &str) {
     p.recover();
 }
 
-/// ` NAME = …` behind `let`: neither the shell's `let` nor opal's.
+/// ` NAME = …` after `let`: neither the shell's `let` nor opal's.
 pub(crate) fn looks_like_let(after: &[u8]) -> bool {
     let blanks = after.iter().take_while(|byte| is_blank(**byte)).count();
     let name = &after[blanks..];

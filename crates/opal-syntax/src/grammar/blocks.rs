@@ -1,4 +1,4 @@
-//! `{ … }`: the statements in it, and what may stand around it.
+//! `{ … }`: the statements in it, and what may appear around it.
 
 use opal_core::{Code, Span};
 

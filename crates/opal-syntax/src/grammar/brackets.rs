@@ -114,7 +114,7 @@ pub(crate) fn elements<'s>(
         }
         element(p);
         if p.previous() == before {
-            // Nothing that could be an element: it was said, and the list goes on behind it.
+            // Nothing that could be an element: it was said, and the list goes on after it.
             if p.on_new_line() && belongs(p, open) && !is_closing(p.peek()) {
                 p.bump();
             }
@@ -234,7 +234,7 @@ pub(crate) fn close(p: &mut Parser<'_>, open: Span, close: SyntaxKind) {
         error.help.push(format!("close the bracket with {closer}"));
     }
     if p.fenced {
-        // The lexer has read on behind this bracket; what it read must stay.
+        // The lexer has read on after this bracket; what it read must stay.
         skip_bracket(p);
         return;
     }

@@ -7,7 +7,7 @@ use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::Stop;
 use crate::parser::{Completed, Parser};
 
-/// What stands before the text that the shell lane reads.
+/// What precedes the text that the shell lane reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     Nothing,
@@ -17,7 +17,7 @@ pub(crate) enum Before {
     UnknownCall,
 }
 
-/// Operators and redirections behind a call.
+/// Operators and redirections after a call.
 pub(crate) fn call_tail(p: &mut Parser<'_>, call: Completed, before: Before) {
     if p.at_line_end() || p.byte_ahead() == b'}' {
         return;
@@ -170,7 +170,7 @@ fn operator(p: &mut Parser<'_>) {
     p.bump();
 }
 
-/// Text directly behind a call: redirections, and nothing else.
+/// Text directly after a call: redirections, and nothing else.
 fn redirections(p: &mut Parser<'_>, before: Before, context: &mut usize) {
     let marker = p.start();
     let (start, text) = (p.span().start, p.token_text().trim_start());
@@ -188,7 +188,7 @@ fn redirections(p: &mut Parser<'_>, before: Before, context: &mut usize) {
     let _ = p.complete(marker, Redirect);
 }
 
-/// Says what to write instead of the text behind a call.
+/// Says what to write instead of the text after a call.
 fn text_behind_call(p: &mut Parser<'_>, span: Span, shown: &str) {
     let before = p.previous();
     let path = p.lexer.slice(before).to_owned();

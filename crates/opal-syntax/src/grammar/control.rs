@@ -79,7 +79,7 @@ pub(crate) fn clauses(p: &mut Parser<'_>) {
     }
 }
 
-/// The word behind blanks, line feeds and comments, if it is one of `words`.
+/// The word after blanks, line feeds and comments, if it is one of `words`.
 fn clause_word(p: &mut Parser<'_>, words: &[&'static str]) -> Option<&'static str> {
     p.settle();
     let rest = p.lexer.peek_past_trivia();

@@ -9,10 +9,10 @@ use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::{is_blank, is_name_start};
 use crate::parser::{Completed, MAX_DEPTH, Parser};
 
-/// How many operators may stand in a row: a reader of the tree nests as deep.
+/// How many operators may appear in a row: a reader of the tree nests as deep.
 const MAX_OPERATORS: u32 = 1_000;
 
-/// Binding strength; higher binds tighter. The range stands above the comparisons.
+/// Binding strength; higher binds tighter. The range is above the comparisons.
 fn strength(kind: SyntaxKind) -> u8 {
     match kind {
         OrOr => 1,

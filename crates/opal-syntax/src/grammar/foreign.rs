@@ -31,7 +31,7 @@ pub(crate) fn is_shell_spelling(word: &[u8], after: &[u8]) -> bool {
     })
 }
 
-/// `[ … ]` or `[[ … ]]` with an operator of the shell, a brace or nothing behind it.
+/// `[ … ]` or `[[ … ]]` with an operator of the shell, a brace or nothing after it.
 fn is_shell_test(line: &[u8]) -> bool {
     let close: &[u8] = match line {
         [b'[', b'[', b' ', ..] => b" ]]",
@@ -43,7 +43,7 @@ fn is_shell_test(line: &[u8]) -> bool {
     matches!(behind, [] | [b';' | b'{' | b'&' | b'|', ..])
 }
 
-/// Whether `; then`, or `then` at the end of the line, stands outside quotes and before a block.
+/// Whether `; then`, or `then` at the end of the line, is outside quotes and before a block.
 fn has_opener(line: &[u8], opener: &[u8]) -> bool {
     let mut at = 0;
     let mut word_start = 0;

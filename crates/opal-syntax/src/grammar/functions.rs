@@ -206,7 +206,7 @@ fn type_expression(p: &mut Parser<'_>) {
     let _ = p.complete(marker, TypeExpr);
 }
 
-/// Whether `NAME:` and a blank or `{` stand here.
+/// Whether `NAME:` and a blank or `{` are here.
 pub(crate) fn is_label(rest: &[u8]) -> bool {
     let name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let length = rest.iter().take_while(|byte| name(**byte)).count();
@@ -279,7 +279,7 @@ fn is_code(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#') && !line.starts_with("//") && !line.starts_with("/*")
 }
 
-/// The one step behind `=` or a label's `:`.
+/// The one step after `=` or a label's `:`.
 // test body_is_a_step
 // fun a() = if x { echo a }
 // b: for x in xs { echo a }

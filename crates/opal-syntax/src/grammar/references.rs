@@ -112,7 +112,7 @@ fn argument(p: &mut Parser<'_>, named: &mut bool) {
     let _ = p.complete(marker, Arg);
 }
 
-/// `.name`, `.0`, `.*`, `[…]`, each directly behind what it reads from.
+/// `.name`, `.0`, `.*`, `[…]`, each directly after what it reads from.
 pub(crate) fn accesses(p: &mut Parser<'_>) {
     loop {
         match p.adjacent() {

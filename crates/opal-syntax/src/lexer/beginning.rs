@@ -2,7 +2,7 @@
 //!
 //! `rm "$X"@var.y` gives `rm` an option where `X` is empty and the value begins with `-`. So the
 //! text before a reference counts only if it cannot be empty: quotes without text, expansions and
-//! other references do not hide what follows them. Each stretch of text is looked at once.
+//! other references do not hide what follows them. Each stretch of text is read once.
 
 use opal_core::script::Case;
 
@@ -63,7 +63,7 @@ impl Lexer<'_> {
                     pos += 1 + name.count();
                 }
                 b'$' if next.is_ascii_digit() || b"@*#?-!$".contains(&next) => pos += 2,
-                // The bracket or quote that opens behind it is a frame of its own.
+                // The bracket or quote that opens after it is a frame of its own.
                 b'$' => pos += 1,
                 _ => return true,
             }

@@ -1,4 +1,4 @@
-//! Parentheses and braces where commands stand.
+//! Parentheses and braces where commands are.
 
 use super::Lexer;
 use super::command::{Before, NONE};

@@ -15,7 +15,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Command {
     /// Where the word being read began, or [`NONE`].
     pub(super) word: u32,
-    /// Where `if`, `for`, `while`, `when` or `try` stands whose head is being read, or [`NONE`].
+    /// Where `if`, `for`, `while`, `when` or `try` is whose head is being read, or [`NONE`].
     pub(super) construct: u32,
     /// The next word is the command's name.
     pub(super) at_command: bool,
@@ -35,9 +35,9 @@ pub(super) struct Command {
     pub(super) declares: bool,
     /// The words are to be read even if no reference is among them.
     pub(super) is_judged: bool,
-    /// `coproc` stands before it, and perhaps its name.
+    /// `coproc` precedes it, and perhaps its name.
     pub(super) is_coprocess: bool,
-    /// What stands before the command: `time`, `function`, `coproc`.
+    /// What precedes the command: `time`, `function`, `coproc`.
     pub(super) before: Before,
     /// The text of the word up to `seen` cannot be empty.
     pub(super) solid: bool,

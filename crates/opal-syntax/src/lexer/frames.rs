@@ -38,7 +38,7 @@ pub(super) struct Frame {
     pub(super) runs_input: Option<&'static Case>,
     /// The first reference and the first heredoc of the pipeline being read.
     pub(super) pipeline: (u32, u32),
-    /// A command of that pipeline stands before this one.
+    /// A command of that pipeline precedes this one.
     pub(super) is_piped: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Operator {
     Substring,
     /// `/`: the pattern.
     Pattern,
-    /// The text behind the pattern.
+    /// The text after the pattern.
     Replacement,
     /// `#`, `%`, `^`, `,`.
     Trim,
@@ -106,7 +106,7 @@ pub(super) enum FrameKind {
 }
 
 impl FrameKind {
-    /// Whether commands stand inside, so that words, operators and comments mean something.
+    /// Whether commands are inside, so that words, operators and comments mean something.
     #[inline]
     pub(super) fn holds_commands(self) -> bool {
         matches!(
@@ -153,7 +153,7 @@ impl FrameKind {
 
 impl Frame {
     /// A frame of `kind` inside `frames`. What surrounds it is kept in it, so that looking up the
-    /// place of a reference does not depend on how deep it stands.
+    /// place of a reference does not depend on how deep it is.
     pub(super) fn inside(frames: &[Self], kind: FrameKind, open: usize) -> Self {
         let own = kind.holds_commands();
         let mut frame = Self {

@@ -13,7 +13,7 @@ use crate::kind::SyntaxKind;
 /// A heredoc whose body has not been read yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
-    /// Where its delimiter stands.
+    /// Where its delimiter is.
     delimiter: Span,
     /// A quoted delimiter makes the body literal.
     literal: bool,
@@ -26,7 +26,7 @@ pub(super) struct Pending {
 }
 
 /// Where each line occurs last, without its blanks around it. Once a heredoc had no end, the next
-/// ones can be told so without reading to the end of the text again.
+/// ones can be reported without reading to the end of the text again.
 #[derive(Debug, Default)]
 pub(super) struct LastLines<'s>(BTreeMap<&'s str, Last>);
 
@@ -67,7 +67,7 @@ enum End {
 }
 
 impl Lexer<'_> {
-    /// Reads `<<WORD`; the position is behind the `<<`.
+    /// Reads `<<WORD`; the position is after the `<<`.
     pub(super) fn heredoc_operator(&mut self) {
         let operator = self.pos - 2;
         let tabs = self.byte(0) == b'-';

@@ -1,7 +1,7 @@
 //! What a whole command makes of the references in its words.
 //!
 //! A command is known only at its end: `test @var.x -eq 1` and `<<< @var.x bash` name what they do
-//! behind the reference. So the words are kept while they are read, and the places of the references
+//! after the reference. So the words are kept while they are read, and the places of the references
 //! are set when the command ends. The table of what programs do with their words is in
 //! `opal_core::script`.
 
@@ -95,7 +95,7 @@ impl<'s> Lexer<'s> {
         self.judged.words.push(Kept { start: start as u32, end, references: (from, to), kind });
     }
 
-    /// Notes where the reference that was just read stands.
+    /// Notes where the reference that was just read is.
     pub(super) fn note_spot(&mut self, at: usize) {
         let mut owner = self.frames.last().map_or(0, |top| top.commands);
         // A list holds words of the command around it.

@@ -1,4 +1,4 @@
-//! What stands between commands: operators, redirections, line feeds, comments.
+//! What is between commands: operators, redirections, line feeds, comments.
 
 use opal_core::script::Case;
 use opal_core::{Code, Span};
@@ -60,7 +60,7 @@ impl Lexer<'_> {
             // What the command does with a body must be known before the body is read.
             self.finish_line();
             if ends && self.carried > 0 {
-                // An operand before a decorator announced them: they are no part of this one.
+                // An operand before a decorator announced them: they are not part of this one.
                 self.end_step();
                 return Some(Scan::Stop(Stop::End));
             }

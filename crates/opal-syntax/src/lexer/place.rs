@@ -1,4 +1,4 @@
-//! References in shell text, and the places they stand in.
+//! References in shell text, and the places they are in.
 
 use opal_core::script::{Case, interpreted};
 use opal_core::{Code, Span};
@@ -15,7 +15,7 @@ use crate::kind::SyntaxKind::AtWord;
 const LONGEST_INDEX: usize = 256;
 
 impl Lexer<'_> {
-    /// An `@` where commands stand.
+    /// An `@` where commands are.
     pub(super) fn command_at(&mut self) -> Option<Scan> {
         let command = self.top().command;
         let operand = command.at_command && command.word == NONE && !command.redirect;
@@ -74,7 +74,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What the text behind a reference says about its place.
+    /// What the text after a reference says about its place.
     fn context_behind(&mut self, context: Context, at: usize) -> Context {
         let top = self.top();
         let whole = top.kind.holds_commands()
@@ -221,7 +221,7 @@ impl Lexer<'_> {
         std::str::from_utf8(&name[..length]).is_ok_and(|name| interpreted(name).is_some())
     }
 
-    /// What stands in a `${NAME/…/@…}` or `${NAME:=@…}` that is in no quotes, in the frames after
+    /// What is in a `${NAME/…/@…}` or `${NAME:=@…}` that is in no quotes, in the frames after
     /// `commands`: whatever quotes are within, the shell splits what comes of it into words, and
     /// looks for files of such names.
     fn is_split(&self, commands: usize) -> bool {
@@ -231,13 +231,13 @@ impl Lexer<'_> {
         bare.any(|it| matches!(it.operator, Operator::Replacement | Operator::Assign))
     }
 
-    /// Whether `[` stands between `from` and `at` without its `]`, in a list.
+    /// Whether `[` is between `from` and `at` without its `]`, in a list.
     fn in_key(&self, from: u32, at: usize) -> bool {
         let before = &self.src[from as usize..at];
         before.first() == Some(&b'[') && !before[..before.len().min(LONGEST_INDEX)].contains(&b']')
     }
 
-    /// Whether `NAME[` stands between `from` and `at` without its `]`.
+    /// Whether `NAME[` is between `from` and `at` without its `]`.
     pub(super) fn in_subscript(&self, from: u32, at: usize) -> bool {
         if from == NONE || from as usize >= at {
             return false;

@@ -88,7 +88,7 @@ impl Lexer<'_> {
         Scan::Frame
     }
 
-    /// What the frame on top stands in.
+    /// What the top frame is in.
     fn outer_kind(&self) -> Option<FrameKind> {
         self.frames.iter().rev().nth(1).map(|frame| frame.kind)
     }

@@ -7,7 +7,7 @@ use crate::kind::SyntaxKind::ErrorText;
 const REACH_BYTES: usize = 4096;
 /// How far a step is read once too much was read in vain.
 const WINDOW_BYTES: usize = 1024;
-/// How far arguments in text are read then: they may stand by the thousand on one line.
+/// How far arguments in text are read then: they may appear by the thousand on one line.
 const SHORT_WINDOW_BYTES: usize = 256;
 
 impl Lexer<'_> {
@@ -89,7 +89,7 @@ impl Lexer<'_> {
         (rest[0] == b'#' || slashes) && (at == self.pos || is_blank(self.src[at - 1]))
     }
 
-    /// The end of what stands before `at` and is no blank.
+    /// The end of what precedes `at` and is not a blank.
     fn blanks_before(&self, at: usize) -> usize {
         let blanks = self.src[self.pos..at].iter().rev().take_while(|byte| is_blank(**byte));
         at - blanks.count()
@@ -99,7 +99,7 @@ impl Lexer<'_> {
         from <= to && memchr::memchr(b'\n', &self.src[from..to]).is_none()
     }
 
-    /// Passes over text up to the `}` that closes the block it stands in.
+    /// Passes over text up to the `}` that closes the block it is in.
     pub(crate) fn skip_braces(&mut self) {
         let mut open = 1u32;
         for at in memchr::memchr2_iter(b'{', b'}', &self.src[self.pos..]) {

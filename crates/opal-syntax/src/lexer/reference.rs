@@ -17,7 +17,7 @@ use crate::vocabulary::PathKind;
 pub(crate) enum At {
     /// Text like any other.
     Literal,
-    /// `@name.ext`: text, unless it is a slip of a path that exists.
+    /// `@name.ext`: text, unless it is a typo of a path that exists.
     Word { end: usize },
     /// A reference whose path ends at `end`; `kind` is none where nothing provides the path.
     Path { end: usize, kind: Option<PathKind> },
@@ -27,7 +27,7 @@ const VALUE: PathKind = PathKind { value: true, action: false, endpoint: false, 
 const ACTION: PathKind = PathKind { value: false, action: true, endpoint: false, named: true };
 
 impl Lexer<'_> {
-    /// Looks at the `@` at `at`. `in_text` is false in expressions, where an `@` is never text.
+    /// Checks the `@` at `at`. `in_text` is false in expressions, where an `@` is never text.
     pub(crate) fn at(&self, at: usize, in_text: bool) -> At {
         let first = self.name_end(at + 1, false);
         if first == at + 1 {
@@ -82,7 +82,7 @@ impl Lexer<'_> {
         if self.src.get(end) == Some(&b'/') { At::Literal } else { At::Word { end } }
     }
 
-    /// Whether a word character stands before `at`: an `@` there is text, as in an address.
+    /// Whether a word character precedes `at`: an `@` there is text, as in an address.
     fn is_after_word(&self, at: usize) -> bool {
         match at.checked_sub(1).map(|before| self.src[before]) {
             Some(byte) if byte.is_ascii() => is_name_byte(byte),

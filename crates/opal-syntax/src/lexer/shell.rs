@@ -3,7 +3,7 @@
 //! A step is a logical line. It goes on inside quotes and brackets, after `\`, after a trailing
 //! `&&`, `||` or `|`, through the bodies of heredocs and to the closing word of `case`, `until` and
 //! their like. It ends before a comment, at a line feed, or at a `}` that it did not open. It also
-//! stops where a decorator stands as a command or as the target of a redirection, because opal
+//! stops where a decorator is used as a command or as the target of a redirection, because opal
 //! runs that operator itself.
 
 use opal_core::script::Kind;
@@ -17,9 +17,9 @@ use super::{Lexer, is_blank, is_name_byte};
 pub(crate) enum Stop {
     /// The step is complete.
     End,
-    /// The position is on an `@` where a command stands.
+    /// The position is on an `@` where a command is.
     Decorator,
-    /// The position is on an `@` where the target of a redirection stands.
+    /// The position is on an `@` where the target of a redirection is.
     Target,
     /// A bracket has no end, or the like; the lines up to it were passed over.
     Broken,
@@ -34,7 +34,7 @@ pub(super) enum Scan {
     Stop(Stop),
 }
 
-/// What a byte means where commands stand.
+/// What a byte means where commands are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Class {
@@ -59,7 +59,7 @@ const CLASS: [Class; 256] = {
 
 impl Lexer<'_> {
     /// Reads a step from the position on, or the next part of one that stopped at a decorator.
-    /// `operand` is false directly behind a decorator, where an operator must follow.
+    /// `operand` is false directly after a decorator, where an operator must follow.
     pub(crate) fn step(&mut self, operand: bool) -> Stop {
         let (tokens, errors) = (self.tokens.len(), self.errors.len());
         self.carried = self.heredocs.len();
@@ -382,7 +382,7 @@ impl Lexer<'_> {
         self.pos += 1;
     }
 
-    /// Ends the step at the last thing before the position that is no blank.
+    /// Ends the step at the last thing before the position that is not a blank.
     pub(super) fn end_step(&mut self) {
         let start = self.tokens.end() as usize;
         let mut end = self.pos;

@@ -16,7 +16,7 @@ impl Lexer<'_> {
             return self.unclosed(open, StringOpen);
         }
         if !triple {
-            // What stands in a string on one line ends with the line, arguments included.
+            // What is in a string on one line ends with the line, arguments included.
             let end = self.line_end(open);
             return self.within(end, |lexer| lexer.string_parts(open, false));
         }

@@ -1,7 +1,7 @@
 //! `[[ … ]]`: words in which operators and parentheses are text.
 //!
 //! Bash computes both sides of `-eq` and its like, whole words: `x@env.N -eq 3` runs what is in the
-//! variable. Whether a word is such a side is known only at the word behind it, so the places of its
+//! variable. Whether a word is such a side is known only at the word after it, so the places of its
 //! references are set then.
 
 use opal_core::script::Case;
@@ -14,11 +14,11 @@ use crate::kind::SyntaxKind::Comment;
 /// The word being read, and the one before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
-    /// Which of the open brackets they stand in.
+    /// Which of the open brackets they are in.
     frame: usize,
     /// Where the word began.
     start: u32,
-    /// How many references stood before it, and before the last one.
+    /// How many references were before it, and before the last one.
     references: u32,
     references_before_last: u32,
     /// The last word compares numbers.
@@ -28,7 +28,7 @@ pub(super) struct Words {
 }
 
 impl Lexer<'_> {
-    /// Begins the words behind the `[[` that ends at the position, before its frame is opened.
+    /// Begins the words after the `[[` that ends at the position, before its frame is opened.
     pub(super) fn begin_test(&mut self) {
         let references = self.contexts.len() as u32;
         self.tests.push(Words {
@@ -90,12 +90,12 @@ impl Lexer<'_> {
         Scan::Limit
     }
 
-    /// Ends the word before the position, if there is one; the next begins `width` behind it.
+    /// Ends the word before the position, if there is one; the next begins `width` after it.
     fn end_test_word(&mut self, width: usize) {
         let end = self.pos;
         self.pos += width;
         let words = *self.words();
-        // Blanks behind the `[[` are passed over before its words begin.
+        // Blanks after the `[[` are passed over before its words begin.
         let word = self.src[words.start as usize..end].trim_ascii_start();
         self.words().start = self.pos as u32;
         if word.is_empty() && width < 2 {
@@ -110,7 +110,7 @@ impl Lexer<'_> {
         } else if words.named {
             self.compute(words.references, references, Case::TEST_NAME);
         }
-        // Behind `&&` and `||` nothing is compared with what stands before them.
+        // After `&&` and `||` nothing is compared with what precedes them.
         let before_last = if width < 2 { words.references } else { references };
         let test = self.words();
         test.references_before_last = before_last;

@@ -94,7 +94,7 @@ impl Lexer<'_> {
         if end > from && self.src[end - 1] == b'\r' { end - 1 } else { end }
     }
 
-    /// Where the next line feed stands. A line of a megabyte may ask for each of its strings, so the
+    /// Where the next line feed is. A line of a megabyte may ask for each of its strings, so the
     /// last answer is kept.
     fn line_feed_behind(&self, from: usize) -> usize {
         let (asked, answer) = self.line_feed.get();
@@ -126,7 +126,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether only blanks and comments stand between the position and the end of the line.
+    /// Whether only blanks and comments are between the position and the end of the line.
     pub(crate) fn is_line_over(&mut self) -> bool {
         let mut at = self.pos;
         loop {

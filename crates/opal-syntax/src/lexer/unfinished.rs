@@ -35,7 +35,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What the reader should look at: something open on the step's first line, if anything is.
+    /// What the reader should see: something open on the step's first line, if anything is.
     fn culprit(
         &mut self,
         start: usize,

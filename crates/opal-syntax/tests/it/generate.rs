@@ -66,7 +66,7 @@ impl Draw<'_> {
         self.text(&name);
     }
 
-    // What stands between.
+    // What is between.
 
     /// Blanks, none or several.
     fn blanks(&mut self) {
@@ -86,7 +86,7 @@ impl Draw<'_> {
         }
     }
 
-    /// What may stand inside brackets: also line feeds and comments that go with one.
+    /// What may appear inside brackets: also line feeds and comments that go with one.
     fn wide_gap(&mut self) {
         self.gap();
         match self.below(10) {
@@ -118,7 +118,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A comment behind a construct of the language.
+    /// A comment after a construct of the language.
     fn trailing(&mut self) {
         self.blanks();
         if self.one_in(8) {

@@ -10,7 +10,7 @@ const SIZE: usize = 12 * 1024;
 /// How much more twice the input may take. What a sort adds is below this, and so is a growing list
 /// that the allocator copies at one size and not at the other.
 const MOST: f64 = 2.4;
-/// Processes side by side.
+/// Processes that run in parallel.
 const PARTS: usize = 2;
 
 struct Count {

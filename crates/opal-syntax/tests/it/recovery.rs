@@ -108,7 +108,7 @@ fn each_mistake_is_reported_once_and_alone() {
 
 #[test]
 fn all_mistakes_of_a_file_are_reported() {
-    // A lone quote closes at the next one wherever that stands: the shell cannot tell either.
+    // A lone quote closes at the next one wherever that is: the shell cannot know either.
     let pairs = |line: &str| line.matches('\'').count().is_multiple_of(2);
     let mut text = String::new();
     let mut expected = Vec::new();

@@ -47,7 +47,7 @@ pub fn check_action(
     found.0
 }
 
-/// The decorator around `inner`, and `after` behind it.
+/// The decorator around `inner`, and `after` after it.
 struct Trial {
     plan: Plan,
     registry: Registry,
@@ -76,7 +76,7 @@ fn scopes(trial: &Trial, found: &mut Findings) {
     });
 }
 
-/// L9: a failure inside is its own, with its code, and stops what stands behind.
+/// L9: a failure inside is its own, with its code, and stops what follows.
 fn exit_codes(trial: &Trial, found: &mut Findings) {
     let session = answering(&Answer::code(42));
     let outcome = trial.run(&session, &Stop::new());
@@ -89,7 +89,7 @@ fn exit_codes(trial: &Trial, found: &mut Findings) {
     });
 }
 
-/// L11: it ends when it is told to, for whatever reason, and nothing of it starts after that.
+/// L11: it ends when it is asked to, for whatever reason, and nothing of it starts after that.
 fn stops(trial: &Trial, found: &mut Findings) {
     for why in [Why::Signal(15), Why::TimedOut] {
         let session = answering(&Answer::default().takes(LONG));
@@ -229,7 +229,7 @@ fn sample(param: &Param) -> Value {
     }
 }
 
-/// Takes everything, and looks at nothing.
+/// Accepts everything and ignores it.
 pub(super) struct Nobody;
 
 impl Recorder for Nobody {

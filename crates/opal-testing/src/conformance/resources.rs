@@ -1,5 +1,5 @@
-//! The laws for what describes a state: each is looked at and brought about for real, in a directory
-//! of its own.
+//! The laws for what describes a state: each is verified and applied for real, in a directory of
+//! its own.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -11,7 +11,7 @@ use opal_core::resolver::Trouble;
 use super::{LoggedSession, State, lock};
 use crate::memory::Tree;
 
-/// Each change is noted, and made to the world that resources look at.
+/// Each change is noted, and made to the world that resources see.
 impl Files for LoggedSession {
     fn write(
         &self,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use opal_core::resolver::{Run, ScriptPart};
 
-/// One look at a [`MemoryWorld`](super::MemoryWorld).
+/// One view of a [`MemoryWorld`](super::MemoryWorld).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asked {
     Env(String),

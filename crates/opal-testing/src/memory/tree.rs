@@ -1,4 +1,4 @@
-//! Files that are only data: looked at and changed as an operating system would do it.
+//! Files that are only data: read and changed as an operating system would do it.
 //!
 //! Deliberately not here: who may do what. Nobody is refused but at what was given as closed.
 
@@ -32,7 +32,7 @@ pub(crate) enum Content {
     Directory,
     Link(PathBuf),
     Other,
-    /// Neither it nor what is below it can be looked at.
+    /// Neither it nor what is below it can be read.
     Hidden(Trouble),
 }
 
@@ -75,7 +75,7 @@ impl Tree {
         }
     }
 
-    /// Fails where a link stands below a directory, at the path or on the way to it.
+    /// Fails where a symlink is below a directory, at the path or on the way to it.
     pub(crate) fn refuse_links(&self, top: &Path, path: &Path) -> Result<(), Trouble> {
         for part in path.ancestors().take_while(|part| *part != top) {
             if self.look(part)?.is_some_and(|it| it.kind == EntryKind::Link) {
@@ -198,7 +198,7 @@ impl Tree {
     }
 
     fn below<'t>(&'t self, path: &'t Path) -> impl Iterator<Item = &'t PathBuf> {
-        // Paths are ordered by their parts, so all that is below stands together.
+        // Paths are ordered by their parts, so everything below is adjacent.
         let rest = self.0.range(path.to_owned()..).map(|(it, _)| it);
         rest.skip_while(move |it| *it == path).take_while(move |it| it.starts_with(path))
     }

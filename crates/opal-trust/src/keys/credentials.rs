@@ -95,7 +95,7 @@ impl<'a> Credentials<'a> {
         Ok(KeyEntry { name: name.clone(), kind, public, path })
     }
 
-    /// Every key, by name; one that cannot be used stands with the reason.
+    /// Every key, by name; one that cannot be used comes with the reason.
     pub fn list(&self) -> Result<Vec<Listed>, KeyError> {
         let folder = match self.0.guarded(FOLDER) {
             Ok(folder) => folder,

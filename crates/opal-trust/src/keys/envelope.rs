@@ -39,7 +39,7 @@ pub enum SealError {
 pub enum OpenError {
     /// It was sealed to others.
     NotARecipient,
-    /// It is no age file, or not the one that was sealed.
+    /// It is not an age file, or not the one that was sealed.
     Damaged,
     /// It opens, and holds something else.
     WrongContent,

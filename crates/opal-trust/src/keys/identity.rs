@@ -96,7 +96,7 @@ fn looks_like_a_key(text: &str) -> bool {
     text.to_ascii_uppercase().contains("AGE-SECRET-KEY-")
 }
 
-/// Bytes that are no UTF-8 are no key either, and give an empty text.
+/// Bytes that are not UTF-8 cannot be a key, and give an empty text.
 fn read(bytes: Zeroizing<Vec<u8>>) -> Secret {
     Secret::new(std::str::from_utf8(&bytes).unwrap_or_default())
 }

@@ -52,7 +52,7 @@ impl Identity {
     }
 
     /// The first key of a text in the form of age's identity files: a line a key, and comments
-    /// behind `#`.
+    /// after `#`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines().map(str::trim);
         let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;
@@ -102,7 +102,7 @@ impl FromStr for Recipient {
     }
 }
 
-/// What `--recipient` takes: `age1…`, or a file with a recipient a line and comments behind `#`.
+/// What `--recipient` takes: `age1…`, or a file with a recipient a line and comments after `#`.
 pub fn recipients(argument: &str) -> Result<Vec<Recipient>, KeyError> {
     let looks_private = argument.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-");
     if argument.starts_with("age1") || looks_private {

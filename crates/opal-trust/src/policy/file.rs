@@ -1,5 +1,5 @@
-//! The files that rules stand in, in TOML, read strictly: a word that is not understood might be
-//! the one that was to keep somebody out.
+//! The files that rules are in, in TOML, read strictly: a word that is not understood might be the
+//! one that should keep someone out.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,7 +27,7 @@ const KEYS: [&str; 7] = [
     "approval",
 ];
 
-/// Where rules may stand. A file that is missing says nothing.
+/// Where rules may appear. A file that is missing says nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     /// `/etc/opal/policy.toml`.
@@ -54,7 +54,7 @@ pub struct PolicyError {
     /// Lower case, without a full stop.
     pub message: String,
     pub help: String,
-    /// Somebody else could have written the file.
+    /// Another user could have written the file.
     pub is_unsafe: bool,
 }
 

@@ -73,7 +73,7 @@ impl Policy {
                 )
             });
         };
-        // A signature that is wrong is refused even where none is asked for: somebody tried.
+        // A signature that is wrong is refused even where none is asked for: someone tried.
         if signature.by.is_some_and(|by| !signature.is_by(&by)) {
             return Some(Refusal::new(
                 RefusalKind::BadSignature,

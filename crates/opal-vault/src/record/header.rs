@@ -38,7 +38,7 @@ pub struct Header<'a> {
     pub place: Option<Digest>,
     /// The git commit that is checked out.
     pub commit: Option<String>,
-    /// The source, where git is asked about it only when somebody reads the record.
+    /// The source, where git is asked about it only when someone reads the record.
     pub source: Option<Source>,
     pub host: Option<String>,
     pub user: Option<String>,
@@ -68,14 +68,14 @@ pub struct Contract {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub reason: Reason,
-    /// As people were told, without any value that is not public.
+    /// As it was shown to people, without any value that is not public.
     pub message: String,
 }
 
 /// The ways in which a contract is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The file is damaged, or somebody changed it.
+    /// The file is damaged or was changed.
     Tampered,
     /// It is sealed to other runners.
     NotSealed,

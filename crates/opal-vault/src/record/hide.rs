@@ -1,15 +1,15 @@
 //! The documents of a record without the values that a vault knows.
 //!
-//! Text is hidden where it may come from somebody: arguments, directories, commands, messages.
-//! What a record is read by (kinds, times, paths of steps, the target) stays as it is, and so do
-//! opal's own keys and numbers.
+//! Text is hidden where it may come from someone: arguments, directories, commands, messages. What
+//! a record is read by (kinds, times, paths of steps, the target) stays as it is, and so do opal's
+//! own keys and numbers.
 
 use serde_json::Value;
 
 use super::line;
 use crate::vault::Vault;
 
-/// Under these keys stands what a record is read by.
+/// Under these keys is what a record is read by.
 const NAMES: [&str; 14] = [
     "at",
     "decorator",
@@ -27,7 +27,7 @@ const NAMES: [&str; 14] = [
     "target",
 ];
 
-/// Under these, everything is somebody's own, the keys too.
+/// Below these, everything comes from users, the keys too.
 const GIVEN: [&str; 6] = ["args", "arguments", "contract", "holders", "public", "values"];
 
 /// One document on one line, as it may be kept.

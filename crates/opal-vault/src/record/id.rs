@@ -9,7 +9,7 @@ use std::time::SystemTime;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(Box<str>);
 
-/// It is no name of a run.
+/// It is not the name of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRunId;
 

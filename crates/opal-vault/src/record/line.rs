@@ -15,7 +15,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Line {
     text: String,
-    /// The key that stands last at each open level: keys must come sorted.
+    /// The key that is last at each open level: keys must come sorted.
     last: Vec<&'static str>,
 }
 

@@ -1,8 +1,8 @@
 //! What one step prints, on its way into the record.
 //!
-//! Little output stands among the events. More than [`SHARED_BYTES`] gets a file of its own, with
-//! the first and the last half of [`MOST_BYTES`] in it. While such a step runs, the last half is in
-//! a [`Ring`] beside it, `output-3.tail`. So memory stays small and everything can be read after a
+//! Little output is among the events. More than [`SHARED_BYTES`] gets a file of its own, with the
+//! first and the last half of [`MOST_BYTES`] in it. While such a step runs, the last half is in a
+//! [`Ring`] beside it, `output-3.tail`. So memory stays small and everything can be read after a
 //! crash.
 
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,7 @@ use super::line;
 use super::ring::Ring;
 use crate::root::RootError;
 
-/// Up to here the output of a step stands among the events.
+/// Up to here the output of a step is among the events.
 const SHARED_BYTES: usize = 64 * 1024;
 
 /// What is kept of the output of one step.

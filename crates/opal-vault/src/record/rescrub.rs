@@ -1,4 +1,4 @@
-//! A record is scrubbed once more, because its run has learnt meanwhile what is secret in it.
+//! A record is scrubbed once more, because its run has since captured new secrets.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -59,7 +59,7 @@ fn lines(events: &[Value], vault: &Vault) -> Vec<Vec<u8>> {
     events.iter().enumerate().map(line).collect()
 }
 
-/// What a step has printed to one stream: something secret may stand on two lines.
+/// What a step has printed to one stream: something secret may appear on two lines.
 struct Joined {
     /// The line with which it begins.
     first: usize,

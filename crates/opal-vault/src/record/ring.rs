@@ -1,5 +1,5 @@
 //! The last half of an output, as long as nobody knows where it begins: a file that is written
-//! round and round, and says behind its last byte how far it has come.
+//! round and round, and says after its last byte how far it has come.
 //!
 //! It has more room than it keeps. A write never touches what is kept, so a crash amid one leaves
 //! the last half of what was written before, whole and in its order. Nothing of it is in memory.
@@ -56,7 +56,7 @@ impl Ring {
     }
 }
 
-/// What is kept behind the first `passed` bytes of an output that has not ended, or never will; none
+/// What is kept after the first `passed` bytes of an output that has not ended, or never will; none
 /// where it is short.
 pub(super) fn read(of: &Path, passed: u64) -> io::Result<Option<Read>> {
     let file = match File::open(path(of)) {
@@ -67,7 +67,7 @@ pub(super) fn read(of: &Path, passed: u64) -> io::Result<Option<Read>> {
     let end = end(&file)?;
     let begin = end.saturating_sub(HALF_BYTES).max(passed.min(end));
     let mut bytes = between(&file, begin, end)?;
-    // Somebody may have written all the while: what is older than this may be something newer.
+    // The file may have been written to meanwhile: what is older than this may be something newer.
     let left_out = self::end(&file)?.saturating_sub(HALF_BYTES).clamp(begin, end);
     bytes.drain(..usize::try_from(left_out - begin).unwrap_or(usize::MAX));
     Ok(Some(Read { left_out, bytes }))

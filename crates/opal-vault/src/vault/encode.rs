@@ -1,11 +1,11 @@
 //! Encodings that leave nothing of a text to be read: base64, base32, hexadecimal.
 //!
-//! A text may stand anywhere inside of what was encoded, so each encoding is made at every
+//! A text may appear anywhere inside of what was encoded, so each encoding is made at every
 //! alignment, of the letters that the text alone decides; and once more with the letters that
-//! follow where the encoding ends with the text, or with the line end that `echo` adds.
-//! Blanks, line ends and colons between the letters are not here, nor the letters of base64 for
-//! URLs: the loose view drops the former, and has `+` and `/` for the latter. So it has for the
-//! `-` and `_` that hexadecimal pairs are joined by.
+//! follow where the encoding ends with the text, or with the line end that `echo` adds. Blanks,
+//! line ends and colons between the letters are not here, nor the letters of base64 for URLs: the
+//! loose view drops the former, and has `+` and `/` for the latter. So it has for the `-` and `_`
+//! that hexadecimal pairs are joined by.
 
 use zeroize::Zeroizing;
 
@@ -40,7 +40,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Groups of `BYTES` become groups of `COUNT` letters; `before` bytes stand before the text.
+    /// Groups of `BYTES` become groups of `COUNT` letters; `before` bytes precede the text.
     fn encode<const BYTES: usize, const COUNT: usize, const LETTERS: usize>(
         &mut self,
         letters: &[u8; LETTERS],

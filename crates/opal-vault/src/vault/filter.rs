@@ -49,8 +49,8 @@ impl Filter {
     pub(super) fn next(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
         loop {
             let mut jump = self.jump(bytes, at)?;
-            // Nearly every jump is the furthest. One that is known beforehand need not wait for
-            // the table, so that the processor looks at several windows at once.
+            // Nearly every jump is the furthest. One that is known beforehand need not wait for the
+            // table, so that the processor reads several windows at once.
             while jump == self.furthest {
                 at += self.furthest;
                 jump = self.jump(bytes, at)?;

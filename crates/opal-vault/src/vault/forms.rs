@@ -67,7 +67,7 @@ impl Forms {
         }
     }
 
-    /// What is no text is hidden as it is, and by lines.
+    /// What is not text is hidden as it is, and by lines.
     fn add_bytes(&mut self, bytes: &[u8]) {
         self.keep(bytes);
         let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).map(<[u8]>::trim_ascii);
@@ -125,8 +125,8 @@ impl Forms {
         spool.finish(false, &mut self.text);
     }
 
-    /// Keeps a form as the stream shows it. A short one, or one of which little is printed, is hidden
-    /// only where it stands alone.
+    /// Keeps a form as the stream shows it. A short one, or one of which little is printed, is
+    /// hidden only where it is alone.
     fn keep(&mut self, form: &[u8]) {
         let form = Views::of(form, true).text.into_bytes();
         match characters(&form) {

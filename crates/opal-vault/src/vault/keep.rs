@@ -3,7 +3,7 @@
 //! A form of up to 16 bytes is kept as it is. Of a longer one only its first 16 bytes are, as a
 //! *lead*, and hashes: of all of it, its *end*, and of its beginnings of certain lengths, its
 //! *rungs*. Where a lead is found, the output is hashed on from there. An end says that a whole
-//! form was printed. From 256 bytes on each rung says that what was printed so far is no
+//! form was printed. From 256 bytes on each rung says that what was printed so far is not an
 //! accident: of a long value that is cut off, all but a little is hidden.
 
 use zeroize::{Zeroize, Zeroizing};

@@ -16,7 +16,7 @@ pub(super) struct Net {
     filter: Filter,
     /// Which patterns are so short that less than [`TELLING`] characters are half of them.
     short: Vec<u32>,
-    /// A few bits for each end: that most bytes are no end is quickly seen.
+    /// A few bits for each end: most bytes are not an end, and these bits show it quickly.
     hints: Vec<u64>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Open {
     pub(super) is_half: bool,
 }
 
-/// What a net is told about each pattern that it finds.
+/// What a net is given for each pattern that it finds.
 pub(super) trait Sink {
     /// `pattern` ends before `end`; of those that begin together the longest comes first.
     fn found(&mut self, pattern: &Pattern, end: usize);
@@ -84,7 +84,7 @@ impl Net {
         begun.any(|pattern| pattern.length() <= 2 * bytes.len())
     }
 
-    /// For each pattern that `bytes` begin with, which stand at `place`.
+    /// For each pattern that `bytes` begin with, which are at `place`.
     fn look(&self, bytes: &[u8], place: usize, sink: &mut impl Sink) {
         let window = &bytes[..bytes.len().min(LEAD)];
         let key = key(window, 0);

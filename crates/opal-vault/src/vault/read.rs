@@ -34,7 +34,7 @@ pub(super) fn readings(text: &str) -> Vec<Zeroizing<Vec<u8>>> {
 
 impl Reader {
     fn read(&self, mut text: &[u8]) -> Zeroizing<Vec<u8>> {
-        // Room for all of it: no copy is left behind where it grows.
+        // Room for all of it: no copy is left where it grows.
         let mut out = Zeroizing::new(Vec::with_capacity(text.len()));
         while let Some(at) = memchr::memchr(b'\\', text) {
             out.extend_from_slice(&text[..at]);
@@ -49,7 +49,7 @@ impl Reader {
         out
     }
 
-    /// Writes what stands for the escape behind a backslash, and gives its length; nothing where
+    /// Writes what stands for the escape after a backslash, and gives its length; nothing where
     /// there is none.
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
         let (letter, behind) = text.split_first()?;

@@ -31,8 +31,8 @@ pub(super) enum Open {
     String,
 }
 
-/// Whether a terminal prints nothing for it. Tabs and line feeds are text; a return is looked at
-/// together with what follows.
+/// Whether a terminal prints nothing for it. Tabs and line feeds are text; a carriage return is
+/// read together with what follows.
 pub(super) const fn is_control(byte: u8) -> bool {
     byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || byte == 0x7f
 }

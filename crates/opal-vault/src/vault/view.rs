@@ -1,24 +1,24 @@
-//! What a stream says, apart from how it is dressed: bytes as the patterns are looked for in, and
-//! the way back to where each stood.
+//! What a stream says, apart from how it is dressed: the bytes that are searched for patterns, and
+//! where each came from.
 //!
-//! Three views are taken of a stretch of output. The *text* is what a terminal would print:
-//! without escape sequences and control characters, and with `\n` for `\r\n`. The *bodies* are what such sequences carry
-//! (a title, a link, a clipboard), where a value may stand too. The *loose* view of either is
-//! without blanks, line ends and colons: encodings are looked for in it, however they are wrapped
-//! or grouped.
+//! Three views are taken of a stretch of output. The *text* is what a terminal would print: without
+//! escape sequences and control characters, and with `\n` for `\r\n`. The *bodies* are what such
+//! sequences carry (a title, a link, a clipboard), where a value may appear too. The *loose* view
+//! of either is without blanks, line ends and colons: encodings are looked for in it, however they
+//! are wrapped or grouped.
 
 use std::borrow::Cow;
 
 use super::sequence::{self, Sequence};
 
-/// Bytes, and where each of them stood in the output.
+/// Bytes, and where each of them was in the output.
 pub(super) trait Track {
     fn bytes(&self) -> &[u8];
 
-    /// Where the byte at `index` stood.
+    /// Where the byte at `index` was.
     fn origin(&self, index: usize) -> usize;
 
-    /// The first byte here that stood at `origin` or later.
+    /// The first byte here that was at `origin` or later.
     fn index(&self, origin: usize) -> usize;
 }
 
@@ -179,7 +179,7 @@ impl<'a> Loose<'a> {
     }
 }
 
-/// Two bytes at a time, without a branch: in text, where the next blank stands is not foreseeable.
+/// Two bytes at a time, without a branch: in text, the place of the next blank cannot be predicted.
 fn loosen(block: &[u8; BLOCK], out: &mut [u8; BLOCK + 1]) -> usize {
     let mut length = 0;
     for eight in block.as_chunks().0 {
@@ -215,8 +215,8 @@ static PAIRS: [Pair; 1 << 14] = {
     pairs
 };
 
-/// In each lane of sixteen bits, where a pair of bytes stands in the table. No encoding has a byte
-/// that is not ASCII, so that DEL, which none has either, does for all of them.
+/// In each lane of sixteen bits, where a pair of bytes is in the table. No encoding has a byte that
+/// is not ASCII, so that DEL, which none has either, does for all of them.
 const fn pairs(eight: u64) -> u64 {
     let high = eight & 0x8080_8080_8080_8080;
     let ascii = eight | (high - (high >> 7));

@@ -181,7 +181,7 @@ fn a_value_is_hidden_in_a_line_below_its_name() {
         "  + name  = \"DB_PASSWORD\"\n  + value = \"⟦x1⟧\"\n",
         "10:00:01 password:\n10:00:02   ⟦hunter⟧\n10:00:03 b: c\n",
         "\x1b[34mpassword\x1b[0m:\n  ⟦hunter⟧\nb: c\n",
-        // What stands below is something else.
+        // What is below is something else.
         "Password:\nwelcome\n",
         "enter the password:\n  then press return\n",
         "enter the password:\n  ansible-playbook\n",
@@ -210,7 +210,7 @@ const LINES_OF_A_LIST: [&str; 9] = [
     "10:00:01 - 'password: |'\n10:00:02 - '  ⟦one⟧'\n10:00:03 - 'b: c'\n",
     "- '- secret: |'\n- '    ⟦one⟧'\n- '  b: c'\n",
     "[\n  'password: |',\n  '  ⟦one⟧', '  ⟦two⟧',\n  '  ⟦three⟧', 'b: c', '  d']\n  '  e'\n",
-    // What stands below is something else.
+    // What is below is something else.
     "- 'note: |'\n- '  one'\n",
     "- 'password: |'\n- 'one'\n- '  two'\n",
     "- 'password: |'\n  - '  one'\n",

@@ -62,7 +62,7 @@ fn a_secret_is_found_across_whatever_is_not_printed() {
     let vault = vault();
     for (name, unprinted) in unprinted() {
         for at in [1, 7, SECRET.len() - 1] {
-            // An escape takes in the letter behind it, where it is one that ends a sequence.
+            // An escape takes in the letter after it, where it is one that ends a sequence.
             let (before, after) = SECRET.split_at(at);
             if name == "an escape alone" && after.starts_with('n') {
                 continue;

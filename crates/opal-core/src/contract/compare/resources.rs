@@ -1,14 +1,14 @@
 //! What resources were when a contract was made, and what they are now.
 //!
-//! What a run of the contract itself has brought about is no drift: a state that an earlier run left
-//! behind is as good as the one that the contract has seen.
+//! What a run of the contract itself has applied is not drift: a state that an earlier run left
+//! counts as much as the one that the contract has seen.
 
 use super::{Change, Difference, Drift, Side, Verdict};
 use crate::contract::Contract;
 use crate::contract::provenance::Seen;
 use crate::resource::Status;
 
-/// What an earlier run of a contract left behind.
+/// What an earlier run of a contract left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Earlier {
     /// What was seen at its end.
@@ -19,7 +19,7 @@ pub enum Earlier {
 
 impl Verdict {
     /// Holds what is seen `now` against what `contract` has seen. `earlier` gives what its earlier
-    /// runs left behind, the newest first, and is asked only where something differs.
+    /// runs left, the newest first, and is asked only where something differs.
     ///
     /// False where something differs and cannot be judged, since the last run was cut off.
     pub fn hold_resources(

@@ -22,9 +22,9 @@ pub(in crate::contract) type Read<T> = Result<T, Fault>;
 pub(in crate::contract) struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Arrays and objects that are open; whoever reads a step counts anew.
+    /// Arrays and objects that are open; the reader of a step starts a new count.
     pub(in crate::contract) depth: usize,
-    /// Whether members that are not known are passed over.
+    /// Whether unknown members are skipped.
     lenient: bool,
     /// What may still be held in memory.
     pub(in crate::contract) budget: usize,

@@ -21,7 +21,7 @@ use crate::value::Value;
 /// Reads steps that refer to the values of a file.
 #[derive(Debug)]
 pub(in crate::contract) struct StepReader {
-    /// The keys of VALUES in their order, and whether a schema stands with them.
+    /// The keys of VALUES in their order, and whether a schema is with them.
     pub(in crate::contract) known: Vec<(Key, Option<Option<Digest>>)>,
     count: usize,
     level: usize,

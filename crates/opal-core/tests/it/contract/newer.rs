@@ -50,7 +50,7 @@ fn what_a_newer_minor_may_not_use_is_refused() {
     for major in [0, 2, 256] {
         assert!(decode(&Raw { major, ..newer() }.bytes()).unwrap_err().contains("version"));
     }
-    // Unknown parts are held to the canonical form too, and a kind of argument is no new member.
+    // Unknown parts are held to the canonical form too, and a kind of argument is not a new member.
     for step in [
         r#"{"decorator":"@log","new":{"b":1,"a":1},"path":"p"}"#,
         r#"{"decorator":"@log","new":1.5,"path":"p"}"#,

@@ -21,7 +21,7 @@ impl<'t> Window<'t> {
         let ends = old_rest.bytes().rev().zip(new_rest.bytes().rev());
         let same = ends.take_while(|(a, b)| a == b).count();
         let tail = &old.as_bytes()[old.len() - same..];
-        // The first of these bytes may lie within a line, so whole lines begin behind a line end.
+        // The first of these bytes may lie within a line, so whole lines begin after a line end.
         let back = memchr::memchr(b'\n', tail).map_or(0, |at| tail.len() - at - 1);
         let kept = &tail[tail.len() - back..];
         let after: usize =
@@ -45,7 +45,7 @@ impl<'t> Window<'t> {
             .sum()
     }
 
-    /// What is the same before, what is old, what is new, and what is the same behind.
+    /// What is the same before, what is old, what is new, and what is the same after.
     pub(super) fn parts(&self) -> (&'t str, &'t str, &'t str, &'t str) {
         let (old, new) = (self.old, self.new);
         let after = old.len() - self.after;

@@ -79,7 +79,7 @@ pub(super) enum Piece {
     Link(PathBuf),
 }
 
-/// What a look at both has found.
+/// What the comparison of both found.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     /// Where the source is, a link that it is followed.
@@ -282,7 +282,7 @@ pub(super) fn links<'r>(root: &'r Path, path: &Path) -> Links<'r> {
     if path == root { Links::followed_above(root) } else { Links::FollowedTo(root) }
 }
 
-/// `Path::join` would put a slash behind a file.
+/// `Path::join` would put a slash after a file.
 pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() { root.to_owned() } else { root.join(path) }
 }

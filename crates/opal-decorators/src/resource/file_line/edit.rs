@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::encoding::Encoding;
 
-/// The line that is wanted, or not.
+/// The line that should be present, or absent.
 pub(super) struct Line<'i> {
     pub(super) text: &'i str,
     pub(super) is_present: bool,

@@ -36,7 +36,7 @@ pub(super) fn demand_short(template: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// How long a tag is, and what stands in it apart from its texts.
+/// How long a tag is, and what is in it apart from its texts.
 fn tag(rest: &[u8], close: &[u8]) -> (usize, Vec<u8>) {
     let (mut bare, mut quote) = (Vec::new(), None);
     let mut escaped = false;

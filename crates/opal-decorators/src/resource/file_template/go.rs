@@ -51,7 +51,7 @@ pub(super) fn demand_jinja(source: &str) -> Result<(), Fault> {
     for tag in tags::tags(source) {
         let line = || 1 + newlines(&source[..tag.start]);
         let is_go = tag.kind == Kind::Value && is_go(tag.inner, false);
-        // `{{ $name }}` is rather a slip of somebody who writes shell scripts.
+        // `{{ $name }}` is more likely a habit from shell scripts.
         let is_variable = tag.inner.trim().strip_prefix('$').is_some_and(expression::is_name);
         if let Some(name) = tags::dollar(&tag, is_go && !is_variable) {
             return Err(dollar(line(), name));

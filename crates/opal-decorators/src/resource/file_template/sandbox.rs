@@ -22,7 +22,7 @@ const MAX_MEMORY: u64 = 768 << 20;
 /// Its CPU time, in seconds.
 const MAX_SECONDS: u64 = 30;
 
-/// What stands before the output, or before what is wrong.
+/// What precedes the output, or what is wrong.
 const RENDERED: u8 = b'=';
 const FAULTY: u8 = b'!';
 

@@ -15,7 +15,7 @@ use crate::resource::programs::reason;
 pub(super) enum Place {
     Nothing,
     EmptyDirectory,
-    /// Somebody's files, as words: `a file`.
+    /// Someone's files, as words: `a file`.
     Other(&'static str),
     Repository(Repository),
 }
@@ -62,7 +62,7 @@ impl Changes {
     }
 }
 
-/// The branch that is followed, and where it stands on the server.
+/// The branch that is followed, and where it is on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tip {
     pub(super) branch: String,

@@ -48,7 +48,7 @@ fn is_path(url: &str) -> bool {
 }
 
 /// The text with stars for names and passwords in the addresses that it holds. A user of ssh
-/// without a password is no secret.
+/// without a password is not a secret.
 pub(super) fn without_credentials(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The package managers: how each is asked what is there, and told what should be.
+//! The package managers: how to query each for what is installed, and how to request a change.
 
 use opal_core::resolver::{Answer, Probe, Trouble, TroubleKind};
 
@@ -23,7 +23,7 @@ pub(super) struct Installed {
     pub(super) versions: Vec<String>,
     /// What it is instead, where it is not installed to the end.
     pub(super) unfinished: Option<&'static str>,
-    /// Somebody has said that it stays at its version.
+    /// It is held at its version.
     pub(super) is_held: bool,
 }
 
@@ -71,7 +71,7 @@ impl Manager {
         })
     }
 
-    /// What may stand in a name besides letters and digits.
+    /// What may appear in a name besides letters and digits.
     pub(super) const fn punctuation(self) -> &'static str {
         match self {
             Self::Apt => "+.-:",

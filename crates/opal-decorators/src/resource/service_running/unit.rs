@@ -75,7 +75,7 @@ impl Unit {
         boot.into_iter().chain((!self.is(wanted.runs)).then_some(order)).collect()
     }
 
-    /// Whether it can be brought about at all.
+    /// Whether the desired state can be reached at all.
     fn check(&self, wanted: &Wanted) -> Result<(), Trouble> {
         let name = &wanted.name;
         let blocked = |kind, message: String, help: String| Err(Trouble::new(kind, message, help));

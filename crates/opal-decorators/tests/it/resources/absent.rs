@@ -124,7 +124,7 @@ fn what_is_mounted_in_a_tree_keeps_all_of_it() {
             let said = site.blocked(&call.replace("PATH", path));
             assert!(said.contains("a file system is mounted at `"), "{said}");
         }
-        // Whoever was looked at is not asked again here.
+        // What was verified is not asked about again here.
         let before = site.tree();
         let whole = site.path(path);
         let removed = site.files().remove(&whole, true).unwrap_err();

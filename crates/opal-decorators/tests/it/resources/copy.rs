@@ -77,7 +77,7 @@ fn all_twelve_bits_are_copied_to_a_copy_of_the_same_owner() {
     site.brings_about(TREE, Status::Missing);
     let modes = || ["d/a", "d/run", "d/shared", "d/group"].map(|name| site.mode(name));
     assert_eq!(modes()[1..], [0o4755, 0o1777, 0o2775]);
-    // What somebody else has added is drift too.
+    // What someone else has added is drift too.
     site.set_mode("d/a", 0o4000 | site.mode("d/a"));
     site.set_mode("d/run", 0o755);
     site.set_mode("d/shared", 0o777);

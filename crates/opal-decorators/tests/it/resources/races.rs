@@ -1,4 +1,5 @@
-//! Somebody swaps things for links while a resource writes: what the links lead to never changes.
+//! Another process swaps things for symlinks while a resource writes: what the symlinks lead to
+//! never changes.
 //!
 //! A resource is added to [`WRITERS`].
 
@@ -24,8 +25,8 @@ const WRITERS: &[(&str, &str)] = &[
     ("file.copy, recursive", "@file.copy(\"tree\", \"SPOT\", recursive=true, overwrite=true)"),
 ];
 
-/// Those that let a program write, which goes by the path: they keep away from a way that somebody
-/// else has in hand.
+/// Those that let a program write, which goes by the path: they refuse a path that another user
+/// controls.
 const PROGRAMS: &[(&str, &str)] = &[("git.repo", "@git.repo(\"server\", \"SPOT\")")];
 
 const ROUNDS: usize = 300;
@@ -96,8 +97,8 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// Links to a file and to directories, a file, a directory, nothing. Whatever the resource does to it
-/// at the same time is no matter.
+/// Symlinks to a file and to directories, a file, a directory, nothing. Whatever the resource does
+/// to it at the same time does not matter.
 fn swap(spot: &Path, victim: &Path, turn: usize) {
     if fs::remove_file(spot).is_err() {
         let _ = fs::remove_dir_all(spot);
@@ -148,7 +149,7 @@ fn serve(site: &Site) {
 /// A process of another user, which goes on until it is ended.
 struct Attacker(Child, std::path::PathBuf);
 
-/// Makes a directory, swaps it for a link, and begins anew.
+/// Makes a directory, swaps it for a symlink, and starts again.
 const ATTACK: &str = "n=0; while :; do \
     mkdir way; mv -T way \"old.$n\"; ln -s \"$1\" way; rm -f way; n=$((n+1)); done 2>/dev/null";
 

@@ -34,7 +34,7 @@ fn site(active: &str, file: &str) -> Site {
         "units/web",
         format!("LoadState=loaded\nActiveState={active}\nSubState=x\nUnitFileState={file}\n"),
     );
-    // A look writes it: it is there before, and emptied of what a look says.
+    // A verification writes it: it exists before, and is emptied of what a verification says.
     site.link("log", "/dev/null");
     site
 }
@@ -44,7 +44,7 @@ fn call(site: &Site, call: &str) -> String {
     format!("@environ(PATH=\"{}:/usr/bin:/bin\") {{\n    {call}\n}}", path.display())
 }
 
-/// What systemctl was told to do, without its options.
+/// What systemctl was asked to do, without its options.
 fn orders(site: &Site, call: &str) -> Vec<String> {
     std::fs::remove_file(site.path("log")).unwrap();
     site.apply(call).ok();

@@ -1,4 +1,4 @@
-//! A real directory, and resources in it that are looked at and brought about.
+//! A real directory, and resources in it that are verified and applied.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata, Permissions};
@@ -89,7 +89,7 @@ impl Site {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// What a look at the resources of a source finds, in their order.
+    /// What verifying the resources of a source finds, in their order.
     pub(crate) fn verify_all(&self, source: &str) -> Vec<Verification> {
         let project = Project::read(source);
         let resolved = Running::on(project, &*self.session, self.folder.path()).plan();
@@ -115,7 +115,8 @@ impl Site {
         verify::verify(&survey, &|_| {}).unwrap().verifications
     }
 
-    /// What a look at one resource finds; a second one finds the same, and neither changes anything.
+    /// What verifying one resource finds; a second time finds the same, and neither changes
+    /// anything.
     pub(crate) fn verify(&self, call: &str) -> Verification {
         let before = self.tree();
         let [first, second] = [(); 2].map(|()| self.verify_all(&format!("{call}\n")));

@@ -1,4 +1,4 @@
-//! Resources in a run: looked at right before they are made, and again behind that.
+//! Resources in a run: verified right before they are applied, and again after that.
 
 use opal_core::action::{Halt, Why};
 use opal_core::resource::Status;

@@ -1,4 +1,4 @@
-//! A look at all resources of a source before it is run.
+//! The verification of all resources of a source before it is run.
 
 use std::path::Path;
 use std::sync::Arc;

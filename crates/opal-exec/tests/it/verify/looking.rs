@@ -30,7 +30,7 @@ pub(crate) struct Looking {
 
 pub(crate) struct Looked {
     pub(crate) report: Report,
-    /// In the order in which they were told.
+    /// In the order in which they were reported.
     pub(crate) told: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Looked {
     }
 }
 
-/// The lines of a source that is looked at.
+/// The lines of a source that is verified.
 pub(crate) fn lines(source: &str) -> Vec<String> {
     Looking::new(source).look().lines()
 }

@@ -1,4 +1,4 @@
-//! Where resources stand: directory, environment, and what only the run will know.
+//! Where resources are: directory, environment, and what only the run will know.
 
 use opal_core::resource::Status;
 use opal_testing::LoggedSession;

@@ -1,4 +1,4 @@
-//! Resources of plain data, which write down when they are looked at and when they are made.
+//! Resources of plain data, which write down when they are verified and when they are applied.
 //!
 //! The first part of a thing's name is the group that it belongs to: each test has one of its own.
 
@@ -21,8 +21,8 @@ const WORD: Param = Param { presence: Presence::Optional, ..Param::BASE };
 const TIME: Param = Param { ty: Type::Duration, ..WORD };
 const WORDS: Param = Param { ty: Type::Array(TypeRef::Static(&Type::String)), ..WORD };
 
-/// `is` says what a look finds, whatever was made; `takes` how long it takes; `meets` how many looks
-/// wait for each other; `apply` how it is made.
+/// `is` says what a verification finds, whatever was applied; `takes` how long it takes; `meets`
+/// how many looks wait for each other; `apply` how it is made.
 pub(crate) static THING: Descriptor = A_THING;
 
 /// One that belongs to the packages of the machine.
@@ -72,7 +72,7 @@ fn group<T>(name: &str, work: impl FnOnce(&mut Group) -> T) -> T {
     work(groups.entry(first).or_default())
 }
 
-/// What was looked at and made, in order.
+/// What was verified and applied, in order.
 pub(crate) fn log(of: &str) -> Vec<String> {
     group(of, |group| group.log.clone())
 }

@@ -43,7 +43,7 @@ impl<'s> Nodes<'s> {
         Self { document, all }
     }
 
-    /// Those that speak of what stands below a key.
+    /// Those about what is below a key.
     fn key(&self, key: &str) -> Self {
         let mut found = Vec::new();
         for node in &self.all {
@@ -64,7 +64,7 @@ impl<'s> Nodes<'s> {
         Self::closed(self.document, below.flat_map(schemas).collect())
     }
 
-    /// Those that speak of what stands at a path.
+    /// Those about what is at a path.
     pub(super) fn path(self, keys: &[&str]) -> Self {
         keys.iter().fold(self, |nodes, key| nodes.key(key))
     }
@@ -73,7 +73,7 @@ impl<'s> Nodes<'s> {
         self.all.iter().any(|node| node.get("writeOnly") == Some(&Value::Bool(true)))
     }
 
-    /// Whether a text is wanted and nothing else; none where anything may stand.
+    /// Whether only a text is allowed; none where anything is.
     pub(super) fn wants_text(&self) -> Option<bool> {
         let types = self.all.iter().filter_map(|node| node.get("type")).flat_map(schemas);
         let mut types = types.filter(|one| *one != "null").peekable();

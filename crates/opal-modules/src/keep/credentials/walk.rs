@@ -13,7 +13,7 @@ const DEEPEST: usize = 8;
 pub(super) struct Walk {
     /// In the order of their names, with their lengths.
     pub(super) files: Vec<(PathBuf, u64)>,
-    /// What was not looked at, and why.
+    /// What was not checked, and why.
     pub(super) left_out: Vec<String>,
     entries: usize,
     bytes: u64,
@@ -21,8 +21,8 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// What is near comes first. A link to a file is one; a link to a directory leads elsewhere, or
-    /// in a circle, and is left alone. A directory that is not there has no files.
+    /// What is near comes first. A symlink to a file counts as a file; a symlink to a directory
+    /// leads elsewhere, or in a cycle, and is ignored. A directory that is not there has no files.
     pub(super) fn of(folder: &Path) -> Self {
         let mut walk = Self::default();
         walk.open.push_back((folder.to_owned(), 0));
@@ -60,7 +60,7 @@ impl Walk {
             }
             return Ok(());
         }
-        // A link that leads nowhere is no file, and neither is a pipe.
+        // A dangling symlink is not a file, and neither is a pipe.
         let Some(metadata) = path.metadata().ok().filter(|it| it.is_file()) else { return Ok(()) };
         if self.bytes.saturating_add(metadata.len()) > MOST_BYTES {
             let why = format!("there are more than {} MiB before it", MOST_BYTES >> 20);

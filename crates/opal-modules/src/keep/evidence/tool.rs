@@ -152,7 +152,7 @@ impl Tool {
     }
 }
 
-/// The words of a command, without what stands behind an option that says secret.
+/// The words of a command, without the argument of an option for a secret.
 fn words(argv: &[String]) -> Vec<String> {
     let mut words = Vec::with_capacity(argv.len());
     let mut is_next = false;

@@ -135,9 +135,10 @@ impl Driver for Ansible {
         common::object(text)
     }
 
-    /// A look that left no recap is not one that found nothing.
+    /// A check that left no recap is not one that found nothing.
     fn differs(&self, code: i32, printed: &str) -> bool {
-        // A host may have a name that hides a part of its line: what cannot be read is no all-clear.
+        // A host may have a name that hides a part of its line: what cannot be read is not an
+        // all-clear.
         let unchanged = |line: &str| changed(line) == Some("0");
         code == 0 && !recap(printed).is_some_and(|mut hosts| hosts.all(unchanged))
     }
@@ -240,7 +241,7 @@ fn variables(request: &Request<'_>, place: &Place<'_>) -> Map<String, Value> {
     variables
 }
 
-/// The lines of the hosts behind the last `PLAY RECAP`: a task may print one as well. What stands behind
+/// The lines of the hosts after the last `PLAY RECAP`: a task may print one as well. What follows
 /// the blank line at their end was printed by a plugin, about no host.
 fn recap(printed: &str) -> Option<impl Iterator<Item = &str>> {
     let mut behind = None;

@@ -1,5 +1,5 @@
-//! `shell/script`: a stack with a `run.sh`, which is told what to do by its first argument: `apply`,
-//! `plan`, `validate`, `verify` or `destroy`.
+//! `shell/script`: a stack with a `run.sh`, whose first argument says what to do: `apply`, `plan`,
+//! `validate`, `verify` or `destroy`.
 //!
 //! | what a script has | where |
 //! |---|---|

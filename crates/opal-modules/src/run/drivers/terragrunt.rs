@@ -58,7 +58,7 @@ const EARLIER_OUTPUTS: &str = "hyops.outputs.before.json";
 /// which one that is. `TF_VAR_` is weaker than the files of the inputs, and stays.
 const ASTRAY: [&str; 2] = ["TF_DATA_DIR", "TF_WORKSPACE"];
 
-/// The same of Terragrunt, behind `TERRAGRUNT_` or `TG_`.
+/// The same of Terragrunt, after `TERRAGRUNT_` or `TG_`.
 const ASTRAY_TERRAGRUNT: [&str; 24] = [
     "AUTO_APPROVE",
     "CONFIG",
@@ -224,7 +224,7 @@ struct Step {
     usual: &'static [&'static str],
     /// What is not for the profile to leave out.
     needed: &'static [&'static str],
-    /// What its evidence is called, behind the name of the driver.
+    /// What its evidence is called, after the name of the driver.
     label: &'static str,
     /// See [`Tool::stdout`].
     stdout: Option<&'static str>,
@@ -248,8 +248,8 @@ const VALIDATE: Step = Step::new("validate", &[], &[]);
 /// An apply that has failed may have printed what only its outputs call sensitive.
 const OUTPUT: Step =
     Step { stdout: Some(OUTPUTS), runs_anyway: true, ..Step::new("output", NO_COLOR, &["-json"]) };
-/// The outputs that there are already: what is looked at, replaced or taken down is printed, and nobody
-/// could ask for it afterwards. Where nothing was applied yet there may be none to ask for.
+/// The outputs that there are already: what is checked, replaced or taken down is printed, and
+/// nobody could ask for it afterwards. Where nothing was applied yet there may be none to ask for.
 const KNOWN: Step = Step {
     label: "output_before",
     stdout: Some(EARLIER_OUTPUTS),
@@ -277,7 +277,7 @@ impl Step {
                 .map(str::to_owned)
                 .collect(),
         };
-        // Arguments of a look that begin with `apply` would be none.
+        // Arguments of a check that begin with `apply` would not make it a check.
         if arguments.first().is_none_or(|first| first != self.name) {
             let example = format!("[{}, …]", self.name);
             return Err(section.unfit(&key, "a list that begins with the command", &example));
@@ -351,7 +351,7 @@ fn mode<'r>(request: &Request<'r>) -> (&'static str, &'r str) {
         .unwrap_or(("workspace_policy.mode", BackendMode::Local.name()))
 }
 
-/// What is told about a mode that nothing here brings about.
+/// What is reported about a mode that nothing here applies.
 fn mode_warning(request: &Request<'_>, stack: &Stack) -> Option<String> {
     let (key, mode) = mode(request);
     let what_then = match stack.backend {

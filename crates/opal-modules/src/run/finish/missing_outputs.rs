@@ -1,5 +1,5 @@
-//! Outputs that were asked for and not told. What is secret in them cannot be hidden, and somebody should
-//! know.
+//! Outputs that were asked for and not reported. Secrets in them cannot be hidden, so this is
+//! reported.
 
 use crate::keep::ToolEnd;
 use crate::run::active::Told;

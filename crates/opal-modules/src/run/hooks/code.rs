@@ -1,9 +1,9 @@
-//! Where the value of a variable may stand in the command of a hook: nowhere where a program could read
-//! it as code.
+//! Where the value of a variable may appear in the command of a hook: nowhere where a program could
+//! read it as code.
 //!
-//! Nobody knows what every program does with its words. So the value is a word of its own, what is said
-//! behind a `=`, or the beginning of a path; and it stands neither behind an option that usually takes code
-//! nor where one of the usual interpreters looks for its program.
+//! Nobody knows what every program does with its words. So the value is a word of its own, what is
+//! said after a `=`, or the beginning of a path; and it is neither after an option that usually
+//! takes code nor where one of the usual interpreters looks for its program.
 
 use opal_plan::Words;
 use opal_plan::lower;
@@ -73,7 +73,7 @@ const RUNNERS: [&str; 12] = [
     "watch", "xargs",
 ];
 
-/// Options of those with a word behind them that is no program: with one, and with two.
+/// Options of those with a word after them that is not a program: with one, and with two.
 const ONE_VALUE: [&str; 9] = ["-F", "-I", "-L", "-W", "-X", "-d", "-i", "-l", "-v"];
 const ONE_VALUE_OF_RUNNERS: [&str; 3] = ["-g", "-s", "-u"];
 const TWO_VALUES: [&str; 4] = ["--arg", "--argjson", "--rawfile", "--slurpfile"];
@@ -81,7 +81,7 @@ const TWO_VALUES: [&str; 4] = ["--arg", "--argjson", "--rawfile", "--slurpfile"]
 /// A word, as far as it matters where the value of a variable is in it.
 enum Word<'w> {
     Plain(&'w str),
-    /// The value, with at most a name and a `=` before it, and a path behind.
+    /// The value, with at most a name and a `=` before it, and a path after.
     Value {
         before: &'w str,
     },
@@ -92,7 +92,7 @@ enum Word<'w> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Interpreter {
     None,
-    /// Its program is still to come, behind this many values of options.
+    /// Its program is still to come, after this many values of options.
     Waits {
         values: usize,
         runs: bool,
@@ -155,7 +155,7 @@ fn is_for_code(name: &str) -> bool {
     OPTIONS.contains(&name) || ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
-/// Whether a word is an option with code behind it. Interpreters take several in one word, as `-ne`.
+/// Whether a word is an option with code after it. Interpreters take several in one word, as `-ne`.
 fn takes_code(word: &str, interpreter: Interpreter) -> bool {
     let Some(letters) = word.strip_prefix('-') else { return false };
     let is_one_of_several = interpreter != Interpreter::None
@@ -184,7 +184,7 @@ impl Interpreter {
     }
 }
 
-/// What may stand before a program, as in `env A=b`, `timeout 5s` and `sed -i ''`.
+/// What may precede a program, as in `env A=b`, `timeout 5s` and `sed -i ''`.
 fn is_no_program(word: &str) -> bool {
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     word.is_empty()
@@ -192,7 +192,7 @@ fn is_no_program(word: &str) -> bool {
         || word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// How many words behind an option of an interpreter belong to it, and are no program.
+/// How many words after an option of an interpreter belong to it, and are not the program.
 fn values(option: &str, runs: bool) -> usize {
     let is_long = option.len() > 2 && option.starts_with("--") && !option.contains('=');
     match option {

@@ -26,7 +26,7 @@ pub(super) fn of(
         };
         match found {
             Ok(found) => imports.extend(found),
-            // What is looked at or taken down must not need what may be gone already.
+            // A check or a destroy must not need what may be gone already.
             Err(missing)
                 if !dependency.required
                     || matches!(command, Command::Destroy | Command::Validate) =>

@@ -1,4 +1,4 @@
-//! What a module must not hold, wherever it stands.
+//! What a module must not hold, wherever it is.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Slips of keys where any key may stand.
+//! Typos in keys where any key may appear.
 
 use super::*;
 

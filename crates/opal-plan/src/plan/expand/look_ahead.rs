@@ -1,4 +1,4 @@
-//! Looking ahead: what will be needed anyway can be asked for now, side by side with what decides.
+//! Looking ahead: what will be needed anyway can be asked for now, in parallel with what decides.
 //!
 //! Only what is certain counts: the heads and steps that follow in the open blocks of the function,
 //! whatever way the decision goes, and only where no variable that they read is set in between.
@@ -17,7 +17,7 @@ use crate::plan::scoped::{
 pub(in crate::plan) struct Ahead<'a> {
     block: &'a Block,
     pub(super) done: usize,
-    /// Statements that have been looked at ahead of their time: each is once.
+    /// Statements that have been read ahead of their turn, each once.
     seen: usize,
     /// Frames that were open with it.
     frames: usize,
@@ -41,7 +41,7 @@ impl<'a> Planner<'a> {
     /// Values that the statements ahead will ask for.
     pub(super) fn look_ahead(&mut self) -> Vec<u32> {
         let mut spoiled = Spoiled::default();
-        // What is set inside an open block is not what the statements behind it will read.
+        // What is set inside an open block is not what the statements after it will read.
         spoiled.slots.extend(self.journal.iter().map(Change::slot));
         let mut roots = Vec::new();
         for level in (0..self.ahead.len()).rev() {

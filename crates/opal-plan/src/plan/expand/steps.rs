@@ -109,7 +109,7 @@ impl<'a> Planner<'a> {
         Ok(Arg::Deferred(self.demands.len() as u32 - 1))
     }
 
-    /// A command that is no literal: a constant, known now.
+    /// A command that is not a literal: a constant, known now.
     pub(super) fn computed_command(&mut self, expr: &Expr) -> Result<Arg, Stop> {
         let cell = self.eval(expr);
         let datum = self.decide(&cell, expr.span)?;

@@ -37,7 +37,7 @@ impl Planner<'_> {
     }
 
     /// Gives top-level variables the values of their declarations, where they have none yet. That
-    /// is no assignment: it holds outside of the block in which it was first needed.
+    /// is not an assignment: it holds outside of the block in which it was first needed.
     pub(super) fn declare_globals(&mut self, wanted: &[u32]) {
         for index in wanted {
             let at = *index as usize;

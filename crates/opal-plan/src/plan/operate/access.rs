@@ -91,7 +91,7 @@ pub(super) fn elements(base: &Datum) -> Result<Vec<Datum>, OpError> {
     list.items.iter().enumerate().map(element).collect()
 }
 
-/// A part of a value: known by its place in what was read, or by itself where it stands alone.
+/// A part of a value: known by its place in what was read, or by itself where it is alone.
 fn part(
     base: &Datum,
     symbol: impl FnOnce() -> String,

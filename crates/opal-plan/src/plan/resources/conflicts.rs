@@ -1,6 +1,6 @@
-//! No two resources of a plan describe one thing in two ways: one key with other arguments, a package
-//! in two versions, and side by side a path where something and nothing should be. One behind the other
-//! the last is no contradiction: it starts afresh, or cleans up.
+//! No two resources of a plan describe one thing in two ways: one key with other arguments, a
+//! package in two versions, and in parallel a path where something and nothing should be. One after
+//! the other the last is not a contradiction: it starts afresh, or cleans up.
 //!
 //! Paths are compared whole, as their text says it; that a link makes two of them one is for the run to
 //! find.
@@ -189,7 +189,7 @@ fn canonical(data: Data) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(bytes(&Data::Array(vec![data])))
 }
 
-/// The texts of a list, or of one that is no list.
+/// The texts of a list, or of one that is not a list.
 fn texts(data: Option<Data>) -> Vec<Zeroizing<String>> {
     let text = |data: &Data| data.as_text().map(|text| Zeroizing::new(text.to_owned()));
     match &data {

@@ -1,4 +1,4 @@
-//! Where resources stand to each other: one after the other, or side by side.
+//! How resources are ordered: one after the other, or in parallel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -16,14 +16,14 @@ pub(super) struct Place {
     number: usize,
     /// Each `@parallel` around it and its branch there, from the outermost on.
     branches: Rc<[(usize, usize)]>,
-    /// It stands in a part that may not be run, or not once.
+    /// It is in a part that may not be run, or not once.
     pub(super) is_open: bool,
-    /// The path of what it stands in.
+    /// The path of what it is in.
     pub(super) around: Rc<str>,
 }
 
 impl Place {
-    /// The `@parallel` in which two stand side by side, with their branches there.
+    /// The `@parallel` that runs two of them in parallel, with their branches there.
     fn beside(&self, other: &Self) -> Option<(usize, usize, usize)> {
         let mut pairs = self.branches.iter().zip(&*other.branches);
         let ((parallel, branch), (same, theirs)) = pairs.find(|(a, b)| a != b)?;
@@ -109,7 +109,7 @@ pub(super) struct Circle {
     pub(super) is_longer: bool,
 }
 
-/// Circles among branches. Each branch is named in one circle at most.
+/// Cycles among branches. Each branch is named in one cycle at most.
 pub(super) fn circles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<Circle> {
     // By `@parallel` and branch: the branches it waits for, each with a resource that does.
     let mut waits: BTreeMap<(usize, usize), BTreeMap<(usize, usize), usize>> = BTreeMap::new();

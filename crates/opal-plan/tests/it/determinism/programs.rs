@@ -9,7 +9,7 @@ use opal_testing::MemoryWorld;
 
 use crate::determinism::random::Random;
 
-/// The world that all programs look at.
+/// The world that all programs see.
 pub(crate) fn world(world: MemoryWorld) -> MemoryWorld {
     let mut world =
         world.env("HOST", "example.com").env("STAGE", "production").env("LIST", "a,b,c");

@@ -57,7 +57,7 @@ fn written(contract: &Contract, found: &mut Vec<(&'static str, Vec<u8>)>) {
         let encoding = Encoding { envelope: b"sealed", auth_key: &[1; 32], compress, signer: None };
         let bytes = encode(contract, &encoding).unwrap();
         let frame = Frame::read(&bytes).unwrap();
-        // What was packed is looked at unpacked.
+        // What was packed is checked unpacked.
         let read = frame.decode().unwrap();
         found.push(("read", format!("{frame:?} {read:?} {encoding:?}").into_bytes()));
         found.push((if compress { "packed" } else { "contract" }, bytes));
@@ -93,7 +93,7 @@ pub(crate) fn forms(text: &str) -> Vec<String> {
     forms
 }
 
-/// What is no text in it becomes other characters; what is looked for is text.
+/// What is not text in it becomes other characters; what is looked for is text.
 pub(crate) fn contains(bytes: &[u8], needle: &str) -> bool {
     String::from_utf8_lossy(bytes).contains(needle)
 }

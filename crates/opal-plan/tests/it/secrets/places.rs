@@ -1,4 +1,4 @@
-//! Where a value can stand. `{}` is the decorator that gives it.
+//! Where a value can appear. `{}` is the decorator that gives it.
 
 /// Places that take it.
 pub(crate) const USED: &[&str] = &[

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// How often to look for processes that were started during the look before.
+/// How often to look for processes that were started during the previous search.
 const MAX_LOOKS: usize = 16;
 
 /// Ends the process `root` and its descendants, and all others that hold one of the pipes.

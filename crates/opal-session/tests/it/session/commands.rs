@@ -1,4 +1,4 @@
-//! Commands in sessions on this machine: what they end with, print, see and leave behind.
+//! Commands in sessions on this machine: what they end with, print, see and leave.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Values that would be code if they were text, for every test that lets a shell see some.
 
-/// Each would make a file called `pwned`, or be changed on its way, if a shell looked at it.
+/// Each would make a file called `pwned`, or be changed on its way, if a shell evaluated it.
 pub(crate) const PAYLOADS: [&str; 65] = [
     "",
     " ",

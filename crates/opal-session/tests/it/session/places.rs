@@ -142,7 +142,7 @@ const ALLOWED: &[&str] = &[
 /// The parts of a command in which every reference is this value.
 fn parts(line: &str, value: &str) -> Vec<ScriptPart> {
     let registry = opal_decorators::registry();
-    // Behind another command the shell's own `for`, `{` and `f()` are shell text.
+    // After another command the shell's own `for`, `{` and `f()` are shell text.
     let source = format!("true; {line}\n");
     let parse = opal_syntax::parse(&source, &Words(&registry));
     let is_error = |it: &&opal_core::Diagnostic| it.code.severity() == opal_core::Severity::Error;

@@ -13,7 +13,7 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use crate::session::support::{Done, Heard, Only, Place, work};
 
-/// What starts shells here: this test program, told to run only the test that leads.
+/// What starts shells here: this test program, asked to run only the test that leads.
 const LEADS: [&str; 4] =
     ["session::seat::without_a_terminal_nobody_leads", "--exact", "--nocapture", "--"];
 
@@ -25,7 +25,7 @@ fn without_a_terminal_nobody_leads() {
     if arguments.peek().is_some() {
         std::process::exit(i32::from(lead(arguments).unwrap()));
     }
-    // Behind a shell: a child in another group would be buried as an orphan by sessions beside it.
+    // After a shell: a child in another group would be buried as an orphan by sessions beside it.
     let mut alone = std::process::Command::new("/bin/sh");
     alone.args(["-c", "\"$@\"; exit $?", "sh"]).arg(std::env::current_exe().unwrap());
     alone.args(LEADS).args(["/bin/echo", "has led"]).stdin(std::process::Stdio::null());

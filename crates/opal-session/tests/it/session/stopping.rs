@@ -1,4 +1,4 @@
-//! Commands that are told to stop: nothing of them is left, and nothing else is touched.
+//! Commands that are asked to stop: nothing of them is left, and nothing else is touched.
 
 use std::fs;
 use std::thread;

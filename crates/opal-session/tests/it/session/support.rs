@@ -1,4 +1,4 @@
-//! A session in a directory of its own, and somebody who listens.
+//! A session in a directory of its own, and a listener.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

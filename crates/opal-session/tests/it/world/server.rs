@@ -1,5 +1,5 @@
-//! A server that answers as it is told, one connection for each request; as a proxy it says so in
-//! the path.
+//! A server with prepared answers, one connection for each request; as a proxy it says so in the
+//! path.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

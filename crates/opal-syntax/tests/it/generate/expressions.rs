@@ -21,7 +21,7 @@ impl Draw<'_> {
         self.expression();
     }
 
-    /// Elements with commas between and, perhaps, behind them.
+    /// Elements with commas between and, perhaps, after them.
     pub(super) fn list(&mut self, element: fn(&mut Self)) {
         self.depth += 1;
         self.wide_gap();

@@ -1,4 +1,4 @@
-//! What earlier runs of a contract left behind.
+//! What earlier runs of a contract left.
 
 use crate::event::Status as Ended;
 use opal_core::contract::{Earlier, Seen};

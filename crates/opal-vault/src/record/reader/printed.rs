@@ -19,7 +19,7 @@ pub enum Printed {
         number: u64,
         bytes: Vec<u8>,
     },
-    /// The whole output of the step is in this file, what was told before included.
+    /// The whole output of the step is in this file, what was reported before included.
     File {
         number: u64,
         path: PathBuf,
@@ -100,7 +100,7 @@ impl Outputs {
         Ok(Self { folder: folder.into(), events: Events::open(folder)?, number, own })
     }
 
-    /// What a file holds as well, or somebody else has printed, is left away.
+    /// What a file holds as well, or another step has printed, is omitted.
     fn is_meant(&mut self, printed: &Printed) -> bool {
         if self.number.is_some_and(|number| number != printed.number()) {
             return false;

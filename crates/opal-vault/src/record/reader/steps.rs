@@ -20,7 +20,7 @@ pub struct Step {
     pub attempt: u64,
     pub is_block: bool,
     pub started_at: Option<String>,
-    /// What looks at it have found, where it describes a state.
+    /// What its verifications found, where it describes a state.
     pub looks: Vec<Look>,
     /// None where nobody wrote that it has finished.
     pub finish: Option<Finish>,
@@ -35,7 +35,7 @@ pub struct Finish {
     pub message: Option<String>,
 }
 
-/// What a look at a resource has found.
+/// What the verification of a resource found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// `satisfied`, `missing`, `drifted`, `blocked`, `unknown`.
@@ -56,7 +56,7 @@ impl Step {
     fn was_cut_short(&self) -> bool {
         match &self.finish {
             None => true,
-            // With a message it is the block whose own time was over: that is a failure.
+            // With a message it is the block that timed out itself: that is a failure.
             Some(finish) if finish.end == "timed_out" => finish.message.is_none(),
             Some(finish) => finish.end == "stopped",
         }

@@ -13,7 +13,7 @@ use opal_files::regular;
 /// So much is read at once.
 const PIECE_BYTES: u64 = 64 * 1024;
 
-/// How far somebody has got in an output.
+/// How far a reader has got in an output.
 #[derive(Debug)]
 pub struct Following {
     path: PathBuf,
@@ -23,14 +23,14 @@ pub struct Following {
 }
 
 impl Following {
-    /// Whoever has seen its beginning goes on behind that.
+    /// Whoever has seen its beginning goes on after that.
     pub fn open(path: &Path, passed: u64) -> Result<Self, Unreadable> {
         let file = regular::open(path).map_err(|error| Unreadable::io(path, error))?;
         Ok(Self { path: path.into(), file, passed })
     }
 
-    /// What has been added, in pieces; nothing where all has been passed for now. What came and went
-    /// while nobody looked is told of in its place.
+    /// What has been added, in pieces; nothing where all has been passed for now. What was
+    /// overwritten before it was read is reported in its place.
     pub fn more(&mut self) -> Result<Vec<u8>, Unreadable> {
         let added = if self.passed < HALF_BYTES {
             self.piece(self.passed, HALF_BYTES - self.passed)

@@ -11,12 +11,12 @@ use super::values::{Until, is_blank, is_name, is_one_of, is_quote, opening};
 
 /// Where a value is.
 pub(super) struct Extent {
-    /// Behind it, and behind its quote.
+    /// After it, and after its quote.
     after: usize,
     pub(super) hides: bool,
 }
 
-/// Of a value that may be a setting so much is looked at: a longer one is none.
+/// Of a value that may be a setting, at most this much is read: a longer value is not one.
 const LONGEST_SETTING: usize = 256;
 
 /// What ends a heredoc is no longer.
@@ -125,7 +125,7 @@ impl Scan<'_> {
         Extent { after: until.after(text, end), hides }
     }
 
-    /// Values up to a bracket. What is no plain value is looked at as if there were no list.
+    /// Values up to a bracket. What is not a plain value is read as if there were no list.
     fn list(&mut self, from: usize, key: Key, mut at: usize, between: &Between) -> usize {
         loop {
             let rest = &self.text[at..];
@@ -181,8 +181,8 @@ impl Scan<'_> {
         start
     }
 
-    /// `key: |`, with its lines below, in the same line of JSON, or in the items behind it. Gives where
-    /// to go on.
+    /// `key: |`, with its lines below, in the same line of JSON, or in the items after it. Gives
+    /// where to go on.
     fn block(&mut self, from: usize, at: usize, between: &Between) -> Option<usize> {
         let text = self.text;
         let rest = &text[at + 1..];
@@ -232,7 +232,7 @@ fn is_header(key: Key) -> bool {
     matches!(key, Key::Authorization | Key::Cookie)
 }
 
-/// Whether there are keys behind a brace, and not the rest of a value.
+/// Whether there are keys after a brace, and not the rest of a value.
 fn begins_map(inner: &[u8]) -> bool {
     let name = inner.iter().take(LONGEST_WORD).take_while(|byte| is_name(**byte)).count();
     match inner.get(name) {

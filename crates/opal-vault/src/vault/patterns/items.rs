@@ -1,5 +1,5 @@
-//! A text whose lines are the items of a list, each in its own quotes: `'password: |-'`, then `'  …'`,
-//! as Ansible shows `stdout_lines`. The items may stand in one line or below each other.
+//! A text whose lines are the items of a list, each in its own quotes: `'password: |-'`, then `'
+//! …'`, as Ansible shows `stdout_lines`. The items may appear in one line or below each other.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use super::margin::{LONGEST, shape};
 use super::scan::Scan;
 use super::values::{Until, is_blank, is_quote, opening};
 
-/// A key whose lines are the items behind its own.
+/// A key whose lines are the items after its own.
 #[derive(Clone, Debug)]
 pub(super) struct Items {
-    /// What stands before its item, letter by letter.
+    /// What precedes its item, letter by letter.
     lead: Vec<u8>,
     /// How far in the key is, within its item.
     column: usize,
@@ -67,8 +67,8 @@ impl Items {
 }
 
 impl Scan<'_> {
-    /// The items behind that of a key, whose sign for lines below it ends at `end`. Gives where to go
-    /// on; nothing if the key is in no item.
+    /// The items after that of a key, whose sign for lines below it ends at `end`. Gives where to
+    /// go on; nothing if the key is in no item.
     pub(super) fn items(&mut self, from: usize, key: usize, end: usize) -> Option<usize> {
         let text = self.text;
         let (_, after) = opening(text, self.skip_blanks(end))?;

@@ -19,7 +19,7 @@ pub(super) enum State {
     /// A value goes on in the same line.
     Value(Until),
     Lines(Lines),
-    /// A name whose value may stand in so many bytes of lines.
+    /// A name whose value may appear in so many bytes of lines.
     Named(Named, usize),
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Decision {
     /// In order; they may overlap.
     pub(super) regions: Vec<Region>,
     pub(super) after: State,
-    /// From here on the line must be looked at again when more of it has come.
+    /// From here on the line must be read again when more of it has come.
     pub(super) settled: usize,
     /// From here on more of it may change what is to be hidden.
     pub(super) visible: usize,
@@ -159,8 +159,8 @@ fn bodies(views: &Views<'_>, regions: &mut Vec<Region>) {
 const ESC: u8 = 0x1b;
 
 impl Lines {
-    /// Notes what belongs to them in a line, behind its indentation. Gives where in it they have ended;
-    /// nothing if they go on.
+    /// Notes what belongs to them in a line, after its indentation. Gives where in it they have
+    /// ended; nothing if they go on.
     fn hide(&self, scan: &mut Scan<'_>, is_start: bool) -> Option<usize> {
         let text = scan.text;
         let inner = text.trim_ascii();

@@ -1,14 +1,14 @@
-//! Where a key stands in its line, and so which of the lines below it are its own: those further
-//! in, each behind a time or a name of the same shape if the key is.
+//! Where a key is in its line, and so which of the lines below it are its own: those further in,
+//! each after a time or a name of the same shape if the key is.
 
 use super::values::{is_blank, is_quote};
 
-/// What stands before a key and is longer is not compared.
+/// What precedes a key and is longer is not compared.
 pub(super) const LONGEST: usize = 256;
 
 #[derive(Clone, Debug)]
 pub(super) struct Margin {
-    /// What stands before the key that is no indentation, letter by letter.
+    /// What precedes the key that is not an indentation, letter by letter.
     lead: Vec<u8>,
     column: usize,
 }
@@ -24,18 +24,18 @@ impl Margin {
         Self { lead: lead.iter().map(shape).collect(), column: at + dashes - quotes }
     }
 
-    /// Whether another key is no further in.
+    /// Whether another key is not indented further.
     pub(super) fn is_beside(&self, other: &Self) -> bool {
         other.column <= self.column
     }
 
-    /// Whether the key stands behind something that `text` does not begin with.
+    /// Whether the key follows something that `text` does not begin with.
     pub(super) fn misses(&self, text: &[u8]) -> bool {
         let begin = text.get(..self.lead.len());
         !begin.is_some_and(|begin| begin.iter().map(shape).eq(self.lead.iter().copied()))
     }
 
-    /// Where a line says something, behind what the key stands behind.
+    /// Where a line says something, after what the key follows.
     pub(super) fn inside(&self, text: &[u8]) -> usize {
         let from = if self.misses(text) { 0 } else { self.lead.len() };
         from + text[from..].iter().take_while(|byte| is_blank(**byte)).count()
@@ -46,7 +46,7 @@ impl Margin {
         let misses = self.misses(text);
         let (from, column) = match misses {
             false => (self.lead.len(), self.column),
-            // The lines of one message, which begins behind a time.
+            // The lines of one message, which begins after a time.
             true => (0, indentation(&self.lead)),
         };
         let at = from + indentation(&text[from..]);

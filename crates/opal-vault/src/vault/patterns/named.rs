@@ -1,4 +1,4 @@
-//! Values that stand apart from the name that makes them secrets: below it, in a map behind it
+//! Values that are apart from the name that makes them secrets: below it, in a map after it
 //! (`"password": {"value": …}`), or beside it (`{"name": "DB_PASSWORD", "value": …}`).
 
 use opal_core::class::name::{Says as Key, in_text as key};
@@ -11,7 +11,7 @@ use super::values::{Until, is_name, is_one_of, opening};
 const NAMES: &str = "key name variable";
 const VALUES: &str = "plaintext value";
 
-/// So many bytes behind a name its value may stand.
+/// So many bytes after a name its value may appear.
 pub(super) const NEAR: usize = 1024;
 
 /// A name whose value has not come.
@@ -65,7 +65,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What a pair or a map says at `from`, where the word is no key in itself.
+    /// What a pair or a map says at `from`, where the word is not a key in itself.
     pub(super) fn pair(&mut self, from: usize, name: &[u8], between: &Between) -> Option<usize> {
         if is_one_of(name, NAMES) {
             let margin = Margin::of(self.text, from);
@@ -113,7 +113,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A line below `named`. What is open behind it is left as the holder.
+    /// A line below `named`. What is open after it is left as the holder.
     pub(super) fn line_below(&mut self, named: &Named, left: usize) {
         let is_empty = self.text.trim_ascii().is_empty();
         let below = named.margin.below(self.text, named.place == Place::Beside);
@@ -130,7 +130,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A value with nothing but a comma or a remark behind it.
+    /// A value with nothing but a comma or a remark after it.
     fn alone(&mut self, named: &Named, at: usize) -> bool {
         let text = self.text;
         let quote = opening(text, at);

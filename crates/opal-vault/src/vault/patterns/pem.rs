@@ -13,7 +13,7 @@ static END: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"END "));
 
 /// The words between the dashes are no longer.
 const LONGEST: usize = 64;
-/// So many letters of base64 are no word of a sentence.
+/// A word of this many base64 letters is not part of a sentence.
 const ENCODED: usize = 16;
 
 /// Where the next private key begins: its first line up to the dashes, and with them.

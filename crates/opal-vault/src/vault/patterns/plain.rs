@@ -1,4 +1,4 @@
-//! Values that are no secret, whatever their key says: none at all, a mask, a placeholder, a
+//! Values that are not secret, whatever their key says: none at all, a mask, a placeholder, a
 //! reference to where the secret is.
 
 use super::values::{is_blank, is_closing, is_one_of};
@@ -10,7 +10,7 @@ const WORDS: &str = "\
     sensitive sensitivevalue str string true undefined unknown unset \
     valuespecifiedinnologparameter writeonlyattribute yes";
 
-/// What tools say behind a name: instead of a value, or of a thing that is called so.
+/// What tools say after a name: instead of a value, or of a thing that is called so.
 const PHRASES: [&[u8]; 22] = [
     b"(known after apply)",
     b"(sensitive value)",
@@ -42,7 +42,7 @@ const REFERENCES: [&[u8]; 6] = [b"var.", b"local.", b"module.", b"data.", b"each
 /// No value that is longer is one of these.
 const LONGEST: usize = 128;
 
-/// Whether all of `value` is no secret.
+/// Whether all of `value` is not a secret.
 pub(super) fn is_plain(value: &[u8]) -> bool {
     if value.len() > LONGEST {
         return false;
@@ -54,7 +54,7 @@ pub(super) fn is_plain(value: &[u8]) -> bool {
         || at_start(value) == Some(value.len())
 }
 
-/// The length of what `text` begins with, if that is no secret.
+/// The length of what `text` begins with, if that is not a secret.
 pub(super) fn at_start(text: &[u8]) -> Option<usize> {
     let within = &text[..text.len().min(LONGEST)];
     if let Some(phrase) = PHRASES.iter().find(|phrase| text.starts_with(phrase)) {
@@ -88,7 +88,7 @@ pub(super) fn at_start(text: &[u8]) -> Option<usize> {
     ends.then_some(length)
 }
 
-/// Up to and with `close`, which comes behind something.
+/// Up to and with `close`, which comes after something.
 fn enclosed(text: &[u8], close: &[u8], may_hold: fn(u8) -> bool) -> Option<usize> {
     let end = text.windows(close.len()).position(|here| here == close)?;
     (end > 0 && text[..end].iter().all(|byte| may_hold(*byte))).then_some(end + close.len())
@@ -119,8 +119,8 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
     value.len() >= 6 && !is_setting && (mixes_cases || mixes_digits)
 }
 
-/// Whether `value` looks drawn by lot where nothing but blanks stands before it: no date, version,
-/// path or name.
+/// Whether `value` looks random where nothing but blanks precedes it: no date, version, path or
+/// name.
 pub(super) fn looks_drawn(value: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
     let mixes_cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);

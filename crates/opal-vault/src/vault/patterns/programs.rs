@@ -12,9 +12,9 @@ pub(super) struct Program {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Behind the option, with or without a blank between.
+    /// After the option, with or without a blank between.
     Either,
-    /// Without one: what stands behind a blank is something else.
+    /// Without one: what follows a blank is something else.
     Joined,
     /// A user, a colon, and the secret.
     User,
@@ -30,7 +30,7 @@ const PROGRAMS: [Program; 3] = [
     },
 ];
 
-/// For an option whose program stands in a line before.
+/// For an option whose program is in a line before.
 const ANY: Program = Program { names: "", options: "--user", form: Form::User };
 
 /// A user is no longer.
@@ -41,13 +41,13 @@ pub(super) fn named(word: &[u8]) -> Option<&'static Program> {
     PROGRAMS.iter().filter(|_| may_be).find(|program| is_one_of(word, program.names))
 }
 
-/// Whether another command begins in what stands between two words.
+/// Whether another command begins in what is between two words.
 pub(super) fn ends(gap: &[u8]) -> bool {
     gap.contains(&b'|') || gap.windows(2).any(|here| here == b"&&")
 }
 
 impl Scan<'_> {
-    /// The secret in an option, and gives where to go on behind it.
+    /// The secret in an option, and gives where to go on after it.
     pub(super) fn option(&mut self, start: usize, end: usize) -> Option<usize> {
         let word = &self.text[start..end];
         if !word.starts_with(b"-") {
@@ -97,7 +97,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Where the secret behind a user begins.
+    /// Where the secret after a user begins.
     fn behind_user(&self, at: usize) -> Option<usize> {
         let near = &self.text[at..self.text.len().min(at + LONGEST_USER)];
         let colon =

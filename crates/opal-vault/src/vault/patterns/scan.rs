@@ -1,7 +1,7 @@
-//! One line, word by word: tokens, URLs, keys and what stands between them and their values.
+//! One line, word by word: tokens, URLs, keys and what is between them and their values.
 //!
-//! What follows a key is in `assign`; what a key is, how far a value goes and what is no secret
-//! are each decided elsewhere. Each byte is looked at a bounded number of times.
+//! What follows a key is in `assign`; what a key is, how far a value goes and what is not a secret
+//! are each decided elsewhere. Each byte is read a bounded number of times.
 
 use opal_core::class::name::{Says as Key, in_text as key};
 use opal_core::class::tokens::Tokens;
@@ -30,7 +30,7 @@ pub(super) struct Scan<'t> {
     pub(super) finds: Vec<Find>,
     /// The lines below belong to what this one begins.
     pub(super) below: Option<Kind>,
-    /// The name that a value may still stand behind.
+    /// The name that a value may still follow.
     pub(super) holder: Option<Holder>,
     /// So many braces are open.
     pub(super) depth: usize,
@@ -39,7 +39,7 @@ pub(super) struct Scan<'t> {
     tokens: Tokens,
 }
 
-/// What stands between a key and its value.
+/// What is between a key and its value.
 pub(super) struct Between {
     /// Where the key begins.
     pub(super) key: usize,
@@ -96,7 +96,7 @@ impl<'t> Scan<'t> {
         self.finds.push(Find { from, start, end, until, is_sure });
     }
 
-    /// Notes what is no secret yet and ends where the text does, if more may follow.
+    /// Notes a candidate that ends where the text does, if more may follow.
     pub(super) fn perhaps(&mut self, from: usize, start: usize) {
         if self.goes_on {
             self.find(from, start..self.text.len(), Until::Word, false);
@@ -112,7 +112,7 @@ impl<'t> Scan<'t> {
             let found = at + found;
             self.braces(at..found);
             self.program.take_if(|_| programs::ends(&self.text[at..found]));
-            // The letter of an escape is not one of the word behind it.
+            // The letter of an escape is not one of the word after it.
             let is_escape =
                 b"nrt".contains(&self.text[found]) && self.text[..found].ends_with(b"\\");
             let start = found + usize::from(is_escape);
@@ -122,7 +122,7 @@ impl<'t> Scan<'t> {
         self.braces(at..self.text.len());
     }
 
-    /// Looks at a word, and gives where to go on.
+    /// Checks a word, and gives where to go on.
     fn word(&mut self, start: usize, end: usize) -> usize {
         if let Some(token) = self.tokens.find(self.text, start..end, self.goes_on) {
             self.find(token.start, token.start..token.end, Until::Word, token.is_sure);
@@ -163,7 +163,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// What stands behind a word that ends at `end`, if it may be a key.
+    /// What follows a word that ends at `end`, if it may be a key.
     fn between(&self, key: usize, end: usize, is_flag: bool) -> Option<Between> {
         let text = self.text;
         let quoted = opening(text, end).map(|(_, after)| after);
@@ -187,7 +187,7 @@ impl<'t> Scan<'t> {
                 opening(text, value)?;
                 (b',', 1)
             }
-            // More blanks stand before the description of a flag.
+            // More blanks precede the description of a flag.
             [_, ..] if is_flag && at == closed + 1 => (b' ', 0),
             _ => return None,
         };
@@ -198,7 +198,7 @@ impl<'t> Scan<'t> {
         Some(Between { key, sign, value, is_tight })
     }
 
-    /// Where the user and the host of a URL stand, if `end` is the end of its scheme.
+    /// Where the user and the host of a URL are, if `end` is the end of its scheme.
     fn authority(&self, end: usize) -> Option<usize> {
         let signs = [&b"://"[..], b":\\/\\/"];
         let found = signs.into_iter().find(|signs| self.text[end..].starts_with(signs))?;
@@ -234,7 +234,7 @@ impl<'t> Scan<'t> {
         authority
     }
 
-    /// A token behind `Bearer`, wherever that stands.
+    /// A token after `Bearer`, wherever that is.
     fn bearer(&mut self, start: usize, end: usize) -> usize {
         let at = self.skip_blanks(end);
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);

@@ -75,7 +75,7 @@ impl Scan<'_> {
         let host = rest.iter().take_while(|byte| is_name(**byte)).count();
         let port = rest[host..].strip_prefix(b":")?;
         let is_port = (1..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit);
-        // A login by a key, behind a word of a log.
+        // A login by a key, after a word of a log.
         let is_login = port == b"22";
         let is_host = host > 0 && !is_one_of(&rest[..host], DIGESTS) && is_port && !is_login;
         let value = &near[..password];

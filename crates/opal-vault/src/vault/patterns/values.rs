@@ -14,7 +14,7 @@ pub(super) enum Until {
     Line,
 }
 
-/// So far is looked behind a sign to see whether the value goes on there.
+/// How far to read after a sign to see whether the value goes on there.
 const LOOK: usize = 64;
 const SIGNS: usize = 8;
 
@@ -42,7 +42,7 @@ const NAME: [bool; 256] = {
     name
 };
 
-/// What stands behind a value where lists, calls, queries and the like go on.
+/// What follows a value where lists, calls, queries and the like go on.
 pub(super) fn is_closing(byte: u8) -> bool {
     is_quote(byte) || is_sign(byte) || byte == b'\\'
 }
@@ -84,7 +84,7 @@ impl Until {
         }
     }
 
-    /// Where the text goes on behind a value that ends at `end`.
+    /// Where the text goes on after a value that ends at `end`.
     pub(super) fn after(self, text: &[u8], end: usize) -> usize {
         match self {
             Self::Quote { slashes, .. } => text.len().min(end + slashes + 1),

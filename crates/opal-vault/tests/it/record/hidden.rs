@@ -1,4 +1,4 @@
-//! What a vault knows stands in no file of a record.
+//! What a vault knows is in no file of a record.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,7 +79,7 @@ fn an_argument_that_is_a_secret_is_hidden_from_the_first_line_on() {
     assert_eq!(run.get("arguments").unwrap()["token"], "‹token›");
     assert_eq!(run.get("arguments").unwrap()["deploy"], "to ‹pin› machines");
     assert_eq!(run.plan().unwrap().unwrap()["arguments"]["token"], "‹token›");
-    // What a record is read by is no value, though it may look like one.
+    // What a record is read by is not a value, though it may look like one.
     assert_eq!(run.started_at(), Some("2026-11-15T12:00:01.000000Z"));
     assert_eq!(run.target(), "deploy");
     assert_eq!(failed_path(&run).unwrap().unwrap().path, "deploy.shell[0]");

@@ -1,4 +1,4 @@
-//! Looks at resources, as they are read back.
+//! Verifications of resources, as they are read back.
 
 use opal_core::resource::Status;
 use opal_testing::shown;

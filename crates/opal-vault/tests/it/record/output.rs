@@ -13,7 +13,7 @@ use crate::record::support::*;
 
 const MIB: usize = 1024 * 1024;
 
-/// Numbered lines, so that every part of them can be told.
+/// Numbered lines, so that every part of them can be identified.
 fn lines(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 16);
     for number in 0.. {

@@ -83,7 +83,7 @@ fn what_a_killed_process_left_half_done_goes_too() {
         fs::create_dir(folder.join(name)).unwrap();
         fs::write(folder.join(name).join("events.jsonl"), "{").unwrap();
     }
-    // This one may be somebody's who is just beginning.
+    // This one may belong to a run that is just beginning.
     fs::create_dir(folder.join(".new-run-20261115T120009Z-00000000")).unwrap();
     assert_eq!(seconds(&place), [5]);
     prune(&place.root, &Policy { keep: 9, before: None }, false).unwrap();

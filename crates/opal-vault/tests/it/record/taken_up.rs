@@ -18,7 +18,7 @@ fn block(mut event: Event<'_>) -> Event<'_> {
     event
 }
 
-/// A block whose own time was over.
+/// A block that timed out itself.
 fn out_of_time(number: u64, path: &str) -> Event<'_> {
     let mut event = block(finished(number, path, End::TimedOut, 124));
     if let Kind::Finished(step) = &mut event.kind {

@@ -111,7 +111,7 @@ fn every_file_is_json_with_sorted_keys() {
         let text = fs::read_to_string(folder.join(&name)).unwrap();
         assert!(text.ends_with('\n') && !text.contains(['\u{202e}', '\u{9b}']), "{name}");
         for line in text.lines() {
-            // Its maps are sorted by key; it drops zeros behind a point, and escapes less.
+            // Its maps are sorted by key; it drops zeros after a point, and escapes less.
             let parsed: serde_json::Value = serde_json::from_str(line).unwrap();
             let escapes = [(r"\u009b", "\u{9b}"), (r"\u202e", "\u{202e}"), (".000,", ".0,")];
             let line =

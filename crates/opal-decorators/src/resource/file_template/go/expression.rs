@@ -1,4 +1,4 @@
-//! What stands in a Go tag: a value, or a function and its arguments.
+//! What is in a Go tag: a value, or a function and its arguments.
 
 use super::super::engine::Fault;
 use super::unsupported;

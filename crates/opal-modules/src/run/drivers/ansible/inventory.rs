@@ -35,7 +35,7 @@ pub(super) fn of(request: &Request<'_>, warnings: &mut Vec<String>) -> Result<Va
             let hosts = json!({ ONE_TARGET: {"ansible_host": address} });
             json!({"hosts": hosts, "vars": access(&inputs, warnings)?})
         }
-        // A host that was only forgotten must not become this machine; a look at the syntax needs none.
+        // A missing host must not become this machine; a syntax check needs none.
         (None, None) if inputs.names_hosts() && request.command != Command::Validate => {
             return Err(unnamed("`target_host` and `inventory_groups` are empty"));
         }
@@ -176,7 +176,7 @@ fn become_of(inputs: &Inputs<'_>, usual: bool) -> Result<Fields, NotFound> {
     Ok(vars)
 }
 
-/// What leads `ssh` to hosts that cannot be reached at once. Every word in it was looked at.
+/// What leads `ssh` to hosts that cannot be reached at once. Every word in it was checked.
 fn way(inputs: &Inputs<'_>) -> Result<Option<String>, NotFound> {
     let jump = inputs.word("ssh_proxy_jump_host")?;
     let mode = match inputs.get("ssh_access_mode") {

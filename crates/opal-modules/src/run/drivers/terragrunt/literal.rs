@@ -1,7 +1,7 @@
 //! A `terragrunt.hcl` that says nothing but where the files are and what their inputs are.
 //!
 //! Whatever else it says is for Terragrunt. There is no evaluation here: a reference, a call or a
-//! template in a text is no literal.
+//! template in a text is not a literal.
 
 use serde_json::{Map, Number, Value};
 
@@ -72,7 +72,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// `{ source = "./modules/a" }`, behind its brace.
+    /// `{ source = "./modules/a" }`, after its brace.
     fn terraform(&mut self, config: &mut Config) -> Reads<()> {
         loop {
             match self.past_lines() {
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
             Token::Sign(b'{') => Value::Object(self.fields(level)?),
             _ => return None,
         };
-        // An operator, a call or an index behind it would make it something else.
+        // An operator, a call or an index after it would make it something else.
         let is_whole = matches!(
             self.tokens.get(self.at),
             None | Some(Token::LineEnd | Token::Sign(b',' | b']' | b'}'))

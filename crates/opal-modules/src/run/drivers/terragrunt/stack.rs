@@ -25,7 +25,7 @@ pub(super) struct Stack {
     /// Where the files of Terraform are, if not in the stack itself.
     pub(super) source: Option<String>,
     pub(super) backend: Backend,
-    /// Inputs that stand in the `terragrunt.hcl`.
+    /// Inputs in `terragrunt.hcl`.
     pub(super) inputs: Map<String, Value>,
 }
 
@@ -110,7 +110,7 @@ fn inside(source: &str) -> Option<Option<String>> {
     Some((!parts.is_empty()).then(|| parts.join("/")))
 }
 
-/// A file of values of the pack or of a template that Terraform reads behind the inputs.
+/// A file of values of the pack or of a template that Terraform reads after the inputs.
 fn late(request: &Request<'_>, source: Option<&str>) -> Option<String> {
     let read = ["", source.unwrap_or_default()];
     let templates = request.templates.keys().filter(|path| {
@@ -136,7 +136,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
     names.filter(is_read).filter_map(read).collect()
 }
 
-/// A file of people; what is no text is no file of theirs.
+/// A file that people wrote; what is not text was not.
 fn text(path: &Path) -> Option<String> {
     let found = bytes(path, MOST_BYTES).ok().filter(|found| found.len() <= MOST_BYTES)?;
     String::from_utf8(found).ok()
