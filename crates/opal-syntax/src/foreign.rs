@@ -51,7 +51,7 @@ impl Foreign {
         let start = text.len() - text.trim_start().len();
         let line = text[start..].lines().next().unwrap_or_default().len();
         let span = Span::new(start as u32, (start + line) as u32);
-        let message = format!("this looks like {file}, and opal reads its own language");
+        let message = format!("this looks like {file}; opal reads its own language");
         Diagnostic::new(Code::ForeignFile, span, message).help(help)
     }
 }

@@ -128,7 +128,7 @@ impl<'s> Parser<'s> {
     pub(crate) fn precede(&mut self, child: Completed) -> Marker {
         debug_assert!(
             matches!(self.events[child.0].unpack(), Unpacked::Start { kind, .. } if cursor::links(kind)),
-            "the number beside this kind is no link"
+            "the number next to this kind is not an index"
         );
         let parent = self.events.len();
         let distance = (parent - child.0) as u32;

@@ -69,18 +69,18 @@ pub fn characters(text: &str) -> Vec<Diagnostic> {
 }
 
 fn nul(at: u32) -> Diagnostic {
-    Diagnostic::new(Code::NulByte, Span::new(at, at + 1), format!("a NUL byte at offset {at}"))
-        .label("no program could be given this byte")
+    Diagnostic::new(Code::NulByte, Span::new(at, at + 1), format!("NUL byte at offset {at}"))
+        .label("no program accepts this byte as input text")
         .help("delete it; a step can make one with `printf '\\0'`")
         .fix("delete the byte", Span::new(at, at + 1), "")
 }
 
 fn carriage_return(at: u32) -> Diagnostic {
     let span = Span::new(at, at + 1);
-    Diagnostic::new(Code::LoneCarriageReturn, span, "a carriage return that no line feed follows")
+    Diagnostic::new(Code::LoneCarriageReturn, span, "carriage return without line feed")
         .label("lines end in LF or CRLF")
         .help("convert the file, for example with `tr '\\r' '\\n'`")
-        .fix("make it a line feed", span, "\n")
+        .fix("replace it with a line feed", span, "\n")
 }
 
 /// U+202A–U+202E and U+2066–U+2069: they make a text read differently from what it does.
@@ -94,7 +94,7 @@ fn bidi(at: u32, character: char) -> Diagnostic {
         format!("the invisible character U+{:04X} changes the direction of text", character as u32);
     Diagnostic::new(Code::BidiControl, span, message)
         .label("what is shown here may not be what runs")
-        .help("delete it; in a string of the language it can be written as an escape")
+        .help("delete it, or write it as an escape in a string")
         .fix("delete the character", span, "")
 }
 

@@ -61,21 +61,21 @@ fn group(p: &mut Parser<'_>, open: Span) {
                 if !matches!(p.peek(), Newline | RParen | Eof | Comma) {
                     p.expected("the end of the line or `)`")
                         .help
-                        .push("each variable of a group stands on a line of its own".into());
+                        .push("put each variable of a group on its own line".into());
                     recover(p);
                 }
             }
             Comma => {
                 p.expected("a line feed")
                     .help
-                    .push("each variable of a group stands on a line of its own".into());
+                    .push("put each variable of a group on its own line".into());
                 p.bump();
             }
             Eof | RBrace => return unclosed_group(p, open),
             _ if p.lexer.is_deeper(p.span().start as usize, open.start as usize) => {
                 p.expected("a name or `)`")
                     .help
-                    .push("a variable of a group is `NAME = value`".into());
+                    .push("write each variable of a group as `NAME = value`".into());
                 recover(p);
             }
             _ => return unclosed_group(p, open),
@@ -102,20 +102,22 @@ fn unclosed_group(p: &mut Parser<'_>, open: Span) {
 fn binding(p: &mut Parser<'_>) {
     if p.peek() != Ident {
         let error = p.expected("a name");
-        error.help.push("a declaration is `var NAME = value`".into());
+        error.help.push("write `var NAME = value`".into());
         p.recover();
         return;
     }
     p.bump();
     if p.peek() == Colon {
         let error = p.expected("`=`");
-        error.help.push("a variable has the type of its value; only parameters name theirs".into());
+        error
+            .help
+            .push("a variable has the type of its value; only parameters declare a type".into());
         p.recover();
         return;
     }
     if !p.eat(Eq) {
         let error = p.expected("`=` and a value");
-        error.help.push("a declaration is `var NAME = value`".into());
+        error.help.push("write `var NAME = value`".into());
         p.recover();
         return;
     }
@@ -196,7 +198,7 @@ pub(crate) fn r#let(p: &mut Parser<'_>) {
     p.bump();
     if !p.eat(Eq) {
         p.expected("`=` and a decorator").help.push(format!(
-            "a binding is `let.{name} = @shell(\"…\")`; reading it is `@let.{name}`"
+            "bind it with `let.{name} = @shell(\"…\")`, and read it with `@let.{name}`"
         ));
         p.recover();
     } else if p.peek() == RefPath {
@@ -222,9 +224,11 @@ fn bad_source(p: &mut Parser<'_>, start: Span, name: &str) {
     let command = line.replace('\\', "\\\\").replace('"', "\\\"");
     p.error(Code::BadLetSource, span, "`let` captures the result of a decorator").help.push(
         if literal || line.is_empty() {
-            format!("a value that is known before anything runs is a `var {name} = …`")
+            format!("for a value that is known before anything runs, write `var {name} = …`")
         } else {
-            format!("to capture a command: `let.{name} = @shell(\"{command}\")`")
+            format!(
+                "to capture the output of a command, write `let.{name} = @shell(\"{command}\")`"
+            )
         },
     );
     p.recover();
@@ -247,8 +251,10 @@ pub(crate) fn bare_let(p: &mut Parser<'_>) {
         .chars()
         .take_while(|c| c.is_alphanumeric() || *c == '_')
         .collect();
-    let error = p.error(Code::BadLetSource, span, "`let` binds as `let.NAME`");
-    error.help.push(format!("a value known before anything runs: `var {name} = …`"));
-    error.help.push(format!("the result of a decorator at run time: `let.{name} = @shell(\"…\")`"));
+    let error = p.error(Code::BadLetSource, span, "`let` requires a dot and a name: `let.NAME`");
+    error.help.push(format!("for a value known before anything runs, write `var {name} = …`"));
+    error.help.push(format!(
+        "for the result of a decorator at run time, write `let.{name} = @shell(\"…\")`"
+    ));
     p.recover();
 }

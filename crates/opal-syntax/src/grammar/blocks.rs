@@ -54,7 +54,7 @@ pub(crate) fn braces(p: &mut Parser<'_>, what: &str, inside: impl FnOnce(&mut Pa
     let outer = p.lexer.block.replace(open.start as usize);
     p.depth += 1;
     if p.depth > MAX_DEPTH {
-        let message = format!("blocks nest deeper than {MAX_DEPTH} levels");
+        let message = format!("blocks are nested deeper than {MAX_DEPTH} levels");
         p.error(Code::TooDeep, open, message)
             .help
             .push("move the inner part into a function of its own".into());
@@ -66,7 +66,7 @@ pub(crate) fn braces(p: &mut Parser<'_>, what: &str, inside: impl FnOnce(&mut Pa
     p.settle();
     if !p.eat(RBrace) {
         let next = p.span();
-        let error = p.error(Code::UnclosedBlock, open, format!("this {what} has no `}}`"));
+        let error = p.error(Code::UnclosedBlock, open, format!("this {what} has no closing `}}`"));
         if !next.is_empty() {
             *error = error.clone().also(next, "a function begins here, at top level");
         }
@@ -92,7 +92,7 @@ pub(crate) fn statements(p: &mut Parser<'_>, level: Level) {
                 let before = p.lexer.pos();
                 p.statement(level);
                 end_of_statement(p);
-                assert!(p.lexer.pos() > before, "the grammar stands still at byte {before}");
+                assert!(p.lexer.pos() > before, "the grammar makes no progress at byte {before}");
             }
         }
     }
@@ -109,9 +109,9 @@ fn unmatched_brace(p: &mut Parser<'_>) {
     let start = p.lexer.pos() as u32;
     p.error_node(Lexer::skip_closers);
     let span = Span::new(start, p.lexer.pos() as u32);
-    p.error(Code::UnmatchedBrace, span, "this `}` closes nothing")
+    p.error(Code::UnmatchedBrace, span, "unmatched `}`")
         .help
-        .push("delete it, or quote it where it is text: `'}'`".into());
+        .push("delete it, or quote it if it is text: `'}'`".into());
 }
 
 /// A statement begins on a new line, after `{` or after `->`.
@@ -148,13 +148,16 @@ fn say_text_after_statement(p: &mut Parser<'_>) {
     let line = rest.lines().next().unwrap_or(rest).trim_end();
     let shown: String = line.chars().take(30).collect();
     let span = Span::new(start, start + line.len() as u32);
-    let message = format!("`{shown}` stands after the end of a statement");
+    let message = format!("unexpected `{shown}` after the end of a statement");
     let help = match line.as_bytes() {
-        [b'?', ..] => "there is no `? :`; choose with `if … { NAME = … }`",
-        [b'(', ..] => "values have no methods; functions are int float str split join lines trim",
-        [b'^' | b'~', ..] => "operators are + - * / % == != < <= > >= && || ! and `...`",
-        [b';', ..] => "one statement a line, and no `;` behind it",
-        _ => "a statement begins on a line of its own",
+        [b'?', ..] => "opal has no `? :`; use `if … { NAME = … }`",
+        [b'(', ..] => {
+            "values have no methods; the functions include int, float, str, split, join, lines \
+             and trim"
+        }
+        [b'^' | b'~', ..] => "the operators are + - * / % == != < <= > >= && || ! and `...`",
+        [b';', ..] => "write one statement on each line, without a `;` after it",
+        _ => "begin each statement on its own line",
     };
     p.error(Code::TextAfterStatement, span, message).help.push(help.into());
 }
@@ -182,14 +185,14 @@ fn missing_block(p: &mut Parser<'_>) {
     };
     let error = p.expected(if on_next_line { "`{` on this line" } else { "`{`" });
     error.help.push(match word {
-        _ if on_next_line => "the opening brace stands on the line of its construct".into(),
-        _ if found == Eq => "a comparison is written `==`".into(),
-        "and" => "`and` is written `&&`".into(),
-        "or" => "`or` is written `||`".into(),
+        _ if on_next_line => "put the opening brace on the line of its construct".into(),
+        _ if found == Eq => "write a comparison with `==`".into(),
+        "and" => "write `&&` for `and`".into(),
+        "or" => "write `||` for `or`".into(),
         _ if matches!(found, Unknown | Semicolon) => {
             "a condition is an expression, not a command: compare values with `==`, `<`, `!`".into()
         }
-        _ => "the body of a construct stands in `{ … }`".into(),
+        _ => "put the body of a construct in `{ … }`".into(),
     });
     if on_next_line {
         p.pass_newlines();
@@ -238,12 +241,16 @@ pub(crate) fn after_block(p: &mut Parser<'_>, code: Code) {
     let error = if code == Code::RedirectedBlock {
         p.error(code, span, format!("`{operator}` cannot follow a plain block"))
     } else {
-        p.error(code, span, format!("`{operator}` cannot follow a construct: it is no operand"))
+        p.error(
+            code,
+            span,
+            format!("`{operator}` cannot follow a construct: a construct is not an operand"),
+        )
     };
     error.help.push(if code == Code::RedirectedBlock {
-        "a group of commands for the shell is `( … )`".into()
+        "to group commands for the shell, write `( … )`".into()
     } else {
-        "put the rest on a line of its own, or inside the block".into()
+        "put the rest on its own line, or inside the block".into()
     });
     p.recover();
 }

@@ -83,7 +83,9 @@ fn entry(p: &mut Parser<'_>) {
             let _ = atom(p);
         }
         _ => {
-            p.expected("a key").help.push("an entry is `key: value` or `\"key\": value`".into());
+            p.expected("a key")
+                .help
+                .push("write an entry as `key: value` or `\"key\": value`".into());
             let _ = p.complete(marker, MapEntry);
             skip_to_comma(p);
             return;
@@ -92,7 +94,7 @@ fn entry(p: &mut Parser<'_>) {
     if p.eat(Colon) {
         expression(p);
     } else {
-        p.expected("`:` and a value").help.push("an entry is `key: value`".into());
+        p.expected("`:` and a value").help.push("write an entry as `key: value`".into());
     }
     let _ = p.complete(marker, MapEntry);
 }
@@ -138,7 +140,7 @@ pub(crate) fn enter(p: &mut Parser<'_>) -> bool {
         return true;
     }
     let span = p.previous();
-    p.error(Code::TooDeep, span, format!("brackets nest deeper than {MAX_DEPTH} levels"))
+    p.error(Code::TooDeep, span, format!("brackets are nested deeper than {MAX_DEPTH} levels"))
         .help
         .push("give the inner part a name with `var`".into());
     let errors = p.lexer.errors.len();
@@ -182,7 +184,7 @@ fn separator(p: &mut Parser<'_>, open: Span, close: SyntaxKind) -> bool {
         let error = p.expected(&format!("`,` or {}", close.describe()));
         error
             .help
-            .push(format!("a comma stands between two elements, {} ends them", close.describe()));
+            .push(format!("separate elements with commas; {} ends the list", close.describe()));
         if skip_to_comma(p) {
             return p.eat(Comma);
         }
@@ -196,7 +198,7 @@ fn separator(p: &mut Parser<'_>, open: Span, close: SyntaxKind) -> bool {
         let message = format!("expected `,` or {}, found the end of the line", close.describe());
         let error = p.error(Code::Syntax, end, message);
         *error = error.clone().fix("add a comma", end, ",");
-        error.help.push("a comma stands between two elements, also at the end of a line".into());
+        error.help.push("separate elements with commas, also at the end of a line".into());
     }
     belongs
 }

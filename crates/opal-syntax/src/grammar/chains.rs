@@ -103,15 +103,12 @@ fn heredoc(p: &mut Parser<'_>) {
 fn text_before_call(p: &mut Parser<'_>) {
     let span = p.previous();
     let text = p.lexer.slice(span).trim().to_owned();
-    let error = p.error(
-        Code::MisplacedDecorator,
-        span,
-        format!("`{text}` cannot stand before a decorator"),
-    );
+    let error =
+        p.error(Code::MisplacedDecorator, span, format!("`{text}` cannot precede a decorator"));
     error.help.push(match text.as_str() {
-        "!" => "to go on after a failure, write `@cmd.NAME() || true`".into(),
+        "!" => "to continue after a failure, write `@cmd.NAME() || true`".into(),
         _ if text.contains('=') => "set variables with `@environ(NAME=\"value\") { … }`".into(),
-        _ => "a decorator is the first thing of its operand".into(),
+        _ => "a decorator must come first in its operand".into(),
     });
 }
 
@@ -164,7 +161,8 @@ fn operator(p: &mut Parser<'_>) {
     if matches!(text, "&" | "|&" | ";;" | ";&") {
         let message = format!("`{text}` does not work with a decorator on the line");
         p.error(Code::MisplacedDecorator, span, message).help.push(
-            "known are `&&`, `||`, `|` and `;`; `@parallel { … }` runs steps side by side".into(),
+            "expected one of: `&&`, `||`, `|`, `;`; `@parallel { … }` runs steps in parallel"
+                .into(),
         );
     }
     p.bump();
@@ -195,13 +193,11 @@ fn text_behind_call(p: &mut Parser<'_>, span: Span, shown: &str) {
     let first = shown.split_whitespace().next().unwrap_or(shown);
     let clause = matches!(first, "else" | "catch" | "finally" | "elif");
     let (code, help) = match path.as_str() {
-        "}" if clause => {
-            (Code::StrayClause, "what to do on failure stands in `try { … } catch { … }`".into())
-        }
-        "}" => (Code::TextAfterStatement, "put the next step on a line of its own".into()),
+        "}" if clause => (Code::StrayClause, "handle failures with `try { … } catch { … }`".into()),
+        "}" => (Code::TextAfterStatement, "put the next step on its own line".into()),
         ")" => (
             Code::MisplacedDecorator,
-            "a command that a decorator runs stands in its block: `@NAME(…) { command }`".into(),
+            "put the command that a decorator runs in its block: `@NAME(…) { command }`".into(),
         ),
         _ if shown.starts_with('(') => {
             (Code::MisplacedDecorator, format!("arguments follow without a blank: `{path}(…)`"))
@@ -210,11 +206,11 @@ fn text_behind_call(p: &mut Parser<'_>, span: Span, shown: &str) {
             let value = shown.split('{').next().unwrap_or(shown).trim();
             let literal = value.starts_with(|c: char| c.is_ascii_digit() || c == '"' || c == '\'');
             let value = if literal { value.to_owned() } else { format!("\"{value}\"") };
-            let help = format!("arguments stand in parentheses: `{path}({value})`");
+            let help = format!("put arguments in parentheses: `{path}({value})`");
             (Code::MisplacedDecorator, help)
         }
     };
     let error = p.error(code, span, format!("`{shown}` cannot follow a decorator"));
     error.help.push(help);
-    error.help.push("operators and redirections may follow, other text may not".into());
+    error.help.push("only operators and redirections can follow".into());
 }

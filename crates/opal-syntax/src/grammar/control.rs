@@ -63,7 +63,7 @@ pub(crate) fn clauses(p: &mut Parser<'_>) {
         p.bump();
         let condition = word != "else" || p.at_word("if");
         if word != "else" {
-            let error = p.error(Code::Syntax, span, format!("`{word}` is written `else if`"));
+            let error = p.error(Code::Syntax, span, format!("unknown keyword `{word}`"));
             *error = error.clone().fix("write `else if`", span, "else if");
             error.help.push("write `else if CONDITION { … }`".into());
             head(p);
@@ -114,7 +114,7 @@ pub(crate) fn r#for(p: &mut Parser<'_>) {
     if loop_variables(p) {
         head(p);
         if matches!(p.peek(), Ident | Int | StringOpen | Comma) {
-            p.expected("`{`").help.push("a list is written `[\"a\", \"b\"]`".into());
+            p.expected("`{`").help.push("write a list as `[\"a\", \"b\"]`".into());
             p.recover_head();
         }
     } else {
@@ -127,7 +127,7 @@ pub(crate) fn r#for(p: &mut Parser<'_>) {
 
 fn loop_variables(p: &mut Parser<'_>) -> bool {
     if p.at_word("in") || !p.eat(Ident) {
-        p.expected("a name").help.push("a loop is `for NAME in LIST { … }`".into());
+        p.expected("a name").help.push("write a loop as `for NAME in LIST { … }`".into());
         return false;
     }
     if p.eat(Comma) && (p.at_word("in") || !p.eat(Ident)) {
@@ -135,7 +135,7 @@ fn loop_variables(p: &mut Parser<'_>) -> bool {
         return false;
     }
     if !p.at_word("in") {
-        p.expected("`in`").help.push("a loop is `for NAME in LIST { … }`".into());
+        p.expected("`in`").help.push("write a loop as `for NAME in LIST { … }`".into());
         return false;
     }
     p.bump();
@@ -191,7 +191,7 @@ pub(crate) fn r#try(p: &mut Parser<'_>) {
         if word == "catch" && matches!(p.peek(), Ident | LParen) {
             p.expected("`{`")
                 .help
-                .push("`catch` takes no name: what failed is in the record".into());
+                .push("`catch` takes no name: the record says what failed".into());
             p.recover_head();
         }
         block(p);
@@ -223,9 +223,9 @@ pub(crate) fn stray(p: &mut Parser<'_>, word: &[u8]) {
     let span = Span::new(start, start + word.len() as u32);
     let word = p.lexer.slice(span).to_owned();
     let construct = if matches!(word.as_str(), "else" | "elif") { "if" } else { "try" };
-    p.error(Code::StrayClause, span, format!("this `{word}` belongs to no `{construct}`"))
+    p.error(Code::StrayClause, span, format!("`{word}` without `{construct}`"))
         .help
-        .push(format!("it follows the `}}` of its `{construct}`, on the same or on the next line"));
+        .push(format!("put it after the `}}` of its `{construct}`, on the same line or the next"));
     let marker = p.start();
     p.recover_head();
     if p.byte_ahead() == b'{' {

@@ -69,9 +69,9 @@ fn binary(p: &mut Parser<'_>, floor: u8) {
         }
         if operator == DotDot {
             let span = p.span();
-            let error = p.error(Code::TwoDotRange, span, "a range is written with three dots");
+            let error = p.error(Code::TwoDotRange, span, "a range needs three dots");
             *error = error.clone().fix("write `...`", span, "...");
-            error.help.push("`1...5` holds 1, 2, 3, 4 and 5".into());
+            error.help.push("`1...5` contains 1, 2, 3, 4 and 5".into());
         }
         if count == MAX_OPERATORS {
             let span = p.span();
@@ -95,7 +95,9 @@ fn unary(p: &mut Parser<'_>) -> Option<Completed> {
     while !broken && matches!(p.peek(), Bang | Minus | MinusMinus) {
         let (kind, span) = (p.peek(), p.span());
         if kind == MinusMinus {
-            p.expected("a value").help.push("`--` stands alone behind a name: `n--`".into());
+            p.expected("a value")
+                .help
+                .push("write `--` after a name, as a statement: `n--`".into());
             broken = true;
         } else if markers.len() as u32 == MAX_DEPTH {
             p.error(Code::TooDeep, span, format!("more than {MAX_DEPTH} signs in a row"))
@@ -145,13 +147,14 @@ pub(crate) fn atom(p: &mut Parser<'_>) -> Option<Completed> {
         found => {
             let help = match found {
                 Ident => return no_value_on_line(p),
-                LBrace => "it stands before the `{`; a map there stands in parentheses",
-                Newline | Eof => "a value goes on to the next line only inside brackets",
+                LBrace => "it goes before the `{`; put a map in parentheses",
+                Newline | Eof => "a value continues on the next line only inside brackets",
                 Unknown if matches!(p.token_text(), "$" | "`") => {
-                    "the environment is read with `@env.NAME`, a command with `@shell.output(\"…\")`"
+                    "read the environment with `@env.NAME`, the output of a command with \
+                     `@shell.output(\"…\")`"
                 }
                 Star => {
-                    "a list is written `[\"a\", \"b\"]`; for files, let the shell loop: `( for … )`"
+                    "write a list as `[\"a\", \"b\"]`; for files, let the shell loop: `( for … )`"
                 }
                 _ => "a value is a string in quotes, a number, a name, `[…]`, `{…}` or `@path`",
             };
@@ -181,7 +184,7 @@ fn no_value_on_line(p: &mut Parser<'_>) -> Option<Completed> {
     let end = Span::at(p.previous().end);
     p.error(Code::Syntax, end, "expected a value, found the end of the line")
         .help
-        .push("add the value, or delete what leads to it".into());
+        .push("add the value, or delete the text before it".into());
     p.step_back();
     None
 }
@@ -215,7 +218,7 @@ fn check_int(p: &mut Parser<'_>, span: Span, text: &str, negative: bool) {
     if text.parse::<u64>().is_ok_and(|value| value <= limit) {
         return;
     }
-    p.error(Code::BadNumber, span, format!("`{text}` does not fit into 64 bits"))
+    p.error(Code::BadNumber, span, format!("`{text}` does not fit in 64 bits"))
         .help
         .push("the largest Int is 9223372036854775807".into());
 }
@@ -224,7 +227,7 @@ fn check_float(p: &mut Parser<'_>, span: Span, text: &str) {
     if text.parse::<f64>().is_ok_and(f64::is_finite) {
         return;
     }
-    p.error(Code::BadNumber, span, format!("`{text}` does not fit into a Float"))
+    p.error(Code::BadNumber, span, format!("`{text}` does not fit in a Float"))
         .help
         .push("the largest Float is about 1.8e308".into());
 }
@@ -235,16 +238,16 @@ fn check_duration(p: &mut Parser<'_>, span: Span, text: &str) {
     let number =
         tail.starts_with('_') || (text.starts_with('0') && tail.starts_with(['x', 'b', 'o']));
     if number {
-        p.error(Code::BadNumber, span, format!("`{text}` is no number"))
+        p.error(Code::BadNumber, span, format!("invalid number `{text}`"))
             .help
-            .push("numbers are written in decimal digits, without `_`".into());
+            .push("write numbers in decimal digits, without `_`".into());
         return;
     }
-    let error = p.error(Code::BadDuration, span, format!("`{text}` is no duration: {problem}"));
+    let error = p.error(Code::BadDuration, span, format!("invalid duration `{text}`: {problem}"));
     error.help.push(match problem {
         DurationError::Fraction => "use a smaller unit: `1h30m`, `1500ms`".into(),
         DurationError::Order => "for example `1h30m`".into(),
-        _ => "units are y w d h m s ms us ns, as in `1h30m`".into(),
+        _ => "the units are y, w, d, h, m, s, ms, us and ns, as in `1h30m`".into(),
     });
 }
 

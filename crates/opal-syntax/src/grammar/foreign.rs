@@ -114,8 +114,8 @@ pub(crate) fn shell_control_flow(p: &mut Parser<'_>, word: &[u8]) {
     };
     let message = format!("this is the shell's `{name}`");
     let error = p.error(Code::ShellControlFlow, span, message);
-    error.help.push(format!("opal decides at plan time and writes `{form}`"));
-    error.help.push(format!("for the shell to decide at run time: `( {name} … {closer} )`"));
+    error.help.push(format!("to decide at plan time, write `{form}`"));
+    error.help.push(format!("to let the shell decide at run time, write `( {name} … {closer} )`"));
     let line = p.lexer.rest().lines().next().unwrap_or_default().as_bytes();
     if !has_opener(line, b"then") && !has_opener(line, b"do") && line.contains(&b'{') {
         // The shell's condition and opal's block.
@@ -230,9 +230,9 @@ pub(crate) fn leading_operator(p: &mut Parser<'_>) {
     let operator = p.lexer.slice(span).to_owned();
     let help = match operator.as_str() {
         "&&" | "||" | "|" => {
-            format!("end the line before with `{operator}`, or with `\\`, to go on here")
+            format!("to continue the previous line, end it with `{operator}` or `\\`")
         }
-        _ => format!("delete the `{operator}`, or put it at the end of the line before"),
+        _ => format!("delete the `{operator}`, or put it at the end of the previous line"),
     };
     p.error(Code::LeadingOperator, span, format!("a line cannot begin with `{operator}`"))
         .help

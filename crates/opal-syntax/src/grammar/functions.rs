@@ -42,7 +42,7 @@ pub(crate) fn fun(p: &mut Parser<'_>, level: Level) {
     let keyword = p.span();
     p.bump();
     if level == Level::Block {
-        p.error(Code::NestedFunction, keyword, "a function stands at top level only")
+        p.error(Code::NestedFunction, keyword, "functions are allowed only at the top level")
             .help
             .push("move it out of the block; if the block should end before it, add a `}`".into());
     }
@@ -73,7 +73,7 @@ fn function_name(p: &mut Parser<'_>) -> bool {
     p.lexer.function_name();
     let span = p.span();
     if p.lexer.slice(span).contains('.') {
-        p.error(Code::DottedFunction, span, "only functions of a plugin have a `.` in their name")
+        p.error(Code::DottedFunction, span, "a `.` in a function name is reserved for plugins")
             .help
             .push("use `-` or `_`".into());
     }
@@ -89,7 +89,8 @@ fn body(p: &mut Parser<'_>) {
             let arrow = p.previous().end;
             if p.lexer.text[arrow as usize..].starts_with('>') {
                 let span = Span::new(arrow - 1, arrow + 1);
-                let error = p.error(Code::Syntax, span, "a function's step follows a plain `=`");
+                let error =
+                    p.error(Code::Syntax, span, "the step of a function follows a plain `=`");
                 *error = error.clone().fix("write `=`", span, "=");
                 error.help.push("write `fun NAME() = step`, or `fun NAME() { … }`".into());
                 p.recover();
@@ -98,7 +99,7 @@ fn body(p: &mut Parser<'_>) {
             if p.at_line_end() {
                 p.expected("a step after `=`")
                     .help
-                    .push("several steps stand in a block: `fun NAME() { … }`".into());
+                    .push("put several steps in a block: `fun NAME() { … }`".into());
                 return;
             }
             body_step(p);
@@ -147,7 +148,7 @@ fn parameter(p: &mut Parser<'_>) {
     if p.peek() != Ident {
         p.expected("a parameter or `)`")
             .help
-            .push("a parameter is `name`, `name: Type` or `name = default`".into());
+            .push("write a parameter as `name`, `name: Type` or `name = default`".into());
         skip_to_comma(p);
         return;
     }
@@ -179,7 +180,7 @@ fn type_expression(p: &mut Parser<'_>) {
                     if !p.eat(RBracket) {
                         let error = p.expected("`]`");
                         *error = error.clone().also(open, "opened here");
-                        error.help.push("a list of strings is `Array[String]`".into());
+                        error.help.push("write a list of strings as `Array[String]`".into());
                     }
                 }
             }
@@ -190,7 +191,7 @@ fn type_expression(p: &mut Parser<'_>) {
             } else {
                 p.expected("a string of the closed set")
                     .help
-                    .push("a closed set is `\"a\" | \"b\"`".into());
+                    .push("write a closed set as `\"a\" | \"b\"`".into());
                 break;
             }
             if !p.eat(Pipe) {
@@ -199,7 +200,8 @@ fn type_expression(p: &mut Parser<'_>) {
         },
         _ => {
             p.expected("a type").help.push(
-                "types are String, Int, Float, Bool, Duration, Array, Map, or \"a\" | \"b\"".into(),
+                "the types are String, Int, Float, Bool, Duration, Array, Map, and \"a\" | \"b\""
+                    .into(),
             );
         }
     }
@@ -267,7 +269,7 @@ fn say_indented_line(p: &mut Parser<'_>, label: Span, name: &str) {
         && below.lines().next().map(str::trim_ascii).is_some_and(is_code);
     if indented && !body.contains('\n') {
         let message =
-            format!("the label `{name}` ends with its line, and an indented line follows");
+            format!("the label `{name}` ends with its line, but an indented line follows");
         p.error(Code::LabelWithoutBody, label, message)
             .help
             .push(format!("write `fun {name}() {{ … }}`"));
@@ -319,5 +321,5 @@ fn say_no_step(p: &mut Parser<'_>) {
     let message = format!("expected a step, found `{}`", p.lexer.slice(span));
     p.error(Code::Syntax, span, message)
         .help
-        .push("anything but one step stands in a block: `fun NAME() { … }`".into());
+        .push("put anything but a single step in a block: `fun NAME() { … }`".into());
 }

@@ -134,12 +134,12 @@ fn field(p: &mut Parser<'_>) {
     match p.adjacent() {
         Ident | Int => p.bump(),
         Blank => {
-            p.expected("a field or an index directly behind `.`")
+            p.expected("a field or an index directly after `.`")
                 .help
-                .push("delete the blanks behind the `.`".into());
+                .push("delete the blanks after the `.`".into());
         }
         _ => {
-            p.expected("a field or an index behind `.`")
+            p.expected("a field or an index after `.`")
                 .help
                 .push("an index can also be written `[0]`, a key `[\"k\"]`".into());
         }

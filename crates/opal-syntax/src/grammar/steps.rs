@@ -122,7 +122,7 @@ pub(crate) fn shell_literal(p: &mut Parser<'_>) {
                     format!("`{}` cannot run inside the text of a command", p.token_text());
                 p.error(Code::MisplacedDecorator, span, message)
                     .help
-                    .push("give it a line or an operand of its own".into());
+                    .push("put it on its own line, or make it an operand of its own".into());
             }
         }
         if !p.at_line_end() {

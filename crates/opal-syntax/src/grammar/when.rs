@@ -27,7 +27,7 @@ pub(crate) fn when(p: &mut Parser<'_>) {
     p.bump();
     head(p);
     if p.peek() != LBrace {
-        p.expected("`{`").help.push("the arms of a `when` stand in `{ … }`".into());
+        p.expected("`{`").help.push("put the arms of a `when` in `{ … }`".into());
         p.recover_head();
     }
     if p.peek() != LBrace {
@@ -72,9 +72,9 @@ fn arm_body(p: &mut Parser<'_>) {
     p.lexer.before_statement();
     p.pass_tokens();
     if p.at_line_end() || p.byte_ahead() == b'}' {
-        p.expected("a step or a block behind `->`")
+        p.expected("a step or a block after `->`")
             .help
-            .push("it begins on the line of its `->`; what does nothing is `-> { }`".into());
+            .push("begin it on the line of its `->`; to do nothing, write `-> { }`".into());
         p.settle();
         let below = p.lexer.peek_past_trivia();
         let line = &below[..memchr::memchr(b'\n', below).unwrap_or(below.len())];
@@ -118,9 +118,9 @@ fn patterns(p: &mut Parser<'_>) -> bool {
         };
         let error = p.expected("`->`");
         error.help.push(if wrong {
-            "an arm is `pattern -> step`".into()
+            "write an arm as `pattern -> step`".into()
         } else {
-            "patterns are literals, joined by `|`, and end in `->`".into()
+            "patterns are literals, joined with `|` and followed by `->`".into()
         });
         return false;
     }
@@ -152,7 +152,7 @@ fn pattern(p: &mut Parser<'_>) {
             );
             if catch_all {
                 *error = error.clone().fix("write `else`", span, "else");
-                error.help.push("what matches everything else is `else ->`".into());
+                error.help.push("to match everything else, write `else ->`".into());
             } else {
                 *error = error.clone().fix("quote it", span, format!("\"{word}\""));
                 error.help.push(format!("for the text, write `\"{word}\"`"));
@@ -160,7 +160,7 @@ fn pattern(p: &mut Parser<'_>) {
             p.bump();
         }
         Star => {
-            p.expected("a pattern").help.push("what matches everything else is `else ->`".into());
+            p.expected("a pattern").help.push("to match everything else, write `else ->`".into());
             p.bump();
         }
         Ident | Int | Float | Duration | StringOpen | RawString | Regex | Minus | RefPath

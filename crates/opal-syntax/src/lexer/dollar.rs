@@ -82,8 +82,8 @@ impl Lexer<'_> {
         let message = format!("`{given}` is empty here: a step has no positional parameters");
         let error = self.error(Code::PositionalParameter, span, message);
         error.help.push(
-            "arguments of a script are `@args` (`@args.0` is the first), \
-             those of a function its parameters, as `@var.NAME`"
+            "read the arguments of a script with `@args` (`@args.0` is the first), and those of a \
+             function with `@var.NAME`"
                 .into(),
         );
     }

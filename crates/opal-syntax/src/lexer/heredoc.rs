@@ -94,9 +94,9 @@ impl Lexer<'_> {
         }
         if self.pos == start {
             let span = Span::new(operator as u32, operator as u32 + 2);
-            self.error(Code::UnterminatedHeredoc, span, "no word follows this `<<`")
+            self.error(Code::UnterminatedHeredoc, span, "missing word after `<<`")
                 .help
-                .push("a heredoc is `<<EOF`, its lines, and a line `EOF`".into());
+                .push("write a heredoc as `<<EOF`, its lines, and a line `EOF`".into());
             return;
         }
         let delimiter = Span::new(start as u32, self.pos as u32);
@@ -152,9 +152,9 @@ impl Lexer<'_> {
             let message = format!("no lines follow this heredoc `{given}`");
             let error = self.error(Code::UnterminatedHeredoc, pending.delimiter, message);
             error.help.push(if block {
-                "its lines follow the line it stands on: put the `}` below them".into()
+                "its lines follow the line of the `<<`: put the `}` below them".into()
             } else {
-                "a heredoc is `<<EOF`, its lines, and a line `EOF`".into()
+                "write a heredoc as `<<EOF`, its lines, and a line `EOF`".into()
             });
         }
     }
@@ -254,8 +254,8 @@ impl Lexer<'_> {
             let line = Span::new(start as u32, end as u32);
             *error = error.clone().also(line, "this line has blanks around it");
             error.help.push(format!(
-                "the closing `{delimiter}` stands at the very start of its line; \
-                 `<<-{delimiter}` also takes one that is indented with tabs"
+                "put the closing `{delimiter}` at the very start of its line; `<<-{delimiter}` \
+                 also accepts one that is indented with tabs"
             ));
         } else {
             error.help.push(format!("add a line that is just `{delimiter}`"));
@@ -269,7 +269,7 @@ impl Lexer<'_> {
             return;
         }
         if self.depth >= super::MAX_TEXT_DEPTH {
-            self.error(Code::TooDeep, pending.delimiter, "heredocs nest too deep")
+            self.error(Code::TooDeep, pending.delimiter, "heredocs are nested too deeply")
                 .help
                 .push("give the inner text a name with `var` first".into());
             return;

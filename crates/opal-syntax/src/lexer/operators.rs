@@ -214,15 +214,15 @@ impl Lexer<'_> {
         let operator = (0..self.tokens.len()).rev().find(|i| self.tokens.kind(*i) == ShellOp);
         let Some(span) = operator.map(|index| self.tokens.span(index)) else { return };
         let operator = self.slice(span).to_owned();
-        self.error(Code::Syntax, span, format!("no command follows this `{operator}`"))
+        self.error(Code::Syntax, span, format!("missing command after `{operator}`"))
             .help
             .push(format!("add one, or delete the `{operator}`"));
     }
 
     pub(super) fn stray_paren(&mut self) {
         let span = Span::new(self.pos as u32, self.pos as u32 + 1);
-        self.error(Code::Syntax, span, "this `)` closes nothing")
+        self.error(Code::Syntax, span, "unmatched `)`")
             .help
-            .push("delete it, or quote it where it is text: `')'`".into());
+            .push("delete it, or quote it if it is text: `')'`".into());
     }
 }

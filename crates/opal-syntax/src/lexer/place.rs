@@ -41,8 +41,10 @@ impl Lexer<'_> {
         let path = self.slice(span).to_owned();
         let message = format!("`{path}` cannot run inside the shell's brackets");
         let error = self.error(Code::MisplacedDecorator, span, message);
-        *error = error.clone().also(Span::new(open, open + 1), "the shell runs what is in here");
-        error.help.push(format!("give `{path}` a line or an operand of its own"));
+        *error = error
+            .clone()
+            .also(Span::new(open, open + 1), "the shell runs the text in these brackets");
+        error.help.push(format!("put `{path}` on its own line, or make it an operand of its own"));
     }
 
     /// An `@` inside text: a reference, or a character like any other.

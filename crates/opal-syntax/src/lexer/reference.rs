@@ -136,7 +136,7 @@ impl Lexer<'_> {
         let open = self.pos;
         if self.depth >= super::MAX_TEXT_DEPTH {
             let span = Span::new(open as u32, open as u32 + 1);
-            self.error(Code::TooDeep, span, "references nest too deep inside strings")
+            self.error(Code::TooDeep, span, "references are nested too deeply inside strings")
                 .help
                 .push("give the inner value a name with `var` first".into());
             return Ok(false);

@@ -82,12 +82,11 @@ impl Lexer<'_> {
         if !known {
             let span = Span::new(start as u32, self.pos as u32);
             let given = self.slice(span).to_owned();
-            let error = self.error(
-                Code::UnknownEscape,
-                span,
-                format!("`{given}` is no escape of a string"),
-            );
-            error.help.push("known are `\\n \\t \\\" \\\\ \\@ \\u{…}`".into());
+            let error =
+                self.error(Code::UnknownEscape, span, format!("unknown escape sequence `{given}`"));
+            error
+                .help
+                .push("expected one of: `\\n`, `\\t`, `\\\"`, `\\\\`, `\\@`, `\\u{…}`".into());
             error.help.push(format!(
                 "for the characters themselves write `\\{given}`, or use '…', which has no escapes"
             ));
@@ -149,7 +148,7 @@ impl Lexer<'_> {
         error.help.push(if multiline {
             "close it with `\"\"\"`".into()
         } else {
-            "close it on the same line; text over several lines stands in `\"\"\"…\"\"\"`".into()
+            "close it on the same line; for text over several lines, write `\"\"\"…\"\"\"`".into()
         });
         kind
     }

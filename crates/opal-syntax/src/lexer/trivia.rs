@@ -66,12 +66,10 @@ impl Lexer<'_> {
                 self.error(
                     Code::UnterminatedComment,
                     Span::new(start, start + 2),
-                    "this comment has no end",
+                    "unterminated comment",
                 )
                 .help
-                .push(
-                    "close it with `*/`; a glob such as `/*` stands in a step or in quotes".into(),
-                );
+                .push("close it with `*/`; put a glob such as `/*` in a step or in quotes".into());
             }
         }
         self.emit(SyntaxKind::Comment);

@@ -112,7 +112,7 @@ impl Lexer<'_> {
                 format!("close it, or write `\\{opener}` for the character itself"),
             ),
             kind if kind.is_compound() => {
-                (Code::UnterminatedCompound, format!("a step goes on until its `{closer}`"))
+                (Code::UnterminatedCompound, format!("a step continues until its `{closer}`"))
             }
             FrameKind::Backtick => {
                 (Code::UnterminatedBracket, "close it, or write `$( … )` instead".to_owned())
@@ -120,8 +120,8 @@ impl Lexer<'_> {
             _ => (Code::UnterminatedBracket, format!("close it, or quote it: `'{opener}'`")),
         };
         let message = match kind {
-            FrameKind::Backtick => "no second backtick ends this one".to_owned(),
-            _ => format!("no `{closer}` ends this `{opener}`"),
+            FrameKind::Backtick => "unterminated backtick".to_owned(),
+            _ => format!("this `{opener}` has no closing `{closer}`"),
         };
         let error = self.error(code, span, message);
         error.primary.text = "opened here".into();
@@ -153,7 +153,7 @@ impl Lexer<'_> {
     fn say_construct(&mut self, span: Span, keyword: &str) {
         let message = format!("`{keyword}` cannot be an operand of a step");
         let error = self.error(Code::ConstructAsOperand, span, message);
-        error.help.push("give it a line of its own: the steps of a block run in order".into());
+        error.help.push("put it on its own line: the steps of a block run in order".into());
         let form = match keyword {
             "if" => "if …; then …; fi",
             "for" => "for NAME in …; do …; done",

@@ -47,7 +47,7 @@ impl Differences {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the tests have no other way to be told")]
+#[expect(clippy::disallowed_methods, reason = "the tests have no other switch")]
 fn is_updating() -> bool {
     std::env::var_os("UPDATE_EXPECT").is_some()
 }

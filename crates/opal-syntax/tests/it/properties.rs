@@ -199,7 +199,7 @@ fn check_events(parsed: &Parse) {
             }
             Item::Finish => depth = depth.checked_sub(1).expect("every finish has its start"),
             Item::Token { index, kind, .. } => {
-                assert!(!kind.is_trivia(), "trivia are no events, but {kind:?} {index} is");
+                assert!(!kind.is_trivia(), "trivia are not events, but {kind:?} {index} is");
                 assert!(index >= next, "tokens come in order");
                 for passed in next..index {
                     let kind = parsed.tokens().kind(passed);
@@ -220,7 +220,7 @@ fn check_errors(text: &str, parsed: &Parse) {
     let mut on_line = vec![0; lines.lines() as usize + 1];
     for error in &parsed.errors {
         let span = error.primary.span;
-        assert!(text.get(span.range()).is_some(), "{error:?} stands inside the text");
+        assert!(text.get(span.range()).is_some(), "{error:?} is inside the text");
         assert!(
             error.code.severity() != opal_core::Severity::Error || !error.help.is_empty(),
             "{error:?} helps"
