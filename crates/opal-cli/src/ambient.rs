@@ -48,7 +48,7 @@ pub(crate) const IDENTITY: &str = "OPAL_IDENTITY";
 
 /// A variable that is set to something.
 #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 

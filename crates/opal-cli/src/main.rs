@@ -27,6 +27,8 @@ mod context;
 mod dispatch;
 mod env_file;
 mod failure;
+#[cfg(debug_assertions)]
+mod held_still;
 mod inner;
 mod mistake;
 mod module_roots;
@@ -72,6 +74,8 @@ fn main() -> ExitCode {
 }
 
 fn opal() -> ExitCode {
+    #[cfg(debug_assertions)]
+    held_still::read();
     let ambient = Ambient::read();
     if let Some((_, words)) = ambient.arguments.split_first().filter(|(word, _)| *word == HYOPS) {
         let typed = Typed::hyops(words);

@@ -5,7 +5,6 @@ pub(crate) mod syntax;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use opal_core::contract::plan_hash;
 use opal_core::keys::Keys;
@@ -172,7 +171,7 @@ pub(crate) fn place<'p>(
         }))
     };
     let base = subject.base_from(&here);
-    Ok(Place { session: Box::new(session), start, base, clock: SystemTime::now })
+    Ok(Place { session: Box::new(session), start, base, clock: crate::clock::now })
 }
 
 /// Where the first step starts.

@@ -6,9 +6,11 @@
 //! | what | where |
 //! |---|---|
 //! | this machine | `local` |
+//! | the time | [`clock`] |
 //! | telling work to stop | [`stop`] |
 //! | the outside world: this machine | [`world`] |
 
+pub mod clock;
 mod local;
 pub mod stop;
 pub mod world;

@@ -7,12 +7,14 @@
 //! | a session that only remembers what it was asked | [`LoggedSession`], in `logged` |
 //! | a project to plan, and a plan that is run | [`planning`], [`running`] |
 //! | processes, signals, and waiting for a fact | [`processes`] |
+//! | files with what is expected | [`expect`] |
 //! | text as a run would show it | [`shown`] |
 //! | what a test needs that not every machine has | [`needs`] |
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 pub mod conformance;
+pub mod expect;
 mod logged;
 mod memory;
 pub mod needs;

@@ -12,7 +12,7 @@ mod steps;
 mod unready;
 mod verify_first;
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use opal_core::Code;
 use opal_core::action::Halt;
@@ -82,7 +82,7 @@ pub(crate) fn execute(
         known: None,
         is_declared: errand.subject.loaded.is_config(),
         stdin: true,
-        clock: SystemTime::now,
+        clock: crate::clock::now,
     };
     let questions = execute::prepare(&job)
         .and_then(|()| execute::questions(&job).map_err(|unready| vec![unready]));

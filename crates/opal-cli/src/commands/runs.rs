@@ -6,7 +6,6 @@ mod tail;
 
 use std::io::Read;
 use std::path::Path;
-use std::time::SystemTime;
 
 use clap::ArgMatches;
 use opal_core::Duration;
@@ -182,7 +181,7 @@ fn before(text: &str) -> Result<RunId, Failure> {
     };
     let age = Duration::parse(text).map_err(|error| wrong(error.to_string()))?;
     let nanos = u64::try_from(age.as_nanos()).map_err(|_| wrong("it is negative".into()))?;
-    let then = SystemTime::now().checked_sub(std::time::Duration::from_nanos(nanos));
+    let then = crate::clock::now().checked_sub(std::time::Duration::from_nanos(nanos));
     let then = then.ok_or_else(|| wrong("nothing is that old".into()))?;
     Ok(RunId::new(then, [0; 4]))
 }

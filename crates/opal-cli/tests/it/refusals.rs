@@ -161,8 +161,7 @@ fn what_the_policy_does_not_accept_is_refused() {
 
 #[test]
 fn an_expired_contract_is_refused() {
-    let opal = planned(&["--expires", "1s"]);
-    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let opal = planned(&["--expires", "1s"]).later();
     refused(&opal, &[], 76, "expired").says("it expired at").says("--expires 1s");
 }
 

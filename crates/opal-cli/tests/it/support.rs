@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
@@ -70,6 +71,17 @@ impl Opal {
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.into(), value.into()));
         self
+    }
+
+    /// An hour later for all calls from now on. A release build has only the clock of the system: it
+    /// waits two seconds.
+    pub(crate) fn later(self) -> Self {
+        if !cfg!(debug_assertions) {
+            std::thread::sleep(Duration::from_millis(2_100));
+            return self;
+        }
+        let now = opal_session::clock::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        self.env("OPAL_TEST_CLOCK", &(now.as_secs() + 3_600).to_string())
     }
 
     pub(crate) fn command(&self) -> Command {

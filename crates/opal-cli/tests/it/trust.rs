@@ -240,8 +240,7 @@ fn the_rules_of_the_project_are_found_from_anywhere() {
 
 #[test]
 fn a_contract_ends_when_it_says() {
-    let opal = with_contract(&["--expires", "1s"]);
-    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    let opal = with_contract(&["--expires", "1s"]).later();
     refused(&opal, &[], 76)
         .says("it expired at 20")
         .says("make a new contract: `opal plan -o c.plan --expires 1s deploy`");

@@ -102,6 +102,7 @@ fn ends(name: &OsStr, end: &str) -> bool {
     name.as_bytes().ends_with(end.as_bytes())
 }
 
+#[expect(clippy::disallowed_methods, reason = "files are dated by the clock of the system")]
 fn is_old(found: &Stat) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
     u64::try_from(found.st_mtime).is_ok_and(|it| it.saturating_add(UNLOCKED_SECONDS) < now)

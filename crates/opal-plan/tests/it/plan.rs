@@ -1,7 +1,7 @@
 //! Plans as fixtures: a source with what surrounds it, and the plan or the errors that come of it.
 //!
 //! `test_data/plan/NAME.opl` begins with directives; `NAME.plan` is what is expected, and is
-//! written anew with `UPDATE_EXPECT=1`.
+//! rewritten with `UPDATE_EXPECT=1`.
 //!
 //! | directive | what it says |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `//@ arg NAME VALUE` | an argument: an Int, `true`, `false`, or text |
 //! | `//@ env NAME VALUE`, `//@ file PATH CONTENT`, `//@ run COMMAND => OUTPUT` | the world |
 
+use opal_testing::expect::Differences;
 use opal_testing::planning;
 
 use std::fs;
@@ -29,20 +30,13 @@ fn fixtures() -> Vec<PathBuf> {
 }
 
 #[test]
-fn fixtures_give_the_plans_that_stand_beside_them() {
-    #[expect(clippy::disallowed_methods, reason = "a switch of the tests")]
-    let update = std::env::var_os("UPDATE_EXPECT").is_some();
-    let mut wrong = Vec::new();
+fn fixtures_give_the_plans_beside_them() {
+    let mut differences = Differences::default();
     for path in fixtures() {
         let project = Project::read(&fs::read_to_string(&path).unwrap());
         let shown = project.shown();
         assert_eq!(shown, project.shown(), "{} twice", path.display());
-        let expected = path.with_extension("plan");
-        if update {
-            fs::write(&expected, &shown).unwrap();
-        } else if fs::read_to_string(&expected).unwrap_or_default() != shown {
-            wrong.push(format!("{}:\n{shown}", path.display()));
-        }
+        differences.compare(&path.with_extension("plan"), &shown);
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    differences.none();
 }

@@ -6,9 +6,11 @@ use std::path::Path;
 use opal_core::LineIndex;
 use opal_syntax::{Parse, parse, tree};
 
-use crate::expect::{Differences, test_data};
+use opal_testing::expect::Differences;
+
 use crate::properties;
 use crate::support::Words;
+use crate::test_data;
 
 struct Case {
     name: String,

@@ -8,9 +8,11 @@ use opal_syntax::context::Context;
 use opal_syntax::cursor::Item;
 use opal_syntax::{Parse, SyntaxKind, parse, parse_shell, tree};
 
-use crate::expect::{Differences, test_data};
+use opal_testing::expect::Differences;
+
 use crate::properties;
 use crate::support::Words;
+use crate::test_data;
 
 /// The contexts of references in shell text, by the index of their first token.
 fn contexts(parsed: &Parse) -> BTreeMap<usize, Context> {

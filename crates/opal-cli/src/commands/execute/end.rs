@@ -1,7 +1,7 @@
 //! The last words of a run, to the record and to people.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opal_core::action::{Halt, Why};
 use opal_core::contract::Seen;
@@ -55,7 +55,7 @@ impl End<'_> {
             steps.done += std::mem::take(&mut steps.failed);
         }
         let ending = Ending {
-            at: SystemTime::now(),
+            at: crate::clock::now(),
             took: self.took,
             status,
             code,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opal_core::contract::plan_hash;
 use opal_core::hash::{Algorithm, Digest};
@@ -56,7 +56,7 @@ pub(super) fn header<'a>(context: &Context<'_>, errand: &Errand<'a>, start: &Pat
     let (source, plan) = (&errand.subject.loaded.path, &errand.resolved.plan);
     let contract = errand.contract.as_ref().map(|held| held.named.clone());
     let drift = errand.contract.as_ref().map(|held| held.drift.clone()).unwrap_or_default();
-    let at = SystemTime::now();
+    let at = crate::clock::now();
     // A contract says it at once; so does a module, which takes its time. A short run must not wait for
     // git, so its record says what to ask it.
     let is_short = contract.is_none() && !plan.target.arguments.contains_key(MODULE);
@@ -178,7 +178,7 @@ impl<'a> Recording<'a> {
 
 fn refused(failure: &Failure) -> Ending<'static> {
     Ending {
-        at: SystemTime::now(),
+        at: crate::clock::now(),
         took: Duration::ZERO,
         status: Status::Refused,
         code: i32::from(failure.exit.code()),

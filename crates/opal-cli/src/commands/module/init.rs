@@ -1,7 +1,5 @@
 //! `opal module init`: makes a target ready, or says what is missing for it.
 
-use std::time::SystemTime;
-
 use clap::ArgMatches;
 use opal_modules::keep::{self, Init, RunId, Target};
 use opal_modules::run::Programs;
@@ -21,7 +19,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         return view::status(&keep::status(&root), json);
     }
     let target = Target::named(name).map_err(|no| Failure::usage(no.message, no.help))?;
-    let (at, vault) = (SystemTime::now(), Vault::with_patterns());
+    let (at, vault) = (crate::clock::now(), Vault::with_patterns());
     let run_id = RunId::new(&format!("init-{name}"), at, opal_trust::keys::name());
     let programs = Programs::new(variable("PATH").as_ref());
     let done = keep::init(&Init {

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
 
 use opal_core::plan::Plan;
 use opal_core::resolver::Probe;
@@ -68,7 +67,7 @@ impl<'k> Keeping<'k> {
             skip_preflight: settings.skip_preflight.as_deref(),
             version: env!("CARGO_PKG_VERSION"),
             pid: std::process::id(),
-            clock: SystemTime::now,
+            clock: crate::clock::now,
         };
         Self {
             context,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use opal_core::Value;
 use opal_modules::keep::RunId;
@@ -77,7 +76,7 @@ pub(crate) fn load<'a>(
     let prepared = faults::prepared(context, settings, &module, prepare(wanted), json)?;
     let Some(mut prepared) = prepared else { return Ok(None) };
     let set_aside = prepared.set_aside(context.environment(&env_files)?);
-    let id = RunId::new(command.name(), SystemTime::now(), opal_trust::keys::name());
+    let id = RunId::new(command.name(), crate::clock::now(), opal_trust::keys::name());
     let run = Arc::new(Run::new(prepared, id));
     let context = context.with(&descriptors(&run)).without(&set_aside);
     let loaded = Loaded::module(Arc::clone(&run));

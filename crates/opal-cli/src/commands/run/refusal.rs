@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opal_core::Value;
 use opal_core::contract::{Contract, Frame};
@@ -104,7 +104,7 @@ impl Attempt<'_> {
         let said = frame.as_ref().map(Frame::header);
         let nothing = BTreeMap::<String, Value>::new();
         let start = planning::here().ok();
-        let at = SystemTime::now();
+        let at = crate::clock::now();
         let header = Header {
             id: RunId::new(at, opal_trust::keys::name()),
             at,

@@ -14,7 +14,7 @@ mod starts;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use opal_core::action::Level;
 use opal_core::stream::{Closed, Stream};
@@ -178,7 +178,7 @@ impl State {
             Kind::Retrying { path, attempt, of, code, pause } => {
                 self.retrying(path, (*attempt, *of), *code, *pause);
                 // Told late where it was held back: then there is less to wait for, or nothing.
-                let passed = SystemTime::now().duration_since(event.at).unwrap_or_default();
+                let passed = crate::clock::now().duration_since(event.at).unwrap_or_default();
                 let left = pause.saturating_sub(passed);
                 if let Some(until) = Instant::now().checked_add(left).filter(|_| !left.is_zero()) {
                     self.waits.pause(path, until);

@@ -64,6 +64,7 @@ fn an_apply_that_is_killed_in_the_middle_of_a_copy_leaves_nothing_beside_it() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "files are dated by the clock of the system")]
 fn the_next_write_removes_what_dead_processes_left_and_nothing_else() {
     let opal = Opal::machine("").file("a.yaml", COPY).file("source", "new\n");
     let out = opal.path().join("out");

@@ -91,7 +91,7 @@ impl Probe for View<'_> {
     }
 
     fn now(&self) -> SystemTime {
-        SystemTime::now()
+        crate::clock::now()
     }
 
     fn host(&self) -> Host {

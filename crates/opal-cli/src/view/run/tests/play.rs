@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opal_core::stream::Stream;
 use opal_testing::shown;
@@ -91,7 +91,7 @@ impl Play {
     }
 
     pub(super) fn tell(&self, kind: Kind<'_>) {
-        self.live.event(&Event { at: SystemTime::now(), kind });
+        self.live.event(&Event { at: crate::clock::now(), kind });
     }
 
     pub(super) fn start_as(

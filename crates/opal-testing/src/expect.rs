@@ -1,18 +1,14 @@
-//! Comparing with files. `UPDATE_EXPECT=1` rewrites them.
+//! Comparing with files. `UPDATE_EXPECT=1` rewrites them; then read the difference.
 
-use std::path::{Path, PathBuf};
-
-pub(crate) fn test_data(part: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("test_data").join(part)
-}
+use std::path::Path;
 
 /// Collects differences, so that one run shows all of them.
 #[derive(Debug, Default)]
-pub(crate) struct Differences(Vec<String>);
+pub struct Differences(Vec<String>);
 
 impl Differences {
     /// Compares `actual` with the content of `path`.
-    pub(crate) fn compare(&mut self, path: &Path, actual: &str) {
+    pub fn compare(&mut self, path: &Path, actual: &str) {
         let expected = std::fs::read_to_string(path).unwrap_or_default();
         if expected == actual {
             return;
@@ -26,7 +22,7 @@ impl Differences {
     }
 
     /// Deletes or reports files of `folder` that no case wrote.
-    pub(crate) fn nothing_else(&mut self, folder: &Path, ending: &str, known: &[String]) {
+    pub fn nothing_else(&mut self, folder: &Path, ending: &str, known: &[String]) {
         let Ok(entries) = std::fs::read_dir(folder) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -41,7 +37,9 @@ impl Differences {
         }
     }
 
-    pub(crate) fn none(self) {
+    /// # Panics
+    /// If there are any.
+    pub fn none(self) {
         let Self(found) = self;
         assert!(found.is_empty(), "{}\nUPDATE_EXPECT=1 accepts all of them", found.join("\n"));
     }
