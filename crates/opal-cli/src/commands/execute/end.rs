@@ -14,6 +14,7 @@ use opal_vault::event::Status;
 use opal_vault::record::{self, Ending};
 
 use super::errand::Errand;
+use super::keeper::RunEnd;
 use super::recording::Recording;
 use super::resume;
 use super::steps::{find, line};
@@ -43,10 +44,10 @@ impl End<'_> {
         recording: Recording<'_>,
         vault: &Vault,
     ) -> Result<Exit, Failure> {
-        let (outcome, (status, code)) = (self.outcome, self.status());
-        let last = self.errand.keeper.map(|it| it.end(outcome, (status, code))).transpose();
+        let (outcome, ending) = (self.outcome, self.ending());
+        let last = self.errand.keeper.map(|it| it.end(outcome, ending)).transpose();
         let word = last.as_ref().ok().and_then(Option::as_ref);
-        let (status, code) = word.map_or((status, code), |last| (last.status, last.code));
+        let RunEnd { status, code } = word.map_or(ending, |last| last.end);
         // A look that has found a difference has done what it was for.
         let has_failed = status != Status::Executed;
         let failed = outcome.failed.as_ref().filter(|_| has_failed);
@@ -114,8 +115,8 @@ impl End<'_> {
         }
     }
 
-    fn status(&self) -> (Status, i32) {
-        match &self.outcome.halt {
+    fn ending(&self) -> RunEnd {
+        let (status, code) = match &self.outcome.halt {
             None if self.is_drifted() => (Status::Drifted, 0),
             None => (Status::Executed, 0),
             // 2 says that a configuration is a bad one, whatever its steps end with.
@@ -127,7 +128,8 @@ impl End<'_> {
             // The time of the whole run is over.
             Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => (Status::Failed, 124),
             Some(Halt::Unrecorded) => (Status::Failed, i32::from(Exit::Write.code())),
-        }
+        };
+        RunEnd { status, code }
     }
 
     fn is_drifted(&self) -> bool {

@@ -24,8 +24,8 @@ pub(crate) trait Keeper: std::fmt::Debug {
     /// Nothing is run after all, and why.
     fn abandon(&self, why: &str);
 
-    /// Behind the last step.
-    fn end(&self, outcome: &Outcome, ending: (Status, i32)) -> Result<Last, Failure>;
+    /// After the last step.
+    fn end(&self, outcome: &Outcome, ending: RunEnd) -> Result<Last, Failure>;
 }
 
 /// A run that somebody keeps goes on, though nobody may watch it any more: what its tools print is
@@ -47,11 +47,17 @@ impl Audience for Unmoved<'_> {
     }
 }
 
+/// How a run has ended, as its steps say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunEnd {
+    pub(crate) status: Status,
+    pub(crate) code: i32,
+}
+
 /// The last word on a run.
 #[derive(Debug)]
 pub(crate) struct Last {
-    pub(crate) status: Status,
-    pub(crate) code: i32,
+    pub(crate) end: RunEnd,
     /// For programs; none where somebody has taken it.
     pub(crate) json: Option<Value>,
     /// For people.

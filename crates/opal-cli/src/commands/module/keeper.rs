@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::basis::basis;
 use super::machine::machine;
 use super::settings::Settings;
-use crate::commands::execute::keeper::{Keeper, Last};
+use crate::commands::execute::keeper::{Keeper, Last, RunEnd};
 use crate::context::Context;
 use crate::failure::module::unwritten;
 use crate::failure::{Exit, Failure};
@@ -120,7 +120,7 @@ impl<'k> Keeping<'k> {
         })
     }
 
-    fn last(&self, result: &finish::Result, (status, code): (Status, i32)) -> Last {
+    fn last(&self, result: &finish::Result, RunEnd { status, code }: RunEnd) -> Last {
         let (status, code) = match result.end {
             End::Ok => (status, code),
             End::Differs => (Status::Executed, i32::from(Exit::Differs.code())),
@@ -160,7 +160,7 @@ impl<'k> Keeping<'k> {
         let text = is_told.then(|| view::ended(self.run, result, self.keeping.folder(), self.ink));
         let text = text.unwrap_or_default();
         let text = self.run.vault.scrub(&text).text().into_owned();
-        Last { status, code, json, text }
+        Last { end: RunEnd { status, code }, json, text }
     }
 }
 
@@ -197,7 +197,7 @@ impl Keeper for Keeping<'_> {
         self.keeping.abandon(why);
     }
 
-    fn end(&self, outcome: &Outcome, ending: (Status, i32)) -> Result<Last, Failure> {
+    fn end(&self, outcome: &Outcome, ending: RunEnd) -> Result<Last, Failure> {
         let Some(mut end) = self.keeping.end(outcome, self.watched.exit().is_some()) else {
             return Err(Failure::new(Exit::Bug, "the run has no evidence", "report this"));
         };
@@ -207,7 +207,10 @@ impl Keeper for Keeping<'_> {
             Some((why, _)) if self.is_json => {
                 (end.result.end, end.result.error) = (End::Failed, Some(why));
                 end.result.outputs.clear();
-                Ok(self.last(&end.result, (Status::Failed, Exit::Write.code().into())))
+                Ok(self.last(
+                    &end.result,
+                    RunEnd { status: Status::Failed, code: Exit::Write.code().into() },
+                ))
             }
             Some((_, failure)) => Err(failure),
         }

@@ -31,7 +31,7 @@ use super::style::{Of, Style, Talk};
 use super::tail::Tail;
 use super::waits::Waits;
 use super::{github, words};
-use failures::Held;
+use failures::{Attempt, Held};
 use looks::Unsaid;
 use side::Lane;
 use starts::Head;
@@ -54,7 +54,7 @@ pub(super) struct State {
     /// A failure that something may yet deal with.
     held: Option<Held>,
     /// By the paths of `@retry`s: the last attempt that failed, and of how many.
-    attempts: BTreeMap<Box<str>, (u32, u32)>,
+    attempts: BTreeMap<Box<str>, Attempt>,
     /// By the paths of steps in branches: what their lines begin with.
     prefixes: BTreeMap<Box<str>, String>,
     /// The task whose steps were shown last; at first the target.
@@ -173,10 +173,10 @@ impl State {
                 if self.resources.contains(*path) {
                     self.ends.skipped(path, why.as_ref());
                 }
-                self.skipped((path, decorator), why.as_ref(), of.label);
+                self.skipped(path, decorator, why.as_ref(), of.label);
             }
             Kind::Retrying { path, attempt, of, code, pause } => {
-                self.retrying(path, (*attempt, *of), *code, *pause);
+                self.retrying(path, Attempt { number: *attempt, of: *of }, *code, *pause);
                 // Told late where it was held back: then there is less to wait for, or nothing.
                 let passed = crate::clock::now().duration_since(event.at).unwrap_or_default();
                 let left = pause.saturating_sub(passed);

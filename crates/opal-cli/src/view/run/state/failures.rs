@@ -54,6 +54,14 @@ impl Held {
     }
 }
 
+/// One try of several.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempt {
+    /// From 1.
+    pub(super) number: u32,
+    pub(super) of: u32,
+}
+
 impl State {
     /// A `catch`, or what comes after `||`, deals with a failure.
     pub(super) fn caught(&mut self, path: &str, code: i32, place: Option<&str>) {
@@ -90,7 +98,7 @@ impl State {
         });
     }
 
-    pub(super) fn retrying(&mut self, path: &str, attempt: (u32, u32), code: i32, pause: Duration) {
+    pub(super) fn retrying(&mut self, path: &str, attempt: Attempt, code: i32, pause: Duration) {
         let again = match pause {
             Duration::ZERO => "; again at once".to_owned(),
             pause => format!("; again in {}", words::pause(pause)),
@@ -98,17 +106,17 @@ impl State {
         self.attempts.insert(path.into(), attempt);
         let held = self.held.take_if(|held| is_inside(path, &held.path));
         let prefix = self.prefix(path);
-        self.say_attempt(&prefix, attempt, (code, held.as_ref()), &again);
+        self.say_attempt(&prefix, attempt, code, held.as_ref(), &again);
     }
 
     /// The last attempt of a `@retry` has failed too.
     pub(super) fn last_attempt(&mut self, step: &Finished<'_>, prefix: &str) {
-        if let Some((before, of)) = self.attempts.remove(step.path)
+        if let Some(Attempt { number: before, of }) = self.attempts.remove(step.path)
             && !step.end.is_good()
             && before + 1 == of
         {
             let held = self.held.take_if(|held| is_inside(step.path, &held.path));
-            self.say_attempt(prefix, (of, of), (step.code, held.as_ref()), "");
+            self.say_attempt(prefix, Attempt { number: of, of }, step.code, held.as_ref(), "");
             // The report at the end, or a `catch`, has more to say about it.
             self.held = held.or(self.held.take());
         }
@@ -117,15 +125,16 @@ impl State {
     fn say_attempt(
         &mut self,
         prefix: &str,
-        (attempt, of): (u32, u32),
-        (code, held): (i32, Option<&Held>),
+        Attempt { number, of }: Attempt,
+        code: i32,
+        held: Option<&Held>,
         again: &str,
     ) {
         self.in_sight = None;
         let place = held.map(Held::place).unwrap_or_default();
         let said = held.and_then(|held| held.message.as_ref());
         let said = said.map_or_else(|| format!(" {}", words::ending(code)), |it| format!(": {it}"));
-        self.usual(|_| format!("{prefix}attempt {attempt} of {of}{said}{place}{again}"));
+        self.usual(|_| format!("{prefix}attempt {number} of {of}{said}{place}{again}"));
     }
 }
 

@@ -35,7 +35,8 @@ impl State {
     /// A step that does not run. Who selected others need not be told of each.
     pub(super) fn skipped(
         &mut self,
-        (path, decorator): (&str, &str),
+        path: &str,
+        decorator: &str,
         why: Option<&Shown<'_>>,
         label: Option<&str>,
     ) {
