@@ -100,7 +100,7 @@ proptest! {
         }
         seen.extend_from_slice(scrubber.finish().bytes());
         prop_assert_eq!(String::from_utf8_lossy(&seen), whole.text());
-        for value in values.iter().filter(|value| value.chars().count() >= 8) {
+        for value in values.iter().filter(|value| value.trim().chars().count() >= 8) {
             prop_assert!(!whole.text().contains(value.as_str()));
         }
     }
