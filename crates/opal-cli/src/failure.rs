@@ -142,6 +142,7 @@ impl Failure {
 
     /// What a plan or a selection as a whole does not allow. It holds no value.
     pub(crate) fn unready(Trouble { message, help, .. }: Trouble) -> Self {
+        let help = help.into_iter().map(Into::into).collect();
         Self { help, ..Self::usage(message, "") }
     }
 

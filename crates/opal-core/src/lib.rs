@@ -10,6 +10,7 @@
 //! | values that may be secret, and what stands for them | [`data`], [`placeholder`], [`hash`] |
 //! | who may see a value | [`class`]; of a plan's values [`showing`] |
 //! | how a value decorator gets its value | [`resolver`]; without leaving copies [`wiped`] |
+//! | what is said about a failure, and which parts of it were given to us | [`message`](mod@message) |
 //! | the keys of placeholders and random values | [`keys`] |
 //! | what would run | [`plan`] |
 //! | what an execution decorator does, and may do | [`action`] |
@@ -46,6 +47,7 @@ pub mod duration;
 pub mod files;
 pub mod hash;
 pub mod keys;
+pub mod message;
 pub mod parameter;
 pub mod placeholder;
 pub mod plan;

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use crate::context::Context;
 use crate::data::{Data, Secret};
 use crate::files::Entry;
+use crate::message::Message;
 
 /// Bytes of one value that may be read while planning.
 pub const MAX_VALUE_BYTES: u64 = 8 * 1024 * 1024;
@@ -288,8 +289,8 @@ pub struct Host {
 pub struct Trouble {
     pub kind: TroubleKind,
     /// Lower case, without a full stop, with the thing in backticks.
-    pub message: String,
-    pub help: Vec<String>,
+    pub message: Message,
+    pub help: Vec<Message>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -311,7 +312,14 @@ pub enum TroubleKind {
 
 impl Trouble {
     #[must_use]
-    pub fn new(kind: TroubleKind, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub fn new(kind: TroubleKind, message: impl Into<Message>, help: impl Into<Message>) -> Self {
         Self { kind, message: message.into(), help: vec![help.into()] }
+    }
+
+    /// The same without a trace of these texts, which a decorator may have been given.
+    #[must_use]
+    pub fn without(&self, hidden: &[&str]) -> Self {
+        let help = self.help.iter().map(|help| help.without(hidden)).collect();
+        Self { kind: self.kind, message: self.message.without(hidden), help }
     }
 }

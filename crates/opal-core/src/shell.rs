@@ -95,7 +95,7 @@ pub fn refused(refusal: &Refusal, name: &str, written: &str) -> Trouble {
     let mut help = refusal.help(written).into_iter();
     let message = refusal.message(name);
     let mut trouble = Trouble::new(TroubleKind::Invalid, message, help.next().unwrap_or_default());
-    trouble.help.extend(help);
+    trouble.help.extend(help.map(Into::into));
     trouble
 }
 

@@ -1,5 +1,6 @@
 //! Why a plan cannot run, found before the first step.
 
+use crate::message::Message;
 use crate::plan::Step;
 use crate::resolver::{Trouble, TroubleKind};
 use crate::{Code, Span};
@@ -32,7 +33,7 @@ impl Unready {
     }
 
     /// A step that cannot run as it is written.
-    pub fn invalid(step: &Step, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub fn invalid(step: &Step, message: impl Into<Message>, help: impl Into<Message>) -> Self {
         Self::of_step(step, Trouble::new(TroubleKind::Invalid, message, help))
     }
 }

@@ -26,8 +26,9 @@ pub(super) mod shell_output;
 pub(super) mod time_now;
 pub(super) mod var;
 
+use opal_core::message::Message;
 use opal_core::resolver::{Trouble, TroubleKind};
 
-fn invalid(message: impl Into<String>, help: impl Into<String>) -> Trouble {
+fn invalid(message: impl Into<Message>, help: impl Into<Message>) -> Trouble {
     Trouble::new(TroubleKind::Invalid, message, help)
 }

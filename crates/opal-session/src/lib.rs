@@ -9,8 +9,10 @@
 //! | the time | [`clock`] |
 //! | telling work to stop | [`stop`] |
 //! | the outside world: this machine | [`world`] |
+//! | why this machine did not do something: all messages of this crate | `error` |
 
 pub mod clock;
+mod error;
 mod local;
 pub mod stop;
 pub mod world;

@@ -55,9 +55,10 @@ use std::time::Duration;
 
 use opal_core::action::{Pending, Replace};
 use opal_core::files::Files;
-use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::{Probe, ScriptPart, Trouble};
 
 use super::{Ended, Input, Output, Place, Session, Taker, Work};
+use crate::error::SessionError;
 use crate::stop::Stop;
 use crate::world::OsWorld;
 use counted::{Counted, RUNNING};
@@ -228,13 +229,7 @@ impl LocalSession {
         previous: Option<&Path>,
         more: &BTreeMap<String, opal_core::Secret>,
     ) -> Result<(), Trouble> {
-        let interpreter = self.interpreter().ok_or_else(|| {
-            Trouble::new(
-                TroubleKind::Missing,
-                "there is no shell to run the command: neither `bash` nor `sh` is in `PATH`",
-                "install one of them, or correct `PATH`",
-            )
-        })?;
+        let interpreter = self.interpreter().ok_or(SessionError::NoShell)?;
         let mut connected = Ok(());
         let leader = match (&lane.pty, &self.setup.terminal) {
             (Some(_), Some(terminal)) => terminal.leader.as_slice(),
@@ -284,7 +279,7 @@ impl Session for LocalSession {
 
     fn run(&self, work: Work<'_>, stop: &Stop, taker: &mut dyn Taker) -> Result<Ended, Trouble> {
         if !work.directory.is_dir() {
-            return Err(gone());
+            return Err(SessionError::WorkingDirectoryGone.into());
         }
         let Work { script, interpreter, directory, previous, environment, .. } = work;
         let limits = Enforced::new(work.limits, || self.marker())?;
@@ -338,15 +333,6 @@ impl Session for LocalSession {
 fn has_terminal() -> bool {
     use rustix::stdio::{stderr, stdin, stdout};
     [stdin(), stdout(), stderr()].into_iter().any(rustix::termios::isatty)
-}
-
-/// Not [`TroubleKind::Missing`], which would be the program. Where it was may be a secret.
-fn gone() -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        "the working directory is not there any more",
-        "see which step removes it, or make it with `@workdir(…, create=true)`",
-    )
 }
 
 impl fmt::Debug for LocalSession {

@@ -11,6 +11,7 @@
 //!   `git`, which answers from local files.
 //! - **L4, shown nowhere.** Neither `Debug` nor the words of a trouble hold anything of what was
 //!   read, whether it was read well, was no text or was too large, nor of the data in a command.
+//!   A message knows which of its parts were given, so that those can be hidden.
 //! - **L5, absence has a name.** Where what it reads is not there, the trouble is of the kind
 //!   [`Missing`](opal_core::resolver::TroubleKind::Missing), so that drift can be told apart, and
 //!   has a help line. A value that is about absence says so itself: `false`, or an empty array.

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use opal_core::action::{Pending, Replace, Why};
 use opal_core::files::Files;
+use opal_core::message;
+use opal_core::message::Message;
 use opal_core::resolver::{Probe, ScriptPart, Trouble, TroubleKind};
 use opal_core::stream::Stream;
 
@@ -296,12 +298,12 @@ impl Session for LoggedSession {
     fn open(&self, _: &Path, path: &str) -> Result<OwnedFd, Trouble> {
         self.note(format!("open {path}"));
         let missing =
-            |why: &str| Trouble::new(TroubleKind::Missing, why, "give this session the file");
+            |why: Message| Trouble::new(TroubleKind::Missing, why, "give this session the file");
         let content =
-            self.files.get(path).ok_or_else(|| missing(&format!("there is no `{path}`")))?;
-        let (read, write) = pipe().map_err(|_| missing("there is no pipe"))?;
+            self.files.get(path).ok_or_else(|| missing(message!("there is no `", path, "`")))?;
+        let (read, write) = pipe().map_err(|_| missing("there is no pipe".into()))?;
         // What fits into a pipe needs nobody who reads it at once.
-        File::from(write).write_all(content).map_err(|_| missing("it is too long"))?;
+        File::from(write).write_all(content).map_err(|_| missing("it is too long".into()))?;
         Ok(read)
     }
 

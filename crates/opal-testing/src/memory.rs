@@ -16,6 +16,8 @@ use std::time::{Duration, SystemTime};
 use asked::written;
 use opal_core::Secret;
 use opal_core::files::{Attributes, Entry, EntryKind};
+use opal_core::message;
+use opal_core::message::Words;
 use opal_core::resolver::{
     Answer, Ask, Host, Links, MAX_VALUE_BYTES, Port, Probe, Request, Run, Trouble, TroubleKind,
 };
@@ -235,11 +237,11 @@ impl MemoryWorld {
     fn unknown(&self, key: &str, what: &str) -> Result<Secret, Trouble> {
         let content = self.otherwise.as_ref().ok_or_else(|| absent(key, what))?;
         if content.len() as u64 > MAX_VALUE_BYTES {
-            let message = format!("the {what} `{key}` holds too much");
+            let message = message!("the ", Words(what), " `", key, "` holds too much");
             return Err(Trouble::new(TroubleKind::TooLarge, message, "let it hold less"));
         }
         std::str::from_utf8(content).map(Secret::new).map_err(|_| {
-            let message = format!("the {what} `{key}` holds no text");
+            let message = message!("the ", Words(what), " `", key, "` holds no text");
             Trouble::new(TroubleKind::NotText, message, "let it hold text")
         })
     }
@@ -360,8 +362,8 @@ fn whole(path: &str) -> PathBuf {
 }
 
 fn absent(key: &str, what: &str) -> Trouble {
-    let message = format!("there is no {what} `{key}`");
-    Trouble::new(TroubleKind::Missing, message, format!("give this world the {what}"))
+    let message = message!("there is no ", Words(what), " `", key, "`");
+    Trouble::new(TroubleKind::Missing, message, message!("give this world the ", Words(what)))
 }
 
 /// The names of what there is, and nothing of what it holds.

@@ -46,8 +46,8 @@ fn find<'t>(
 }
 
 fn unasked(trouble: Trouble) -> Failure {
-    let help = trouble.help.join("; ");
-    Failure::new(Exit::Unavailable, trouble.message, help)
+    let help = trouble.help.into_iter().map(Into::into).collect();
+    Failure { help, ..Failure::new(Exit::Unavailable, trouble.message, "") }
 }
 
 /// The part of `span` that is meant by a line of the step's text, from 1. A text in quotes has

@@ -51,48 +51,7 @@ pub fn check(descriptor: &Descriptor, inputs: &Inputs, value: &Data) -> Result<(
     );
     let mut trouble = Trouble::new(TroubleKind::Invalid, message, "use a longer secret");
     if descriptor.param("secret").is_some() {
-        trouble.help.push("where it is not a secret, remove `secret=true`".to_owned());
+        trouble.help.push("where it is not a secret, remove `secret=true`".into());
     }
     Err(trouble)
-}
-
-/// The trouble without a trace of `hidden`.
-///
-/// Troubles name paths, variables and servers as they were given, in backticks. Where such an
-/// input is itself a value from the world it must not be shown: what stands in backticks and is
-/// part of a hidden text, or holds one, becomes `…`.
-#[must_use]
-pub fn veil(trouble: Trouble, hidden: &[&str]) -> Trouble {
-    let veiled = |text: String| {
-        // A hidden text that holds a backtick itself must go as a whole.
-        let whole = |text: String, hidden: &&str| text.replace(&format!("`{hidden}`"), "`…`");
-        let text = hidden.iter().fold(text, whole);
-        let pieces = text.split('`').enumerate().map(|(index, piece)| {
-            let shows = |hidden: &&str| {
-                !hidden.is_empty() && (hidden.contains(piece) || piece.contains(hidden))
-            };
-            let is_shown = index % 2 == 1 && !piece.is_empty() && hidden.iter().any(shows);
-            if is_shown { "…" } else { piece }
-        });
-        pieces.collect::<Vec<_>>().join("`")
-    };
-    let help = trouble.help.into_iter().map(veiled).collect();
-    Trouble { message: veiled(trouble.message), help, ..trouble }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_hidden_text_gave_to_a_message_is_veiled() {
-        let trouble =
-            Trouble::new(TroubleKind::Missing, "no file `a/canary`", "look at `canary` in `b`");
-        let veiled = veil(trouble.clone(), &["a/canary"]);
-        assert_eq!(veiled.message, "no file `…`");
-        assert_eq!(veiled.help, ["look at `…` in `b`"]);
-        assert_eq!(veil(trouble.clone(), &[""]), trouble);
-        let odd = Trouble::new(TroubleKind::Missing, "no file `a`canary`", "");
-        assert_eq!(veil(odd, &["a`canary"]).message, "no file `…`");
-    }
 }

@@ -50,7 +50,7 @@ impl Action for Fail {
             Some(Data::Int(code)) => i32::try_from(*code).unwrap_or(1),
             _ => 1,
         };
-        let message = inputs.text("message").unwrap_or_default().to_owned();
+        let message = inputs.text("message").unwrap_or_default().to_owned().into();
         // The author of the task has said what there is to say.
         let trouble = Trouble { kind: TroubleKind::Failed, message, help: Vec::new() };
         Err(stage.fail(code, trouble))

@@ -137,7 +137,7 @@ fn wanted(inputs: &Inputs) -> Result<Wanted, Trouble> {
     Ok(Wanted { name: name.to_owned(), runs, enabled })
 }
 
-fn no_systemd(message: &str) -> Trouble {
+fn no_systemd(message: &'static str) -> Trouble {
     let help = "start the service with `@shell(…, check=…)`, or run this where systemd runs";
     Trouble::new(TroubleKind::Missing, message, help)
 }

@@ -1,5 +1,6 @@
 use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Subject};
+use opal_core::message;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
 use super::reading::absent;
@@ -59,8 +60,8 @@ impl Resolver for Env {
             (None, Some(default)) => Ok(default.clone()),
             (None, None) => Err(Trouble::new(
                 TroubleKind::Missing,
-                format!("the environment variable `{name}` is not set"),
-                format!("set it, or say what to use instead: `@env.{name}(default=\"…\")`"),
+                message!("the environment variable `", name, "` is not set"),
+                message!("set it, or say what to use instead: `@env.", name, "(default=\"…\")`"),
             )),
         }
     }

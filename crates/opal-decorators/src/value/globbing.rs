@@ -9,6 +9,8 @@ use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
 use opal_core::files::EntryKind;
+use opal_core::message;
+use opal_core::message::Message;
 use opal_core::resolver::{MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
 
 use super::reading::kind_at;
@@ -232,8 +234,8 @@ impl Search<'_> {
     fn check(&mut self, more: usize) -> Result<(), Trouble> {
         self.checked += more;
         if self.checked > MAX_CHECKED {
-            let message = format!("needs more than {MAX_CHECKED} names to be checked");
-            return Err(too_large(self.pattern, &message));
+            let message = message!("needs more than ", MAX_CHECKED, " names to be checked");
+            return Err(too_large(self.pattern, message));
         }
         Ok(())
     }
@@ -242,11 +244,12 @@ impl Search<'_> {
         self.bytes += path.len();
         self.found.insert(path);
         if self.found.len() > MAX_FOUND {
-            return Err(too_large(self.pattern, &format!("matches more than {MAX_FOUND} paths")));
+            let message = message!("matches more than ", MAX_FOUND, " paths");
+            return Err(too_large(self.pattern, message));
         }
         if self.bytes as u64 > MAX_VALUE_BYTES {
-            let message = format!("matches paths of more than {} MiB", MAX_VALUE_BYTES >> 20);
-            return Err(too_large(self.pattern, &message));
+            let message = message!("matches paths of more than ", MAX_VALUE_BYTES >> 20, " MiB");
+            return Err(too_large(self.pattern, message));
         }
         Ok(())
     }
@@ -281,16 +284,16 @@ fn text(name: &OsStr) -> Result<&str, Trouble> {
     name.to_str().ok_or_else(|| {
         Trouble::new(
             TroubleKind::NotText,
-            format!("the name `{}` matches and is not UTF-8 text", name.display()),
+            message!("the name `", Path::new(name), "` matches and is not UTF-8 text"),
             "rename it, or write a pattern that does not match it",
         )
     })
 }
 
-fn too_large(pattern: &str, what: &str) -> Trouble {
+fn too_large(pattern: &str, what: impl Into<Message>) -> Trouble {
     Trouble::new(
         TroubleKind::TooLarge,
-        format!("the pattern `{pattern}` {what}"),
+        message!("the pattern `", pattern, "` ", what.into()),
         "write a pattern that matches less, for example with a directory at its beginning",
     )
 }
@@ -298,10 +301,12 @@ fn too_large(pattern: &str, what: &str) -> Trouble {
 fn invalid(pattern: &str) -> Trouble {
     Trouble::new(
         TroubleKind::Invalid,
-        format!("the pattern `{pattern}` is not valid"),
-        format!(
-            "write 1 to {MAX_PATTERN_BYTES} bytes, close every `[` before the next `/` and every \
-             `{{`, and use only ASCII between `[` and `]`"
+        message!("the pattern `", pattern, "` is not valid"),
+        message!(
+            "write 1 to ",
+            MAX_PATTERN_BYTES,
+            " bytes, close every `[` before the next `/` and \
+             every `{`, and use only ASCII between `[` and `]`"
         ),
     )
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use opal_core::Secret;
 use opal_core::files::EntryKind;
+use opal_core::message;
 use opal_core::resolver::{Inputs, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
 
 use opal_core::wiped;
@@ -19,8 +20,8 @@ pub(super) fn required<'a>(inputs: &'a Inputs, name: &str) -> Result<&'a str, Tr
 pub(super) fn absent(name: &str) -> Trouble {
     Trouble::new(
         TroubleKind::Invalid,
-        format!("the argument `{name}` was not given"),
-        format!("give it: `{name}=…`"),
+        message!("the argument `", name, "` was not given"),
+        message!("give it: `", name, "=…`"),
     )
 }
 
@@ -32,7 +33,7 @@ pub(super) fn file(inputs: &Inputs, probe: &dyn Probe) -> Result<Secret, Trouble
     if bytes.len() as u64 > MAX_VALUE_BYTES {
         return Err(Trouble::new(
             TroubleKind::TooLarge,
-            format!("the file `{path}` has more than {} MiB", MAX_VALUE_BYTES >> 20),
+            message!("the file `", path, "` has more than ", MAX_VALUE_BYTES >> 20, " MiB"),
             "let a step read it, or pin it with `@file.hash(…)`",
         ));
     }
@@ -40,7 +41,7 @@ pub(super) fn file(inputs: &Inputs, probe: &dyn Probe) -> Result<Secret, Trouble
         Ok(text) => Ok(Secret::new(if inputs.is_true("trim") { text.trim() } else { text })),
         Err(_) => Err(Trouble::new(
             TroubleKind::NotText,
-            format!("the file `{path}` is not UTF-8 text"),
+            message!("the file `", path, "` is not UTF-8 text"),
             "convert it with `iconv`, let a step read it, or pin it with `@file.hash(…)`",
         )),
     }
@@ -65,7 +66,7 @@ pub(super) fn kind_at(probe: &dyn Probe, path: &Path) -> Result<Option<EntryKind
 pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Trouble {
     Trouble::new(
         TroubleKind::Failed,
-        format!("the file `{path}` cannot be read: {}", error.kind()),
+        message!("the file `", path, "` cannot be read: ", error.kind()),
         "try it by hand, with `cat`",
     )
 }

@@ -1,5 +1,6 @@
 use opal_core::Data;
 use opal_core::decorator::{Capability, Descriptor, Effect, Example, Exposure, Param, Subject};
+use opal_core::message;
 use opal_core::resolver::{Inputs, Probe, Resolver, Trouble, TroubleKind};
 
 use super::reading::required;
@@ -54,7 +55,7 @@ impl Resolver for SecretEnv {
         probe.env(name)?.map(Data::Text).ok_or_else(|| {
             Trouble::new(
                 TroubleKind::Missing,
-                format!("the environment variable `{name}` is not set"),
+                message!("the environment variable `", name, "` is not set"),
                 "set it where opal is started; a secret has no default",
             )
         })

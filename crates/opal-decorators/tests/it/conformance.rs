@@ -89,7 +89,7 @@ fn honest(_: &Inputs, probe: &dyn Probe) -> Answer {
     probe.env("X")?.map(Data::Text).ok_or_else(|| missing("set `X`"))
 }
 
-fn missing(help: &str) -> Trouble {
+fn missing(help: &'static str) -> Trouble {
     Trouble::new(TroubleKind::Missing, "`X` is not set", help)
 }
 

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use opal_core::action::{Failure, Halt};
+use opal_core::message::Message;
 use opal_core::plan::Step;
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource::{self, Described, Finding, Status};
@@ -92,8 +93,8 @@ impl<'p> Walk<'p> {
             match &mut undone {
                 Some(first) => first.join(Failure::new(path, 1, Some(trouble))),
                 None => {
-                    trouble.help.extend(self.changed_by(kept, &all));
-                    trouble.help.push(WAY_FORWARD.to_owned());
+                    trouble.help.extend(self.changed_by(kept, &all).map(Into::into));
+                    trouble.help.push(WAY_FORWARD.into());
                     undone = Some(Failure::new(path, 1, Some(trouble)));
                 }
             }
@@ -171,8 +172,9 @@ impl<'p> Walk<'p> {
         let (event, recorded) = self.record(Kind::Undone { path, was, message });
         recorded?;
         screen.event(&event);
-        let help = help.iter().map(|line| vault.scrub(line).text().into_owned()).collect();
-        Ok(Some(Trouble { kind: TroubleKind::Failed, message: said, help }))
+        let scrubbed = |line: &Message| vault.scrub(line).text().into_owned().into();
+        let help = help.iter().map(scrubbed).collect();
+        Ok(Some(Trouble { kind: TroubleKind::Failed, message: said.into(), help }))
     }
 
     /// A step that has ended well has failed after all.

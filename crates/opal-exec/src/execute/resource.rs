@@ -223,7 +223,7 @@ impl<'p> Walk<'p> {
             .collect();
         let why = self.unmet(&waiting);
         let why = why.map_or_else(
-            || "dependencies not satisfied: the branch of one has failed".to_owned(),
+            || "dependencies not satisfied: the branch of one has failed".into(),
             |trouble| trouble.message,
         );
         let why = self.job.vault.scrub(&why);

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use opal_core::action::{Failure, Halt};
+use opal_core::message::Message;
 use opal_core::plan::Step;
 use opal_core::resource::{self, Described, Status};
 use opal_core::view::{Visible, captured_key, running_text};
@@ -131,8 +132,8 @@ impl<'p> Walk<'p> {
         if let Halt::Failed(failure) = &mut halt
             && let Some(trouble) = &mut failure.trouble
         {
-            let hide = |text: &mut String| {
-                *text = self.job.vault.scrub(text).text().into_owned();
+            let hide = |text: &mut Message| {
+                *text = self.job.vault.scrub(text).text().into_owned().into();
             };
             hide(&mut trouble.message);
             trouble.help.iter_mut().for_each(hide);

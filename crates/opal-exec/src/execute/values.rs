@@ -150,11 +150,12 @@ fn fits(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
         Err(Refusal::Null | Refusal::Collection(_) | Refusal::Nul) => in_text(data, handle),
         Err(Refusal::LeadingDash) => {
             let mut trouble = refused(&Refusal::LeadingDash, &name, &format!("@{name}"));
-            trouble.help[0] = format!("put `--` before it: `rm -- @{name}`");
+            trouble.help[0] = format!("put `--` before it: `rm -- @{name}`").into();
             trouble.help[1] = format!(
                 "where it is meant to be an option, say so: `@{whole}(dash=true){}`",
                 &name[whole.len()..]
-            );
+            )
+            .into();
             Err(trouble)
         }
         Err(refusal) => Err(refused(&refusal, &name, &format!("@{name}"))),

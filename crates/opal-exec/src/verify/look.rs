@@ -77,6 +77,6 @@ pub(super) fn out_of_time(limit: Limit) -> Trouble {
     Trouble::new(TroubleKind::TimedOut, message, help)
 }
 
-fn bug(message: &str) -> Trouble {
+fn bug(message: &'static str) -> Trouble {
     Trouble::new(TroubleKind::Failed, message, "this is a bug: please report it")
 }

@@ -163,7 +163,7 @@ impl<'p> Rehearsal<'p> {
                 here.spot.directory = directory.into();
                 here.adrift = None;
             }
-            Err(trouble) => here.adrift = Some(trouble.message.into()),
+            Err(trouble) => here.adrift = Some(String::from(trouble.message).into()),
         }
     }
 

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Why;
 use opal_core::hash::Digest;
+use opal_core::message;
+use opal_core::message::Message;
 use opal_core::placeholder::Placeholder;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{self, Finding, Status};
@@ -286,7 +288,7 @@ impl<'r, 'p> Round<'r, 'p> {
         let unmet = named.collect::<Vec<_>>().join(", ");
         let by_prerequisite = !unmet.is_empty();
         let (mut digest, mut refusal) = (None, None);
-        let scrub_all = |lines: &[String]| lines.iter().map(|line| vault.scrub(line)).collect();
+        let scrub_all = |lines: &[Message]| lines.iter().map(|line| vault.scrub(line)).collect();
         let (status, message, details, blocked) = match answer(look, &unmet) {
             Ok(finding) => {
                 digest = self.digest(&finding);
@@ -364,6 +366,6 @@ fn answer(look: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Troubl
     };
     let message = format!("dependencies not satisfied: {unmet}");
     let mut trouble = Trouble::new(TroubleKind::Failed, message, "apply what it depends on first");
-    trouble.help.extend(own.map(|own| format!("verified now, it says: {own}")));
+    trouble.help.extend(own.map(|own| message!("verified now, it says: ", own)));
     Err(trouble)
 }

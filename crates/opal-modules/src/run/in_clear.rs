@@ -86,7 +86,7 @@ fn remove_all(below: &Path, strays: Strays, files: &dyn Files) -> Result<(), Str
     }
     let files = files.within(below).map_err(|trouble| trouble.message)?;
     let removed = found.iter().map(|path| files.remove(path, false));
-    let troubles = removed.filter_map(|it| Some(it.err()?.message)).chain(trouble);
+    let troubles = removed.filter_map(|it| Some(String::from(it.err()?.message))).chain(trouble);
     let troubles: Vec<String> = troubles.collect();
     if troubles.is_empty() { Ok(()) } else { Err(troubles.join("; ")) }
 }

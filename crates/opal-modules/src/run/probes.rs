@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use opal_core::Data;
+use opal_core::message;
 use opal_core::resolver::{Port, Probe, Request, Trouble, TroubleKind};
 use serde_json::{Map, Value};
 
@@ -98,7 +99,7 @@ impl ProbeStep {
     }
 
     fn failed(&self, trouble: Trouble) -> Trouble {
-        let message = format!("the probe `{}` failed: {}", self.name, trouble.message);
+        let message = message!("the probe `", self.name, "` failed: ", trouble.message);
         Trouble { message, ..trouble }
     }
 
@@ -251,7 +252,7 @@ outputs: {publish: [url, path]}
     fn asked(probe: &str, outputs: &Value, world: &MemoryWorld) -> Result<(), (i32, String)> {
         let steps = steps_of(probe, &[]).unwrap();
         let asked = steps[0].ask(outputs.as_object().unwrap(), world);
-        asked.map_err(|unmet| (unmet.code, unmet.trouble.message))
+        asked.map_err(|unmet| (unmet.code, unmet.trouble.message.into()))
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Finished<'_> {
                 )
             }
             Some(Halt::Failed(failure)) => {
-                let trouble = failure.trouble.as_ref().map(|trouble| trouble.message.clone());
+                let trouble = failure.trouble.as_ref().map(|trouble| trouble.message.to_string());
                 let tool = failed.map(ended);
                 Judgement::new(
                     End::Failed,

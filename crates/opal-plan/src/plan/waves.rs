@@ -261,7 +261,7 @@ impl Graph {
         let state = match (refused, answer) {
             (Some(refused), _) => State::Failed(Rc::new(refused)),
             (None, Err(found)) => {
-                let found = resolved::veil(found, &self.hidden(&node.operands));
+                let found = found.without(&self.hidden(&node.operands));
                 let unread = Some(shape.descriptor().path);
                 let error = Diagnostic { unread, ..trouble(found, node.span) };
                 State::Failed(Rc::new(error))

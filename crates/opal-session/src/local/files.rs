@@ -5,7 +5,7 @@
 //! A path may be a value, too short to be hidden, so no message names one: the step does.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::fs::{PermissionsExt, fchown};
@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use opal_core::action::{Pending, Replace};
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::fs::CWD;
 
 use super::setup::Setup;
+use crate::error::SessionError;
 use opal_files::atomic::{self, Unfinished};
 
 const NOT_WRITTEN: &str = "file cannot be written";
@@ -35,25 +36,21 @@ pub(super) fn directory(
 ) -> Result<PathBuf, Trouble> {
     let whole = whole(setup, from, path)?;
     if create {
-        fs::create_dir_all(&whole).map_err(|error| trouble("directory cannot be made", &error))?;
+        fs::create_dir_all(&whole).map_err(|error| unusable("directory cannot be made", &error))?;
     }
     let found =
-        fs::metadata(&whole).map_err(|error| trouble("directory cannot be entered", &error))?;
+        fs::metadata(&whole).map_err(|error| unusable("directory cannot be entered", &error))?;
     if !found.is_dir() {
-        return Err(Trouble::new(
-            TroubleKind::Invalid,
-            "what is to be entered is not a directory",
-            "name a directory",
-        ));
+        return Err(SessionError::NotADirectory.into());
     }
     Ok(whole)
 }
 
 pub(super) fn open(setup: &Setup, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
     let whole = whole(setup, from, path)?;
-    let file = File::open(&whole).map_err(|error| trouble("file cannot be read", &error))?;
+    let file = File::open(&whole).map_err(|error| unusable("file cannot be read", &error))?;
     match file.metadata() {
-        Ok(found) if found.is_dir() => Err(is_directory("read")),
+        Ok(found) if found.is_dir() => Err(SessionError::IsADirectory { done: "read" }.into()),
         _ => Ok(file.into()),
     }
 }
@@ -66,10 +63,10 @@ pub(super) fn replace(
     let target = followed(whole(setup, from, replace.path)?);
     let found = fs::metadata(&target).ok();
     if found.as_ref().is_some_and(fs::Metadata::is_dir) {
-        return Err(is_directory("written"));
+        return Err(SessionError::IsADirectory { done: "written" }.into());
     }
     let is_special = found.as_ref().is_some_and(|it| !it.is_file());
-    let failed = |error| trouble(NOT_WRITTEN, &error);
+    let failed = |error| unusable(NOT_WRITTEN, &error);
     let beside = if is_special { std::env::temp_dir().join("file") } else { target.clone() };
     let file = Unfinished::beside(&beside).map_err(failed)?;
     let mode = match replace.mode.or(found.as_ref().map(|it| it.mode() & 0o7777)) {
@@ -103,7 +100,7 @@ impl Write for Replacement {
 
 impl Pending for Replacement {
     fn keep(self: Box<Self>) -> Result<(), Trouble> {
-        self.kept().map_err(|error| trouble(NOT_WRITTEN, &error))
+        self.kept().map_err(|error| unusable(NOT_WRITTEN, &error))
     }
 }
 
@@ -140,21 +137,11 @@ fn usual_mode(path: &Path) -> io::Result<u32> {
 
 fn whole(setup: &Setup, from: &Path, path: &str) -> Result<PathBuf, Trouble> {
     if path.is_empty() || path.contains('\0') {
-        return Err(Trouble::new(
-            TroubleKind::Invalid,
-            "a path cannot be empty or hold a NUL character",
-            "name a file or a directory",
-        ));
+        return Err(SessionError::InvalidPath.into());
     }
     let in_home = if path == "~" { Some("") } else { path.strip_prefix("~/") };
     let Some(rest) = in_home else { return Ok(from.join(path)) };
-    let home = setup.home.as_ref().ok_or_else(|| {
-        Trouble::new(
-            TroubleKind::Missing,
-            "the path begins with `~`, and there is no home directory",
-            "set `HOME`, or name the whole path",
-        )
-    })?;
+    let home = setup.home.as_ref().ok_or(SessionError::NoHome)?;
     Ok(home.join(rest))
 }
 
@@ -167,22 +154,6 @@ fn followed(mut path: PathBuf) -> PathBuf {
     path
 }
 
-fn is_directory(done: &str) -> Trouble {
-    let message = format!("what is to be {done} is a directory");
-    Trouble::new(TroubleKind::Invalid, message, "name a file in it")
-}
-
-fn trouble(what: &str, error: &io::Error) -> Trouble {
-    let (kind, help) = match error.kind() {
-        ErrorKind::NotFound => (TroubleKind::Missing, "make it first, for example with `mkdir -p`"),
-        ErrorKind::NotADirectory => (TroubleKind::Missing, "a part of the path is a file"),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            (TroubleKind::Denied, "see who may write there with `ls -ld`")
-        }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            (TroubleKind::TooLarge, "free some space, and run again")
-        }
-        _ => (TroubleKind::Failed, "see whether the disk is in order"),
-    };
-    Trouble::new(kind, format!("the {what}: {}", error.kind()), help)
+fn unusable(what: &'static str, error: &io::Error) -> Trouble {
+    SessionError::Unusable { what, why: error.kind() }.into()
 }

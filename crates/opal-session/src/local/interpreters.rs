@@ -8,13 +8,14 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
 
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 
 use super::children::{self, Running};
 use super::lane::Lane;
-use super::route::{Task, find, program_in, too_long};
+use super::route::{Task, find, program_in};
 use super::setup::{NO_PIPES, failed};
 use super::{LocalSession, slots};
+use crate::error::SessionError;
 use crate::pipe;
 use opal_core::shell::{self, Compiled, Language, Shell};
 
@@ -24,7 +25,9 @@ pub(super) fn begin(
     name: &str,
     lane: &Lane,
 ) -> Result<Running, Trouble> {
-    let Some(program) = find(session, task, name) else { return Err(missing()) };
+    let Some(program) = find(session, task, name) else {
+        return Err(SessionError::NoInterpreter.into());
+    };
     let running = match Language::of(name) {
         Language::Shell(shell) => {
             shell_with(session, task, lane, &program, &shell::compile(task.script)?, shell)?
@@ -37,7 +40,7 @@ pub(super) fn begin(
         }
     };
     running.map_err(|error| match error.kind() {
-        std::io::ErrorKind::ArgumentListTooLong => too_long(),
+        std::io::ErrorKind::ArgumentListTooLong => SessionError::ArgumentsTooLong.into(),
         _ => failed("the interpreter cannot be started", &error),
     })
 }
@@ -68,12 +71,4 @@ fn shell_with(
         }
     });
     Ok(running)
-}
-
-fn missing() -> Trouble {
-    Trouble::new(
-        TroubleKind::Missing,
-        "the interpreter is not installed, or not in `PATH`",
-        "install it, or add its directory to `PATH`",
-    )
 }

@@ -13,9 +13,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use opal_core::action::Limits;
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::process::geteuid;
 
+use crate::error::SessionError;
 use opal_core::shell::Shell;
 
 /// What a fork ends with that cannot set its limits.
@@ -40,7 +41,7 @@ impl Enforced {
         match limits.processes {
             Some(most) if geteuid().is_root() => {
                 let name = format!("opal-{}", name().to_string_lossy());
-                group = Some(Group::new(&name, most).ok_or_else(unbound)?);
+                group = Some(Group::new(&name, most).ok_or(SessionError::NoProcessLimit)?);
             }
             Some(_) => others = tasks_of_user(),
             None => {}
@@ -82,15 +83,6 @@ impl Enforced {
         }
         text
     }
-}
-
-fn unbound() -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        "`@limits(processes=…)` cannot be kept here: root has no limit on processes, and there is \
-         no control group that can be made",
-        "run as another user, or leave `processes` out",
-    )
 }
 
 /// Processes and threads of this user, as the system counts them.

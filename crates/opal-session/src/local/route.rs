@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::atomic::Ordering;
 
 use opal_core::Secret;
-use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::{ScriptPart, Trouble};
 
 use super::LocalSession;
 use super::children::{self, Running};
@@ -17,6 +17,7 @@ use super::lane::Lane;
 use super::limits::Enforced;
 use super::request::{Request, exported_function, is_exportable};
 use super::setup::{NO_PIPES, failed};
+use crate::error::SessionError;
 use opal_core::shell::{self, Movement, Plain, Shell};
 use opal_files::program;
 
@@ -216,7 +217,9 @@ fn direct(
     command.arg0(plain.name()).args(plain.arguments().iter().map(Secret::expose));
     match children::start(command) {
         Ok(running) => Ok(Some(running)),
-        Err(error) if error.kind() == ErrorKind::ArgumentListTooLong => Err(too_long()),
+        Err(error) if error.kind() == ErrorKind::ArgumentListTooLong => {
+            Err(SessionError::ArgumentsTooLong.into())
+        }
         // No program of its own: a script without a first line, or one that may not be executed.
         Err(error)
             if error.kind() == ErrorKind::NotFound
@@ -306,12 +309,4 @@ fn names_its_shell(parts: &[ScriptPart]) -> bool {
         ScriptPart::Raw(text) => text.expose().contains("$$") || text.expose().contains("${$"),
         ScriptPart::Data(..) => false,
     })
-}
-
-pub(super) fn too_long() -> Trouble {
-    Trouble::new(
-        TroubleKind::TooLarge,
-        "the arguments of the command are too long: the system takes 128 KiB in one argument",
-        "pass the value on standard input, or with a heredoc: `COMMAND <<EOF`",
-    )
 }

@@ -5,9 +5,10 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 
 use super::terminal::Terminal;
+use crate::error::SessionError;
 
 /// What a session is made of. The command line collects it; nothing here reads the environment of
 /// the process.
@@ -26,12 +27,8 @@ pub struct Setup {
 
 pub(super) const NO_PIPES: &str = "the pipes of a command cannot be made";
 
-pub(super) fn failed(what: &str, error: &std::io::Error) -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        format!("{what}: {}", error.kind()),
-        "see whether the system has processes, memory and descriptors to spare (`ulimit -a`)",
-    )
+pub(super) fn failed(what: &'static str, error: &std::io::Error) -> Trouble {
+    SessionError::System { what, why: error.kind() }.into()
 }
 
 /// The names of the variables and never their values.

@@ -11,12 +11,10 @@
 //! | directories, links, modes and owners | `change` |
 //! | removing | `remove` |
 //! | what is mounted in a tree | `mounts` |
-//! | what is said when it fails | `refusal` |
 
 mod change;
 mod extended;
 mod mounts;
-mod refusal;
 mod remove;
 mod turn;
 mod way;

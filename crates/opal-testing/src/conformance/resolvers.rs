@@ -108,11 +108,25 @@ fn absence(resolver: &dyn Resolver, least: &Inputs, found: &mut Findings) {
         Ok(_) => found.add(Law::L5, "it gives a value where there is nothing to read"),
         Err(trouble) => {
             secrecy(&format!("{trouble:?}"), found);
+            parts(&trouble, least, found);
             let is_missing = trouble.kind == TroubleKind::Missing;
             found.demand(Law::L5, is_missing, || format!("absence is called {:?}", trouble.kind));
             let helps = trouble.help.iter().any(|help| !help.is_empty());
             found.demand(Law::L5, helps, || "absence comes without help".to_owned());
         }
+    }
+}
+
+/// A message says which parts of it were given, so that they can be hidden, and no more than them.
+fn parts(trouble: &Trouble, given: &Inputs, found: &mut Findings) {
+    let texts = given.args.keys().filter_map(|name| given.text(name));
+    let hidden: Vec<&str> = texts.chain(given.subject.as_deref()).collect();
+    let seen = trouble.without(&hidden);
+    for line in [&seen.message].into_iter().chain(&seen.help) {
+        let shows = hidden.iter().any(|hidden| !hidden.is_empty() && line.contains(hidden));
+        found.demand(Law::L4, !shows, || format!("an argument cannot be hidden in `{line}`"));
+        let is_known = **line != *"…";
+        found.demand(Law::L4, is_known, || "a message is text of unknown parts".to_owned());
     }
 }
 

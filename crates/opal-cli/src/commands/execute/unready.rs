@@ -1,6 +1,7 @@
 //! A plan that cannot run, and why: told like any other mistake in a source.
 
 use opal_core::Diagnostic;
+use opal_core::message::Message;
 use opal_exec::execute::Unready;
 use opal_ops::planning::Subject;
 use opal_vault::Vault;
@@ -21,7 +22,7 @@ pub(super) fn tell(
     let (steps, whole): (Vec<Unready>, Vec<Unready>) =
         found.into_iter().partition(|unready| !unready.path.is_empty());
     if let Some(unready) = whole.into_iter().next() {
-        let shown = |text: &String| vault.scrub(text).text().into_owned();
+        let shown = |text: &Message| vault.scrub(text).text().into_owned();
         let (message, help) = (&unready.trouble.message, &unready.trouble.help);
         let (message, help) = (shown(message), help.iter().map(shown).collect());
         return Err(Failure {
@@ -35,7 +36,7 @@ pub(super) fn tell(
     let place = |unready: &Unready| line_of(&subject.loaded.text, unready.span, unready.line);
     let diagnostics = steps.into_iter().map(|unready| {
         let place = place(&unready);
-        let shown = |text: String| vault.scrub(&text).text().into_owned();
+        let shown = |text: Message| vault.scrub(&text).text().into_owned();
         let message = shown(unready.trouble.message);
         let found = Diagnostic::new(unready.code, place, message);
         unready.trouble.help.into_iter().map(shown).fold(found, Diagnostic::help)

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use opal_core::message::Message;
 use opal_core::view::visible;
 use opal_vault::event::{Counts, Status};
 
@@ -65,7 +66,7 @@ impl<'a> Failed<'a> {
         vault: &Vault,
     ) -> Self {
         let trouble = step.trouble.as_ref();
-        let shown = |text: &String| vault.scrub(text).text().into_owned();
+        let shown = |text: &Message| vault.scrub(text).text().into_owned();
         Self {
             number: step.number,
             id,

@@ -44,7 +44,8 @@ fn decide(wanted: &Wanted, found: Option<&Found>, inputs: &Inputs) -> Result<Fin
     let finding = written::decide(wanted, found, "has the content");
     if finding.status == Status::Drifted && !inputs.is_true("overwrite") {
         let help = "say `overwrite=true` to replace it, or move it away";
-        return Err(Trouble::new(TroubleKind::Invalid, finding.message.expose(), help));
+        let message = finding.message.expose().to_owned();
+        return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }
     Ok(finding)
 }

@@ -31,7 +31,7 @@ fn found(world: &MemoryWorld, flags: &[&'static str]) -> Result<(Status, String)
         }
         Err(trouble) => {
             assert!(!trouble.help.is_empty());
-            Err(trouble.message)
+            Err(trouble.message.into())
         }
     }
 }

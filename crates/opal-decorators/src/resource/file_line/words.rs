@@ -28,7 +28,7 @@ pub(super) fn told(path: &str, change: Option<&Change>, is_present: bool) -> Str
 pub(super) fn refused(path: &Path, line: &Line<'_>, refusal: &Refusal) -> Trouble {
     let path = path.display();
     let encoding = line.encoding.name();
-    let trouble = |kind, message: String, help: &str| Trouble::new(kind, message, help);
+    let trouble = |kind, message: String, help: &'static str| Trouble::new(kind, message, help);
     match refusal {
         Refusal::Binary => trouble(
             TroubleKind::NotText,

@@ -51,7 +51,8 @@ pub(super) fn faulty(source: &Path, text: &str, fault: Fault, inputs: &Inputs) -
     };
     let message =
         format!("the template `{}` cannot be rendered: {place}{reason}", source.display());
-    Trouble { kind: TroubleKind::Invalid, message, help }
+    let help = help.into_iter().map(Into::into).collect();
+    Trouble { kind: TroubleKind::Invalid, message: message.into(), help }
 }
 
 fn missing(name: &str, text: &str, inputs: &Inputs) -> Vec<String> {

@@ -108,7 +108,7 @@ fn nothing_to_lose(
     Ok(())
 }
 
-fn kept(message: String, help: &str, stage: &dyn Stage) -> Halt {
+fn kept(message: String, help: &'static str, stage: &dyn Stage) -> Halt {
     stage.fail(1, Trouble::new(TroubleKind::Failed, message, help))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use opal_core::message;
 use opal_core::resolver::{Stream, Trouble};
 
 use crate::value::invalid;
@@ -39,8 +40,16 @@ impl Alphabet {
             at += 1;
             if first > last {
                 return Err(invalid(
-                    format!("the range `{first}-{last}` of `alphabet` runs backwards"),
-                    format!("write `{last}-{first}`, or put `-` at the end if it is meant itself"),
+                    message!(
+                        "the range `",
+                        format!("{first}-{last}"),
+                        "` of `alphabet` runs backwards"
+                    ),
+                    message!(
+                        "write `",
+                        format!("{last}-{first}"),
+                        "`, or put `-` at the end if it is meant itself"
+                    ),
                 ));
             }
             if (u32::from(last) - u32::from(first)) as usize >= MAX_CHARACTERS {
@@ -91,7 +100,7 @@ fn loose() -> Trouble {
 
 fn too_many() -> Trouble {
     invalid(
-        format!("`alphabet` has more than {MAX_CHARACTERS} characters"),
+        message!("`alphabet` has more than ", MAX_CHARACTERS, " characters"),
         "leave some out: an alphabet of 64 characters gives 6 bits a character",
     )
 }

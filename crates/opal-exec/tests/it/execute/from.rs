@@ -20,7 +20,7 @@ fn refused(source: &str, path: &str) -> String {
     let running = Running { from: Some(path.to_owned()), ..Running::new(source, &session) };
     let words = running.unready().into_iter().map(|unready| unready.trouble.message);
     assert!(session.log().is_empty());
-    words.collect::<Vec<_>>().join("; ")
+    words.map(String::from).collect::<Vec<_>>().join("; ")
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_this_version_cannot_do_is_named_before_anything_runs() {
     let session = LoggedSession::new().on("a", Answer::default());
     let project = Project::new("a\n@demo.later()\n").plugins(&[&LATER]);
     let unready = Running::on(project, &session, std::path::Path::new("/p")).unready();
-    let words: Vec<_> = unready.iter().map(|it| it.trouble.message.as_str()).collect();
+    let words: Vec<_> = unready.iter().map(|it| &*it.trouble.message).collect();
     assert_eq!(words, ["this version of opal cannot run `@demo.later`"]);
     assert!(session.log().is_empty());
 }

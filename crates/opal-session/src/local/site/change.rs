@@ -5,14 +5,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use opal_core::files::{Attributes, Entry, EntryKind};
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::fs::{AtFlags, CWD, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 
-use super::refusal::in_the_way;
 use super::remove;
 use super::way::{Beginning, Gaps, Way, entry};
-use super::write::not_given_away;
+use crate::error::{ChangeError, Obstacle, WayOut};
 use opal_files::atomic;
 
 const MADE: &str = "made";
@@ -63,35 +62,21 @@ fn change(way: &Way, attributes: &Attributes, lawful: &[EntryKind]) -> Result<()
     let stat = rustix::fs::fstat(&held).map_err(failed)?;
     let found = entry(&stat);
     if !lawful.contains(&found.kind) {
-        let help = match found.kind {
-            EntryKind::Link => {
-                way.link().map(|to| format!("name what it leads to: `{}`", to.display()))
-            }
-            _ => None,
-        };
-        let help = help.unwrap_or_else(|| "name another path, or make room there".to_owned());
-        return Err(in_the_way(way.done, &way.path, found.kind, help));
+        let to = way.link().filter(|_| found.kind == EntryKind::Link);
+        let way_out = to.map_or(WayOut::AnotherPath, WayOut::Target);
+        return Err(way.failed(Obstacle::Occupied { by: found.kind, way_out }));
     }
     let Change { owner, group, mode } = Change::between(&found, attributes);
     if owner.is_none() && group.is_none() && mode.is_none() {
         return Ok(());
     }
     if found.kind == EntryKind::File && stat.st_nlink > 1 && is_open_to_others(&way.parent) {
-        return Err(Trouble::new(
-            TroubleKind::Denied,
-            format!(
-                "`{}` cannot be {}: it has another name elsewhere, in a directory that others may \
-                 write to",
-                way.path.display(),
-                way.done
-            ),
-            "make it a file of its own: copy it, and put the copy in its place",
-        ));
+        return Err(way.failed(Obstacle::SharedFile));
     }
     if owner.is_some() || group.is_some() {
         let (owner, group) = (owner.map(Uid::from_raw), group.map(Gid::from_raw));
         chown(&held, way, owner, group).map_err(|error| match error {
-            Errno::PERM => not_given_away(&way.path),
+            Errno::PERM => way.failed(Obstacle::NotGivenAway),
             error => failed(error),
         })?;
     }
@@ -171,8 +156,8 @@ pub(super) fn make_link(
         Some(EntryKind::File | EntryKind::Other) if replace => instead(&way, to)?,
         Some(EntryKind::Directory) if replace => instead_of_directory(&way, to)?,
         Some(kind) => {
-            let help = "say `force=true` to replace it, or move it away".to_owned();
-            return Err(in_the_way("made a symbolic link", path, kind, help));
+            let why = Obstacle::Occupied { by: kind, way_out: WayOut::Force };
+            return Err(ChangeError::new("made a symbolic link", path, why).into());
         }
     }
     way.sync();

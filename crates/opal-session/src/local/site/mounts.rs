@@ -4,16 +4,16 @@ use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::refusal::refused;
+use crate::error::{ChangeError, Obstacle, refused};
 
 /// Fails where a file system begins at a name in a directory, be it a part of the same one that is
 /// seen there once more.
 pub(super) fn refuse(
-    done: &str,
+    done: &'static str,
     parent: &OwnedFd,
     name: &OsStr,
     path: &Path,
@@ -26,16 +26,12 @@ pub(super) fn refuse(
 }
 
 /// The same for a directory that is held.
-pub(super) fn refuse_held(done: &str, held: &OwnedFd, path: &Path) -> Result<(), Trouble> {
+pub(super) fn refuse_held(done: &'static str, held: &OwnedFd, path: &Path) -> Result<(), Trouble> {
     refuse(done, held, OsStr::new(""), path)
 }
 
-pub(super) fn mounted(done: &str, path: &Path) -> Trouble {
-    Trouble::new(
-        TroubleKind::Denied,
-        format!("`{}` cannot be {done}: a file system is mounted there", path.display()),
-        "see `findmnt`, and unmount it first",
-    )
+pub(super) fn mounted(done: &'static str, path: &Path) -> Trouble {
+    ChangeError::new(done, path, Obstacle::Mounted).into()
 }
 
 #[cfg(target_os = "linux")]

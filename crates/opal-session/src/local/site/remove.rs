@@ -10,8 +10,8 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::mounts;
-use super::refusal::refused;
 use super::way::{Beginning, Gaps, Way};
+use crate::error::{ChangeError, Obstacle, refused};
 
 /// Directories within directories: each is held open while what is in it goes.
 const MAX_DEPTH: usize = 256;
@@ -95,14 +95,7 @@ fn demand_shallow(path: &Path, depth: usize) -> Result<(), Trouble> {
     if depth <= MAX_DEPTH {
         return Ok(());
     }
-    Err(Trouble::new(
-        TroubleKind::TooLarge,
-        format!(
-            "`{}` cannot be removed: it is more than {MAX_DEPTH} directories deep",
-            path.display()
-        ),
-        "see what is in there, and remove it by hand",
-    ))
+    Err(ChangeError::new(DONE, path, Obstacle::TooDeep { most: MAX_DEPTH }).into())
 }
 
 /// What a directory holds, and what of it are directories.

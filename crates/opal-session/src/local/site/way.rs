@@ -11,11 +11,11 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 use opal_core::files::{Entry, EntryKind};
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::refusal::{in_the_way, refused};
+use crate::error::{ChangeError, Obstacle, WayOut, refused};
 
 /// As many as the system follows.
 const MAX_LINKS: usize = 40;
@@ -60,7 +60,7 @@ impl Beginning {
         let found = rustix::fs::fstat(&held).map_err(|error| way.refused(error))?;
         match entry(&found).kind {
             EntryKind::Directory => Ok(Self::Within(path.to_owned(), held)),
-            kind => Err(in_the_way("entered", path, kind, "name a directory".to_owned())),
+            by => Err(way.failed(Obstacle::Occupied { by, way_out: WayOut::Directory })),
         }
     }
 
@@ -86,14 +86,7 @@ impl Way {
         let failed = |error| refused(done, path, error);
         let (mut at, rest) = from.of(path).map_err(failed)?;
         let Some(name) = rest.file_name().filter(|_| path.is_absolute()) else {
-            return Err(Trouble::new(
-                TroubleKind::Invalid,
-                format!(
-                    "`{}` cannot be {done}: it names nothing within a directory",
-                    path.display()
-                ),
-                "name it by its own name, and not with `..` or `/` at the end",
-            ));
+            return Err(ChangeError::new(done, path, Obstacle::NoName).into());
         };
         let may_leave = matches!(from, Beginning::Root);
         let (todo, made) = (VecDeque::new(), Vec::new());
@@ -136,6 +129,10 @@ impl Way {
         refused(self.done, &self.path, error)
     }
 
+    pub(super) fn failed(&self, why: Obstacle) -> Trouble {
+        ChangeError::new(self.done, &self.path, why).into()
+    }
+
     /// The directories that were made on the way go again.
     pub(super) fn undo(&self) {
         undo(&self.made);
@@ -176,7 +173,8 @@ impl Walk<'_> {
     }
 
     fn step(&mut self, at: &OwnedFd, part: &OsStr, gaps: Gaps) -> Result<OwnedFd, Trouble> {
-        let failed = |error| refused(self.done, self.path, error);
+        let (done, path) = (self.done, self.path);
+        let failed = |error| refused(done, path, error);
         if part == ".." && !self.may_leave {
             return Err(failed(Errno::INVAL));
         }
@@ -210,24 +208,15 @@ impl Walk<'_> {
         found: &Stat,
         part: &OsStr,
     ) -> Result<OwnedFd, Trouble> {
-        let failed = |error| refused(self.done, self.path, error);
+        let (done, path) = (self.done, self.path);
+        let failed = |error| refused(done, path, error);
         if !self.may_leave || self.links == MAX_LINKS {
             return Err(failed(Errno::LOOP));
         }
         let own = rustix::process::geteuid().as_raw();
         if found.st_uid != 0 && found.st_uid != own {
-            return Err(Trouble::new(
-                TroubleKind::Denied,
-                format!(
-                    "`{}` cannot be {}: `{}` on the way is a symbolic link of user {}, who could \
-                     lead it anywhere",
-                    self.path.display(),
-                    self.done,
-                    part.display(),
-                    found.st_uid
-                ),
-                "name the path without the link, or let root own the link (`chown -h`)",
-            ));
+            let why = Obstacle::ForeignLink { name: part.to_owned(), user: found.st_uid };
+            return Err(ChangeError::new(self.done, self.path, why).into());
         }
         self.links += 1;
         // The very link that was looked at.

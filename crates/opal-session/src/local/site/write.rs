@@ -6,14 +6,14 @@ use std::path::Path;
 
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, EntryKind, Existing};
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::fs::{Gid, Mode, Stat, Uid};
 use rustix::io::Errno;
 
 use super::extended;
-use super::refusal::in_the_way;
 use super::turn::Turn;
 use super::way::{Beginning, Gaps, Way, entry};
+use crate::error::{Obstacle, WayOut};
 use opal_files::atomic::{self, Unfinished};
 
 pub(super) fn begin(
@@ -44,16 +44,13 @@ pub(super) fn begin(
 fn replaceable(way: &Way) -> Result<Option<Stat>, Trouble> {
     let Some(found) = way.look()? else { return Ok(None) };
     let kind = entry(&found).kind;
-    let help = match kind {
+    let way_out = match kind {
         EntryKind::File => return Ok(Some(found)),
-        EntryKind::Link => match way.link() {
-            Some(to) => format!("name the file it leads to: `{}`", to.display()),
-            None => "name the file it leads to".to_owned(),
-        },
-        EntryKind::Directory => "name a file in it".to_owned(),
-        EntryKind::Other => "name a file".to_owned(),
+        EntryKind::Link => WayOut::LinkedFile(way.link()),
+        EntryKind::Directory => WayOut::FileWithin,
+        EntryKind::Other => WayOut::File,
     };
-    Err(in_the_way("written", &way.path, kind, help))
+    Err(way.failed(Obstacle::Occupied { by: kind, way_out }))
 }
 
 /// A file that is not there yet.
@@ -110,7 +107,7 @@ impl Writing {
             (Some(before), Some(now)) if is_untouched(before, now) => {
                 self.file.replace(parent, name)
             }
-            _ => return Err(changed(&self.way.path)),
+            _ => return Err(self.way.failed(Obstacle::Changed)),
         };
         moved.map_err(|error| self.way.refused(error))?;
         self.way.sync();
@@ -128,7 +125,7 @@ impl Writing {
         }
         let (owner, group) = (owner.map(Uid::from_raw), group.map(Gid::from_raw));
         rustix::fs::fchown(self.file.file(), owner, group).map_err(|error| match error {
-            Errno::PERM => not_given_away(&self.way.path),
+            Errno::PERM => self.way.failed(Obstacle::NotGivenAway),
             error => failed(error),
         })
     }
@@ -140,20 +137,4 @@ fn is_untouched(before: &Stat, now: &Stat) -> bool {
         (it.st_dev, it.st_ino, it.st_size, written, changed)
     };
     marks(before) == marks(now)
-}
-
-fn changed(path: &Path) -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        format!("`{}` was changed by somebody else meanwhile", path.display()),
-        "see who else writes there, and run again",
-    )
-}
-
-pub(super) fn not_given_away(path: &Path) -> Trouble {
-    Trouble::new(
-        TroubleKind::Denied,
-        format!("`{}` cannot belong to its owner and group: permission denied", path.display()),
-        "run as root, or as its owner and a member of its group",
-    )
 }

@@ -24,11 +24,12 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::action::Why;
-use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble, TroubleKind};
+use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble};
 use opal_core::script::runs_at_start;
 use zeroize::Zeroizing;
 
 use super::{View, descendants};
+use crate::error::{CommandEnd, CommandError, CommandName};
 use crate::stop::{Order, Stop};
 use opal_core::wiped;
 
@@ -44,8 +45,7 @@ pub(super) struct Work<'a> {
     pub(super) arguments: &'a [&'a str],
     /// What it reads on standard input.
     pub(super) feed: Option<Zeroizing<String>>,
-    /// What messages call it.
-    pub(super) name: &'a str,
+    pub(super) name: CommandName,
     pub(super) directory: &'a Path,
     /// On top of the environment of the view.
     pub(super) environment: &'a BTreeMap<String, Secret>,
@@ -74,10 +74,11 @@ enum Event {
 
 /// Runs it to its end; what it wrote to standard output.
 pub(super) fn output(view: &View<'_>, work: Work<'_>) -> Result<Secret, Trouble> {
-    let name = work.name;
+    let name = work.name.clone();
     let limit = Some(view.world.limits.command);
     let listening = Listening { stderr: Stdio::null(), limit, drops_excess: false };
-    text(&finished(view, work, listening)?, name)
+    let ended = finished(view, work, listening).and_then(|finished| text(&finished));
+    ended.map_err(|why| CommandError { name, why }.into())
 }
 
 /// Runs it to its end, whatever that is. It has the time of who asks.
@@ -87,7 +88,9 @@ pub(super) fn answer(
     drops_excess: bool,
 ) -> Result<Answer, Trouble> {
     let listening = Listening { stderr: Stdio::piped(), limit: None, drops_excess };
-    let Finished { status, printed: [stdout, stderr] } = finished(view, work, listening)?;
+    let name = work.name.clone();
+    let Finished { status, printed: [stdout, stderr] } =
+        finished(view, work, listening).map_err(|why| CommandError { name, why })?;
     let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
     let text = |bytes: Zeroizing<Vec<u8>>| match String::from_utf8_lossy(&bytes) {
         Cow::Borrowed(text) => Secret::new(text),
@@ -96,10 +99,11 @@ pub(super) fn answer(
     Ok(Answer { code, stdout: text(stdout), stderr: text(stderr) })
 }
 
-fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Finished, Trouble> {
+fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Finished, CommandEnd> {
     let Listening { stderr, limit, drops_excess } = listening;
     let mut command = command(view, &work);
-    let mut child = command.stderr(stderr).spawn().map_err(|error| start_trouble(&work, &error))?;
+    let started = command.stderr(stderr).spawn();
+    let mut child = started.map_err(|error| CommandEnd::NotStarted(error.kind()))?;
     if let (Some(feed), Some(stdin)) = (work.feed, child.stdin.take()) {
         thread::spawn(move || write(stdin, &feed));
     }
@@ -122,7 +126,7 @@ fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Fin
         }
     });
     view.stop.attend();
-    let result = seen.wait(&events, view.stop, limit, work.name);
+    let result = seen.wait(&events, view.stop, limit);
     if result.is_err() || seen.open > 0 {
         let alive = seen.status.is_none().then_some(pid);
         descendants::end(alive, &pipes);
@@ -198,8 +202,7 @@ impl Seen {
         events: &Receiver<Event>,
         stop: &Stop,
         limit: Option<Duration>,
-        name: &str,
-    ) -> Result<ExitStatus, Trouble> {
+    ) -> Result<ExitStatus, CommandEnd> {
         let deadline = limit.map(|limit| (Instant::now() + limit, limit));
         let mut ended = None;
         loop {
@@ -210,131 +213,50 @@ impl Seen {
                 }
             }
             if stop.order() != Order::GoOn {
-                return Err(stopped(name, stop.why()));
+                return Err(match stop.why() {
+                    Some(Why::TimedOut) => CommandEnd::OutOfTime,
+                    _ => CommandEnd::Stopped,
+                });
             }
             let left = deadline.map(|(end, _)| end.saturating_duration_since(Instant::now()));
             match events.recv_timeout(left.unwrap_or(HEARING).min(HEARING)) {
                 Ok(Event::Exit(status)) => self.status = Some(status),
                 Ok(Event::Output(_, Some(bytes))) if bytes.len() as u64 > MAX_VALUE_BYTES => {
-                    return Err(too_large(name));
+                    return Err(CommandEnd::TooLarge);
                 }
                 Ok(Event::Output(from, Some(bytes))) => {
                     self.printed[from as usize] = bytes;
                     self.open -= 1;
                 }
                 Ok(Event::Output(_, None)) | Err(RecvTimeoutError::Disconnected) => {
-                    return Err(lost(name));
+                    return Err(CommandEnd::Lost);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some((_, limit)) = deadline.filter(|(end, _)| *end <= Instant::now()) {
-                        return Err(self.too_late(name, limit));
+                        return Err(self.too_late(limit));
                     }
                 }
             }
         }
     }
 
-    fn too_late(&self, name: &str, limit: Duration) -> Trouble {
-        let (message, help) = if self.status.is_some() {
-            (
-                format!(
-                    "{name} ended, but something it started kept its output open for {limit:?}"
-                ),
-                "let what stays in the background write elsewhere: `… >/dev/null 2>&1 &`",
-            )
+    fn too_late(&self, limit: Duration) -> CommandEnd {
+        if self.status.is_some() {
+            CommandEnd::LeftOpen(limit)
         } else {
-            (
-                format!("{name} did not end within {limit:?}, and was ended"),
-                "run it by hand to see what it waits for; its standard input is empty",
-            )
-        };
-        Trouble::new(TroubleKind::TimedOut, message, help)
+            CommandEnd::TimedOut(limit)
+        }
     }
 }
 
-fn text(finished: &Finished, name: &str) -> Result<Secret, Trouble> {
-    if let Some(trouble) = exit_trouble(finished.status, name) {
-        return Err(trouble);
+fn text(finished: &Finished) -> Result<Secret, CommandEnd> {
+    match (finished.status.code(), finished.status.signal()) {
+        (Some(0), _) => {}
+        (Some(code), _) => return Err(CommandEnd::Code(code)),
+        (None, signal) => return Err(CommandEnd::Signal(signal)),
     }
     match std::str::from_utf8(&finished.printed[Source::Stdout as usize]) {
         Ok(text) => Ok(Secret::new(text)),
-        Err(_) => Err(Trouble::new(
-            TroubleKind::NotText,
-            format!("what {name} printed is not UTF-8 text"),
-            "encode it, for example with `| base64`",
-        )),
+        Err(_) => Err(CommandEnd::NotText),
     }
-}
-
-fn exit_trouble(status: ExitStatus, name: &str) -> Option<Trouble> {
-    let by_hand = "run it by hand to see what it says; its messages are not shown here, since they \
-                   may hold secrets";
-    let (kind, message, help) = match (status.code(), status.signal()) {
-        (Some(0), _) => return None,
-        (Some(127), _) => (
-            TroubleKind::Missing,
-            format!("{name} was not found, or ran something that was not (exit code 127)"),
-            "install what it needs, or add its directory to `PATH`",
-        ),
-        (Some(126), _) => (
-            TroubleKind::Denied,
-            format!("{name} may not be executed, or ran something that may not (exit code 126)"),
-            "make it executable with `chmod +x`, or name its interpreter",
-        ),
-        (Some(code), _) => {
-            (TroubleKind::Failed, format!("{name} failed with exit code {code}"), by_hand)
-        }
-        (None, signal) => {
-            let signal = signal.map_or_else(String::new, |number| format!(" {number}"));
-            (TroubleKind::Failed, format!("{name} was ended by signal{signal}"), by_hand)
-        }
-    };
-    Some(Trouble::new(kind, message, help))
-}
-
-fn start_trouble(work: &Work<'_>, error: &std::io::Error) -> Trouble {
-    use std::io::ErrorKind as Kind;
-    let (kind, help) = match error.kind() {
-        Kind::NotFound | Kind::NotADirectory => (
-            TroubleKind::Missing,
-            "check that the directory where the steps start, and the interpreter, still exist",
-        ),
-        Kind::PermissionDenied => (TroubleKind::Denied, "make it executable with `chmod +x`"),
-        Kind::ArgumentListTooLong => {
-            (TroubleKind::TooLarge, "pass long text on standard input or in a file")
-        }
-        _ => (TroubleKind::Failed, "run it by hand to see why"),
-    };
-    Trouble::new(kind, format!("{} cannot be started: {}", work.name, error.kind()), help)
-}
-
-fn too_large(name: &str) -> Trouble {
-    Trouble::new(
-        TroubleKind::TooLarge,
-        format!("{name} printed more than {} MiB", MAX_VALUE_BYTES >> 20),
-        "let it print only what is needed, or write to a file in a step",
-    )
-}
-
-fn stopped(name: &str, why: Option<Why>) -> Trouble {
-    match why {
-        Some(Why::TimedOut) => Trouble::new(
-            TroubleKind::TimedOut,
-            format!("{name} was ended: the time for it is over"),
-            "run it by hand to see what it waits for, or give it more time",
-        ),
-        _ => Trouble::new(
-            TroubleKind::Failed,
-            format!("{name} was ended: opal was told to stop"),
-            "it only looked; start again when you like",
-        ),
-    }
-}
-
-fn lost(name: &str) -> Trouble {
-    Trouble::new(
-        TroubleKind::Failed,
-        format!("the output of {name} could not be read"),
-        "try again; if it happens again, run it by hand",
-    )
 }

@@ -7,7 +7,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use opal_core::files::{Entry, EntryKind};
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
+
+use crate::error::PathError;
 
 pub(super) fn look(path: &Path) -> Result<Option<Entry>, Trouble> {
     use io::ErrorKind::{NotADirectory, NotFound};
@@ -42,29 +44,5 @@ pub(super) fn list(path: &Path) -> Result<Vec<OsString>, Trouble> {
 }
 
 fn unseen(path: &Path, error: &io::Error) -> Trouble {
-    use io::ErrorKind as Kind;
-    let path = path.display();
-    let (kind, message, help) = match error.kind() {
-        Kind::NotFound => (
-            TroubleKind::Missing,
-            format!("`{path}` is not there"),
-            "it went away while it was looked at; look again",
-        ),
-        Kind::NotADirectory => (
-            TroubleKind::Invalid,
-            format!("`{path}` cannot be there: a part of its path is a file"),
-            "correct the path, or make room for the directory",
-        ),
-        Kind::PermissionDenied => (
-            TroubleKind::Denied,
-            format!("`{path}` may not be looked at: permission denied"),
-            "let this user read it, or run as one who may",
-        ),
-        other => (
-            TroubleKind::Failed,
-            format!("`{path}` cannot be looked at: {other}"),
-            "try it by hand, with `ls -ld`",
-        ),
-    };
-    Trouble::new(kind, message, help)
+    PathError::Stat { path: path.to_owned(), why: error.kind() }.into()
 }

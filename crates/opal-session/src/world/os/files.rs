@@ -6,9 +6,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
+use crate::error::PathError;
 use opal_files::regular;
 
 /// Between two looks another process may have put a pipe there.
@@ -62,60 +63,22 @@ pub(super) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<Path
         _ => path.strip_prefix("~/"),
     };
     let Some(rest) = rest else {
-        return if path.starts_with('~') { Err(of_another(path)) } else { Ok(base.join(path)) };
+        if path.starts_with('~') {
+            return Err(PathError::HomeOfAnother { path: path.to_owned() }.into());
+        }
+        return Ok(base.join(path));
     };
-    let home = home.ok_or_else(|| {
-        Trouble::new(
-            TroubleKind::Missing,
-            format!("`{path}` cannot be found, since there is no home directory"),
-            "set `HOME`, or write the whole path",
-        )
-    })?;
+    let home = home.ok_or_else(|| PathError::NoHome { path: path.to_owned() })?;
     Ok(home.join(rest.trim_start_matches('/')))
 }
 
-/// A shell would look for the home directory of somebody.
-fn of_another(path: &str) -> Trouble {
-    Trouble::new(
-        TroubleKind::Invalid,
-        format!("`{path}` cannot be found: `~` is only this user's own home directory"),
-        "write the whole path; a name that begins with `~` is written `./~…`",
-    )
-}
-
 fn irregular(path: &str, mode: u32) -> Trouble {
-    Trouble::new(
-        TroubleKind::Invalid,
-        format!("`{path}` is {} and not a file", regular::kind(FileType::from_raw_mode(mode))),
-        "name a file; what a program gives is read with `@shell.output(…)`",
-    )
+    let found = regular::kind(FileType::from_raw_mode(mode));
+    PathError::Irregular { path: path.to_owned(), found }.into()
 }
 
 fn trouble(path: &str, error: &io::Error) -> Trouble {
-    use io::ErrorKind as Kind;
-    let (kind, message, help) = match error.kind() {
-        Kind::NotFound | Kind::NotADirectory => (
-            TroubleKind::Missing,
-            format!("there is no file `{path}`"),
-            "check the path: a relative one begins in the directory where the steps start",
-        ),
-        Kind::PermissionDenied => (
-            TroubleKind::Denied,
-            format!("the file `{path}` may not be read"),
-            "let this user read it, or run as one who may",
-        ),
-        Kind::InvalidInput => (
-            TroubleKind::Invalid,
-            "a path with a NUL character names no file".to_owned(),
-            "leave the NUL out",
-        ),
-        other => (
-            TroubleKind::Failed,
-            format!("the file `{path}` cannot be opened: {other}"),
-            "try it by hand, with `cat`",
-        ),
-    };
-    Trouble::new(kind, message, help)
+    PathError::Open { path: path.to_owned(), why: error.kind() }.into()
 }
 
 #[cfg(test)]

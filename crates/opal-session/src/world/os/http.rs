@@ -2,20 +2,21 @@
 //!
 //! Redirections are followed here and not by the client, since three rules must hold at each of
 //! them: never from `https` to `http`, no header to another server, one time limit for all.
-//!
-//! Messages name the server that was asked for, and no other: where an answer leads to is a part of
-//! that answer, which nobody should see.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use opal_core::Secret;
-use opal_core::resolver::{MAX_VALUE_BYTES, Request, Trouble, TroubleKind};
+use opal_core::resolver::{MAX_VALUE_BYTES, Request, Trouble};
+use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::http::uri::Scheme;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, Proxy};
 
 use super::{OsWorld, View};
+use crate::error::{PageError, Server, ServerError};
 use opal_core::wiped;
 
 const MAX_REDIRECTS: usize = 10;
@@ -27,24 +28,20 @@ pub(super) fn get(view: &View<'_>, request: &Request<'_>) -> Result<Secret, Trou
     for _ in 0..=MAX_REDIRECTS {
         let left = deadline.saturating_duration_since(Instant::now());
         let to_first = same_server(&first, &uri);
-        let server = if to_first { server(&first) } else { stranger(&first) };
+        let server = Server { has_redirected: !to_first, ..server(&first) };
         let mut response = fetch(view, request, &uri, to_first, left)
             .map_err(|error| trouble(&server, &error, request.timeout))?;
         let status = response.status();
         if status.is_success() {
-            return text(&server, response.body_mut(), request.timeout);
+            return Ok(text(&server, response.body_mut(), request.timeout)?);
         }
         let location = response.headers().get("location").filter(|_| status.is_redirection());
         let Some(location) = location.and_then(|it| it.to_str().ok()) else {
-            return Err(status_trouble(&server, status.as_u16()));
+            return Err(failed(&server, ServerError::Status(status.as_u16())).into());
         };
         uri = follow(&uri, location, &server)?;
     }
-    Err(Trouble::new(
-        TroubleKind::Failed,
-        format!("{} redirects more than {MAX_REDIRECTS} times", server(&first)),
-        "name the address where the page really is",
-    ))
+    Err(failed(&server(&first), ServerError::TooManyRedirects(MAX_REDIRECTS)).into())
 }
 
 fn fetch(
@@ -69,15 +66,15 @@ fn fetch(
 }
 
 fn agent(world: &OsWorld) -> Agent {
-    Agent::config_builder()
+    let config = Agent::config_builder()
         .proxy(None)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
         .timeout_connect(Some(world.limits.connect))
         .user_agent(concat!("opal/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .new_agent()
+        .build();
+    Agent::with_parts(config, DefaultConnector::default(), Names(DefaultResolver::default()))
 }
 
 /// As `curl` reads them; `HTTP_PROXY` in capitals can be set by strangers in CGI programs.
@@ -105,29 +102,19 @@ fn proxy(view: &View<'_>, uri: &Uri) -> Result<Option<Proxy>, Error> {
     builder.build().map(Some)
 }
 
-fn parse(url: &str) -> Result<Uri, Trouble> {
+fn parse(url: &str) -> Result<Uri, PageError> {
     let uri: Option<Uri> = url.split('#').next().and_then(|url| url.parse().ok());
     uri.filter(|uri| {
         let scheme = uri.scheme();
         uri.host().is_some() && (scheme == Some(&Scheme::HTTP) || scheme == Some(&Scheme::HTTPS))
     })
-    .ok_or_else(|| {
-        Trouble::new(
-            TroubleKind::Invalid,
-            "this is no address of the web",
-            "write it as in `https://example.com/path`, with blanks and the like as `%20`",
-        )
-    })
+    .ok_or(PageError::InvalidAddress)
 }
 
-fn follow(from: &Uri, location: &str, server: &str) -> Result<Uri, Trouble> {
+fn follow(from: &Uri, location: &str, server: &Server) -> Result<Uri, PageError> {
     let to = parse(&join(from, location))?;
     if from.scheme() == Some(&Scheme::HTTPS) && to.scheme() != Some(&Scheme::HTTPS) {
-        return Err(Trouble::new(
-            TroubleKind::Denied,
-            format!("{server} redirects from `https` to `http`, which anybody can change"),
-            "name the address where the page really is",
-        ));
+        return Err(failed(server, ServerError::Downgrade));
     }
     Ok(to)
 }
@@ -155,114 +142,67 @@ fn same_server(one: &Uri, other: &Uri) -> bool {
     one.scheme() == other.scheme() && one.host() == other.host() && one.port() == other.port()
 }
 
-fn text(server: &str, body: &mut Body, limit: Duration) -> Result<Secret, Trouble> {
+fn text(server: &Server, body: &mut Body, limit: Duration) -> Result<Secret, PageError> {
     let bytes = wiped::read(&mut body.as_reader(), MAX_VALUE_BYTES + 1)
         .map_err(|error| trouble(server, &Error::from(error), limit))?;
     if bytes.len() as u64 > MAX_VALUE_BYTES {
-        return Err(Trouble::new(
-            TroubleKind::TooLarge,
-            format!("{server} answered with more than {} MiB", MAX_VALUE_BYTES >> 20),
-            "fetch it in a step, with `curl`, and keep it in a file",
-        ));
+        return Err(failed(server, ServerError::TooLarge));
     }
     match std::str::from_utf8(&bytes) {
         Ok(text) => Ok(Secret::new(text)),
-        Err(_) => Err(Trouble::new(
-            TroubleKind::NotText,
-            format!("what {server} answered is not UTF-8 text"),
-            "fetch it in a step, with `curl`, and keep it in a file",
-        )),
+        Err(_) => Err(failed(server, ServerError::NotText)),
     }
 }
 
-/// The server, without a name and a password that may stand before it, and without the path, which
-/// may hold a token.
-fn server(uri: &Uri) -> String {
+/// The server, without a user and a password before it, and without the path.
+fn server(uri: &Uri) -> Server {
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-    format!("`{}{port}`", uri.host().unwrap_or_default())
-}
-
-/// Another server, to which the first one led.
-fn stranger(first: &Uri) -> String {
-    format!("the server that {} redirects to", server(first))
-}
-
-fn status_trouble(server: &str, status: u16) -> Trouble {
-    let (kind, help) = match status {
-        404 | 410 => (TroubleKind::Missing, "check the address"),
-        401 | 403 | 407 => (TroubleKind::Denied, "this page wants to know who asks"),
-        502..=504 => (TroubleKind::Unreachable, "the server itself is not there: try again later"),
-        _ => (TroubleKind::Failed, "try the address with `curl -v`"),
-    };
-    Trouble::new(kind, format!("{server} answered with status {status}"), help)
+    let name = format!("{}{port}", uri.host().unwrap_or_default());
+    Server { name, has_redirected: false }
 }
 
 /// Only words of ours: the client's own may repeat the address.
-fn trouble(server: &str, error: &Error, limit: Duration) -> Trouble {
-    let (kind, message, help) = match error {
-        Error::Timeout(_) => (
-            TroubleKind::Unreachable,
-            format!("{server} did not answer within {limit:?}"),
-            "try the address with `curl -v`",
-        ),
-        Error::HostNotFound => return no_server(server),
-        Error::Io(error) => return io_trouble(server, error),
-        Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => (
-            TroubleKind::Denied,
-            format!("{server} could not prove who it is"),
-            "check its certificate, and whether the port speaks `https`",
-        ),
-        Error::InvalidProxyUrl | Error::ConnectProxyFailed(_) => (
-            TroubleKind::Unreachable,
-            format!("the proxy to {server} does not work"),
-            "check `https_proxy`, `http_proxy` and `no_proxy`",
-        ),
-        Error::Http(_) => (
-            TroubleKind::Invalid,
-            "a header has a name or a value that no request can hold".to_owned(),
-            "leave out line ends and characters outside of ASCII",
-        ),
-        _ => (
-            TroubleKind::Failed,
-            format!("{server} gave an answer that is not HTTP"),
-            "try the address with `curl -v`",
-        ),
-    };
-    Trouble::new(kind, message, help)
-}
-
-fn no_server(server: &str) -> Trouble {
-    Trouble::new(
-        TroubleKind::Unreachable,
-        format!("{server} was not found"),
-        "check the name and the network",
+fn trouble(server: &Server, error: &Error, limit: Duration) -> PageError {
+    failed(
+        server,
+        match error {
+            Error::Timeout(_) => ServerError::TimedOut(Some(limit)),
+            Error::HostNotFound => ServerError::NotFound,
+            Error::Io(error) => match error.kind() {
+                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => ServerError::TimedOut(None),
+                // How the client passes on what TLS found.
+                io::ErrorKind::InvalidData => ServerError::NotTrusted,
+                other => ServerError::Unreachable(other),
+            },
+            Error::Tls(_) | Error::Rustls(_) | Error::Pem(_) => ServerError::NotTrusted,
+            Error::InvalidProxyUrl | Error::ConnectProxyFailed(_) => ServerError::BrokenProxy,
+            Error::Http(_) => return PageError::InvalidHeader,
+            _ => ServerError::NotHttp,
+        },
     )
 }
 
-fn io_trouble(server: &str, error: &io::Error) -> Trouble {
-    // The standard library has no kind for a name that nobody knows, only these words.
-    if error.to_string().contains("lookup address") {
-        return no_server(server);
+fn failed(server: &Server, why: ServerError) -> PageError {
+    PageError::Failed { server: server.clone(), why }
+}
+
+/// Names of hosts, as the client finds them. The standard library has no kind of error for a name
+/// that nobody knows; here it can be nothing else.
+#[derive(Debug)]
+struct Names(DefaultResolver);
+
+impl Resolver for Names {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        self.0.resolve(uri, config, timeout).map_err(|error| match error {
+            Error::Io(_) => Error::HostNotFound,
+            error => error,
+        })
     }
-    let (kind, message, help) = match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
-            TroubleKind::Unreachable,
-            format!("{server} did not answer in time"),
-            "try the address with `curl -v`",
-        ),
-        // How the client passes on what TLS found.
-        io::ErrorKind::InvalidData => (
-            TroubleKind::Denied,
-            format!("{server} could not prove who it is"),
-            "check its certificate, and whether the port speaks `https`",
-        ),
-        other => (
-            TroubleKind::Unreachable,
-            format!("{server} cannot be reached: {other}"),
-            "check the name, the port and the network",
-        ),
-    };
-    Trouble::new(kind, message, help)
 }
 
 #[cfg(test)]
@@ -278,15 +218,17 @@ mod tests {
         assert_eq!(at("/x?y=1"), "https://u:p@one.example:8443/x?y=1");
         assert_eq!(at("x?to=http://z"), "https://u:p@one.example:8443/a/x?to=http://z");
         assert_eq!(at("?y"), "https://u:p@one.example:8443/a/b?y");
-        assert_eq!(server(&from), "`one.example:8443`");
+        assert_eq!(server(&from).name, "one.example:8443");
     }
 
     #[test]
     fn the_way_back_from_https_is_closed() {
         let from = "https://one.example/".parse().unwrap();
-        let follow = |location| follow(&from, location, "`one.example`").map_err(|it| it.kind);
-        assert_eq!(follow("http://one.example/").unwrap_err(), TroubleKind::Denied);
+        let follow = |location| follow(&from, location, &server(&from));
+        let why = follow("http://one.example/").unwrap_err();
+        assert!(matches!(why, PageError::Failed { why: ServerError::Downgrade, .. }), "{why:?}");
         assert!(follow("https://two.example/").is_ok());
-        assert_eq!(follow("file:///etc/passwd").unwrap_err(), TroubleKind::Invalid);
+        let why = follow("file:///etc/passwd").unwrap_err();
+        assert!(matches!(why, PageError::InvalidAddress), "{why:?}");
     }
 }

@@ -4,15 +4,15 @@ use std::io::ErrorKind;
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::time::Instant;
 
-use opal_core::resolver::{Port, Trouble, TroubleKind};
+use opal_core::resolver::{Port, Trouble};
+
+use crate::error::PortError;
 
 pub(super) fn connect(to: &Port<'_>) -> Result<(), Trouble> {
-    let name = format!("`{}:{}`", to.host, to.port);
+    let failed =
+        |why| PortError { host: to.host.to_owned(), port: to.port, timeout: to.timeout, why };
     let deadline = Instant::now() + to.timeout;
-    let help = "check the name, the port and the network";
-    let addresses = (to.host, to.port).to_socket_addrs().map_err(|_| {
-        Trouble::new(TroubleKind::Missing, format!("the host of {name} was not found"), help)
-    })?;
+    let addresses = (to.host, to.port).to_socket_addrs().map_err(|_| failed(None))?;
     let mut last = ErrorKind::AddrNotAvailable;
     for address in addresses {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -25,14 +25,7 @@ pub(super) fn connect(to: &Port<'_>) -> Result<(), Trouble> {
             Err(error) => last = error.kind(),
         }
     }
-    let (kind, why) = match last {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            (TroubleKind::TimedOut, format!("did not answer within {:?}", to.timeout))
-        }
-        ErrorKind::ConnectionRefused => (TroubleKind::Failed, "refused the connection".to_owned()),
-        other => (TroubleKind::Failed, format!("cannot be reached: {other}")),
-    };
-    Err(Trouble::new(kind, format!("{name} {why}"), help))
+    Err(failed(Some(last)).into())
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use opal_core::Secret;
-use opal_core::resolver::{Answer, Ask, Run, ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::{Answer, Ask, Run, ScriptPart, Trouble};
 
 use super::View;
 use super::children::{self, Work};
+use crate::error::{CommandEnd, CommandError, CommandName, PathError, SessionError};
 use opal_core::shell::syntax::MAX_MESSAGE_BYTES;
 use opal_core::shell::{self, Language, Shell};
 use opal_files::program;
@@ -40,12 +41,7 @@ pub(super) fn ask(view: &View<'_>, ask: &Ask<'_>) -> Result<Answer, Trouble> {
         None => view.directory.to_owned(),
     };
     if !directory.is_dir() {
-        // Not missing, which would be the program.
-        return Err(Trouble::new(
-            TroubleKind::Failed,
-            format!("there is no directory `{}` to run a command in", directory.display()),
-            "make it first, or correct the path",
-        ));
+        return Err(PathError::NoDirectory { path: directory }.into());
     }
     let around = Around { directory: &directory, environment: ask.environment };
     let answer = |view: &View<'_>, work: Work<'_>| children::answer(view, work, ask.drops_excess);
@@ -69,7 +65,7 @@ pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trou
         program: &path,
         arguments,
         feed: Some(Zeroizing::new(text.to_owned())),
-        name: "the shell's parser",
+        name: CommandName::Parser,
         directory: around.directory,
         environment: around.environment,
     };
@@ -87,19 +83,13 @@ fn script<T>(
     end: impl FnOnce(&View<'_>, Work<'_>) -> Result<T, Trouble>,
 ) -> Result<T, Trouble> {
     let compiled = shell::compile(parts)?;
-    let Interpreter { path, shell } = shell(view, around).ok_or_else(|| {
-        Trouble::new(
-            TroubleKind::Missing,
-            "there is no shell to run the command: neither `bash` nor `sh` is in `PATH`",
-            "install one of them, or correct `PATH`",
-        )
-    })?;
+    let Interpreter { path, shell } = shell(view, around).ok_or(SessionError::NoShell)?;
     let command = compiled.command(shell);
     let work = Work {
         program: &path,
         arguments: &["-c", &command],
         feed: compiled.feed(),
-        name: "the command",
+        name: CommandName::Script,
         directory: around.directory,
         environment: around.environment,
     };
@@ -127,7 +117,7 @@ fn interpreted(
         program: &program,
         arguments: &[language.flag(), text.expose()],
         feed,
-        name: "the command",
+        name: CommandName::Script,
         directory: around.directory,
         environment: around.environment,
     };
@@ -141,18 +131,14 @@ fn program<T>(
     end: impl FnOnce(&View<'_>, Work<'_>) -> Result<T, Trouble>,
 ) -> Result<T, Trouble> {
     let [name, arguments @ ..] = words else {
-        return Err(Trouble::new(
-            TroubleKind::Invalid,
-            "a program without a name cannot be run",
-            "name the program in the first place",
-        ));
+        return Err(CommandError { name: CommandName::Script, why: CommandEnd::NoName }.into());
     };
     let program = find(view, around, name).ok_or_else(|| absent(name))?;
     let work = Work {
         program: &program,
         arguments,
         feed: None,
-        name: &format!("`{name}`"),
+        name: CommandName::Program((*name).to_owned()),
         directory: around.directory,
         environment: around.environment,
     };
@@ -160,11 +146,8 @@ fn program<T>(
 }
 
 fn absent(name: &str) -> Trouble {
-    Trouble::new(
-        TroubleKind::Missing,
-        format!("the program `{name}` is not installed, or not in `PATH`"),
-        format!("install `{name}`, or add its directory to `PATH`"),
-    )
+    let name = CommandName::Program(name.to_owned());
+    CommandError { name, why: CommandEnd::NotInstalled }.into()
 }
 
 /// Looked for once, unless the search path is another one here.

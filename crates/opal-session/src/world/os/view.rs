@@ -11,11 +11,10 @@ use std::time::SystemTime;
 
 use opal_core::Secret;
 use opal_core::files::Entry;
-use opal_core::resolver::{
-    Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
-};
+use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 
 use super::{OsWorld, entries, files, http, ports, shells};
+use crate::error::SessionError;
 use crate::stop::{Order, Stop};
 
 /// An [`OsWorld`], and from where it is looked at.
@@ -63,13 +62,9 @@ impl Read for Reading {
 impl Probe for View<'_> {
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble> {
         let Some(value) = self.variable(name) else { return Ok(None) };
-        let text = value.to_str().ok_or_else(|| {
-            Trouble::new(
-                TroubleKind::NotText,
-                format!("the environment variable `{name}` does not hold UTF-8 text"),
-                format!("look at its bytes with `printenv {name} | od -c`, and set it anew"),
-            )
-        })?;
+        let text = value
+            .to_str()
+            .ok_or_else(|| SessionError::VariableNotText { name: name.to_owned() })?;
         Ok(Some(Secret::new(text)))
     }
 
@@ -138,7 +133,7 @@ impl Probe for View<'_> {
 mod tests {
     use std::time::Duration;
 
-    use opal_core::resolver::ScriptPart;
+    use opal_core::resolver::{ScriptPart, TroubleKind};
 
     use super::*;
     use crate::world::{Limits, Surroundings};

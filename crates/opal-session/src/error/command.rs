@@ -1,0 +1,158 @@
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use opal_core::message;
+use opal_core::message::Message;
+use opal_core::resolver::{MAX_VALUE_BYTES, TroubleKind};
+
+use super::Said;
+
+/// What messages call a command that only looks.
+#[derive(Clone, Debug)]
+pub(crate) enum CommandName {
+    /// Text for a shell, or for another interpreter.
+    Script,
+    Program(String),
+    /// The shell, where it only reads a text.
+    Parser,
+}
+
+/// A command that gave no answer.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) name: CommandName,
+    pub(crate) why: CommandEnd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandEnd {
+    NoName,
+    NotInstalled,
+    NotStarted(ErrorKind),
+    /// It ended with this.
+    Code(i32),
+    Signal(Option<i32>),
+    TimedOut(Duration),
+    /// It has ended, but something it started keeps its output open.
+    LeftOpen(Duration),
+    /// Who asked has no more time.
+    OutOfTime,
+    Stopped,
+    /// Its output cannot be read.
+    Lost,
+    NotText,
+    TooLarge,
+}
+
+impl CommandName {
+    fn said(&self) -> Message {
+        match self {
+            Self::Script => "the command".into(),
+            Self::Program(name) => message!("`", name, "`"),
+            Self::Parser => "the shell's parser".into(),
+        }
+    }
+}
+
+impl CommandError {
+    pub(super) fn said(&self) -> Said {
+        if let (CommandEnd::NotInstalled, CommandName::Program(name)) = (self.why, &self.name) {
+            let message = message!("the program `", name, "` is not installed, or not in `PATH`");
+            let help = message!("install `", name, "`, or add its directory to `PATH`");
+            return (TroubleKind::Missing, message, help);
+        }
+        let (kind, message, help) = self.why.said(&self.name.said());
+        (kind, message, help.into())
+    }
+}
+
+impl CommandEnd {
+    fn said(self, name: &Message) -> (TroubleKind, Message, &'static str) {
+        use TroubleKind::{Denied, Failed, Invalid, Missing, NotText, TimedOut, TooLarge};
+        const BY_HAND: &str = "run it by hand to see what it says; its messages are not shown \
+                               here, since they may hold secrets";
+        match self {
+            Self::NoName => (
+                Invalid,
+                "a program without a name cannot be run".into(),
+                "name the program in the first place",
+            ),
+            Self::NotInstalled => (
+                Missing,
+                message!(name, " is not installed, or not in `PATH`"),
+                "install it, or add its directory to `PATH`",
+            ),
+            Self::NotStarted(why) => {
+                let (kind, help) = not_started(why);
+                (kind, message!(name, " cannot be started: ", why), help)
+            }
+            Self::Code(127) => (
+                Missing,
+                message!(name, " was not found, or ran something that was not (exit code 127)"),
+                "install what it needs, or add its directory to `PATH`",
+            ),
+            Self::Code(126) => (
+                Denied,
+                message!(
+                    name,
+                    " may not be executed, or ran something that may not (exit code 126)"
+                ),
+                "make it executable with `chmod +x`, or name its interpreter",
+            ),
+            Self::Code(code) => (Failed, message!(name, " failed with exit code ", code), BY_HAND),
+            Self::Signal(None) => (Failed, message!(name, " was ended by signal"), BY_HAND),
+            Self::Signal(Some(number)) => {
+                (Failed, message!(name, " was ended by signal ", number), BY_HAND)
+            }
+            Self::TimedOut(limit) => (
+                TimedOut,
+                message!(name, " did not end within ", limit, ", and was ended"),
+                "run it by hand to see what it waits for; its standard input is empty",
+            ),
+            Self::LeftOpen(limit) => (
+                TimedOut,
+                message!(name, " ended, but something it started kept its output open for ", limit),
+                "let what stays in the background write elsewhere: `… >/dev/null 2>&1 &`",
+            ),
+            Self::OutOfTime => (
+                TimedOut,
+                message!(name, " was ended: the time for it is over"),
+                "run it by hand to see what it waits for, or give it more time",
+            ),
+            Self::Stopped => (
+                Failed,
+                message!(name, " was ended: opal was told to stop"),
+                "it only looked; start again when you like",
+            ),
+            Self::Lost => (
+                Failed,
+                message!("the output of ", name, " could not be read"),
+                "try again; if it happens again, run it by hand",
+            ),
+            Self::NotText => (
+                NotText,
+                message!("what ", name, " printed is not UTF-8 text"),
+                "encode it, for example with `| base64`",
+            ),
+            Self::TooLarge => (
+                TooLarge,
+                message!(name, " printed more than ", MAX_VALUE_BYTES >> 20, " MiB"),
+                "let it print only what is needed, or write to a file in a step",
+            ),
+        }
+    }
+}
+
+fn not_started(why: ErrorKind) -> (TroubleKind, &'static str) {
+    match why {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => (
+            TroubleKind::Missing,
+            "check that the directory where the steps start, and the interpreter, still exist",
+        ),
+        ErrorKind::PermissionDenied => (TroubleKind::Denied, "make it executable with `chmod +x`"),
+        ErrorKind::ArgumentListTooLong => {
+            (TroubleKind::TooLarge, "pass long text on standard input or in a file")
+        }
+        _ => (TroubleKind::Failed, "run it by hand to see why"),
+    }
+}

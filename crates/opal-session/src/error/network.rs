@@ -1,0 +1,168 @@
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use opal_core::message;
+use opal_core::message::Message;
+use opal_core::resolver::{MAX_VALUE_BYTES, TroubleKind};
+
+use super::Said;
+
+const TRY: &str = "try the address with `curl -v`";
+const CHECK: &str = "check the name, the port and the network";
+
+/// The server that was asked for, and no other: where an answer leads to is a part of that answer,
+/// which nobody may see.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    /// With its port. Without a user and a password, and without the path, which may hold a token.
+    pub(crate) name: String,
+    /// Whether it redirected to the server in question.
+    pub(crate) has_redirected: bool,
+}
+
+/// A page that cannot be had.
+#[derive(Debug)]
+pub(crate) enum PageError {
+    InvalidAddress,
+    InvalidHeader,
+    Failed { server: Server, why: ServerError },
+}
+
+/// What a server did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerError {
+    NotFound,
+    Unreachable(ErrorKind),
+    TimedOut(Option<Duration>),
+    /// TLS does not accept it.
+    NotTrusted,
+    BrokenProxy,
+    NotHttp,
+    Status(u16),
+    TooManyRedirects(usize),
+    /// From `https` to `http`.
+    Downgrade,
+    TooLarge,
+    NotText,
+}
+
+impl PageError {
+    pub(super) fn said(&self) -> Said {
+        let invalid = |message: &'static str, help: &'static str| {
+            (TroubleKind::Invalid, message.into(), help.into())
+        };
+        match self {
+            Self::InvalidAddress => invalid(
+                "this is not an address of the web",
+                "write it as in `https://example.com/path`, with blanks and the like as `%20`",
+            ),
+            Self::InvalidHeader => invalid(
+                "a header has a name or a value that no request can hold",
+                "leave out line ends and characters outside of ASCII",
+            ),
+            Self::Failed { server, why } => {
+                let (kind, message, help) = why.said(&server.said());
+                (kind, message, help.into())
+            }
+        }
+    }
+}
+
+impl Server {
+    fn said(&self) -> Message {
+        match self.has_redirected {
+            false => message!("`", self.name, "`"),
+            true => message!("the server that `", self.name, "` redirects to"),
+        }
+    }
+}
+
+impl ServerError {
+    fn said(self, server: &Message) -> (TroubleKind, Message, &'static str) {
+        use TroubleKind::{Denied, Failed, NotText, TooLarge, Unreachable};
+        const IN_A_STEP: &str = "fetch it in a step, with `curl`, and keep it in a file";
+        const REALLY: &str = "name the address where the page really is";
+        match self {
+            Self::NotFound => {
+                (Unreachable, message!(server, " was not found"), "check the name and the network")
+            }
+            Self::Unreachable(why) => {
+                (Unreachable, message!(server, " cannot be reached: ", why), CHECK)
+            }
+            Self::TimedOut(Some(limit)) => {
+                (Unreachable, message!(server, " did not answer within ", limit), TRY)
+            }
+            Self::TimedOut(None) => (Unreachable, message!(server, " did not answer in time"), TRY),
+            Self::NotTrusted => (
+                Denied,
+                message!(server, " could not prove who it is"),
+                "check its certificate, and whether the port speaks `https`",
+            ),
+            Self::BrokenProxy => (
+                Unreachable,
+                message!("the proxy to ", server, " does not work"),
+                "check `https_proxy`, `http_proxy` and `no_proxy`",
+            ),
+            Self::NotHttp => (Failed, message!(server, " gave an answer that is not HTTP"), TRY),
+            Self::Status(status) => {
+                let (kind, help) = of_status(status);
+                (kind, message!(server, " answered with status ", status), help)
+            }
+            Self::TooManyRedirects(most) => {
+                (Failed, message!(server, " redirects more than ", most, " times"), REALLY)
+            }
+            Self::Downgrade => (
+                Denied,
+                message!(server, " redirects from `https` to `http`, which anybody can change"),
+                REALLY,
+            ),
+            Self::TooLarge => (
+                TooLarge,
+                message!(server, " answered with more than ", MAX_VALUE_BYTES >> 20, " MiB"),
+                IN_A_STEP,
+            ),
+            Self::NotText => {
+                (NotText, message!("what ", server, " answered is not UTF-8 text"), IN_A_STEP)
+            }
+        }
+    }
+}
+
+fn of_status(status: u16) -> (TroubleKind, &'static str) {
+    match status {
+        404 | 410 => (TroubleKind::Missing, "check the address"),
+        401 | 403 | 407 => (TroubleKind::Denied, "this page wants to know who asks"),
+        502..=504 => (TroubleKind::Unreachable, "the server itself is not there: try again later"),
+        _ => (TroubleKind::Failed, TRY),
+    }
+}
+
+/// A port that takes no connection.
+#[derive(Debug)]
+pub(crate) struct PortError {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) timeout: Duration,
+    /// None where the name of the host is not known.
+    pub(crate) why: Option<ErrorKind>,
+}
+
+impl PortError {
+    pub(super) fn said(&self) -> Said {
+        let name = format!("{}:{}", self.host, self.port);
+        let (kind, message) = match self.why {
+            None => (TroubleKind::Missing, message!("the host of `", name, "` was not found")),
+            Some(ErrorKind::TimedOut | ErrorKind::WouldBlock) => (
+                TroubleKind::TimedOut,
+                message!("`", name, "` did not answer within ", self.timeout),
+            ),
+            Some(ErrorKind::ConnectionRefused) => {
+                (TroubleKind::Failed, message!("`", name, "` refused the connection"))
+            }
+            Some(other) => {
+                (TroubleKind::Failed, message!("`", name, "` cannot be reached: ", other))
+            }
+        };
+        (kind, message, CHECK.into())
+    }
+}
