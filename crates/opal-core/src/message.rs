@@ -1,10 +1,10 @@
 //! What is said about a failure: our own words, and the things that they name.
 
 use std::fmt::{self, Write as _};
-use std::{io, iter};
 use std::ops::{Deref, Range};
 use std::path::Path;
 use std::time::Duration;
+use std::{io, iter};
 
 /// What appears in place of something hidden.
 const HIDDEN: &str = "…";

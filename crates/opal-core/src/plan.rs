@@ -32,6 +32,9 @@ pub const MAX_STEPS: usize = 100_000;
 /// Characters a [`Step::reason`] may have.
 pub(crate) const MAX_REASON: usize = 200;
 
+/// How contracts write that an `if` went to its `else`.
+const ELSE: &str = " else";
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub target: Target,
@@ -97,7 +100,7 @@ pub struct Step {
     pub schema: Option<Digest>,
     /// The construct's head or the call as it was written. For people: in no hash; a contract keeps
     /// [`Step::reason`].
-    pub note: Option<Box<str>>,
+    pub note: Option<Note>,
     /// For messages: in no hash and no file.
     pub span: Span,
 }
@@ -179,6 +182,15 @@ pub struct Deferred {
     pub holders: BTreeSet<String>,
 }
 
+/// What decides, repeats or calls, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// `if A`, or `if A else if B`: up to the last condition that was asked for.
+    pub head: Box<str>,
+    /// Of an `if`: every condition was false, and it has an `else`.
+    pub went_to_else: bool,
+}
+
 /// Something that was looked at while planning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
@@ -220,6 +232,36 @@ impl Handle {
     }
 }
 
+impl Note {
+    /// With the `else`, as contracts have it.
+    #[must_use]
+    pub fn written(&self) -> Cow<'_, str> {
+        if self.went_to_else {
+            Cow::Owned(format!("{}{ELSE}", self.head))
+        } else {
+            Cow::Borrowed(&self.head)
+        }
+    }
+
+    /// The note of a step, as its contract has it.
+    #[must_use]
+    pub fn read(step: &Step, written: Box<str>) -> Self {
+        let is_beyond_first =
+            matches!(step.arg("taken"), Some(Arg::Const(Value::Int(branch))) if *branch > 0);
+        let can_be_else = step.node == Node::If && is_beyond_first;
+        match written.strip_suffix(ELSE).filter(|_| can_be_else) {
+            Some(head) => Self { head: head.into(), went_to_else: true },
+            None => Self { head: written, went_to_else: false },
+        }
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Note {
+    fn from(head: T) -> Self {
+        Self { head: head.into(), went_to_else: false }
+    }
+}
+
 impl Step {
     #[must_use]
     pub fn is_construct(&self) -> bool {
@@ -244,13 +286,21 @@ impl Step {
     pub fn reason(&self) -> Option<String> {
         let explains =
             matches!(self.node, Node::If | Node::When | Node::For | Node::While | Node::Call);
-        let note = self.note.as_deref().filter(|_| explains)?;
-        let lines = note.split(ends_line).map(str::trim).filter(|line| !line.is_empty());
-        let mut reason = lines.collect::<Vec<_>>().join(" ");
-        if reason.chars().nth(MAX_REASON).is_some() {
-            reason = reason.chars().take(MAX_REASON - 1).chain(['…']).collect();
-        }
-        is_reason(&reason).then_some(reason)
+        one_line(&self.note.as_ref().filter(|_| explains)?.written())
+    }
+
+    /// The same without the `else` of an `if` that went there.
+    #[must_use]
+    pub fn head(&self) -> Option<String> {
+        if self.went_to_else() { one_line(&self.note.as_ref()?.head) } else { self.reason() }
+    }
+
+    /// Whether it is an `if` that went to its `else`, as far as its contract can say so: a reason
+    /// that is cut cannot.
+    #[must_use]
+    pub fn went_to_else(&self) -> bool {
+        let note = self.note.as_ref().filter(|note| note.went_to_else);
+        note.is_some_and(|note| !is_cut(&joined(&note.written())))
     }
 
     /// The command of a shell step.
@@ -279,6 +329,23 @@ impl Arg {
 }
 
 /// Whether a text has the form of a [`Step::reason`].
+fn one_line(text: &str) -> Option<String> {
+    let mut line = joined(text);
+    if is_cut(&line) {
+        line = line.chars().take(MAX_REASON - 1).chain(['…']).collect();
+    }
+    is_reason(&line).then_some(line)
+}
+
+fn joined(text: &str) -> String {
+    let lines = text.split(ends_line).map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+fn is_cut(line: &str) -> bool {
+    line.chars().nth(MAX_REASON).is_some()
+}
+
 pub(crate) fn is_reason(text: &str) -> bool {
     !text.is_empty() && !text.contains(ends_line) && text.chars().nth(MAX_REASON).is_none()
 }

@@ -80,8 +80,9 @@ const ARROWS: [(&str, &[&str]); 15] = [
 
 /// What the syntax may take from the core: places (in sources and in shell text), diagnostics, and the
 /// written form of durations.
-const CORE_FOR_SYNTAX: [&str; 16] = [
+const CORE_FOR_SYNTAX: [&str; 17] = [
     "Code",
+    "Group",
     "Diagnostic",
     "Duration",
     "Edit",

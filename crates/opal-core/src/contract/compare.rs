@@ -282,7 +282,7 @@ impl Sides<'_> {
                 other => {
                     let roots = value.roots.iter().chain(other.iter().flat_map(|v| &v.roots));
                     let causes = reads.changed(roots.clone());
-                    let code = cause::code(&causes, roots);
+                    let code = reads.code(&causes, roots);
                     let after = other.map(Side::of);
                     let before = Some(Side::of(value));
                     differences.push(self.value(key, code, causes, [before, after]));
@@ -292,7 +292,7 @@ impl Sides<'_> {
         let added = after.iter().filter(|(key, _)| !before.contains_key(*key));
         for (key, value) in added.filter(|(key, _)| !skipped.contains(key)) {
             let causes = reads.changed(value.roots.iter());
-            let code = cause::code(&causes, value.roots.iter());
+            let code = reads.code(&causes, value.roots.iter());
             let after = Some(Side::of(value));
             differences.push(self.value(key, code, causes, [None, after]));
         }

@@ -56,11 +56,6 @@ impl CommandName {
 
 impl CommandError {
     pub(super) fn said(&self) -> Said {
-        if let (CommandEnd::NotInstalled, CommandName::Program(name)) = (self.why, &self.name) {
-            let message = message!("the program `", name, "` is not installed, or not in `PATH`");
-            let help = message!("install `", name, "`, or add its directory to `PATH`");
-            return (TroubleKind::Missing, message, help);
-        }
         let (kind, message, help) = self.why.said(&self.name.said());
         (kind, message, help.into())
     }
@@ -68,9 +63,7 @@ impl CommandError {
 
 impl CommandEnd {
     fn said(self, name: &Message) -> (TroubleKind, Message, &'static str) {
-        use TroubleKind::{Denied, Failed, Invalid, Missing, NotText, TimedOut, TooLarge};
-        const BY_HAND: &str = "run it by hand to see what it says; its messages are not shown \
-                               here, since they may hold secrets";
+        use TroubleKind::{Failed, Invalid, Missing, NotText, TimedOut, TooLarge};
         match self {
             Self::NoName => (
                 Invalid,
@@ -79,31 +72,14 @@ impl CommandEnd {
             ),
             Self::NotInstalled => (
                 Missing,
-                message!(name, " is not installed, or not in `PATH`"),
+                message!("the program ", name, " is not installed, or not in `PATH`"),
                 "install it, or add its directory to `PATH`",
             ),
             Self::NotStarted(why) => {
                 let (kind, help) = not_started(why);
                 (kind, message!(name, " cannot be started: ", why), help)
             }
-            Self::Code(127) => (
-                Missing,
-                message!(name, " was not found, or ran something that was not (exit code 127)"),
-                "install what it needs, or add its directory to `PATH`",
-            ),
-            Self::Code(126) => (
-                Denied,
-                message!(
-                    name,
-                    " may not be executed, or ran something that may not (exit code 126)"
-                ),
-                "make it executable with `chmod +x`, or name its interpreter",
-            ),
-            Self::Code(code) => (Failed, message!(name, " failed with exit code ", code), BY_HAND),
-            Self::Signal(None) => (Failed, message!(name, " was ended by signal"), BY_HAND),
-            Self::Signal(Some(number)) => {
-                (Failed, message!(name, " was ended by signal ", number), BY_HAND)
-            }
+            Self::Code(_) | Self::Signal(_) => self.ended(name),
             Self::TimedOut(limit) => (
                 TimedOut,
                 message!(name, " did not end within ", limit, ", and was ended"),
@@ -139,6 +115,32 @@ impl CommandEnd {
                 message!(name, " printed more than ", MAX_VALUE_BYTES >> 20, " MiB"),
                 "let it print only what is needed, or write to a file in a step",
             ),
+        }
+    }
+
+    fn ended(self, name: &Message) -> (TroubleKind, Message, &'static str) {
+        use TroubleKind::{Denied, Failed, Missing};
+        const BY_HAND: &str = "run it by hand to see what it says; its messages are not shown \
+                               here, since they may hold secrets";
+        match self {
+            Self::Code(127) => (
+                Missing,
+                message!(name, " was not found, or ran something that was not (exit code 127)"),
+                "install what it needs, or add its directory to `PATH`",
+            ),
+            Self::Code(126) => (
+                Denied,
+                message!(
+                    name,
+                    " may not be executed, or ran something that may not (exit code 126)"
+                ),
+                "make it executable with `chmod +x`, or name its interpreter",
+            ),
+            Self::Code(code) => (Failed, message!(name, " failed with exit code ", code), BY_HAND),
+            Self::Signal(Some(number)) => {
+                (Failed, message!(name, " was ended by signal ", number), BY_HAND)
+            }
+            _ => (Failed, message!(name, " was ended by signal"), BY_HAND),
         }
     }
 }

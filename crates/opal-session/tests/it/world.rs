@@ -281,7 +281,7 @@ fn redirections_are_followed_without_headers_to_strangers_and_not_for_ever() {
     assert_eq!(get("/near").unwrap(), "canary-77");
     assert_eq!(get("/far").unwrap(), "");
     refused(get("/round"), TroubleKind::Failed, "more than 10 times");
-    refused(get("/file"), TroubleKind::Invalid, "no address");
+    refused(get("/file"), TroubleKind::Invalid, "not an address");
 }
 
 #[test]
@@ -345,8 +345,12 @@ fn servers_that_are_not_there_or_not_who_they_say_are_named_without_credentials(
     let trouble = get(&world, &format!("http://u:canary-pw@{closed}/canary")).unwrap_err();
     assert!(!format!("{trouble:?}").contains("canary"), "{trouble:?}");
     refused(Err::<(), _>(trouble), TroubleKind::Unreachable, "cannot be reached");
-    refused(get(&world, "http://host.invalid/"), TroubleKind::Unreachable, "`host.invalid`");
-    refused(get(&world, "https:///x"), TroubleKind::Invalid, "no address");
+    refused(
+        get(&world, "http://host.invalid/"),
+        TroubleKind::Unreachable,
+        "`host.invalid` was not found",
+    );
+    refused(get(&world, "https:///x"), TroubleKind::Invalid, "not an address");
 }
 
 #[test]

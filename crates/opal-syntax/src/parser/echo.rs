@@ -1,6 +1,6 @@
 //! One complaint a line.
 
-use opal_core::{Code, Diagnostic};
+use opal_core::{Code, Diagnostic, Group};
 
 /// Drops what is likely to be the echo of another error. What the grammar says second about a line
 /// mostly follows from what was said first, and a fault in a literal, quote or bracket says more
@@ -31,7 +31,7 @@ fn silence_line(line: &mut Vec<Diagnostic>, kept: &mut Vec<Diagnostic>) {
 
 fn is_grammar(error: &Diagnostic) -> bool {
     let code = error.code;
-    error.is_error() && (code == Code::UnexpectedCharacter || code.as_str().starts_with("E03"))
+    error.is_error() && (code == Code::UnexpectedCharacter || code.group() == Group::Grammar)
 }
 
 fn line_end(text: &str, from: usize) -> usize {

@@ -8,17 +8,30 @@ use signal_hook::low_level::signal_name;
 
 /// How a step that did not succeed ended, with what its exit code usually means.
 pub(super) fn ending(code: i32) -> String {
+    match signal(code) {
+        Some(_) => short_ending(code),
+        None => format!("failed with {}", short_ending(code)),
+    }
+}
+
+/// The same in few words.
+pub(super) fn short_ending(code: i32) -> String {
+    if let Some(name) = signal(code) {
+        return format!("was ended by {name} (exit code {code})");
+    }
     let meaning = match code {
-        124 => "timed out",
-        126 => "the command was found, but cannot be executed",
-        127 => "command not found",
-        141 => "the reader of its output closed it (SIGPIPE)",
-        _ => match code.checked_sub(128).and_then(signal_name) {
-            Some(name) => return format!("was ended by {name} (exit code {code})"),
-            None => return format!("failed with exit code {code}"),
-        },
+        124 => ": timed out",
+        126 => ": the command was found, but cannot be executed",
+        127 => ": command not found",
+        141 => ": the reader of its output closed it (SIGPIPE)",
+        _ => "",
     };
-    format!("failed with exit code {code}: {meaning}")
+    format!("exit code {code}{meaning}")
+}
+
+/// The signal that ended a step, where its exit code says nothing else.
+fn signal(code: i32) -> Option<&'static str> {
+    code.checked_sub(128).filter(|_| code != 141).and_then(signal_name)
 }
 
 /// `40ms`, `2.3s`, `3m05s`, `2h07m`.
@@ -94,14 +107,6 @@ pub(super) fn cut(line: &str, columns: usize) -> Cow<'_, str> {
 /// The columns of one line, without its colours.
 pub(super) fn columns(line: &str) -> usize {
     plain(line).chars().map(width).sum()
-}
-
-/// How a step ended, in few words.
-pub(super) fn short_ending(code: i32) -> String {
-    match ending(code).strip_prefix("failed with ") {
-        Some(code) => code.to_owned(),
-        None => ending(code),
-    }
 }
 
 /// The columns of a character on most terminals.

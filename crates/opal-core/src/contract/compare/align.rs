@@ -198,14 +198,14 @@ impl<'a> Walk<'a> {
         for roots in self.around.iter().rev() {
             let causes = self.reads.changed(roots.iter());
             if !causes.is_empty() {
-                return (cause::code(&causes, roots.iter()), causes);
+                return (self.reads.code(&causes, roots.iter()), causes);
             }
         }
         if let Some(roots) = self.around.iter().rev().find(|roots| !roots.is_empty()) {
-            return (cause::code(&[], roots.iter()), Vec::new());
+            return (self.reads.code(&[], roots.iter()), Vec::new());
         }
         let causes = self.reads.all_changed();
-        (cause::code(&causes, std::iter::empty()), causes)
+        (self.reads.code(&causes, std::iter::empty()), causes)
     }
 }
 

@@ -19,22 +19,6 @@ pub(super) fn name(key: &str) -> String {
     key.replace("(public=true)", "").replace(", public=true", "").replace("public=true, ", "")
 }
 
-/// Whether a read looks at the environment.
-pub(super) fn is_environment(key: &str) -> bool {
-    key.starts_with("env.") || key.starts_with("secret.env")
-}
-
-/// The code of a difference: of the reads that changed, or where none is known to have, of all
-/// that could have.
-pub(super) fn code<'k>(causes: &[Cause], roots: impl Iterator<Item = &'k Key>) -> Drift {
-    let from_environment = if causes.is_empty() {
-        roots.into_iter().any(|root| is_environment(root))
-    } else {
-        causes.iter().any(|cause| is_environment(&cause.key))
-    };
-    if from_environment { Drift::EnvChanged } else { Drift::ValueChanged }
-}
-
 /// `, because …` for what did not change by itself.
 pub(super) fn because(key: &str, causes: &[Cause]) -> String {
     match causes {
@@ -85,6 +69,20 @@ impl<'a> Reads<'a> {
             Some(Side { placeholder: read.placeholder.clone()?, public: read.public.clone() })
         };
         Some(Cause { key: Key::clone(root), before: side(before), after: side(after) })
+    }
+
+    /// The code of a difference: of the reads that changed, or where none is known to have, of all
+    /// that could have.
+    pub(super) fn code<'k>(&self, causes: &[Cause], roots: impl Iterator<Item = &'k Key>) -> Drift {
+        let is_environment = |root: &str| {
+            let read = self.before.get(root).or_else(|| self.after.get(root));
+            read.is_some_and(|read| Drift::of_missing(&read.decorator) == Drift::EnvChanged)
+        };
+        let from_environment = match causes {
+            [] => roots.into_iter().any(|root| is_environment(root)),
+            causes => causes.iter().any(|cause| is_environment(&cause.key)),
+        };
+        if from_environment { Drift::EnvChanged } else { Drift::ValueChanged }
     }
 
     /// Every read that changed.

@@ -12,7 +12,7 @@ use crate::contract::wire_v1::read::value;
 use crate::contract::wire_v1::weight;
 use crate::hash::{Algorithm, Digest};
 use crate::placeholder::Placeholder;
-use crate::plan::{Key, MAX_REASON, Plan, PlanValue, Read, Step, is_reason};
+use crate::plan::{Key, MAX_REASON, Note, Plan, PlanValue, Read, Step, is_reason};
 use crate::resource::Status;
 
 /// Reads the section into `made` and into the parts of `plan` that it holds.
@@ -256,7 +256,7 @@ fn read_reasons(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
 fn explain(steps: &mut [Step], reasons: &mut Reasons) {
     for step in steps {
         if let Ok(index) = reasons.binary_search_by(|(path, _)| path.cmp(&step.path)) {
-            step.note = reasons[index].1.take();
+            step.note = reasons[index].1.take().map(|reason| Note::read(step, reason));
         }
         explain(&mut step.block, reasons);
     }

@@ -31,7 +31,7 @@ pub(super) fn node(view: &PlanView<'_>, step: &Step) -> Node {
     add("values", list(uses.values.into_iter().map(Node::from)));
     add("deferred", list(deferred.into_iter().map(Node::from)));
     add("let", step.binding.as_deref().map(binding));
-    add("note", step.note.as_deref().map(Node::from));
+    add("note", step.note.as_ref().map(|note| Node::from(&*note.written())));
     add("resource", view.keys.get(&*step.path).map(|key| key.as_str().into()));
     add("schema", step.schema.map(|schema| schema.hex().into()));
     add("undecided", is_undecided(step).then_some(true.into()));

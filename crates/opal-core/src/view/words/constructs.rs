@@ -9,9 +9,6 @@ use crate::view::quote;
 /// The last of the ways that are open.
 const ELSE: Arg = Arg::Const(Value::text("else"));
 
-/// The end of the head of an `if` that went to its `else`.
-const ELSE_TAKEN: &str = " else";
-
 impl Words<'_> {
     pub(super) fn construct(&mut self, step: &Step, ink: &mut Ink) {
         match step.node {
@@ -41,15 +38,14 @@ impl Words<'_> {
     fn head(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
         let keyword = step.node.name();
         ink.styled(Style::Bold, keyword);
-        match (step.reason(), step.arg(looks_at)) {
+        match (step.head(), step.arg(looks_at)) {
             (head, Some(arg)) if head.is_none() || !self.for_reader => {
                 ink.write(" ");
                 self.written(arg, ink);
             }
             (Some(head), _) => {
                 let rest = head.strip_prefix(keyword).unwrap_or(&head);
-                let end = if went_to_else(step) { ELSE_TAKEN } else { "" };
-                ink.write(&format!(" {}", rest.strip_suffix(end).unwrap_or(rest).trim()));
+                ink.write(&format!(" {}", rest.trim()));
             }
             (None, _) => {}
         }
@@ -142,19 +138,10 @@ pub(in crate::view) fn is_undecided(step: &Step) -> bool {
 fn taken(step: &Step) -> String {
     match step.arg("taken") {
         Some(Arg::Const(Value::Int(0))) => "yes".to_owned(),
-        Some(Arg::Const(Value::Int(_))) if went_to_else(step) => "no, else".to_owned(),
+        Some(Arg::Const(Value::Int(_))) if step.went_to_else() => "no, else".to_owned(),
         Some(Arg::Const(Value::Int(branch))) => format!("branch {}", branch.saturating_add(1)),
         _ => "no, nothing".to_owned(),
     }
-}
-
-/// Whether the head of an `if` says that it went to its `else`. One that was cut ends in `…`, and
-/// says nothing about that.
-fn went_to_else(step: &Step) -> bool {
-    let beyond_first =
-        matches!(step.arg("taken"), Some(Arg::Const(Value::Int(branch))) if *branch > 0);
-    let says_so = || step.reason().is_some_and(|head| head.ends_with(ELSE_TAKEN));
-    step.node == Node::If && beyond_first && says_so()
 }
 
 /// `(by env.STAGE)`, where the world steered it.

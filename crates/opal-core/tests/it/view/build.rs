@@ -7,7 +7,7 @@ use opal_core::context::{Context, Place};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::placeholder::Placeholder;
 use opal_core::plan::{
-    Arg, Binding, Deferred, Handle, Mode, Node, Piece, Plan, PlanValue, Read, Redirect,
+    Arg, Binding, Deferred, Handle, Mode, Node, Note, Piece, Plan, PlanValue, Read, Redirect,
     RedirectOperator, RedirectTarget, Step, Target,
 };
 use opal_core::view::{PlanFormatter, PlanView, Tree};
@@ -114,7 +114,7 @@ impl But for Step {
     }
 
     fn note(mut self, note: &str) -> Self {
-        self.note = Some(note.into());
+        self.note = Some(Note::read(&self, note.into()));
         self
     }
 

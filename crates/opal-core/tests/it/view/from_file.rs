@@ -30,14 +30,21 @@ fn a_step_reads_the_same_from_a_plan_and_from_its_file() {
         construct("if", steered).note("if a == 1 else").block(vec![run("x")]),
         construct("if", vec![("taken", int(1))]).note("if a == \n 1 else").block(vec![run("y")]),
         construct("if", vec![("taken", int(0))]).note(&long),
+        construct("if", vec![("taken", int(1))]).note(&format!("{long} else")),
     ]);
     for (index, step) in fresh.steps.iter_mut().enumerate() {
         step.path = format!("deploy.step[{index}]").into();
     }
     let from_file = read_back(fresh.clone());
     let cut = format!("if \"{}… → yes", "ä".repeat(195));
-    let expected =
-        ["@cmd.build(mode=\"fast\")", "if env.A == 1 → no, else", "if a == 1 → no, else", &cut];
+    let open = format!("if \"{}… → branch 2", "ä".repeat(195));
+    let expected = [
+        "@cmd.build(mode=\"fast\")",
+        "if env.A == 1 → no, else",
+        "if a == 1 → no, else",
+        &cut,
+        &open,
+    ];
     assert_eq!(texts(&fresh), expected);
     assert_eq!(texts(&from_file), expected);
     assert!(steps(&fresh).contains("├─ if a == 1 → no, else\n│  └─ x\n"));

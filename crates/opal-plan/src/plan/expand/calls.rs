@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use opal_core::contract::schema_hash;
 use opal_core::decorator::Descriptor;
-use opal_core::plan::{Arg, Binding, Handle, Node, Part, Step};
+use opal_core::plan::{Arg, Binding, Handle, Node, Note, Part, Step};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::arguments::Given;
@@ -39,7 +39,7 @@ impl<'a> Planner<'a> {
     ) -> Result<Step, Stop> {
         let path = place.next(descriptor.path);
         let mut step = self.node(Node::decorator(descriptor.path), path, call.span)?;
-        step.note = self.note(call.span);
+        step.note = self.note(call.span).map(Note::from);
         step.schema = descriptor.plugin.map(|_| schema_hash(descriptor));
         if let Some(subject) = subject {
             let subject = Value::String(subject.to_owned().into());
@@ -107,7 +107,7 @@ impl<'a> Planner<'a> {
         place: &mut Place,
     ) -> Result<Step, Stop> {
         let mut step = self.node(Node::Call, place.next(name.to_string()), span)?;
-        step.note = self.note(span);
+        step.note = self.note(span).map(Note::from);
         let shown = Value::String(name.to_string().into());
         step.args.push(("function".into(), Arg::Const(shown)));
         let program: &'a Program = self.program;

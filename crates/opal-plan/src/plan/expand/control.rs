@@ -1,6 +1,6 @@
 //! `if`, `when`, `try`.
 
-use opal_core::plan::{Arg, Node, Step};
+use opal_core::plan::{Arg, Node, Note, Step};
 use opal_core::{Code, Diagnostic, Span, Value};
 
 use super::place::Place;
@@ -62,13 +62,12 @@ impl<'a> Planner<'a> {
     }
 
     /// `if A else if B`: up to the branch that was looked at last; `if A else` where it is the last.
-    fn head_of_if(&self, branches: &[Branch]) -> Option<Box<str>> {
-        let heads = branches.iter().map(|branch| match &branch.condition {
-            Some(condition) => Some(format!("if {}", self.note(condition.span)?)),
-            None => Some(String::new()),
-        });
-        let chain = heads.collect::<Option<Vec<String>>>()?.join(" else ");
-        Some(chain.trim_end().into())
+    fn head_of_if(&self, branches: &[Branch]) -> Option<Note> {
+        let conditions = branches.iter().filter_map(|branch| branch.condition.as_ref());
+        let heads = conditions.map(|it| Some(format!("if {}", self.note(it.span)?)));
+        let head = heads.collect::<Option<Vec<String>>>()?.join(" else ").trim_end().into();
+        let went_to_else = branches.last().is_some_and(|branch| branch.condition.is_none());
+        Some(Note { head, went_to_else })
     }
 
     /// True, false, or open.

@@ -71,6 +71,6 @@ fn a_directory_that_is_gone_is_said_to_be() {
     for text in ["true", "ls", "ls | cat"] {
         let trouble = place.run_in(&gone, text).ended.unwrap_err();
         assert_eq!(trouble.kind, TroubleKind::Failed);
-        assert!(trouble.message.contains("is not there any more"), "{}", trouble.message);
+        assert!(trouble.message.contains("does not exist any more"), "{}", trouble.message);
     }
 }
