@@ -47,7 +47,7 @@ impl Registry {
     #[must_use]
     pub fn slip(&self, given: &str) -> Option<&'static str> {
         self.iter()
-            .filter(|descriptor| suggest::is_slip(given, descriptor.path))
+            .filter(|descriptor| suggest::is_typo(given, descriptor.path))
             .min_by_key(|descriptor| suggest::distance(given, descriptor.path))
             .map(|descriptor| descriptor.path)
     }

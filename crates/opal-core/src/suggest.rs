@@ -47,16 +47,8 @@ fn shared_start(lower: &str, candidate: &str) -> usize {
 }
 
 /// Whether `given` is, part by part, a typo of the dotted path `registered`.
-///
-/// ```
-/// use opal_core::suggest::is_slip;
-/// assert!(is_slip("git.comit", "git.commit"));
-/// assert!(is_slip("fiel.read", "file.read"));
-/// assert!(!is_slip("file.json", "file.read"));
-/// assert!(!is_slip("file.read", "file.read"), "an exact match is not a typo");
-/// ```
 #[must_use]
-pub(crate) fn is_slip(given: &str, registered: &str) -> bool {
+pub(crate) fn is_typo(given: &str, registered: &str) -> bool {
     if given.len() > LONGEST
         || given == registered
         || given.split('.').count() != registered.split('.').count()
@@ -91,5 +83,13 @@ mod tests {
         assert_eq!(distance("--stga", "--stage"), distance("--stga", "--sign"));
         assert_eq!(nearest("--stga", ["--sign", "--stage"]), Some("--stage"));
         assert_eq!(nearest("--nabe", ["--name", "--nade"]), Some("--nade"));
+    }
+
+    #[test]
+    fn a_typo_in_any_part_of_a_path_is_a_typo() {
+        assert!(is_typo("git.comit", "git.commit"));
+        assert!(is_typo("fiel.read", "file.read"));
+        assert!(!is_typo("file.json", "file.read"));
+        assert!(!is_typo("file.read", "file.read"), "an exact match is not a typo");
     }
 }
