@@ -118,7 +118,7 @@ impl Context<'_> {
             let why = match &self.ambient.home {
                 None => "`HOME` is not set".to_owned(),
                 Some(home) => match home.metadata() {
-                    Ok(_) => format!("`{}`, as `HOME` says, is no directory", home.display()),
+                    Ok(_) => format!("`{}`, as `HOME` says, is not a directory", home.display()),
                     Err(error) => {
                         format!("`{}`, as `HOME` says, cannot be reached: {error}", home.display())
                     }

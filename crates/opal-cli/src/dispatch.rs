@@ -107,7 +107,7 @@ fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         let near = suggest::nearest(word, builtins::NAMES);
         let help =
             near.map_or("see `opal --help`".into(), |near| format!("did you mean `{near}`?"));
-        return Err(Failure::usage(format!("`{word}` is no built-in command"), help));
+        return Err(Failure::usage(format!("`{word}` is not a built-in command"), help));
     };
     let command = std::mem::take(command).bin_name(format!("opal {word}")).no_binary_name(true);
     if word == "plan" {

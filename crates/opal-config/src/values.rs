@@ -293,7 +293,7 @@ fn regex(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
         Ok(_) => "it is matched against single lines".to_owned(),
         Err(error) => error.to_string().lines().last().unwrap_or_default().trim().to_owned(),
     };
-    let message = format!("`{name}` is no regular expression for a line");
+    let message = format!("`{name}` is not a regular expression for a line");
     let error = Diagnostic::new(Code::ConfigValue, node.head(), message).label(problem);
     report.push(error.help("in single quotes a backslash is itself: `'^port\\s*='`"));
     None

@@ -113,7 +113,7 @@ fn the_root_is_the_option_then_the_variable_then_home() {
     let (_, gone) = keys(Opal::new().env("HOME", "/nowhere/at/all"), &["list"]);
     gone.code(78).says("`/nowhere/at/all`, as `HOME` says, cannot be reached: No such file");
     let (_, file) = keys(Opal::new().env("HOME", "/dev/null"), &["list"]);
-    file.code(78).says("`/dev/null`, as `HOME` says, is no directory");
+    file.code(78).says("`/dev/null`, as `HOME` says, is not a directory");
 }
 
 #[test]

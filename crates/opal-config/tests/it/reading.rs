@@ -281,9 +281,9 @@ fn a_regex_is_read_as_one() {
     let config = read(&step("type: line_in_file\nfile: f\nline: l\nmatch: '^a\"b\\s'"));
     assert_eq!(argument(&config, "match"), &Given::Regex(r#"^a\"b\s"#.into()));
     let found = faults(&step("type: line_in_file\nfile: f\nline: l\nmatch: '^(a'"));
-    assert_eq!(found, ["7:12 E1005 `match` is no regular expression for a line"]);
+    assert_eq!(found, ["7:12 E1005 `match` is not a regular expression for a line"]);
     let found = faults(&step("type: line_in_file\nfile: f\nline: l\nmatch: |\n  ^a"));
-    assert_eq!(found, ["8:7 E1005 `match` is no regular expression for a line"]);
+    assert_eq!(found, ["8:7 E1005 `match` is not a regular expression for a line"]);
 }
 
 #[test]

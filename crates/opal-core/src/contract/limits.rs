@@ -21,4 +21,4 @@ pub(super) const MAX_TIME: i64 = 253_402_300_799;
 pub(super) const TOO_LARGE: &str =
     "the plan is too large for a contract; make one contract for each part of the work";
 
-pub(super) const QUICK: &str = "a quick plan is no contract; make one with `--resolve`";
+pub(super) const QUICK: &str = "a quick plan is not a contract; make one with `--resolve`";

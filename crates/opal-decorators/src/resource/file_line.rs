@@ -147,7 +147,7 @@ struct Found {
 impl<'i> Wanted<'i> {
     fn new(inputs: &'i Inputs, probe: &dyn Probe) -> Result<Self, Trouble> {
         let pattern = inputs.text("match").map(Regex::new).transpose().map_err(|_| {
-            let message = "`match` is no regular expression that can be used";
+            let message = "`match` is not a usable regular expression";
             Trouble::new(TroubleKind::Invalid, message, "make it correct, or shorter")
         })?;
         let backup_dir =

@@ -156,7 +156,7 @@ fn a_quick_plan_has_a_hash_and_is_no_contract() {
     last.args[0].1 = Arg::Value("shell.output(\"date\")".into());
     assert_eq!(plan_hash(&plan), plan_hash(&known), "the hash of what will come of it");
     let error = Contract::new(plan.clone(), CREATED, provenance()).unwrap_err().to_string();
-    assert!(error.contains("a quick plan is no contract"), "{error}");
+    assert!(error.contains("a quick plan is not a contract"), "{error}");
     let resolved = Plan { mode: Mode::Resolved, ..plan };
     assert!(Contract::new(resolved, CREATED, provenance()).is_err());
 }

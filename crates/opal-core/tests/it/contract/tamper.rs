@@ -78,7 +78,7 @@ fn every_field_of_the_header_out_of_range_is_refused() {
     }
     refused(&Raw { flags: 0, ..raw() }, "HEADER at offset 8: there is no authentication record");
     refused(&Raw { flags: 0b110, ..raw() }, "SIGNATURE at offset");
-    refused(&Raw { mode: 0, ..raw() }, "HEADER at offset 10: a quick plan is no contract");
+    refused(&Raw { mode: 0, ..raw() }, "HEADER at offset 10: a quick plan is not a contract");
     refused(&Raw { mode: 2, ..raw() }, "HEADER at offset 10: there is no mode 2");
     refused(&Raw { hash: 2, ..raw() }, "HEADER at offset 11: there is no hash 2");
     for created in [-1, i64::MIN, i64::MAX] {

@@ -72,7 +72,7 @@ fn what_cannot_be_decided_is_blocked_with_the_path_and_the_reason() {
             file(b""),
             "character 3 of `line` cannot be written to `/f` in Latin-1",
         ),
-        (&[("match", "(")], file(b""), "`match` is no regular expression that can be used"),
+        (&[("match", "(")], file(b""), "`match` is not a usable regular expression"),
         (&[], MemoryWorld::default().link("/f", "/g"), "`/f` is a symbolic link"),
         (&[], MemoryWorld::default().directory("/f"), "`/f` is a directory and no file"),
         (
