@@ -18,8 +18,12 @@ use super::children;
 /// Tells the processes of one lane from those of others.
 pub(super) const MARKER: &str = "__OPAL_LANE";
 
-/// How often a process without any environment is asked for it.
-const MAX_ASKS: usize = 10;
+/// How often a process that is becoming another program is asked for its environment: for two seconds.
+/// On a busy machine that moment is long.
+const MAX_ASKS: usize = 2_000;
+
+/// The time from one question to the next.
+const ASK_PAUSE: Duration = Duration::from_millis(1);
 
 /// How often the list of processes is read, until it is whole.
 const MAX_READS: usize = 4;
@@ -170,18 +174,22 @@ pub(super) fn left(session: &str, since: Moment) -> Vec<i32> {
 
 /// The lane that a process says it belongs to.
 ///
-/// One that is just becoming another program has no environment for a moment, so a child of ours
-/// is asked again before it counts as one without.
+/// One that is just becoming another program has no environment for a moment, so a child of ours is
+/// asked again until it has become that program.
 fn marker(process: &Process) -> Option<Vec<u8>> {
     let read = || fs::read(format!("/proc/{}/environ", process.pid)).ok();
     let mut environment = read()?;
-    if process.parent == getpid().as_raw_pid() && !process.is_zombie {
+    if process.parent == getpid().as_raw_pid() {
         for _ in 0..MAX_ASKS {
             if !environment.is_empty() {
                 break;
             }
-            std::thread::sleep(Duration::from_micros(500));
+            let is_starting = is_starting(process.pid);
             environment = read()?;
+            if !is_starting {
+                break;
+            }
+            std::thread::sleep(ASK_PAUSE);
         }
     }
     let start = format!("{MARKER}=");
@@ -234,6 +242,17 @@ fn parse(pid: i32, stat: &str) -> Option<Process> {
     })
 }
 
+/// Whether a process is between two programs: the system does not say yet where its environment ends.
+fn is_starting(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    parse(pid, &stat).is_some_and(|it| !it.is_zombie) && environment_end(&stat) == Some(0)
+}
+
+/// The address where the environment of a process ends.
+fn environment_end(stat: &str) -> Option<u64> {
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(48)?.parse().ok()
+}
+
 fn ps() -> Option<Vec<Process>> {
     let mut command = children::command(std::path::Path::new("/bin/ps"));
     let listing = command.args(["-A", "-o", "pid=,ppid=,pgid=,stat="]).output().ok()?;
@@ -279,6 +298,17 @@ mod tests {
         assert!(!process.is_zombie && parse(12, "12 sh S 41").is_none());
     }
 
+    /// This process has an environment, and one that has ended has none.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_end_of_the_environment_is_where_the_system_says_it() {
+        let stat = fs::read_to_string("/proc/self/stat").unwrap();
+        assert!(environment_end(&stat).unwrap() > 0);
+        assert!(!is_starting(getpid().as_raw_pid()));
+        assert_eq!(environment_end("12 (a) S 41"), None);
+        assert!(!is_starting(i32::MAX));
+    }
+
     #[test]
     fn a_list_without_the_parent_of_one_is_not_whole() {
         let process = |pid, parent| Process {
@@ -310,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_began_in_the_same_instant_is_told_apart_by_its_number() {
+    fn what_began_in_the_same_instant_is_distinguished_by_its_number() {
         let at = |start, pid| Process {
             pid,
             parent: 1,
