@@ -6,7 +6,7 @@ use std::{fs, io};
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a build script is told its folders by the environment"
+    reason = "a build script gets its folders from the environment"
 )]
 fn variable(name: &str) -> io::Result<String> {
     std::env::var(name).map_err(io::Error::other)

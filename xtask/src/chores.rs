@@ -101,13 +101,13 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
             names.join(", ")
         ));
     }
-    let is_wanted = |name: &str| parts.is_empty() || parts.contains(&name);
-    for (bench, package) in BENCHES.into_iter().filter(|(name, _)| is_wanted(name)) {
+    let is_required = |name: &str| parts.is_empty() || parts.contains(&name);
+    for (bench, package) in BENCHES.into_iter().filter(|(name, _)| is_required(name)) {
         let line = ["cargo", "bench", "-p", package, "--bench", bench, "--"];
         let own = options.iter().copied().filter(|word| *word != QUICK);
         run(root, &line.into_iter().chain(own).collect::<Vec<_>>())?;
     }
-    if !is_wanted(PEERS) {
+    if !is_required(PEERS) {
         return Ok(());
     }
     run(root, &["cargo", "build", "--release", "-p", "opal-cli"])?;
@@ -131,7 +131,7 @@ fn install(root: &Path, package: &str) -> Result<(), String> {
     let can_install = answers(&["apt-get", "--version"]).is_some()
         && answers(&["id", "-u"]).is_some_and(|user| user.trim() == "0");
     if !can_install {
-        return Err("it cannot be installed here (that takes apt-get and root)".to_owned());
+        return Err("it cannot be installed here (that requires apt-get and root)".to_owned());
     }
     run(root, &["apt-get", "update"])?;
     run(root, &["apt-get", "install", "--yes", package])
@@ -152,8 +152,8 @@ fn ansible(root: &Path) -> Option<PathBuf> {
     let (pip, package) = (format!("{folder}/bin/pip"), format!("ansible-core=={ANSIBLE}"));
     let packages = [&pip, "install", "--quiet", "--disable-pip-version-check", &package];
     if let Err(message) = made.and_then(|()| run(root, &packages)) {
-        let takes = "that takes PyPI, and Python from 3.11 on";
-        say(&format!("{package} cannot be had ({takes}): {message}"));
+        let takes = "that requires PyPI, and Python 3.11 or newer";
+        say(&format!("{package} cannot be installed ({takes}): {message}"));
     }
     linked(root, &folder)
 }
@@ -189,11 +189,13 @@ fn run_beside(root: &Path, first: Option<&Path>, line: &[&str]) -> Result<(), St
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed ({status}); fix what it names and try again")),
-        Err(error) => Err(format!("`{shown}` did not start ({error}); is `{}` there?", line[0])),
+        Err(error) => {
+            Err(format!("`{shown}` did not start ({error}); is `{}` installed?", line[0]))
+        }
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "xtask hands its own environment on")]
+#[expect(clippy::disallowed_methods, reason = "xtask passes its own environment on")]
 fn before_others(first: &Path) -> Result<OsString, String> {
     let others = std::env::var_os("PATH").unwrap_or_default();
     let all = std::iter::once(first.to_owned()).chain(std::env::split_paths(&others));

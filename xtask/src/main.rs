@@ -27,15 +27,15 @@ Commands:
   test           everything that must hold: format, lints, tests, fuzz targets; last the timing
                  tests, one at a time
   test --repeat N  the ordinary tests N times; stops at the first run that fails
-  tidy           the rules no compiler knows: arrows, sizes, leftovers, paths, pages
-  bench [names]  the benchmarks (parse, contract, plan, scrub) and opal beside its peers (peers), all
+  tidy           the rules no compiler knows: arrows, rings, sizes, leftovers, paths, pages, words
+  bench [names]  the benchmarks (parse, contract, plan, scrub) and opal compared with its peers (peers), all
                  of them without a name; `--bars` fails where a bar is missed, `--quick` shows
                  Ansible 100 of the 1,000 files, which saves a quarter of an hour
   pictures [names]  make the pictures of docs/pictures from real runs; needs tmux
   help           this text
 
 `test` runs `tidy` too, as tests. It stops at the first failure, with exit code 1.
-Exit codes: 0 all is well, 1 something failed, 2 the command was not understood.
+Exit codes: 0 success, 1 something failed, 2 unknown command.
 ";
 
 fn main() -> ExitCode {

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn files_stand_where_they_are_looked_for() {
+    fn files_are_where_they_are_looked_for() {
         holds(layout::check);
     }
 

@@ -113,7 +113,7 @@ fn colour(value: &OsStr) -> Result<Colour, Failure> {
         Some("always") => Ok(Colour::Always),
         Some("never") => Ok(Colour::Never),
         _ => Err(Failure::usage(
-            format!("`--color` does not take `{}`", value.display()),
+            format!("invalid value `{}` for `--color`", value.display()),
             "expected one of: auto, always, never",
         )),
     }

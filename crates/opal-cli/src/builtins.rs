@@ -35,7 +35,7 @@ pub(crate) fn opal() -> Command {
                 .long("color")
                 .value_name("WHEN")
                 .value_parser(["auto", "always", "never"])
-                .help("Whether to use colours (auto follows the terminal and NO_COLOR)"),
+                .help("When to use colours (auto follows the terminal and NO_COLOR)"),
             flag("list", "List the tasks, like `opal list`").short('l'),
         ])
         .subcommands([
@@ -57,14 +57,11 @@ pub(crate) fn opal() -> Command {
             self_(),
         ])
         .after_help(
-            "Examples:\n  \
-             opal                     the tasks of this project\n  \
-             opal deploy -h           what a task takes\n  \
-             opal -n deploy prod      what it would do\n  \
-             opal check               look for mistakes\n  \
-             opal verify server.yaml  is everything as described?\n  \
-             opal fmt --check         is everything formatted?\n\n\
-             A built-in command wins over a task of its name; `opal run NAME` runs the task.",
+            "Examples:\n  opal                     list the tasks of this project\n  opal deploy \
+             -h           show the parameters of a task\n  opal -n deploy prod      show what it \
+             would do\n  opal check               check for errors\n  opal verify server.yaml  \
+             check for drift\n  opal fmt --check         check the formatting\n\nA built-in \
+             command takes precedence over a task of its name; `opal run NAME` runs the task.",
         )
 }
 
@@ -73,7 +70,7 @@ pub(crate) fn hyops() -> Command {
     Command::new("hyops")
         .bin_name("hyops")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Run modules: intent, engine, policy and files kept apart")
+        .about("Run modules: separate intent, engine, policy and files")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(modules::commands("hyops"))
@@ -96,15 +93,15 @@ fn files(help: &'static str) -> Arg {
 
 fn check() -> Command {
     Command::new("check")
-        .about("Look for mistakes, all of them in one go, without running anything")
+        .about("Check for errors, all of them at once, without running anything")
         .args([
-            files("Source files, - for standard input; else the project's file"),
+            files("Source files, - for standard input; by default the project's file"),
             Arg::new("format")
                 .long("format")
                 .value_name("FORMAT")
                 .value_parser(["human", "json", "github"])
                 .default_value("human")
-                .help("How to show what was found"),
+                .help("How to show the findings"),
             file(),
             json(),
         ])
@@ -118,9 +115,9 @@ fn check() -> Command {
 
 fn fmt() -> Command {
     Command::new("fmt")
-        .about("Bring sources into their one form; shell text and comments stay as they are")
+        .about("Format sources; shell text and comments stay as they are")
         .args([
-            files("Source files, - for standard input to standard output; else the project's file"),
+            files("Source files, - for standard input to standard output; by default the project's file"),
             flag("check", "Write nothing; exit 1 if a file would change"),
             flag("diff", "Write nothing; show what would change"),
             flag("migrate", "Also turn the label form `name: …` into `fun name() …`"),
@@ -132,8 +129,8 @@ fn fmt() -> Command {
 
 fn list() -> Command {
     Command::new("list")
-        .about("List the tasks of the project, with what they take")
-        .args([file(), json(), flag("all", "Also tasks whose name begins with `_`")])
+        .about("List the tasks of the project, with their parameters")
+        .args([file(), json(), flag("all", "Also list tasks whose name begins with `_`")])
         .after_help("Examples:\n  opal list\n  opal list --json | jq -r '.tasks[].name'")
 }
 
@@ -143,7 +140,7 @@ fn explain() -> Command {
         .args([
             Arg::new("topic")
                 .value_name("CODE|DECORATOR")
-                .help("E0401, or retry; without it, everything there is"),
+                .help("E0401, or retry; everything by default"),
             json(),
         ])
         .after_help("Examples:\n  opal explain E0401\n  opal explain retry\n  opal explain @env")
@@ -158,7 +155,7 @@ fn plan() -> Command {
             .help(help)
     };
     Command::new("plan")
-        .about("Show what a task would do, or write it down as a contract")
+        .about("Show what a task would do, or write it to a contract")
         .subcommand_negates_reqs(true)
         .args_conflicts_with_subcommands(true)
         .subcommand_value_name("show|diff|verify")
@@ -168,8 +165,8 @@ fn plan() -> Command {
             Arg::new("target")
                 .required(true)
                 .value_name("TASK|FILE.opl|CONFIG.yaml")
-                .help("What to plan"),
-            arguments("For the task or the script"),
+                .help("The task or file to plan"),
+            arguments("Arguments of the task or the script"),
         ])
         .subcommands([
             Command::new("show")
@@ -178,13 +175,13 @@ fn plan() -> Command {
                 .args(options::args())
                 .after_help("Example:\n  opal plan show prod.plan"),
             Command::new("diff")
-                .about("Compare two contracts, or one with today")
+                .about("Compare two contracts, or one with the current plan")
                 .args([
                     file_argument("A contract"),
                     Arg::new("other")
                         .value_name("OTHER")
                         .value_hint(ValueHint::FilePath)
-                        .help("Another; without it, the current plan"),
+                        .help("Another contract; the current plan by default"),
                     source(),
                 ])
                 .args(options::args())
@@ -193,7 +190,7 @@ fn plan() -> Command {
                      Examples:\n  opal plan diff old.plan new.plan\n  opal plan diff prod.plan",
                 ),
             Command::new("verify")
-                .about("Check that a contract is whole, sealed to this runner and accepted by the policy here")
+                .about("Check that a contract is intact, sealed to this runner and accepted by the policy")
                 .args([
                     file_argument("A contract, - for standard input"),
                     source(),
@@ -218,12 +215,12 @@ fn require_signature() -> Arg {
         .num_args(0..=1)
         .require_equals(true)
         .default_missing_value("")
-        .help("Refuse what is not signed, by this key or by one that the policy trusts")
+        .help("Require a signature, by this key or by one that the policy trusts")
 }
 
 fn run() -> Command {
     Command::new("run")
-        .about("Run a function, a file (its name ends in .opl or .yaml, or holds a /), or a contract")
+        .about("Run a function, a file (its name ends in .opl or .yaml, or contains a /), or a contract")
         .args([
             source(),
             Arg::new("plan")
@@ -231,13 +228,13 @@ fn run() -> Command {
                 .value_name("FILE")
                 .value_parser(clap::value_parser!(std::path::PathBuf))
                 .value_hint(ValueHint::FilePath)
-                .help("A contract: plan again, and go on only where it is the same plan"),
-            flag("force", "Run the steps of the contract although values differ").requires("plan"),
-            flag("strict-source", "Refuse a source that has changed, whatever it plans")
+                .help("Run a contract: plan again, and continue only if the plan is the same"),
+            flag("force", "Run the steps of the contract even if values differ").requires("plan"),
+            flag("strict-source", "Refuse a source that has changed, even if the plan is the same")
                 .requires("plan"),
             require_signature().requires("plan"),
-            Arg::new("target").value_name("NAME|FILE").help("What to run"),
-            arguments("For the function or the script"),
+            Arg::new("target").value_name("NAME|FILE").help("The function or file to run"),
+            arguments("Arguments of the function or the script"),
         ])
         .args(options::args())
         .args(options::run_args())
@@ -248,26 +245,26 @@ fn run() -> Command {
 
 fn completions() -> Command {
     Command::new("completions")
-        .about("Print what a shell needs to complete tasks, commands and options")
+        .about("Print the completion script of a shell for tasks, commands and options")
         .arg(
             Arg::new("shell")
                 .required(true)
                 .value_name("SHELL")
                 .value_parser(["bash", "elvish", "fish", "powershell", "zsh"])
-                .help("The shell to print for"),
+                .help("The shell"),
         )
         .after_help("Example:\n  source <(opal completions bash)")
 }
 
 fn help() -> Command {
     Command::new("help")
-        .about("Help on opal, a task or a built-in command")
+        .about("Show help for opal, a task or a built-in command")
         .arg(Arg::new("name").value_name("NAME").help("A task or a built-in command"))
 }
 
 fn self_() -> Command {
     Command::new("self")
-        .about("Run a built-in command, whatever tasks are called")
+        .about("Run a built-in command, even if a task has its name")
         .arg(Arg::new("name").required(true).value_name("COMMAND").help("A built-in command"))
         .arg(
             Arg::new("arguments")

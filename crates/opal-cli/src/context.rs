@@ -120,13 +120,13 @@ impl Context<'_> {
                 Some(home) => match home.metadata() {
                     Ok(_) => format!("`{}`, as `HOME` says, is not a directory", home.display()),
                     Err(error) => {
-                        format!("`{}`, as `HOME` says, cannot be reached: {error}", home.display())
+                        format!("`HOME` is `{}`, which cannot be reached: {error}", home.display())
                     }
                 },
             };
             Failure::new(
                 Exit::Configuration,
-                format!("there is no home directory to keep keys and records in: {why}"),
+                format!("no home directory for keys and records: {why}"),
                 format!("name a directory: {ELSEWHERE}"),
             )
         })

@@ -101,7 +101,7 @@ fn builtin(context: &Context<'_>, word: &str, rest: &[OsString]) -> Result<Exit,
         if builtins::is_reserved(word) {
             return Err(Failure::usage(
                 format!("this version of opal has no command `{word}`; the name is reserved"),
-                format!("a function of this name runs with `opal run {word}`"),
+                format!("run a function of this name with `opal run {word}`"),
             ));
         }
         let near = suggest::nearest(word, builtins::NAMES);
@@ -151,13 +151,11 @@ fn unknown(context: &Context<'_>, word: &str, tasks: Option<&[Task]>) -> Failure
     let near = suggest::nearest(word, names.chain(builtins::NAMES));
     let mut failure = Failure::usage(
         format!("unknown task or command `{word}`"),
-        near.map_or("`opal` alone lists the tasks".into(), |near| {
-            format!("did you mean `{near}`?")
-        }),
+        near.map_or("list the tasks with `opal`".into(), |near| format!("did you mean `{near}`?")),
     );
     if tasks.is_none() {
         let file = project::DEFAULT_FILE;
-        failure = failure.help(format!("there is no `{file}` here or in a parent directory"));
+        failure = failure.help(format!("no `{file}` here or in a parent directory"));
     }
     failure
 }
@@ -189,5 +187,5 @@ fn not_of_plan(command: &clap::Command, rest: &[OsString]) -> Result<(), Failure
         Some(_) => format!("options of `opal plan {word}` come after `{word}`"),
         None => format!("this version of opal has no command `plan {word}`; the name is reserved"),
     };
-    Err(Failure::usage(message, format!("`opal plan -- {word}` plans a function of this name")))
+    Err(Failure::usage(message, format!("plan a function of this name with `opal plan -- {word}`")))
 }

@@ -44,10 +44,10 @@ fn extend(
 ) -> Result<(), DotenvError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        Err(error) => return Err(not_text(bytes, error.valid_up_to(), "this is no UTF-8")),
+        Err(error) => return Err(not_text(bytes, error.valid_up_to(), "invalid UTF-8")),
     };
     if let Some(at) = text.find('\0') {
-        return Err(not_text(bytes, at, "no variable can hold a NUL character"));
+        return Err(not_text(bytes, at, "a variable cannot contain a NUL character"));
     }
     let mut reader = Reader::new(text);
     loop {
@@ -60,7 +60,8 @@ fn extend(
             return Ok(());
         };
         if name == IDENTITY {
-            let message = format!("`{IDENTITY}` is opal's own and no variable of steps");
+            let message =
+                format!("`{IDENTITY}` is reserved for opal and cannot be a variable of steps");
             let help = "set it in the environment, or name the key with `--identity`";
             return Err(DotenvError { place: reader.place(at), message, help });
         }
@@ -70,7 +71,7 @@ fn extend(
 
 fn not_text(bytes: &[u8], at: usize, message: &'static str) -> DotenvError {
     let before = String::from_utf8_lossy(&bytes[..at]);
-    let help = "save the file as plain text in UTF-8";
+    let help = "save the file as UTF-8 text";
     DotenvError { place: dotenv::place(&before, before.len()), message: message.into(), help }
 }
 
@@ -98,19 +99,21 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let shown = path.display();
     let (message, help) = match error.kind() {
-        io::ErrorKind::NotFound => {
-            (format!("there is no file `{shown}`"), "check the path behind `--env-file`".to_owned())
-        }
-        io::ErrorKind::PermissionDenied => {
-            (format!("`{shown}` may not be read"), format!("look at `ls -l {shown}`"))
-        }
+        io::ErrorKind::NotFound => (
+            format!("the file `{shown}` does not exist"),
+            "check the path after `--env-file`".to_owned(),
+        ),
+        io::ErrorKind::PermissionDenied => (
+            format!("`{shown}` cannot be read: permission denied"),
+            format!("check it with `ls -l {shown}`"),
+        ),
         io::ErrorKind::IsADirectory => (
             format!("`{shown}` is a directory"),
             format!("name the file in it, as in `--env-file {}`", path.join(".env").display()),
         ),
         _ => (
             format!("`{shown}` cannot be read: {error}"),
-            "check the path behind `--env-file`".to_owned(),
+            "check the path after `--env-file`".to_owned(),
         ),
     };
     Failure::new(Exit::NoFile, message, help)

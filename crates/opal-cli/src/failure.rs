@@ -115,11 +115,12 @@ impl Failure {
         let shown = path.display();
         let (message, help) = match error.kind() {
             io::ErrorKind::NotFound => {
-                (format!("there is no file `{shown}`"), "check the path".to_owned())
+                (format!("the file `{shown}` does not exist"), "check the path".to_owned())
             }
-            io::ErrorKind::PermissionDenied => {
-                (format!("`{shown}` may not be read"), format!("look at `ls -l {shown}`"))
-            }
+            io::ErrorKind::PermissionDenied => (
+                format!("`{shown}` cannot be read: permission denied"),
+                format!("check it with `ls -l {shown}`"),
+            ),
             io::ErrorKind::IsADirectory => (
                 format!("`{shown}` is a directory"),
                 format!("name its files, as in `{}`", path.join("*.opl").display()),
@@ -150,15 +151,15 @@ impl Failure {
         let help = match error.kind() {
             io::ErrorKind::StorageFull => "free some space and try again",
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "check who may write there"
+                "check its permissions"
             }
-            _ => "check where it goes, and try again",
+            _ => "check the destination, and try again",
         };
         Self::new(Exit::Write, format!("{what} cannot be written: {error}"), help)
     }
 
     /// For a file that is written beside its place first: until that is done, nothing changes.
     pub(crate) fn unreplaced(what: &str, error: &io::Error) -> Self {
-        Self::unwritable(what, error).help("nothing was lost: what was there is as it was")
+        Self::unwritable(what, error).help("the existing file is unchanged")
     }
 }

@@ -112,7 +112,7 @@ pub(crate) fn run_args() -> Vec<Arg> {
 /// The options of `opal apply`.
 pub(crate) fn apply_args() -> Vec<Arg> {
     let is_for_apply = |row: &&Row| row.is_of(Of::Run);
-    let dry_run = Row::arg(&ROWS[0]).help("Change nothing, and say what would change");
+    let dry_run = Row::arg(&ROWS[0]).help("Change nothing, and show what would change");
     let selecting = SELECTS.iter().map(Row::arg);
     ROWS.iter().filter(is_for_apply).map(Row::arg).chain([dry_run]).chain(selecting).collect()
 }
@@ -218,8 +218,8 @@ impl Asked {
     pub(crate) fn for_plan(&self) -> Result<(), Failure> {
         match self.run.given(&[]) {
             Some(option) => Err(Failure::usage(
-                format!("`{option}` belongs to a run, and a plan runs nothing"),
-                "leave it away, or run the task: `opal TASK` without `--dry-run`",
+                format!("`{option}` applies to a run, but a plan runs nothing"),
+                "omit it, or run the task: `opal TASK` without `--dry-run`",
             )),
             None => Ok(()),
         }
@@ -230,14 +230,14 @@ impl Asked {
     pub(crate) fn for_preview(&self, applied: &str) -> Result<(), Failure> {
         if let Some(option) = self.plan.plan_only() {
             return Err(Failure::usage(
-                format!("`{option}` belongs to a plan"),
+                format!("`{option}` applies to a plan"),
                 "write `opal plan CONFIG.yaml`",
             ));
         }
         match self.run.given(&["--timeout", "--jobs", "--verbose"]) {
             Some(option) => Err(Failure::usage(
-                format!("`{option}` belongs to a run, and a dry run changes nothing"),
-                format!("leave it away, or apply the configuration: {applied}"),
+                format!("`{option}` applies to a run, but a dry run changes nothing"),
+                format!("omit it, or apply the configuration: {applied}"),
             )),
             None => Ok(()),
         }
@@ -249,8 +249,8 @@ impl Asked {
         let of_run = self.run.given(&["--timeout", "--jobs", "--verbose"]);
         match dry_run.or(self.plan.plan_only()).or(of_run) {
             Some(option) => Err(Failure::usage(
-                format!("`{option}` means nothing to `opal verify`, which only looks"),
-                "leave it away; see `opal verify --help`",
+                format!("`{option}` has no effect on `opal verify`, which only reads"),
+                "omit it; see `opal verify --help`",
             )),
             None => Ok(()),
         }
@@ -261,7 +261,7 @@ impl Asked {
         let plan = &self.plan;
         if let Some(option) = plan.plan_only() {
             return Err(Failure::usage(
-                format!("`{option}` belongs to a plan"),
+                format!("`{option}` applies to a plan"),
                 "add `--dry-run`, or write `opal plan TASK`",
             ));
         }
@@ -376,7 +376,9 @@ impl PlanOptions {
 fn duration(option: &str, text: &str, none: &str, example: &str) -> Result<Duration, Failure> {
     match Duration::parse(text) {
         Ok(duration) if duration.as_nanos() > 0 => Ok(duration),
-        Ok(_) => Err(Failure::usage(none, format!("give it some time: `{example}`"))),
+        Ok(_) => {
+            Err(Failure::usage(none, format!("it must be longer than zero, as in `{example}`")))
+        }
         Err(error) => Err(Failure::usage(
             format!("`--{option} {text}`: {error}"),
             format!("write it as `{example}` or `90s`"),

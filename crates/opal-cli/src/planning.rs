@@ -205,7 +205,7 @@ pub(crate) fn passing_keys<'k>(
 ) -> OwnKeys<'k> {
     let load = move || {
         let known = known_runner(context, options)?;
-        let runner = known.unwrap_or_else(|| Runner::ephemeral("nothing is left behind"));
+        let runner = known.unwrap_or_else(|| Runner::ephemeral("nothing is left"));
         Ok((runner, project_name(&subject.loaded.path)))
     };
     OwnKeys::new(subject.target(), Box::new(load))
@@ -223,10 +223,10 @@ pub(crate) fn view<'p>(
     let mut notes = Vec::new();
     let ephemeral = keys.used_runner().and_then(Runner::why_ephemeral);
     if let Some(why) = ephemeral {
-        notes.push(format!("the placeholders hold for this view only: {why}"));
+        notes.push(format!("the placeholders are valid only for this view: {why}"));
     }
     if fleeting && keys.drew() {
-        notes.push("the random values are drawn for this plan and gone with it".to_owned());
+        notes.push("the random values are generated for this plan only".to_owned());
     }
     let facts = Facts {
         key_of_process: ephemeral.is_some(),
@@ -260,7 +260,7 @@ pub(crate) fn host() -> String {
 pub(crate) fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| {
         let message = format!("the working directory cannot be used: {error}");
-        Failure::new(Exit::NoFile, message, "change to a directory that is there: `cd`")
+        Failure::new(Exit::NoFile, message, "change to an existing directory: `cd`")
     })
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn runner(context: &Context<'_>, options: &PlanOptions) -> Result<Run
     }
     match context.root(options.root.as_ref()) {
         Some(root) => Runner::of_machine(&root),
-        None => Ok(Runner::ephemeral("there is no home directory to keep a key in")),
+        None => Ok(Runner::ephemeral("no home directory for a key")),
     }
 }
 

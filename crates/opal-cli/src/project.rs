@@ -43,7 +43,7 @@ fn untrusted(found: &Path, why: &Untrusted) -> Failure {
     let found = found.display();
     Failure::new(
         Exit::NotTrusted,
-        format!("`{found}` is in a parent directory and is not used: {why}"),
+        format!("`{found}` is in a parent directory, but is not used: {why}"),
         format!("read it, and if you want to use it, name it: `-f {found}`"),
     )
 }
@@ -68,7 +68,7 @@ pub(crate) fn file_or_project(file: Option<&PathBuf>) -> Result<PathBuf, Failure
     found.ok_or_else(|| {
         Failure::new(
             Exit::NoFile,
-            format!("there is no `{DEFAULT_FILE}` here or in a parent directory"),
+            format!("no `{DEFAULT_FILE}` here or in a parent directory"),
             "create one, or name a file with `-f FILE`; `opal` alone shows how to start",
         )
     })

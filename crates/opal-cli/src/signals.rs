@@ -69,7 +69,7 @@ fn explain_the_wait(grace: Duration) {
             seconds => format!("{} minutes", seconds / 60),
         };
         let said =
-            format!("waiting for what runs to end, {most} at most; the same signal again kills it");
+            format!("waiting for running steps, at most {most}; the same signal again kills them");
         crate::view::say(&format!("\r\n{said}\r\n"));
     };
     // Without a thread to spare there is only silence.
@@ -178,7 +178,7 @@ fn watch(interrupts: &Interrupts, hooks: Vec<(i32, Hook)>) -> Result<(), Failure
         Failure::new(
             Exit::Unavailable,
             format!("signals cannot be watched: {error}"),
-            "nothing was run; try again when the machine has more to spare",
+            "nothing was run; try again when the machine has more free resources",
         )
     };
     let note = Arc::new(AtomicUsize::new(0));

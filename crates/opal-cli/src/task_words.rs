@@ -193,7 +193,7 @@ impl<'a> Sorter<'a> {
             .and_then(|(name, value)| Some((&self.task.params[self.task.flag(name)?], value)));
         let Some((param, value)) = named.filter(|_| !self.is_literal) else { return Ok(()) };
         let (task, name) = (&self.task.name, &param.name);
-        let message = format!("`{name}` of `{task}` is not given as `{text}`");
+        let message = format!("invalid form `{text}` for `{name}` of `{task}`");
         let word = tasks::flag_word(param, value);
         let failure =
             Failure::usage(message, format!("write `{word}`, or the value in its position"));
@@ -243,7 +243,7 @@ impl<'a> Sorter<'a> {
 
     fn unknown(&self, text: &str, begins_rest: bool) -> Failure {
         let name = text.split('=').next().unwrap_or(text);
-        let message = format!("`{}` has no option `{name}`", self.task.name);
+        let message = format!("unknown option `{name}` of `{}`", self.task.name);
         let failure = match self.near(text) {
             Some(near) => Failure::usage(message, format!("did you mean `{near}`?")),
             None => Failure::usage(message, self.usage()),
@@ -266,7 +266,7 @@ impl<'a> Sorter<'a> {
         let names = (self.names)();
         let second = names.iter().find(|known| *known == text).map(String::as_str);
         let second = second.or_else(|| suggest::nearest(text, names.iter().map(String::as_str)));
-        let message = format!("`{name}` {takes}, and `{text}` is one more");
+        let message = format!("`{name}` {takes}, but got `{text}` too");
         match second {
             Some(second) => Failure::usage(
                 message,
@@ -287,7 +287,7 @@ pub(crate) fn variable_before(word: &str, command: &str) -> Option<String> {
     let is_name = name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit());
     let value = if value.is_empty() { String::new() } else { quoted(value) };
     (is_name && !name.is_empty())
-        .then(|| format!("to set a variable of the environment, write `{name}={value} {command}`"))
+        .then(|| format!("to set an environment variable, write `{name}={value} {command}`"))
 }
 
 /// A parameter as a message names it.

@@ -267,7 +267,7 @@ pub(crate) fn command(task: &Task) -> clap::Command {
             .short('h')
             .long("help")
             .action(clap::ArgAction::Help)
-            .help("-h: the parameters of the task; --help: every option too");
+            .help("-h: the parameters of the task; --help: all options");
         command = command.arg(help);
     }
     command
@@ -281,7 +281,7 @@ fn arguments(param: &TaskParam, index: usize) -> Vec<clap::Arg> {
         Some(default) => {
             format!("{} [default: {}]", visible(&param.type_name()), visible(default))
         }
-        None if param.rest => format!("{}: every word from here on", visible(&param.type_name())),
+        None if param.rest => format!("{}: all remaining arguments", visible(&param.type_name())),
         None => format!("{} [required]", visible(&param.type_name())),
     };
     let upper = param.name.to_uppercase();

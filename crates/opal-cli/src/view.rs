@@ -136,8 +136,8 @@ pub(crate) fn finish(outcome: Result<Exit, Failure>, ink: Ink, json: bool) -> Ex
 pub(crate) fn bug(info: &std::panic::PanicHookInfo<'_>) {
     let place = info.location().map_or_else(String::new, |place| format!(" ({place})"));
     say(&format!(
-        "error: opal has come to a point that it should never reach{place}\n  \
-         help: this is a bug: please report the line above, and what you have run\n"
+        "error: internal error{place}\n  help: this is a bug: please report the line above, and \
+         what you have run\n"
     ));
 }
 

@@ -23,7 +23,12 @@ pub(super) fn type_name<'n>(
         NodeKind::Scalar { text, .. } if !text.is_empty() => Some((text, field.value.span)),
         _ => {
             let help = "write the name of a type";
-            report.error(Code::ConfigValue, field.value.head(), "`type` is a single word", help);
+            report.error(
+                Code::ConfigValue,
+                field.value.head(),
+                "`type` must be a single word",
+                help,
+            );
             None
         }
     }

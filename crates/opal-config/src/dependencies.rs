@@ -38,7 +38,7 @@ pub fn check(drafts: &[Draft<'_>], report: &mut Report<'_>) {
         let Some((id, span)) = draft.id else { continue };
         match by_id.get(id).and_then(|first| drafts[*first].id) {
             Some((_, first)) => {
-                let message = format!("there are two steps with the id `{id}`");
+                let message = format!("duplicate step id `{id}`");
                 let error = Diagnostic::new(Code::ConfigRepeatedId, span, message);
                 report.push(error.also(first, "the first").help("give one of them another id"));
             }
@@ -51,7 +51,7 @@ pub fn check(drafts: &[Draft<'_>], report: &mut Report<'_>) {
         for (wanted, span) in &draft.depends_on {
             match by_id.get(wanted) {
                 None => {
-                    let message = format!("there is no step with the id `{wanted}`");
+                    let message = format!("unknown step id `{wanted}`");
                     let error = Diagnostic::new(Code::ConfigDependency, *span, message);
                     report.unknown(error, wanted, by_id.keys().copied());
                 }
@@ -62,7 +62,7 @@ pub fn check(drafts: &[Draft<'_>], report: &mut Report<'_>) {
             }
         }
     }
-    circles(drafts, &by_id, report);
+    report_cycles(drafts, &by_id, report);
 }
 
 fn disabled(draft: &Draft<'_>, id: &str, span: Span, report: &mut Report<'_>) {
@@ -75,9 +75,9 @@ fn disabled(draft: &Draft<'_>, id: &str, span: Span, report: &mut Report<'_>) {
 }
 
 /// More say nothing new.
-const MOST_CIRCLES: usize = 10;
+const MOST_CYCLES: usize = 10;
 
-fn circles(drafts: &[Draft<'_>], by_id: &BTreeMap<&str, usize>, report: &mut Report<'_>) {
+fn report_cycles(drafts: &[Draft<'_>], by_id: &BTreeMap<&str, usize>, report: &mut Report<'_>) {
     let edges: Vec<Vec<(usize, Span)>> = drafts
         .iter()
         .map(|draft| {
@@ -85,10 +85,10 @@ fn circles(drafts: &[Draft<'_>], by_id: &BTreeMap<&str, usize>, report: &mut Rep
             wanted.filter_map(|(id, span)| Some((*by_id.get(id)?, *span))).collect()
         })
         .collect();
-    for cycle in cycles(&edges).into_iter().take(MOST_CIRCLES) {
+    for cycle in cycles(&edges).into_iter().take(MOST_CYCLES) {
         let path = cycle.path(|step| drafts[step].id.map_or("", |(id, _)| id));
-        let message = format!("these steps depend on each other in a circle: `{path}`");
+        let message = format!("dependency cycle between steps: `{path}`");
         let error = Diagnostic::new(Code::ConfigCycle, cycle.closed_by, message);
-        report.push(error.label("closes the circle").help("remove one of these dependencies"));
+        report.push(error.label("closes the cycle").help("remove one of these dependencies"));
     }
 }

@@ -91,7 +91,7 @@ pub fn read(text: &str) -> Result<Option<Rc<Node>>, Fault> {
 
 /// The fault of a text without a document; `help` says how such a file begins.
 pub fn empty(text: &str, help: &str) -> Diagnostic {
-    fault(Span::at(end_of(text) as u32), "there is nothing in this file").help(help)
+    fault(Span::at(end_of(text) as u32), "this file is empty").help(help)
 }
 
 /// A container whose end has not come yet.
@@ -116,8 +116,8 @@ struct Builder {
 impl Builder {
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Fault> {
         if event.tag().is_some() {
-            return Err(fault(span, "a tag means nothing here")
-                .help("leave it out; quotes make a text of anything")
+            return Err(fault(span, "tags are not supported")
+                .help("remove it; quotes turn any value into text")
                 .into());
         }
         match event {
@@ -125,14 +125,14 @@ impl Builder {
                 self.documents += 1;
                 if self.documents > 1 {
                     return Err(fault(span, "a second document begins here")
-                        .help("a file is one document: put the other into a file of its own")
+                        .help("a file has one document: move the other to its own file")
                         .into());
                 }
             }
             Event::Scalar(text, style, anchor, _) => {
                 if text.contains('\0') {
-                    return Err(fault(span, "this text holds a NUL character")
-                        .help("remove it: no path and no command can hold one")
+                    return Err(fault(span, "this text contains a NUL character")
+                        .help("remove it: paths and commands cannot contain one")
                         .into());
                 }
                 let size = Size { nodes: 1, bytes: text.len(), levels: 0 };
@@ -142,8 +142,8 @@ impl Builder {
             }
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).map(Rc::clone) else {
-                    return Err(fault(span, "this alias stands inside of what it names")
-                        .help("write out what is meant")
+                    return Err(fault(span, "this alias is inside the value that it names")
+                        .help("write the value out")
                         .into());
                 };
                 self.add(node, 0)?;
@@ -186,8 +186,8 @@ impl Builder {
         }
         self.total.grow(node.size);
         if self.total.nodes > MOST_NODES || self.total.bytes > MOST_BYTES {
-            return Err(fault(node.span, "the file holds too much, with its aliases written out")
-                .help("use fewer aliases, or make several files of it")
+            return Err(fault(node.span, "the file is too large with its aliases expanded")
+                .help("use fewer aliases, or split the file")
                 .into());
         }
         self.place(node, anchor);
@@ -213,17 +213,15 @@ fn fault(span: Span, message: &str) -> Diagnostic {
 }
 
 fn too_deep(span: Span) -> Fault {
-    fault(span, "this is nested deeper than 64 levels")
-        .help("three or four levels are usual")
-        .into()
+    fault(span, "nesting deeper than 64 levels").help("three or four levels are usual").into()
 }
 
 fn unreadable(text: &str, error: &ScanError) -> Fault {
     let at = error.marker().byte_offset().unwrap_or(text.len()).min(end_of(text));
     let span = span(text, at..at + 1);
-    fault(span, "this is no YAML")
+    fault(span, "invalid YAML")
         .label(error.kind().to_string())
-        .help("blanks, never tabs, indent a line; a text with `: ` or ` #` in it needs quotes")
+        .help("indent with spaces, never tabs; a text that contains `: ` or ` #` needs quotes")
         .into()
 }
 

@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str, registry: &Registry, span: Span) -> Result<Expr,
             place(&mut expr, span);
             Ok(expr)
         }
-        _ => Err("it is more than one expression".to_owned()),
+        _ => Err("it has more than one expression".to_owned()),
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn check(expr: &Expr, known: &[&str], report: &mut Report<'_>) {
 }
 
 fn unknown(name: &str, span: Span, known: &[&str], report: &mut Report<'_>) {
-    let message = format!("there is no variable `{name}`");
+    let message = format!("undeclared variable `{name}`");
     let error = Diagnostic::new(Code::ConfigValue, span, message);
     let near = opal_core::suggest::nearest(name, known.iter().copied());
     let error = error.maybe_help(near.map(|near| format!("did you mean `{near}`?")));

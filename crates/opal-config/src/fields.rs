@@ -27,8 +27,13 @@ impl<'n> Fields<'n> {
     /// The keys of `node`; says so where it is not a mapping, or has a key twice.
     pub fn of(node: &'n Node, what: &str, report: &mut Report<'_>) -> Option<Self> {
         let NodeKind::Map(pairs) = &node.kind else {
-            let message = format!("{what} is a mapping of keys to values");
-            report.error(Code::ConfigValue, node.head(), message, "write `key: value`, one a line");
+            let message = format!("{what} must be a mapping of keys to values");
+            report.error(
+                Code::ConfigValue,
+                node.head(),
+                message,
+                "write `key: value`, one on each line",
+            );
             return None;
         };
         let mut entries = Vec::with_capacity(pairs.len());
@@ -38,7 +43,7 @@ impl<'n> Fields<'n> {
             }
             let NodeKind::Scalar { text, .. } = &key.kind else {
                 let help = "write a name";
-                report.error(Code::ConfigValue, key.head(), "a key is a single word", help);
+                report.error(Code::ConfigValue, key.head(), "a key must be a single word", help);
                 continue;
             };
             entries.push((text.as_str(), Some(Field { key: key.span, value })));
@@ -93,7 +98,7 @@ impl<'n> Fields<'n> {
         let second = alias.and_then(|alias| Some((alias, self.take(alias)?)));
         match (first, second) {
             (Some(first), Some((alias, second))) => {
-                let message = format!("`{alias}` is another name of `{name}`, which is given too");
+                let message = format!("`{alias}` is an alias of `{name}`, and both are given");
                 let error = Diagnostic::new(Code::ConfigRepeatedKey, second.key, message);
                 report.push(error.also(first.key, "here").help("remove one of them"));
                 Some(first)
@@ -121,7 +126,7 @@ impl<'n> Fields<'n> {
     }
 
     /// Complains about every key that is not known, though it is not known what takes the others.
-    pub fn slips(mut self, known: &[&str], report: &mut Report<'_>) {
+    pub fn typos(mut self, known: &[&str], report: &mut Report<'_>) {
         for key in known {
             self.take(key);
         }
@@ -132,7 +137,7 @@ impl<'n> Fields<'n> {
     pub fn finish<'k>(self, known: impl Iterator<Item = &'k str> + Clone, report: &mut Report<'_>) {
         for (key, field) in &self.entries {
             let Some(field) = field else { continue };
-            let message = format!("{} has no key `{key}`", self.what);
+            let message = format!("unknown key `{key}` in {}", self.what);
             let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
             report.unknown(error, key, known.clone());
         }

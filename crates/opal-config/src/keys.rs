@@ -13,8 +13,8 @@ pub(super) static FILE: [Param; 3] = [
         docs: "the version of this format: 1",
         ..Param::BASE
     },
-    Param::optional("name", "what the configuration is called, for people"),
-    Param::optional("description", "what it is for, for people"),
+    Param::optional("name", "the name of the configuration, for people"),
+    Param::optional("description", "the purpose of the configuration, for people"),
 ];
 
 /// The keys of the file whose values have keys of their own.
@@ -36,8 +36,8 @@ pub(super) static SETTINGS: [Param; 5] = [
         docs: "how long a step may take",
         ..Param::BASE
     },
-    Param::flag("continue_on_error", "go on with the steps that do not depend on one that failed"),
-    Param::flag("dry_run", "only say what would change"),
+    Param::flag("continue_on_error", "continue with the steps that do not depend on a failed step"),
+    Param::flag("dry_run", "only report what would change"),
     Param::flag("verbose", "show the differences in full"),
 ];
 
@@ -47,14 +47,14 @@ pub(super) static STEP: [Param; 1] = [Param {
     name: "enabled",
     ty: Type::Bool,
     presence: Presence::Default(Value::Bool(true)),
-    docs: "false leaves the step out",
+    docs: "`false` skips the step",
     ..Param::BASE
 }];
 
 /// What a step has of a program: its condition, and the list it is repeated for.
 pub(super) const PROGRAM: [(&str, &str); 2] = [
-    ("when", "an expression over `@var`, `@os` and `@env`: the step is left out where it is false"),
-    ("for_each", "a list: the step is there once for each element, which is `@var.item`"),
+    ("when", "an expression over `@var`, `@os` and `@env`: the step is skipped if it is false"),
+    ("for_each", "a list: the step is repeated for each element, which is `@var.item`"),
 ];
 
 /// The long form of an element of `packages`.
@@ -64,7 +64,7 @@ pub(super) static PACKAGE: [Param; 2] = [
         name: "version",
         presence: Presence::Optional,
         pattern: Some(".+"),
-        docs: "the version that is wanted; without it any",
+        docs: "the version to install; any version if omitted",
         ..Param::BASE
     },
 ];
@@ -83,7 +83,7 @@ pub(super) const ONE_LINE: &str = r"[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+";
 pub(super) static VALIDATIONS: [Form; 3] = [
     Form {
         name: "command_exists",
-        docs: "a command can be called by its name",
+        docs: "the command is in PATH",
         params: &[Param {
             name: "command",
             pattern: Some(ONE_LINE),
@@ -93,29 +93,29 @@ pub(super) static VALIDATIONS: [Form; 3] = [
     },
     Form {
         name: "file_exists",
-        docs: "a file or directory is there",
+        docs: "a file or directory exists",
         params: &[Param {
             name: "path",
             pattern: Some(ONE_LINE),
-            docs: "what is there",
+            docs: "the path that must exist",
             ..Param::BASE
         }],
     },
     Form {
         name: "path_contains",
-        docs: "a file holds a text somewhere",
+        docs: "a file contains a text",
         params: &[
             Param {
                 name: "file",
                 alias: Some("path"),
                 pattern: Some(ONE_LINE),
-                docs: "the file to look into",
+                docs: "the file to search",
                 ..Param::BASE
             },
             Param {
                 name: "text",
                 pattern: Some(ONE_LINE),
-                docs: "the text it holds",
+                docs: "the text to find",
                 ..Param::BASE
             },
         ],

@@ -64,7 +64,7 @@ use report::Report;
 pub fn read(text: &str, registry: &Registry) -> Result<Config, Vec<Diagnostic>> {
     if text.len() > MAX_SOURCE_BYTES {
         let error = Diagnostic::new(Code::TooLarge, Span::at(0), "the file is larger than 16 MiB");
-        return Err(vec![error.help("move the data into files that the steps name")]);
+        return Err(vec![error.help("move the data to files that the steps name")]);
     }
     let root = document::read(text).map_err(|error| vec![*error])?.ok_or_else(|| {
         vec![document::empty(text, "begin with `version: 1` and a list of `steps`")]

@@ -16,15 +16,25 @@ pub(super) const ITEM: &str = "item";
 
 pub(super) fn variables(node: &Node, report: &mut Report<'_>) -> Vec<Variable> {
     let NodeKind::Map(pairs) = &node.kind else {
-        let message = "`vars` is a mapping of names to values";
-        report.error(Code::ConfigValue, node.head(), message, "write `name: value`, one a line");
+        let message = "`vars` must be a mapping of names to values";
+        report.error(
+            Code::ConfigValue,
+            node.head(),
+            message,
+            "write `name: value`, one on each line",
+        );
         return Vec::new();
     };
     let mut known = BTreeSet::new();
     let mut variables = Vec::new();
     for (key, value) in pairs {
         let NodeKind::Scalar { text: name, .. } = &key.kind else {
-            report.error(Code::ConfigValue, key.head(), "a key is a single word", "write a name");
+            report.error(
+                Code::ConfigValue,
+                key.head(),
+                "a key must be a single word",
+                "write a name",
+            );
             continue;
         };
         if !matches("[A-Za-z_][A-Za-z0-9_]*", name) || name == ITEM {
@@ -46,8 +56,8 @@ pub(super) fn variables(node: &Node, report: &mut Report<'_>) -> Vec<Variable> {
 pub(super) fn when(field: Field<'_>, names: &[&str], report: &mut Report<'_>) -> Option<When> {
     let span = field.value.head();
     let NodeKind::Scalar { text, .. } = &field.value.kind else {
-        let help = "write it as in `when: '@os.name == \"linux\"'`";
-        report.error(Code::ConfigValue, span, "`when` is an expression", help);
+        let help = "write it as `when: '@os.name == \"linux\"'`";
+        report.error(Code::ConfigValue, span, "`when` must be an expression", help);
         return None;
     };
     let source = text.trim().to_owned();
@@ -87,13 +97,13 @@ pub(super) fn for_each(
     };
     let Some(Value::Array(items)) = items else {
         let help = "write `[a, b]`, a line `- a` for each, or `\"@var.NAME\"` for a list in `vars`";
-        report.error(Code::ConfigValue, span, "`for_each` is a list", help);
+        report.error(Code::ConfigValue, span, "`for_each` must be a list", help);
         return None;
     };
     let Some((key, ids)) = ids(id.unwrap_or_default(), &items) else {
-        let message = "every element of `for_each` needs a name of its own";
-        let help = "use words that differ, or mappings with a `name` or an `id` that differs: the \
-                    step of an element is called `ID.NAME`";
+        let message = "every element of `for_each` needs a unique name";
+        let help = "use different words, or mappings with a different `name` or `id`: the step of \
+                    an element is called `ID.NAME`";
         report.error(Code::ConfigValue, span, message, help);
         return None;
     };

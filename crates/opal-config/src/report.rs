@@ -65,8 +65,8 @@ impl<'r> Report<'r> {
     pub fn refuses_merge(&mut self, key: &Node) -> bool {
         let is_merge = matches!(&key.kind, NodeKind::Scalar { text, plain: true } if text == "<<");
         if is_merge {
-            let help = "write out what is meant, or name it with an alias as a whole";
-            self.error(Code::ConfigValue, key.span, "`<<` merges nothing in YAML 1.2", help);
+            let help = "write the keys out, or use an alias for the whole mapping";
+            self.error(Code::ConfigValue, key.span, "YAML 1.2 has no merge key `<<`", help);
         }
         is_merge
     }

@@ -27,7 +27,7 @@ pub fn schema(registry: &Registry) -> String {
     file["description"] = json!("Steps that describe a state, for `opal verify` and `opal apply`.");
     file["properties"]["settings"] = settings;
     file["properties"]["steps"] = json!({
-        "description": "what the machine should be like",
+        "description": "the desired state of the machine",
         "type": "array",
         "minItems": 1,
         "items": by_type(steps),
@@ -38,7 +38,7 @@ pub fn schema(registry: &Registry) -> String {
         "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "const": "item" } },
     });
     file["properties"]["validations"] = json!({
-        "description": "what must hold when all steps are done",
+        "description": "conditions that must hold when all steps are done",
         "type": "array",
         "items": by_type(validations),
     });

@@ -45,15 +45,14 @@ pub(super) fn validation(check: &Check) -> String {
     let (test, expected) = match check {
         Check::CommandExists { command } => (
             format!("command -v -- {} >/dev/null", quoted(command)),
-            format!("the command `{command}` was expected, and it is not there"),
+            format!("the command `{command}` is missing"),
         ),
-        Check::FileExists { path } => (
-            format!("test -e {}", path_word(path)),
-            format!("`{path}` was expected, and it is not there"),
-        ),
+        Check::FileExists { path } => {
+            (format!("test -e {}", path_word(path)), format!("`{path}` does not exist"))
+        }
         Check::PathContains { file, text } => (
             format!("grep -qsF -e {} -- {}", quoted(text), path_word(file)),
-            format!("`{file}` was expected to contain `{text}`, and it does not"),
+            format!("`{file}` does not contain `{text}`"),
         ),
     };
     format!("{test} || {{ printf '%s\\n' {} >&2; false; }}", quoted(&expected))

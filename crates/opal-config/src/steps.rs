@@ -80,7 +80,7 @@ fn steps(node: &Node, variables: &[Variable], report: &mut Report<'_>) -> Vec<St
     let items = match &node.kind {
         NodeKind::List(items) if !items.is_empty() => items,
         _ => {
-            let message = "`steps` is a list of at least one step";
+            let message = "`steps` must be a list of at least one step";
             let help = "begin each step with `- id: …`";
             report.error(Code::ConfigValue, node.head(), message, help);
             return Vec::new();
@@ -133,7 +133,7 @@ fn step(
 ) -> Option<Step> {
     let span = fields.head;
     let Some((given, place)) = type_name(&mut fields, report) else {
-        fields.slips(known, report);
+        fields.typos(known, report);
         return None;
     };
     let (descriptor, resource) = step_type(given, place, report)?;
@@ -167,7 +167,7 @@ fn one_of(fields: &Fields<'_>, descriptor: &Descriptor, report: &mut Report<'_>)
         Ok(()) => {}
         Err(ExactlyOneError::None) => fields.missing_one_of(&names(), report),
         Err(ExactlyOneError::Two { first: (first, place), second: (second, again) }) => {
-            let message = format!("`{second}` is given, and so is `{first}`");
+            let message = format!("`{second}` and `{first}` are mutually exclusive");
             let error = Diagnostic::new(Code::ConfigRepeatedKey, again, message);
             let help = format!("give exactly one of {}", names());
             report.push(error.also(place, "first here").help(help));
@@ -184,7 +184,7 @@ fn step_type(
     let registry = report.registry;
     let found = types(registry).find(|(_, resource)| resource.yaml == given);
     if found.is_none() {
-        let message = format!("there is no step type `{given}`");
+        let message = format!("unknown step type `{given}`");
         let error = Diagnostic::new(Code::ConfigUnknownType, span, message);
         let known: Vec<&str> = types(registry).map(|(_, resource)| resource.yaml).collect();
         report.unknown(error, given, known.iter().copied());

@@ -12,7 +12,7 @@ use super::report::Report;
 pub(super) fn read(node: &Node, report: &mut Report<'_>) -> Vec<Validation> {
     let NodeKind::List(items) = &node.kind else {
         let help = "begin each with `- type: …`";
-        report.error(Code::ConfigValue, node.head(), "`validations` is a list", help);
+        report.error(Code::ConfigValue, node.head(), "`validations` must be a list", help);
         return Vec::new();
     };
     items.iter().filter_map(|item| validation(item, report)).collect()
@@ -24,11 +24,11 @@ fn validation(node: &Node, report: &mut Report<'_>) -> Option<Validation> {
     let Some((given, place)) = type_name(&mut fields, report) else {
         let params = keys::VALIDATIONS.iter().flat_map(|form| form.params);
         let known: Vec<&str> = ["type"].into_iter().chain(params.map(|it| it.name)).collect();
-        fields.slips(&known, report);
+        fields.typos(&known, report);
         return None;
     };
     let Some(form) = keys::VALIDATIONS.iter().find(|form| form.name == given) else {
-        let message = format!("there is no type of validation `{given}`");
+        let message = format!("unknown validation type `{given}`");
         let error = Diagnostic::new(Code::ConfigUnknownType, place, message);
         report.unknown(error, given, keys::VALIDATIONS.iter().map(|form| form.name));
         return None;

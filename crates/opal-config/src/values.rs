@@ -56,7 +56,7 @@ fn open(param: &'static Param, node: &Node, report: &mut Report<'_>) -> Option<O
         }
         NodeKind::List(_) | NodeKind::Map(_) => any(param.name, node, report),
         NodeKind::Scalar { .. } => {
-            let help = "give it nothing but a reference, such as `\"@var.NAME\"`";
+            let help = "give it only a reference, such as `\"@var.NAME\"`";
             wrong(param.name, &param.ty.with_article(), help, node, report);
             None
         }
@@ -73,9 +73,8 @@ fn open(param: &'static Param, node: &Node, report: &mut Report<'_>) -> Option<O
         match expressions::parse(&given.to_string(), report.registry, node.head()) {
             Ok(expr) => expressions::check(&expr, &names, report),
             Err(why) => {
-                let message =
-                    format!("`{}` holds a reference that cannot be read: {why}", param.name);
-                let help = "write `@var.NAME`; `\\@` is the character itself";
+                let message = format!("invalid reference in `{}`: {why}", param.name);
+                let help = "write `@var.NAME`; for the character itself, write `\\@`";
                 report.error(Code::ConfigValue, node.head(), message, help);
             }
         }
@@ -123,7 +122,7 @@ fn value(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<
 
 fn map(element: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option<Value> {
     let NodeKind::Map(pairs) = &node.kind else {
-        wrong(name, "a mapping", "write `key: value`, one a line", node, report);
+        wrong(name, "a mapping", "write `key: value`, one on each line", node, report);
         return None;
     };
     let mut fields = BTreeMap::new();
@@ -131,7 +130,12 @@ fn map(element: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Opti
     let mut complete = true;
     for (key, item) in pairs {
         let NodeKind::Scalar { text, .. } = &key.kind else {
-            report.error(Code::ConfigValue, key.head(), "a key is a single word", "write a name");
+            report.error(
+                Code::ConfigValue,
+                key.head(),
+                "a key must be a single word",
+                "write a name",
+            );
             complete = false;
             continue;
         };
@@ -161,7 +165,7 @@ fn scalar(ty: &Type, name: &str, node: &Node, report: &mut Report<'_>) -> Option
         (Type::Float, Meaning::Float(value)) => return Some(Value::Float(value)),
         (Type::Bool, _) => ("`true` or `false`", "write one of them, without quotes"),
         (Type::Int, _) => ("a whole number", "write decimal digits, without quotes"),
-        _ => ("a number with a point", "write it as in `1.0`, without quotes"),
+        _ => ("a number with a point", "write it as `1.0`, without quotes"),
     };
     wrong(name, wanted, help, node, report);
     None
@@ -198,7 +202,7 @@ fn text(name: &str, node: &Node, report: &mut Report<'_>) -> Option<String> {
         NodeKind::Scalar { text, plain: false } => Some(text.clone()),
         NodeKind::Scalar { text, plain: true } => match meaning(text) {
             Meaning::Null => {
-                let help = "write it behind the colon, or leave the key out";
+                let help = "write it after the colon, or remove the key";
                 report.error(Code::ConfigValue, node.span, format!("`{name}` has no value"), help);
                 None
             }
@@ -220,17 +224,19 @@ fn duration(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Duration
         NodeKind::Scalar { text, plain } => match meaning(text) {
             // Of longer times nobody has seen the end.
             Meaning::Int(seconds @ 1..=1_000_000_000) if *plain => Ok(Duration::from_secs(seconds)),
-            Meaning::Int(_) if *plain => Err("it goes from 1 to 1,000,000,000 seconds".to_owned()),
+            Meaning::Int(_) if *plain => {
+                Err("it must be between 1 and 1,000,000,000 seconds".to_owned())
+            }
             _ => Duration::parse(text).map_err(|error| error.to_string()),
         },
-        _ => Err("it is a single value".to_owned()),
+        _ => Err("it must be a single value".to_owned()),
     };
     match found {
         Ok(duration) if duration.as_nanos() > 0 => return Some(duration),
-        Ok(_) => wrong(name, "a length of time", "no time is too short", node, report),
+        Ok(_) => wrong(name, "a duration", "it must be longer than zero", node, report),
         Err(why) => {
             let help = format!("write `30s`, `1m30s` or a number of seconds; {why}");
-            wrong(name, "a length of time", &help, node, report);
+            wrong(name, "a duration", &help, node, report);
         }
     }
     None
@@ -241,7 +247,7 @@ fn octal(name: &str, node: &Node, report: &mut Report<'_>) -> Option<String> {
     let written = text(name, node, report)?;
     let plain = matches!(node.kind, NodeKind::Scalar { plain: true, .. });
     if plain && let Meaning::Int(number) = meaning(&written) {
-        let message = format!("`{name}` is the decimal number {number}, and permissions are octal");
+        let message = format!("`{name}` is the decimal number {number}, but permissions are octal");
         let error = Diagnostic::new(Code::ConfigValue, node.span, message);
         let digits = parameter::matches(OCTAL, &written);
         let digits = digits.then(|| format!("write `\"{written}\"` for these digits"));
@@ -293,9 +299,9 @@ fn regex(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
         Ok(_) => "it is matched against single lines".to_owned(),
         Err(error) => error.to_string().lines().last().unwrap_or_default().trim().to_owned(),
     };
-    let message = format!("`{name}` is not a regular expression for a line");
+    let message = format!("invalid regular expression in `{name}`");
     let error = Diagnostic::new(Code::ConfigValue, node.head(), message).label(problem);
-    report.push(error.help("in single quotes a backslash is itself: `'^port\\s*='`"));
+    report.push(error.help("in single quotes, a backslash is literal: `'^port\\s*='`"));
     None
 }
 
@@ -311,7 +317,8 @@ fn command(name: &str, node: &Node, report: &mut Report<'_>) -> Option<Given> {
         let message = format!("`{name}` is shell text, where `@var.{variable}` is not replaced");
         let shouted = variable.to_uppercase();
         let help = format!(
-            "hand it over: `env: {{{shouted}: \"@var.{variable}\"}}`, and write `${shouted}`"
+            "pass it in the environment: `env: {{{shouted}: \"@var.{variable}\"}}`, and write \
+             `${shouted}`"
         );
         report.error(Code::ConfigValue, node.head(), message, help);
         return None;

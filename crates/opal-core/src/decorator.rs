@@ -13,7 +13,7 @@ use crate::value::Value;
 
 #[derive(Debug)]
 pub struct Descriptor {
-    /// `retry`, `file.read`: what stands behind the `@`.
+    /// `retry`, `file.read`: what follows the `@`.
     pub path: &'static str,
     /// One line, lower case, without a full stop.
     pub summary: &'static str,
@@ -34,9 +34,9 @@ pub struct Descriptor {
     pub effect: Effect,
     pub cost: Cost,
     pub exposure: Exposure,
-    /// Whether it may stand behind `<`.
+    /// Whether it may follow `<`.
     pub reads: bool,
-    /// Whether it may stand behind `>` and `>>`.
+    /// Whether it may follow `>` and `>>`.
     pub writes: bool,
     /// Whether its block runs somewhere else.
     pub transport: bool,
@@ -162,7 +162,7 @@ pub struct Resource {
     pub yaml: &'static str,
     /// The parameters that say which thing it is.
     pub key: &'static [&'static str],
-    /// How it is looked at; its action brings it about.
+    /// How it is verified; its action applies it.
     pub verify: &'static dyn Verify,
 }
 
@@ -194,7 +194,7 @@ pub enum Role {
     Wrapper,
     /// Runs a block somewhere else.
     Boundary,
-    /// Stands at the end of a redirection.
+    /// The target of a redirection.
     Endpoint,
     /// Describes a state of the world, with verify and apply.
     Resource,
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_acts_and_returns_is_no_value_of_the_plan() {
+    fn what_acts_and_returns_is_not_a_value_of_the_plan() {
         let action = Descriptor {
             returns: Some(Returns { version: "1.0.0", ty: Type::String }),
             ..Descriptor::BASE

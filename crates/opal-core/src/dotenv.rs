@@ -74,8 +74,9 @@ impl<'t> Reader<'t> {
         if self.peek() != Some('=') {
             return Err(self.mistake(
                 self.at,
-                "`=` is expected here, behind the name of a variable".to_owned(),
-                "a line is `NAME=value`, a comment begins with `#`; quotes hold several lines",
+                "expected `=` after the name of a variable".to_owned(),
+                "write `NAME=value`, or a comment that begins with `#`; a value of several lines \
+                 needs quotes",
             ));
         }
         self.at += 1;
@@ -95,8 +96,8 @@ impl<'t> Reader<'t> {
         if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
             return Err(self.mistake(
                 start,
-                "the name of a variable is expected here".to_owned(),
-                "a name is letters, digits and `_`, and does not begin with a digit",
+                "expected the name of a variable".to_owned(),
+                "a name has letters, digits and `_`, and does not begin with a digit",
             ));
         }
         Ok(name)
@@ -193,25 +194,26 @@ impl<'t> Reader<'t> {
         if braced && self.peek() != Some('}') {
             return Err(self.mistake(
                 self.at,
-                "`}` is expected here, behind the name after `${`".to_owned(),
-                "write `${NAME}`; a plain `$` is `\\$` in double quotes, or stands in single ones",
+                "expected `}` after the name in `${…}`".to_owned(),
+                "write `${NAME}`; for a literal `$`, write `\\$` in double quotes, or use single \
+                 quotes",
             ));
         }
         self.at += usize::from(braced);
         let Some(found) = look_up.and_then(|look_up| look_up(name)) else {
             return Err(self.mistake(
                 start,
-                "what `$` names here is neither in the environment as text nor set further up"
+                "the variable after `$` is neither in the environment as text nor set above"
                     .to_owned(),
-                "set it; a plain `$` is `\\$` in double quotes, or stands in single ones",
+                "set it; for a literal `$`, write `\\$` in double quotes, or use single quotes",
             ));
         };
         self.expanded += found.len();
         if self.expanded > MAX_EXPANDED_BYTES {
             return Err(self.mistake(
                 start,
-                "the variables grow beyond 4 MiB here".to_owned(),
-                "a variable that holds others that hold others grows quickly: write it out",
+                "the variables exceed 4 MiB here".to_owned(),
+                "variables that contain other variables grow quickly: write the value out",
             ));
         }
         value.push_str(&found);
@@ -228,8 +230,8 @@ impl<'t> Reader<'t> {
             }
             Some(_) => Err(self.mistake(
                 self.at,
-                "the end of the line is expected behind the closing quote".to_owned(),
-                "a quote inside of a value is `\\\"` in double quotes; a comment begins with `#`",
+                "expected the end of the line after the closing quote".to_owned(),
+                "write `\\\"` for a quote inside double quotes; a comment begins with `#`",
             )),
         }
     }
@@ -237,8 +239,8 @@ impl<'t> Reader<'t> {
     fn unclosed(&self, open: usize) -> DotenvError {
         self.mistake(
             open,
-            "this quote has no closing one".to_owned(),
-            "close it, or put the value into quotes of the other kind",
+            "unterminated quote".to_owned(),
+            "close it, or use the other kind of quotes",
         )
     }
 

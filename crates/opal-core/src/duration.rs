@@ -36,10 +36,12 @@ pub enum DurationError {
 impl fmt::Display for DurationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Form => f.write_str("a duration is whole numbers, each with a unit"),
-            Self::Fraction => f.write_str("the parts of a duration are whole numbers"),
-            Self::UnknownUnit(unit) => write!(f, "`{unit}` is no unit of time"),
-            Self::Order => f.write_str("the units of a duration go from large to small, each once"),
+            Self::Form => f.write_str("a duration consists of whole numbers, each with a unit"),
+            Self::Fraction => f.write_str("the parts of a duration must be whole numbers"),
+            Self::UnknownUnit(unit) => write!(f, "unknown unit of time `{unit}`"),
+            Self::Order => f.write_str(
+                "the units of a duration must be in order from large to small, each once",
+            ),
             Self::TooLong => f.write_str("the duration is longer than 292 years"),
         }
     }

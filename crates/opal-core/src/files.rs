@@ -38,7 +38,7 @@ impl EntryKind {
         match self {
             Self::File => "a file",
             Self::Directory => "a directory",
-            Self::Link => "a symbolic link",
+            Self::Link => "a symlink",
             Self::Other => "neither a file nor a directory",
         }
     }

@@ -14,7 +14,7 @@
 //! | the keys of placeholders and random values | [`keys`] |
 //! | what would run | [`plan`] |
 //! | what an execution decorator does, and may do | [`action`] |
-//! | states of the world, and what a look at them tells | [`resource`], files in [`files`] |
+//! | states of the world, and what a verification of them reports | [`resource`], files in [`files`] |
 //! | which resources of a plan were selected, and why it cannot run | [`selection`], [`unready`] |
 //! | the streams of a program | [`stream`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |

@@ -46,7 +46,7 @@ pub struct Plan {
     pub values: BTreeMap<Key, PlanValue>,
     /// What a quick plan left open, in the order of first use.
     pub deferred: Vec<Deferred>,
-    /// Everything that was looked at to make the plan, in the order of the keys.
+    /// Everything that was read to make the plan, in the order of the keys.
     pub reads: Vec<Read>,
 }
 
@@ -138,7 +138,7 @@ pub enum Piece {
 pub struct Handle {
     /// From the path of the binding step.
     pub id: Arc<str>,
-    /// The name behind `let.`.
+    /// The name after `let.`.
     pub name: Arc<str>,
     /// Fields and indices, from left to right.
     pub access: Vec<Part>,
@@ -173,7 +173,7 @@ pub struct PlanValue {
     pub schema: Option<Digest>,
 }
 
-/// Something that a quick plan does not look at.
+/// Something that a quick plan does not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deferred {
     pub key: Key,
@@ -191,7 +191,7 @@ pub struct Note {
     pub went_to_else: bool,
 }
 
-/// Something that was looked at while planning.
+/// Something that was read while planning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read {
     pub key: Key,

@@ -45,7 +45,7 @@ impl Registry {
 
     /// The path that `given` is a typo of, compared part by part.
     #[must_use]
-    pub fn slip(&self, given: &str) -> Option<&'static str> {
+    pub fn typo(&self, given: &str) -> Option<&'static str> {
         self.iter()
             .filter(|descriptor| suggest::is_typo(given, descriptor.path))
             .min_by_key(|descriptor| suggest::distance(given, descriptor.path))
@@ -55,7 +55,7 @@ impl Registry {
     /// The best guess at what `given` was meant to be, for a message.
     #[must_use]
     pub fn nearest(&self, given: &str) -> Option<&'static str> {
-        self.slip(given)
+        self.typo(given)
             .or_else(|| suggest::nearest(given, self.iter().map(|descriptor| descriptor.path)))
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     fn lookups_do_not_depend_on_the_order_of_registration() {
         let registry = Registry::new(&[&READ, &ENV]).unwrap();
         assert_eq!(registry.get("env").unwrap().path, "env");
-        assert_eq!(registry.slip("fiel.read"), Some("file.read"));
+        assert_eq!(registry.typo("fiel.read"), Some("file.read"));
         assert!(registry.get("file").is_none());
     }
 }

@@ -96,7 +96,7 @@ impl Inputs {
     }
 }
 
-/// The world, to look at. Relative paths start where the steps start.
+/// The world, read-only. Relative paths start where the steps start.
 pub trait Probe: Sync {
     /// A variable of the environment; none where it is not set.
     fn env(&self, name: &str) -> Result<Option<Secret>, Trouble>;
@@ -197,8 +197,8 @@ impl<P: Probe + ?Sized> Probe for &P {
 pub enum Links<'a> {
     /// All of them, one at the path itself too.
     Followed,
-    /// Those on the way to this directory, and none from there on: what was looked at as a file is
-    /// read as one, whoever swaps it for a link meanwhile.
+    /// Those on the way to this directory, and none from there on: what was seen as a file is read
+    /// as one, whoever swaps it for a link meanwhile.
     FollowedTo(&'a Path),
 }
 
@@ -216,7 +216,7 @@ pub struct Ask<'a> {
     pub run: Run<'a>,
     /// Another program than the shell, for a script.
     pub interpreter: Option<&'a str>,
-    /// Seen from where the step stands.
+    /// Seen from where the step is.
     pub directory: Option<&'a str>,
     /// On top of the environment of the step.
     pub environment: &'a BTreeMap<String, Secret>,
@@ -245,7 +245,7 @@ impl<'a> Ask<'a> {
 pub struct Answer {
     /// 0, its exit code, or 128 and the number of the signal that ended it.
     pub code: i32,
-    /// What is no UTF-8 is replaced.
+    /// What is not UTF-8 is replaced.
     pub stdout: Secret,
     pub stderr: Secret,
 }

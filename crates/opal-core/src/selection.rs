@@ -43,7 +43,8 @@ impl Selection<'_> {
         let all: Vec<Named> = resources.iter().map(named).collect();
         let chosen = self.choose(&all).map_err(|given| unknown(given, plan, &resources))?;
         if chosen.is_empty() && !self.is_all() {
-            let help = "select at least one: `--only` names the steps, `--skip` takes some away";
+            let help = "select at least one: `--only` names the steps to run, `--skip` the steps \
+                to leave out";
             return Err(unready("no step is selected".to_owned(), help.to_owned()));
         }
         Ok(chosen.into_iter().map(|index| all[index].path.clone()).collect())

@@ -89,7 +89,7 @@ pub fn words(data: &Data, context: Context) -> Result<Vec<Secret>, Trouble> {
     crate::script::admit(context, data).map_err(|refusal| refused(&refusal, "a value", "…"))
 }
 
-/// A refusal as it is told at run time.
+/// A refusal as it is reported at run time.
 #[must_use]
 pub fn refused(refusal: &Refusal, name: &str, written: &str) -> Trouble {
     let mut help = refusal.help(written).into_iter();
@@ -129,7 +129,7 @@ pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
     if script.contains('\0') || values.iter().any(|value| value.expose().contains('\0')) {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            "the text of a command cannot hold a NUL character",
+            "a command cannot contain a NUL character",
             "pass such bytes in a file",
         ));
     }
@@ -138,13 +138,13 @@ pub fn compile(parts: &[ScriptPart]) -> Result<Compiled, Trouble> {
 }
 
 impl Compiled {
-    /// The shell's argument behind `-c`. It holds no value.
+    /// The shell's argument after `-c`. It holds no value.
     #[must_use]
     pub fn command(&self, shell: Shell) -> String {
         self.command_from(shell, "command -p cat", "exec </dev/null\n")
     }
 
-    /// The same where the values come on another descriptor, which is closed behind them.
+    /// The same where the values come on another descriptor, which is closed after them.
     #[must_use]
     pub fn command_reading(&self, shell: Shell, number: i32) -> String {
         let read = format!("command -p cat <&{number}");

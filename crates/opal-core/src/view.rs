@@ -1,4 +1,4 @@
-//! Plans as people and programs look at them: a plan in, bytes out.
+//! Plans as people and programs read them: a plan in, bytes out.
 //!
 //! | what | where |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | which values a step uses | [`Uses`] |
 //! | characters that would act on a terminal | [`visible`] |
 //!
-//! A view is no contract: it shows six digits of each digest, and nothing reads it back.
+//! A view is not a contract: it shows six digits of each digest, and nothing reads it back.
 //! Deliberately not here: where the bytes go, and whether there is a terminal.
 
 mod ink;
@@ -135,9 +135,10 @@ impl<'a> PlanView<'a> {
         // What is drawn is not read: the keys of the values that came of it begin with who drew it.
         let is_drawn = |root: &str| {
             registry.iter().filter(|it| it.generator.is_some()).any(|drawer| {
-                let behind = root.strip_prefix(drawer.path);
-                behind
-                    .is_some_and(|behind| behind.is_empty() || behind.starts_with(['(', '.', '#']))
+                let following = root.strip_prefix(drawer.path);
+                following.is_some_and(|following| {
+                    following.is_empty() || following.starts_with(['(', '.', '#'])
+                })
             })
         };
         let roots = self.plan.values.values().flat_map(|value| &value.roots);
@@ -218,8 +219,8 @@ fn options(given: &BTreeMap<String, Vec<String>>) -> Vec<String> {
 }
 
 /// A step in one text, as the tree has it, but without its block, numbers and colours, and with
-/// nothing that a plan knows and its file does not: such texts can be set side by side. It may hold
-/// line feeds and control characters: see [`visible`].
+/// nothing that a plan knows and its file does not: such texts can be compared. It may hold line
+/// feeds and control characters: see [`visible`].
 #[must_use]
 pub fn step_text(plan: &Plan, step: &Step, without_defaults: Option<&Registry>) -> String {
     let mut ink = ink::Ink::exact();

@@ -36,8 +36,7 @@ pub(super) const PUBLIC: Param =
 /// For every value whose text can begin with a hyphen.
 pub(super) const DASH: Param = Param::flag(
     "dash",
-    "let the value begin a word of a command with `-`, where a program may take it for an \
-           option",
+    "let the value begin a word of a command with `-`, which a program may read as an option",
 );
 
 /// For values that come out of a file.

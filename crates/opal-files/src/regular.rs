@@ -50,7 +50,7 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
     let mut text = String::new();
     open(path)?.take(limit + 1).read_to_string(&mut text)?;
     match text.len() as u64 > limit {
-        true => Err(io::Error::other(format!("it has more than {limit} bytes"))),
+        true => Err(io::Error::other(format!("it is larger than {limit} bytes"))),
         false => Ok(text),
     }
 }
@@ -80,7 +80,7 @@ pub const fn kind(found: FileType) -> &'static str {
     match found {
         FileType::RegularFile => "a regular file",
         FileType::Directory => "a directory",
-        FileType::Symlink => "a symbolic link",
+        FileType::Symlink => "a symlink",
         FileType::Fifo => "a named pipe",
         FileType::Socket => "a socket",
         _ => "a device",
@@ -98,7 +98,7 @@ fn is_descriptor(path: &Path) -> bool {
 
 impl fmt::Display for NotRegular {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it is {} and not a regular file", self.0)
+        write!(f, "it is {}, not a regular file", self.0)
     }
 }
 

@@ -111,7 +111,7 @@ impl fmt::Display for Untrusted {
                 write!(f, "`{}` belongs to another user (uid {uid})", path.display())
             }
             Self::Writable(path, mode) => {
-                write!(f, "others may write to `{}` (mode {mode:04o})", path.display())
+                write!(f, "`{}` is writable by other users (mode {mode:04o})", path.display())
             }
             Self::Unknown(path, error) => {
                 write!(f, "`{}` cannot be examined: {error}", path.display())

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::document::{
     self, Checked, caption, checked, needed, needed_name, needed_text, optional_map, referred,
-    slips, switch, unused,
+    switch, typos, unused,
 };
 use super::keep::Instance;
 use super::reference::{ModuleRef, Name, shorten};
@@ -76,13 +76,13 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
     if let Some((name, span)) = &named {
         document::timeless(name.time(), *span, report);
     }
-    slips(fields, &["metadata", "policy"], report);
+    typos(fields, &["metadata", "policy"], report);
     let title = optional_map(fields, "metadata", report).and_then(|mut metadata| {
-        slips(&mut metadata, &["title"], report);
+        typos(&mut metadata, &["title"], report);
         caption(&mut metadata, "title")
     });
     let fail_fast = optional_map(fields, "policy", report).is_none_or(|mut policy| {
-        slips(&mut policy, &["fail_fast"], report);
+        typos(&mut policy, &["fail_fast"], report);
         switch(&mut policy, "fail_fast", true, report)
     });
     let node = needed(fields, "steps", report)?;
@@ -95,7 +95,7 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
         steps.extend(step(&mut fields, report));
     }
     if drafts.is_empty() {
-        let message = "a blueprint has at least one step";
+        let message = "a blueprint needs at least one step";
         report.error(
             Code::ConfigValue,
             node.head(),
@@ -109,7 +109,7 @@ fn blueprint(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Bluepri
 }
 
 fn step(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Step> {
-    slips(fields, &MAY, report);
+    typos(fields, &MAY, report);
     let id = needed_text(fields, "id", report).and_then(|given| word(given, "id", report));
     let module = needed_text(fields, "module_ref", report).and_then(|given| {
         Some((referred(ModuleRef::parse(given.text), given.span, report)?, given.span))
@@ -152,7 +152,7 @@ fn astray(fields: &mut Fields<'_>, report: &mut Report<'_>) {
     for key in others {
         let Some(field) = fields.take(key) else { continue };
         let why = match key {
-            "inputs_file" => "write what is in it below `inputs`",
+            "inputs_file" => "move its content below `inputs`",
             _ => "an input of the module belongs below `inputs`",
         };
         unused(&shorten(key), field.key, why, report);
@@ -166,8 +166,8 @@ fn action(given: document::Text<'_>, report: &mut Report<'_>) -> Option<Command>
     let found = Command::named(given.text).filter(|command| known.contains(command));
     if found.is_none() {
         let names: Vec<&str> = known.iter().map(|command| command.name()).collect();
-        let message = format!("`{}` is nothing that a step can do", shorten(given.text));
-        let help = format!("write one of `{}`", names.join("`, `"));
+        let message = format!("unknown action `{}` of a step", shorten(given.text));
+        let help = format!("expected one of: `{}`", names.join("`, `"));
         report.error(Code::ConfigValue, given.span, message, help);
     }
     found
@@ -178,8 +178,8 @@ fn word(given: document::Text<'_>, key: &str, report: &mut Report<'_>) -> Option
     match Name::parse(given.text, key) {
         Ok(name) if !name.as_str().contains('/') => Some(name.as_str().to_owned()),
         _ => {
-            let message = format!("`{}` is no {key}", shorten(given.text));
-            let help = "use letters, digits, `_` and `-`, beginning with a letter or a digit";
+            let message = format!("invalid {key} `{}`", shorten(given.text));
+            let help = "use letters, digits, `_` and `-`, and begin with a letter or a digit";
             report.error(Code::SpecReference, given.span, message, help);
             None
         }

@@ -68,8 +68,7 @@ fn head(fields: &mut Fields<'_>, kind: &str, report: &mut Report<'_>) {
     for (key, expected) in [("api_version", VERSION), ("kind", kind)] {
         let Some(given) = needed_text(fields, key, report) else { continue };
         if given.text != expected {
-            let message =
-                format!("`{key}` is `{}`, and `{expected}` is wanted", shorten(given.text));
+            let message = format!("`{key}` expects `{expected}`, got `{}`", shorten(given.text));
             let error = Diagnostic::new(Code::SpecKind, given.span, message);
             report.push(error.help(format!("write `{key}: {expected}`")));
         }
@@ -92,7 +91,7 @@ pub(super) fn text<'n>(node: &'n Node, key: &str, report: &mut Report<'_>) -> Op
         }
     }
     let help = format!("write `{key}: \"…\"`");
-    report.error(Code::ConfigValue, node.head(), format!("`{key}` is a text"), help);
+    report.error(Code::ConfigValue, node.head(), format!("`{key}` must be a text"), help);
     None
 }
 
@@ -106,7 +105,7 @@ pub(super) fn needed_text<'n>(
     text(node, key, report)
 }
 
-/// The value of a key that must be there. A key that nobody knows may be a slip of it.
+/// The value of a key that must be there. An unknown key may be a typo of it.
 pub(super) fn needed<'n>(
     fields: &mut Fields<'n>,
     key: &str,
@@ -117,7 +116,7 @@ pub(super) fn needed<'n>(
     }
     match suggest::nearest(key, fields.keys().filter(|other| !KNOWN.contains(other))) {
         Some(near) => {
-            let message = format!("`{key}` is missing, and there is `{near}`");
+            let message = format!("missing key `{key}`; found `{near}`");
             let span = fields.head;
             report.error(
                 Code::ConfigMissingKey,
@@ -131,7 +130,7 @@ pub(super) fn needed<'n>(
     None
 }
 
-/// Keys that are no slip of another.
+/// Keys that are not a typo of another.
 const KNOWN: [&str; 12] = [
     "api_version",
     "constraints",
@@ -183,7 +182,7 @@ pub(super) fn list<'n>(node: &'n Node, key: &str, report: &mut Report<'_>) -> Ve
     if let NodeKind::List(items) = &node.kind {
         return items.iter().map(|item| &**item).collect();
     }
-    let message = format!("`{key}` is a list");
+    let message = format!("`{key}` must be a list");
     report.error(
         Code::ConfigValue,
         node.head(),
@@ -206,7 +205,7 @@ pub(super) fn switch(
     {
         return value;
     }
-    let message = format!("`{key}` is `true` or `false`");
+    let message = format!("`{key}` must be `true` or `false`");
     report.error(Code::ConfigValue, field.value.head(), message, format!("write `{key}: true`"));
     default
 }
@@ -271,7 +270,7 @@ pub(super) fn closed(
     let others: Vec<&str> = fields.keys().collect();
     for key in others {
         let Some(field) = fields.take(key) else { continue };
-        let message = format!("{what} has no key `{}`", shorten(key));
+        let message = format!("unknown key `{}` in {what}", shorten(key));
         let near = suggest::nearest(key, known.iter().copied());
         let error = Diagnostic::new(Code::SpecLeak, field.key, message)
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
@@ -281,10 +280,10 @@ pub(super) fn closed(
     }
 }
 
-/// Takes the keys out of an open part that are a slip of one that `may` be there and is not, and warns
-/// about them. Any other unknown key is for people and other tools; a slip of a key that must be there
-/// is told by [`needed`].
-pub(super) fn slips(fields: &mut Fields<'_>, may: &[&str], report: &mut Report<'_>) {
+/// Takes the keys out of an open part that are a typo of one that `may` be there and is not, and
+/// warns about them. Any other unknown key is for people and other tools; a typo of a key that must
+/// be there is reported by [`needed`].
+pub(super) fn typos(fields: &mut Fields<'_>, may: &[&str], report: &mut Report<'_>) {
     let absent: Vec<&str> = may.iter().copied().filter(|key| fields.get(key).is_none()).collect();
     let others = fields.keys().filter(|key| !may.contains(key) && !KNOWN.contains(key));
     let others: Vec<&str> = others.collect();
@@ -293,23 +292,24 @@ pub(super) fn slips(fields: &mut Fields<'_>, may: &[&str], report: &mut Report<'
         let Some(field) = fields.take(key) else { continue };
         let message = format!("`{}` has no effect: did you mean `{near}`?", shorten(key));
         let warning = Diagnostic::new(Code::SpecUnused, field.key, message);
-        report.push(warning.help(format!("write `{near}`; a key for others has another name")));
+        report.push(
+            warning.help(format!("write `{near}`, or rename a key that is for another tool")),
+        );
     }
 }
 
 /// Warns where a reference tells the time.
 pub(super) fn timeless(time: Option<&str>, span: Span, report: &mut Report<'_>) {
     let Some(word) = time else { return };
-    let message = format!("the reference names a time: `{word}`");
+    let message = format!("the reference contains a time: `{word}`");
     let warning = Diagnostic::new(Code::SpecTime, span, message);
-    report
-        .push(warning.help("leave it out: a reference stays when the year or the cohort is over"));
+    report.push(warning.help("remove it: a reference outlives a year or a cohort"));
 }
 
 /// Warns about a key that nobody acts on.
 pub(super) fn unused(name: &str, span: Span, why: &str, report: &mut Report<'_>) {
     let warning = Diagnostic::new(Code::SpecUnused, span, format!("`{name}` has no effect: {why}"));
-    report.push(warning.help("take it out, or do not count on it"));
+    report.push(warning.help("remove it, or do not rely on it"));
 }
 
 /// Warns about every key that is left: nobody acts on it. `prefix` ends in a dot, or is empty.
@@ -339,7 +339,7 @@ pub(super) fn without_effect(
     let near = suggest::nearest(key, known.iter().copied());
     Diagnostic::new(Code::SpecUnused, span, message)
         .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-        .help("take it out, or do not count on it")
+        .help("remove it, or do not rely on it")
 }
 
 /// One warning about several keys, in the order of `names`.
@@ -347,7 +347,7 @@ pub(super) fn all_without_effect(names: &[String], span: Span, why: &str) -> Dia
     let (has, them) = if names.len() > 1 { ("have", "them") } else { ("has", "it") };
     let names = listed(names.iter().map(String::as_str));
     let message = format!("{names} {has} no effect: {why}");
-    let help = format!("take {them} out, or do not count on {them}");
+    let help = format!("remove {them}, or do not rely on {them}");
     Diagnostic::new(Code::SpecUnused, span, message).help(help)
 }
 
@@ -381,7 +381,7 @@ mod tests {
         let text = "a: ä\ntoken: canary-ü-1\nb: 2\n";
         let start = text.find("canary").unwrap() as u32;
         let span = Span::new(start, text.find("\nb").unwrap() as u32);
-        let refused = Diagnostic::new(Code::SpecSecret, span, "`token` holds a secret");
+        let refused = Diagnostic::new(Code::SpecSecret, span, "`token` contains a secret");
         let other = Diagnostic::new(Code::SpecKind, Span::new(0, 1), "a");
         let shown = shown(text.to_owned(), &[refused, other]);
         assert_eq!(shown, "a: ä\ntoken: ***********\nb: 2\n");

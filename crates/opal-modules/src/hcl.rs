@@ -51,19 +51,19 @@ impl<'t> Iterator for Tokens<'t> {
                 let end = comment.find("*/");
                 self.at += end.map_or(rest.len(), |end| end + 4);
                 if end.is_none() {
-                    self.unclosed(start, "this comment has no end");
+                    self.unclosed(start, "unterminated comment");
                 }
             } else if let Some(Heredoc { lines, length, is_closed }) = heredoc(rest) {
                 self.at += length;
                 if !is_closed {
-                    self.unclosed(start, "this text has no end");
+                    self.unclosed(start, "unterminated text");
                 }
                 return Some((Token::Lines(lines), span(start, self.at)));
             } else if first == b'"' {
                 let (length, is_closed) = quoted(rest);
                 self.at += length;
                 if !is_closed {
-                    self.unclosed(start, "this quote has no closing one");
+                    self.unclosed(start, "unterminated quote");
                 }
                 let inner = &rest[1..length - usize::from(is_closed)];
                 return Some((Token::Text(inner), span(start, self.at)));

@@ -86,12 +86,12 @@ impl Given {
                 || known.iter().any(|one| one.eq_ignore_ascii_case(key))
         };
         let unknown: BTreeSet<&str> = keys.filter(|key| !is_known(key)).collect();
-        let told = unknown.into_iter().map(|key| {
+        let reported = unknown.into_iter().map(|key| {
             let near = opal_core::suggest::nearest(key, known.iter().copied());
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            format!("the module has no input `{}`{near}", shorten(key))
+            format!("unknown input `{}`{near}", shorten(key))
         });
-        told.collect()
+        reported.collect()
     }
 }
 
@@ -141,7 +141,7 @@ pub fn resolve(
 ) -> Result<Map<String, Value>, InvalidInputs> {
     let inputs = merged(spec, given, schema).and_then(|inputs| {
         if let Some((path, word)) = placeholder(&inputs) {
-            return Err(format!("`{path}` still holds the placeholder `{word}`"));
+            return Err(format!("`{path}` still contains the placeholder `{word}`"));
         }
         if let Some(reason) = schema.and_then(|schema| schema.fault(&inputs)) {
             return Err(reason);
@@ -198,7 +198,7 @@ pub fn foreseen(spec: &Spec, given: &Given) -> Result<(), InvalidInputs> {
     let comes = |path: &str| imported().any(|import| path.starts_with(import.as_str()));
     let found = merged(spec, given, None).and_then(|inputs| {
         match placeholders(&inputs).into_iter().find(|(path, _)| !comes(path)) {
-            Some((path, word)) => Err(format!("`{path}` still holds the placeholder `{word}`")),
+            Some((path, word)) => Err(format!("`{path}` still contains the placeholder `{word}`")),
             None => Ok(()),
         }
     });
@@ -230,7 +230,7 @@ fn merged(
             match json(text) {
                 Ok(Value::Object(map)) => merge(&mut inputs, map),
                 Err(Unread::Lossy(why)) => return Err(format!("`{JSON_VARIABLE}`: {why}")),
-                _ => return Err(format!("`{JSON_VARIABLE}` is no JSON object")),
+                _ => return Err(format!("`{JSON_VARIABLE}` is not a JSON object")),
             }
         }
         Ok(inputs)

@@ -3,7 +3,7 @@
 //! Links are never followed out of the tree, files are read up to a limit, and the tree has a limit
 //! too. What is found is reported by file, in the order of their paths.
 
-pub(super) mod circles;
+pub(super) mod cycles;
 mod hcl;
 mod names;
 pub(super) mod pack;
@@ -104,7 +104,7 @@ impl Lint {
             Ok(found) if found.len() > most => {
                 let message = format!("the file is larger than {} MiB", most >> 20);
                 let error = Diagnostic::new(Code::TooLarge, Span::at(0), message);
-                (String::new(), error.help("move the data into a file of its own"))
+                (String::new(), error.help("move the data to its own file"))
             }
             Ok(found) => match source::decode(found) {
                 Ok(text) => return Some(text),
@@ -113,7 +113,7 @@ impl Lint {
             Err(error) => {
                 let message = format!("the file cannot be read: {error}");
                 let error = Diagnostic::new(Code::PackContent, Span::at(0), message);
-                (String::new(), error.help("check who may read it, and that it is a plain file"))
+                (String::new(), error.help("check its permissions, and that it is a regular file"))
             }
         };
         self.push(entry, refused.0, vec![refused.1]);
@@ -153,7 +153,7 @@ impl Lint {
             let place = profile.driver.path().join("profiles").join(&file);
             if !entry.real.ends_with(&place) {
                 let message = format!(
-                    "this is the profile `{}` of `{}`, and not where that belongs",
+                    "the profile `{}` of `{}` is in the wrong place",
                     profile.profile_ref, profile.driver
                 );
                 let error = Diagnostic::new(Code::SpecPlace, Span::at(0), message);
@@ -170,7 +170,8 @@ impl Lint {
         let Some(text) = self.text(entry, pack::MOST_BYTES) else { return };
         if let Err(reason) = Schema::read(&text) {
             let error = Diagnostic::new(Code::ConfigValue, Span::at(0), reason);
-            let error = error.help("it is held against the inputs as JSON Schema, draft 2020-12");
+            let error =
+                error.help("the inputs are checked against it as JSON Schema, draft 2020-12");
             self.push(entry, text, vec![error]);
         }
     }
@@ -195,15 +196,15 @@ impl Lint {
             let profile = self.profiles.get(&key);
             let unknown = spec.unknown_hooks(profile);
             let known = profile.filter(|_| unknown.is_empty());
-            let told = known.map(|profile| spec.told_hooks(profile)).unwrap_or_default();
-            files[*file].diagnostics.extend(unknown.into_iter().chain(told));
+            let reported = known.map(|profile| spec.reported_hooks(profile)).unwrap_or_default();
+            files[*file].diagnostics.extend(unknown.into_iter().chain(reported));
         }
         for (file, blueprint) in &self.blueprints {
             let named = folder(&files[*file]).map(|it| self.seen.blueprint(&it, blueprint));
             files[*file].diagnostics.extend(named.unwrap_or_default());
         }
-        for (file, circle) in circles::find(&self.specs) {
-            files[file].diagnostics.push(circle);
+        for (file, cycle) in cycles::find(&self.specs) {
+            files[file].diagnostics.push(cycle);
         }
         for file in files.iter_mut() {
             opal_core::diagnostic::sort(&mut file.diagnostics);
@@ -227,8 +228,8 @@ fn folder(file: &Linted) -> Option<PathBuf> {
 fn misplaced(entry: &Entry, reference: &Path, key: &str, span: Span) -> Option<Diagnostic> {
     let folder = entry.real.parent().unwrap_or(Path::new(""));
     (!folder.ends_with(reference)).then(|| {
-        let message = format!("`{key}` is not the directory that this file is in");
-        let help = format!("move the file to `…/{}/`, or correct `{key}`", reference.display());
+        let message = format!("`{key}` does not match the directory of this file");
+        let help = format!("move the file to `…/{}/`, or fix `{key}`", reference.display());
         Diagnostic::new(Code::SpecPlace, span, message).help(help)
     })
 }

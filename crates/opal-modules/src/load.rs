@@ -28,15 +28,17 @@ pub(super) fn place(places: &Places, module: &ModuleRef) -> Result<PathBuf, NotF
     if !path.is_file() {
         let modules = offer::folders_with(&places.modules, "spec.yml");
         let root = places.modules.display();
-        let otherwise = format!("`opal module new {module}` makes one below `{root}`");
+        let otherwise = format!("create it below `{root}` with `opal module new {module}`");
         return Err(NotFound {
-            message: format!("there is no module `{module}`"),
+            message: format!("unknown module `{module}`"),
             help: offer::offer(module.as_str(), "modules", modules, otherwise),
         });
     }
     if !is_below(&path, &places.modules) {
         return Err(NotFound {
-            message: format!("the module `{module}` is a link that leads out of the modules root"),
+            message: format!(
+                "the module `{module}` is a symlink that leads out of the modules root"
+            ),
             help: "copy its files into the modules root".to_owned(),
         });
     }
@@ -48,9 +50,9 @@ pub fn spec(places: &Places, module: &ModuleRef) -> Result<Read<Spec>, NotFound>
     let mut read = read(place(places, module)?, Spec::read)?;
     if let Some(spec) = read.checked.found.take_if(|spec| spec.module_ref != *module) {
         let message =
-            format!("`module_ref` is `{}`, and its directory `{module}`", spec.module_ref);
+            format!("`module_ref` is `{}`, but the directory is `{module}`", spec.module_ref);
         let error = Diagnostic::new(opal_core::Code::SpecPlace, spec.span, message);
-        read.checked.diagnostics.push(error.help("correct one of the two"));
+        read.checked.diagnostics.push(error.help("fix one of the two"));
     }
     Ok(read)
 }
@@ -71,7 +73,7 @@ pub fn profile(places: &Places, spec: &Spec) -> Result<Read<Profile>, NotFound> 
                     found.profile_ref,
                     found.driver
                 ),
-                help: format!("`{}` of `{}` is wanted", execution.profile, execution.driver),
+                help: format!("expected `{}` of `{}`", execution.profile, execution.driver),
             })
         }
         _ => Ok(read),
@@ -82,7 +84,7 @@ pub fn profile(places: &Places, spec: &Spec) -> Result<Read<Profile>, NotFound> 
 pub fn blueprint(path: &std::path::Path) -> Result<Read<Blueprint>, NotFound> {
     if !path.is_file() {
         return Err(NotFound {
-            message: format!("there is no blueprint `{}`", path.display()),
+            message: format!("unknown blueprint `{}`", path.display()),
             help: "check the name".to_owned(),
         });
     }
@@ -98,7 +100,7 @@ pub fn schema(places: &Places, module: &ModuleRef) -> Result<Option<Schema>, Not
     let text = text(&path).map_err(|error| unreadable(&path, &error))?;
     Schema::read(&text).map(Some).map_err(|reason| NotFound {
         message: format!("`{}` cannot be used: {reason}", path.display()),
-        help: "correct it, or remove it".to_owned(),
+        help: "fix it, or remove it".to_owned(),
     })
 }
 
@@ -116,6 +118,6 @@ fn text(path: &std::path::Path) -> io::Result<String> {
 fn unreadable(path: &std::path::Path, error: &io::Error) -> NotFound {
     NotFound {
         message: format!("`{}` cannot be read: {error}", path.display()),
-        help: "check who may read it, and that it is a plain file".to_owned(),
+        help: "check its permissions, and that it is a regular file".to_owned(),
     }
 }

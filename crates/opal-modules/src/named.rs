@@ -9,7 +9,7 @@ use std::path::Path;
 
 use opal_core::{Code, Diagnostic, Span};
 
-use super::lint::{Linted, circles};
+use super::lint::{Linted, cycles};
 use super::load::{self, Read};
 use super::run::{Command, Request, drivers};
 use super::{ModuleRef, NotFound, Places, Profile, Spec};
@@ -88,7 +88,7 @@ pub fn lacking(places: &Places, spec: &Spec) -> Vec<Lacking> {
 
 /// The first cycle among a module and all that it builds on, reported for the file that closes it.
 #[must_use]
-pub fn circle(places: &Places, read: Read<Spec>) -> Option<Linted> {
+pub fn cycle(places: &Places, read: Read<Spec>) -> Option<Linted> {
     let mut found: BTreeSet<ModuleRef> = BTreeSet::new();
     let (mut files, mut specs, mut left) = (Vec::new(), Vec::new(), vec![read]);
     while let Some(Read { path, text, checked }) = left.pop() {
@@ -102,9 +102,9 @@ pub fn circle(places: &Places, read: Read<Spec>) -> Option<Linted> {
         specs.push((files.len(), spec));
         files.push((path, text));
     }
-    let (file, circle) = circles::find(&specs).into_iter().next()?;
+    let (file, cycle) = cycles::find(&specs).into_iter().next()?;
     let (path, text) = files.swap_remove(file);
-    Some(Linted { path, text, diagnostics: vec![circle] })
+    Some(Linted { path, text, diagnostics: vec![cycle] })
 }
 
 /// Whether the driver takes the stack, as far as that is known without inputs.

@@ -76,11 +76,12 @@ impl Places {
             let packs = offer::folders_with(&root.join(driver.path()), "stack");
             let otherwise = format!("put its files in `{}`", stack.display());
             let help = offer::offer(pack.as_str(), "packs", packs, otherwise);
-            let message = format!("there is no pack `{pack}` of the driver `{driver}`");
+            let message = format!("unknown pack `{pack}` of the driver `{driver}`");
             return Err(NotFound::new(message, help));
         }
         if !is_below(&stack, root) {
-            let message = format!("the pack `{pack}` is a link that leads out of the packs root");
+            let message =
+                format!("the pack `{pack}` is a symlink that leads out of the packs root");
             return Err(NotFound::new(message, "copy its files into the packs root"));
         }
         Ok(stack)
@@ -95,7 +96,7 @@ impl Places {
             .iter()
             .flat_map(|release| [release.join(&below), release.join("hyops").join(&below)]);
         candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-            let otherwise = format!("add it as `{}`, beside `modules/`", below.display());
+            let otherwise = format!("add it as `{}`, next to `modules/`", below.display());
             let help = offer::offer(profile.as_str(), "profiles", self.profiles(driver), otherwise);
             NotFound::new(format!("the driver `{driver}` has no profile `{profile}`"), help)
         })
@@ -133,13 +134,13 @@ fn modules(hints: &Hints<'_>, release: Option<&Path>) -> Result<PathBuf, NotFoun
             Ok(path)
         } else {
             let message =
-                format!("there is no directory `{}`, which `{from}` names", path.display());
-            Err(NotFound::new(message, "name the directory that holds the modules"))
+                format!("the directory `{}`, named by `{from}`, does not exist", path.display());
+            Err(NotFound::new(message, "name the directory of the modules"))
         };
     }
     release.map(|release| release.join("modules")).filter(|path| path.is_dir()).ok_or_else(|| {
         NotFound::new(
-            "there are no modules beside the installed opal".to_owned(),
+            "no modules next to the installed opal".to_owned(),
             "name their directory with `--module-root DIR` or the variable `HYOPS_MODULES_ROOT`",
         )
     })
@@ -151,16 +152,16 @@ fn packs(variable: Option<&OsStr>, releases: &[PathBuf]) -> Result<PathBuf, NotF
         let found = [inside.as_path(), named].into_iter().find(|path| path.is_dir());
         return found.map(Path::to_path_buf).ok_or_else(|| {
             let message = format!(
-                "there is no directory `{}`, which `$HYOPS_PACKS_ROOT` names",
+                "the directory `{}`, named by `$HYOPS_PACKS_ROOT`, does not exist",
                 named.display()
             );
-            NotFound::new(message, "name the directory that holds the packs, or unset the variable")
+            NotFound::new(message, "name the directory of the packs, or unset the variable")
         });
     }
     releases.iter().map(|release| release.join("packs")).find(|path| path.is_dir()).ok_or_else(
         || {
             NotFound::new(
-                "there are no packs beside the modules".to_owned(),
+                "no packs next to the modules".to_owned(),
                 "name their directory with the variable `HYOPS_PACKS_ROOT`",
             )
         },

@@ -64,7 +64,7 @@ impl fmt::Display for Part {
 pub(super) fn parts(text: &str) -> Result<Vec<Part>, &str> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once('{') {
-        let (name, behind) = after.split_once('}').ok_or(after)?;
+        let (name, following) = after.split_once('}').ok_or(after)?;
         parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
         parts.push(match name.split_once('.') {
             Some(("inputs", path)) if path.split('.').all(is_name) => Part::Input(path.to_owned()),
@@ -73,10 +73,10 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, &str> {
             }
             _ => return Err(name),
         });
-        rest = behind;
+        rest = following;
     }
-    if let Some((_, behind)) = rest.split_once('}') {
-        return Err(behind);
+    if let Some((_, following)) = rest.split_once('}') {
+        return Err(following);
     }
     parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
     Ok(parts)

@@ -33,7 +33,7 @@ impl ModuleRef {
         if text.is_empty() || text.len() > LONGEST {
             return Err(NoReference::new(
                 format!(
-                    "a reference has 1 to {LONGEST} characters, and `{shown}` has {}",
+                    "a reference must have 1 to {LONGEST} characters, but `{shown}` has {}",
                     text.len()
                 ),
                 "write it as `core/network`",
@@ -41,14 +41,14 @@ impl ModuleRef {
         }
         let lower = text.to_ascii_lowercase();
         if lower != text {
-            let message = format!("`{shown}` is no reference: it has capital letters");
+            let message = format!("invalid reference `{shown}`: it has upper-case letters");
             return Err(NoReference::new(message, format!("write `{}`", shorten(&lower))));
         }
         let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "._/-".contains(c);
         if let Some(other) = text.chars().find(|c| !is_known(*c)) {
             return Err(NoReference::new(
-                format!("`{shown}` is no reference: it has the character {other:?}"),
-                "use small letters, digits, `_` and `-`, with `/` between the parts",
+                format!("invalid reference `{shown}`: it has the character {other:?}"),
+                "use lower-case letters, digits, `_` and `-`, with `/` between the parts",
             ));
         }
         let canonical = text.replace('.', "/");
@@ -58,7 +58,8 @@ impl ModuleRef {
         if !ends || canonical.contains("//") || canonical.contains("__") {
             return Err(NoReference::new(
                 format!(
-                    "`{shown}` is no reference: it begins or ends in a sign, or has two in a row"
+                    "invalid reference `{shown}`: it begins or ends with a punctuation character, \
+                     or has two in a row"
                 ),
                 "write it as `core/network`, without `..`, and without `/` at its ends",
             ));
@@ -104,15 +105,15 @@ impl Name {
     /// Reads a name; `what` says of what, for the message.
     pub fn parse(text: &str, what: &str) -> Result<Self, NoReference> {
         let shown = shorten(text);
-        let help = "use letters, digits and `. _ - + @`, each part beginning with a letter or digit, \
-                    with `/` between them";
+        let help = "use letters, digits and `. _ - + @`, begin each part with a letter or digit, \
+                    and separate parts with `/`";
         let is_known = |c: char| c.is_ascii_alphanumeric() || "._-+@".contains(c);
         let is_part = |part: &str| {
             part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
                 && part.chars().all(is_known)
         };
         if text.len() > LONGEST || !text.split('/').all(is_part) {
-            return Err(NoReference::new(format!("`{shown}` is no {what}"), help));
+            return Err(NoReference::new(format!("invalid {what} `{shown}`"), help));
         }
         Ok(Self(text.to_owned()))
     }
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_leave_its_directory_is_no_reference() {
+    fn what_could_leave_its_directory_is_not_a_reference() {
         let long = "a".repeat(LONGEST + 1);
         for text in
             ["", "/", "..", "../a", "a/../b", "a//b", "a..b", "/etc", "a/", "-a", "a-", "A/b"]

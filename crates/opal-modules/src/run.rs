@@ -18,7 +18,7 @@
 //! | what its tools do not take over from where opal was started | `surroundings` |
 //! | what workspaces are called | `workspace` |
 //! | what is checked after its tools | `probes` |
-//! | the hooks that run behind its tools | `hooks` |
+//! | the hooks that run after its tools | `hooks` |
 //! | what a run has in clear, and for how long | `in_clear` |
 //! | the program of a run | [`lower`], its decorators in [`decorators`] |
 //! | outputs, results, states | [`finish`] |

@@ -80,7 +80,7 @@ pub fn skeleton(places: &Places, module: &ModuleRef, driver: &str) -> Result<Vec
     let Some(kit) = KITS.iter().find(|kit| kit.driver == driver) else {
         let known = drivers::all().map(|it| it.reference().to_owned()).collect();
         let help = offer(driver, "drivers", known, String::new());
-        return Err(missing(format!("there is no driver `{driver}`"), help));
+        return Err(missing(format!("unknown driver `{driver}`"), help));
     };
     let name = |text: &str| Name::parse(text, "driver").map_err(|no| missing(no.message, no.help));
     let (driver, pack) = (name(driver)?, name(module.as_str())?);
@@ -106,8 +106,8 @@ pub fn skeleton(places: &Places, module: &ModuleRef, driver: &str) -> Result<Vec
         let below = driver.path().join("profiles").join(format!("{USUAL_PROFILE}.profile.yml"));
         let root = beside("drivers").ok_or_else(|| {
             missing(
-                "the modules root has no directory above it".to_owned(),
-                "name another".to_owned(),
+                "the modules root has no parent directory".to_owned(),
+                "name another directory".to_owned(),
             )
         })?;
         files.push(NewFile { path: root.join(below), text: profile(kit.driver), mode: 0o644 });
@@ -168,7 +168,7 @@ fn spec(module: &ModuleRef, kit: &Kit, profile: &str, pack_file: &Path) -> Strin
 
 fn profile(driver: &str) -> String {
     format!(
-        "# By which rules modules of `{driver}` run.\n\
+        "# The rules for modules of `{driver}`.\n\
          api_version: hybridops/v1\nkind: DriverProfile\nprofile_ref: {USUAL_PROFILE}\ndriver: {driver}\n\n\
          policy:\n  defaults:\n    command_timeout_s: 600\n    retries: 0\n"
     )

@@ -1,4 +1,4 @@
-//! The spec of a module: what is wanted, and nothing of how it is done.
+//! The spec of a module: the desired result, and nothing about how to reach it.
 //!
 //! `execution`, `constraints` and `probes` are closed. Everything else may hold more than is read here: it is for people and for
 //! other tools.
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::constraint::Constraint;
 use super::document::{
     self, Checked, caption, checked, needed, needed_map, optional_list, optional_map, referred,
-    slips,
+    typos,
 };
 use super::inputs::{merge, reserve};
 use super::probe::Probe;
@@ -49,7 +49,7 @@ const LEAKS: [&str; 10] = [
 #[derive(Clone, Debug)]
 pub struct Spec {
     pub module_ref: ModuleRef,
-    /// Where the reference stands.
+    /// Where the reference is.
     pub span: Span,
     pub title: Option<String>,
     pub description: Option<String>,
@@ -118,9 +118,9 @@ impl Spec {
 }
 
 fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
-    slips(fields, &["constraints", "dependencies", "metadata", "outputs", "probes"], report);
+    typos(fields, &["constraints", "dependencies", "metadata", "outputs", "probes"], report);
     leaks(fields, report);
-    // What is secret in the others is told where they are read.
+    // What is secret in the others is reported where they are read.
     let others = fields.keys().filter(|key| !["execution", "inputs", "requirements"].contains(key));
     let others: Vec<&Node> = others.filter_map(|key| fields.get(key)).collect();
     others.into_iter().for_each(|node| secret::recognise(node, report));
@@ -131,7 +131,7 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
     });
     let (mut title, mut description) = (None, None);
     if let Some(mut metadata) = optional_map(fields, "metadata", report) {
-        slips(&mut metadata, &["description", "title"], report);
+        typos(&mut metadata, &["description", "title"], report);
         title = caption(&mut metadata, "title");
         description = caption(&mut metadata, "description");
     }
@@ -146,7 +146,7 @@ fn spec(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Spec> {
         .collect();
     let publish: Vec<String> = optional_map(fields, "outputs", report)
         .map(|mut outputs| {
-            slips(&mut outputs, &["publish"], report);
+            typos(&mut outputs, &["publish"], report);
             optional_list(&mut outputs, "publish", report)
         })
         .unwrap_or_default()
@@ -203,16 +203,17 @@ fn checks(
 /// Refuses what a driver, a profile or a pack has to say.
 fn leaks(fields: &mut Fields<'_>, report: &mut Report<'_>) {
     for (key, field) in LEAKS.iter().filter_map(|key| Some((key, fields.take(key)?))) {
-        let message = format!("`{key}` says how a module is implemented, and not what is wanted");
+        let message =
+            format!("`{key}` describes the implementation of a module, not the desired result");
         let error = Diagnostic::new(Code::SpecLeak, field.key, message);
-        report.push(error.help("leave it out: that is for the driver, its profile and the pack"));
+        report.push(error.help("remove it: the driver, its profile and the pack decide that"));
     }
 }
 
 type Inputs = (Map<String, Value>, BTreeMap<String, Map<String, Value>>);
 
 fn read_inputs(mut inputs: Fields<'_>, report: &mut Report<'_>) -> Option<Inputs> {
-    slips(&mut inputs, &["presets"], report);
+    typos(&mut inputs, &["presets"], report);
     let defaults = needed(&mut inputs, "defaults", report);
     defaults.inspect(|node| secret::refuse(node, secret::named, report));
     let defaults = defaults.and_then(|node| mapping(node, "`defaults`", report));
@@ -243,11 +244,11 @@ fn read_credentials(
                 names.push(given.text.to_owned())
             }
             Some(given) => {
-                let message = "this is no identifier of a credential";
+                let message = "invalid credential name";
                 let error = Diagnostic::new(Code::SpecCredential, given.span, message);
                 report.push(error.help(
-                    "name it with small letters, digits, `_` and `-`, as in `gcp`; its value never \
-                     stands in a spec",
+                    "name it with lower-case letters, digits, `_` and `-`, as in `gcp`; a spec \
+                     never contains its value",
                 ));
             }
             None => {}
@@ -271,7 +272,7 @@ fn providers(named: &[(&str, Span)], credentials: &[String], place: Span, report
             |text: &str| text.split('/').any(|part| part.split('@').next() == Some(*provider));
         let Some((_, span)) = named.iter().find(|(text, _)| names_it(text)) else { continue };
         let message =
-            format!("the provider `{provider}` is named, and its credentials are not asked for");
+            format!("the provider `{provider}` is used, but its credentials are not required");
         let error = Diagnostic::new(Code::SpecProvider, *span, message);
         let error = error.also(place, "the credentials");
         report.push(error.help(format!("add `{provider}` to `requirements.credentials`")));
@@ -280,7 +281,7 @@ fn providers(named: &[(&str, Span)], credentials: &[String], place: Span, report
 
 fn dependency(node: &Node, report: &mut Report<'_>) -> Option<Dependency> {
     let mut fields = Fields::of(node, "a dependency", report)?;
-    slips(&mut fields, &["imports", "required"], report);
+    typos(&mut fields, &["imports", "required"], report);
     let given = document::needed_text(&mut fields, "module_ref", report);
     let module = given.and_then(|given| referred(ModuleRef::parse(given.text), given.span, report));
     let required = document::switch(&mut fields, "required", true, report);
@@ -291,7 +292,7 @@ fn dependency(node: &Node, report: &mut Report<'_>) -> Option<Dependency> {
             let Some(field) = found.take(output) else { continue };
             let Some(path) = document::text(field.value, "imports", report) else { continue };
             if path.text.split('.').any(str::is_empty) {
-                let message = format!("`{}` is no path of an input", shorten(path.text));
+                let message = format!("invalid path of an input: `{}`", shorten(path.text));
                 let help = "write the keys with dots between them: `network.cidr`";
                 report.error(Code::ConfigValue, path.span, message, help);
             }

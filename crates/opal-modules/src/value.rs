@@ -17,7 +17,7 @@ pub(super) fn mapping(
     match value(node, report)? {
         Value::Object(map) => Some(map),
         _ => {
-            let message = format!("{what} is a mapping of keys to values");
+            let message = format!("{what} must be a mapping of keys to values");
             report.error(Code::ConfigValue, node.head(), message, "write `key: value`, or `{}`");
             None
         }
@@ -54,7 +54,7 @@ fn key_of(key: &Node, map: &Map<String, Value>, report: &mut Report<'_>) -> Opti
         return None;
     }
     let NodeKind::Scalar { text, .. } = &key.kind else {
-        report.error(Code::ConfigValue, key.head(), "a key is a single word", "write a name");
+        report.error(Code::ConfigValue, key.head(), "a key must be a single word", "write a name");
         return None;
     };
     if map.contains_key(text) {
@@ -76,7 +76,7 @@ fn plain(node: &Node, text: &str, report: &mut Report<'_>) -> Option<Value> {
         Meaning::OddNumber => {
             let number = odd(text);
             if number.is_none() {
-                let message = format!("the number `{}` is none that JSON can hold", shorten(text));
+                let message = format!("JSON cannot represent the number `{}`", shorten(text));
                 let help = format!(
                     "write `\"{}\"` for the text, or the number in its plain form",
                     shorten(text)

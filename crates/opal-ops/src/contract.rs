@@ -109,7 +109,7 @@ pub enum How {
     Forced,
 }
 
-/// The answer is no, or there is none.
+/// The answer is negative, or there is none.
 #[derive(Debug)]
 pub enum Stopped {
     Refused(Refusal),

@@ -152,8 +152,8 @@ impl Checker<'_> {
         (self.out, self.texts, reach::Reach::new(self.functions))
     }
 
-    /// Drops what a syntax error may have caused: text that was passed over may declare or use
-    /// any name that stands in it.
+    /// Drops what a syntax error may have caused: text that was passed over may declare or use any
+    /// name that is in it.
     fn forgive(&mut self) {
         let (tokens, text) = (self.parse.tokens(), self.text);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -3,7 +3,7 @@
 //!
 //! | what failed | where |
 //! |---|---|
-//! | looking at a path, or reading a file | [`PathError`] |
+//! | checking a path, or reading a file | [`PathError`] |
 //! | a page of the web, a port | [`PageError`], [`PortError`] |
 //! | a command that only looks | [`CommandError`] |
 //! | changing a file | [`ChangeError`] |
@@ -72,7 +72,7 @@ impl SessionError {
             Self::NoShell => (
                 Missing,
                 "there is no shell to run the command: neither `bash` nor `sh` is in `PATH`".into(),
-                "install one of them, or correct `PATH`",
+                "install one of them, or fix `PATH`",
             ),
             Self::NoInterpreter => (
                 Missing,
@@ -81,16 +81,14 @@ impl SessionError {
             ),
             Self::ArgumentsTooLong => (
                 TooLarge,
-                "the arguments of the command are too long: the system takes 128 KiB in one \
-                 argument"
-                    .into(),
+                "an argument of the command is too long: the system accepts at most 128 KiB".into(),
                 "pass the value on standard input, or with a heredoc: `COMMAND <<EOF`",
             ),
             // Not missing, which would be the program. Where it was may be a secret.
             Self::WorkingDirectoryGone => (
                 Failed,
                 "the working directory does not exist any more".into(),
-                "see which step removes it, or make it with `@workdir(…, create=true)`",
+                "check which step removes it, or create it with `@workdir(…, create=true)`",
             ),
             Self::NotADirectory => {
                 (Invalid, "what is to be entered is not a directory".into(), "name a directory")
@@ -102,20 +100,20 @@ impl SessionError {
             ),
             Self::InvalidPath => (
                 Invalid,
-                "a path cannot be empty or hold a NUL character".into(),
+                "a path cannot be empty or contain a NUL character".into(),
                 "name a file or a directory",
             ),
             Self::NoHome => (
                 Missing,
-                "the path begins with `~`, and there is no home directory".into(),
-                "set `HOME`, or name the whole path",
+                "the path begins with `~`, but there is no home directory".into(),
+                "set `HOME`, or write the absolute path",
             ),
             Self::NoProcessLimit => (
                 Failed,
-                "`@limits(processes=…)` cannot be kept here: root has no limit on processes, and \
-                 there is no control group that can be made"
+                "`@limits(processes=…)` cannot be enforced: root has no process limit, and no \
+                 cgroup can be created"
                     .into(),
-                "run as another user, or leave `processes` out",
+                "run as another user, or omit `processes`",
             ),
             Self::Unusable { what, why } => {
                 let (kind, help) = unusable(*why);
@@ -124,8 +122,7 @@ impl SessionError {
             Self::System { what, why } => (
                 Failed,
                 message!(Words(what), ": ", why),
-                "see whether the system has processes, memory and descriptors to spare \
-                 (`ulimit -a`)",
+                "check the limits on processes, memory and descriptors with `ulimit -a`",
             ),
         };
         (kind, message, help.into())
@@ -134,15 +131,17 @@ impl SessionError {
 
 fn unusable(why: ErrorKind) -> (TroubleKind, &'static str) {
     match why {
-        ErrorKind::NotFound => (TroubleKind::Missing, "make it first, for example with `mkdir -p`"),
+        ErrorKind::NotFound => {
+            (TroubleKind::Missing, "create it first, for example with `mkdir -p`")
+        }
         ErrorKind::NotADirectory => (TroubleKind::Missing, "a part of the path is a file"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            (TroubleKind::Denied, "see who may write there with `ls -ld`")
+            (TroubleKind::Denied, "check its permissions with `ls -ld`")
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             (TroubleKind::TooLarge, "free some space, and run again")
         }
-        _ => (TroubleKind::Failed, "see whether the disk is in order"),
+        _ => (TroubleKind::Failed, "check the disk"),
     }
 }
 

@@ -53,19 +53,19 @@ pub trait Session: Sync + fmt::Debug {
     /// A file to be read from its beginning.
     fn open(&self, from: &Path, path: &str) -> Result<OwnedFd, Trouble>;
 
-    /// The machine of the session, to look at from where a step stands.
+    /// The machine of the session, as seen from where a step is.
     fn probe<'s>(&'s self, place: &Place<'s>) -> Box<dyn Probe + 's>;
 
     /// Its files, to change.
     fn files(&self) -> &dyn Files;
 }
 
-/// Where a resource is looked at from.
+/// Where a resource is verified from.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// Where relative paths begin: the directory of the file that names them.
     pub base: &'a Path,
-    /// Where commands run: where the step stands.
+    /// Where commands run: where the step is.
     pub directory: &'a Path,
     /// On top of the environment of the session.
     pub environment: &'a BTreeMap<String, Secret>,
@@ -125,8 +125,8 @@ pub struct Ended {
     pub directory: Option<PathBuf>,
     /// What `cd -` goes back to from there.
     pub previous: Option<PathBuf>,
-    /// Whether it was told to end before it had: what it ends with then says nothing.
-    pub is_told: bool,
+    /// Whether it was asked to end before it had: what it ends with then says nothing.
+    pub is_reported: bool,
 }
 
 /// A pipe whose ends no program inherits by accident.

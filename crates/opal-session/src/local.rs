@@ -13,7 +13,7 @@
 //! | what a session is made of | `setup` |
 //! | which of the three ways a command goes | `route` |
 //! | starting programs with the descriptors they need | `children`, `slots` |
-//! | the shell that waits, and what it is told | `waiting`, `request` |
+//! | the shell that waits, and the requests to it | `waiting`, `request` |
 //! | a terminal for it, and who leads its session | `terminal`, `mark`, `leader` |
 //! | what a command prints and how it ends | `lane`, `flow`, `ending` |
 //! | what its processes may use | `limits` |
@@ -192,7 +192,7 @@ impl LocalSession {
             matches!((&stdin, &stdout, &stderr), (Input::Own, Output::Taken, Output::Taken));
         if let (Some(terminal), true) = (self.terminal(), is_whole) {
             return Lane::on_terminal(marker, terminal)
-                .map_err(|error| failed("a pseudo-terminal cannot be made", &error));
+                .map_err(|error| failed("cannot create a pseudo-terminal", &error));
         }
         self.piped(stdin, stdout, stderr)
     }
@@ -300,13 +300,14 @@ impl Session for LocalSession {
         let outcome = Flow::new(&mut lane, program, since, taker, attached, self.bell()).run(stop);
         drop(counted);
         let outcome = outcome.map_err(|error| failed("the command was lost", &error))?;
-        // Side by side, the last one does it for all: looking through every process takes its time.
+        // Where several run in parallel, the last one does it for all: reading every process takes
+        // time.
         if RUNNING.load(Ordering::SeqCst) == 0 {
             orphans::bury();
         }
         self.give_back(lane);
-        let Outcome { code, directory, previous, is_told } = outcome;
-        Ok(Ended { code, directory, previous, is_told })
+        let Outcome { code, directory, previous, is_reported } = outcome;
+        Ok(Ended { code, directory, previous, is_reported })
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {

@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_other_tools_are_told_apart() {
+    fn files_of_other_tools_are_distinguished() {
         for (text, tool) in [
             ("all: build\n\t./run\nbuild:\n\tcc x.c\n", Some(Foreign::Make)),
             (".PHONY: all\nall:\n\techo $(X)\n", Some(Foreign::Make)),

@@ -7,8 +7,8 @@
 //!
 //! Both share `trivia` (blanks, comments), `reference` (is this `@` a reference?) and what happens to text
 //! without an end (`unfinished`, `recovery`). The lexer does not choose its lane: the grammar does,
-//! at each statement, by looking at the first word. It keeps a position and the row of tokens, and
-//! hands out no text.
+//! at each statement, by its first word. It keeps a position and the row of tokens, and hands out
+//! no text.
 
 mod beginning;
 mod brackets;
@@ -91,7 +91,7 @@ pub(crate) struct Lexer<'s> {
     last_lines: Option<LastLines<'s>>,
     /// The last question for a line feed, and its answer.
     line_feed: Cell<(usize, usize)>,
-    /// Bytes that may still be read in vain before steps are looked at through a window.
+    /// Bytes that may still be read in vain before steps are read through a window.
     patience: usize,
 }
 

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn crlf_is_no_lone_carriage_return() {
+    fn crlf_is_not_a_lone_carriage_return() {
         assert_eq!(characters("a\r\nb\r\n"), []);
         assert_eq!(characters("a\rb")[0].code, Code::LoneCarriageReturn);
         assert_eq!(characters("a\u{202e}b – c")[0].code, Code::BidiControl);

@@ -10,10 +10,10 @@
 //!   [`Cost::Expensive`], so that quick plans leave it alone. The one exception is the program
 //!   `git`, which answers from local files.
 //! - **L4, shown nowhere.** Neither `Debug` nor the words of a trouble hold anything of what was
-//!   read, whether it was read well, was no text or was too large, nor of the data in a command.
-//!   A message knows which of its parts were given, so that those can be hidden.
+//!   read, whether it was read well, was not text or was too large, nor of the data in a command. A
+//!   message knows which of its parts were given, so that those can be hidden.
 //! - **L5, absence has a name.** Where what it reads is not there, the trouble is of the kind
-//!   [`Missing`](opal_core::resolver::TroubleKind::Missing), so that drift can be told apart, and
+//!   [`Missing`](opal_core::resolver::TroubleKind::Missing), so that drift can be classified, and
 //!   has a help line. A value that is about absence says so itself: `false`, or an empty array.
 //! - **L6, no effect, and no reads in secret.** It asks the world only for what its capabilities
 //!   declare, and declares nothing that it does not ask for: `Environment` for variables,
@@ -29,10 +29,10 @@
 //! And of those that act at run time, [`check_action`]:
 //!
 //! - **L9, exit codes.** What fails inside ends it, with the same code.
-//! - **L10, scopes.** Where nothing fails it does not either, and what stands behind it runs in the
-//!   same directory and with the same environment as without it.
-//! - **L11, stops.** Told to stop, by a signal or because time is over, it ends, says so, and starts
-//!   nothing more.
+//! - **L10, scopes.** Where nothing fails it does not either, and what follows it runs in the same
+//!   directory and with the same environment as without it.
+//! - **L11, stops.** Asked to stop, by a signal or a timeout, it ends, says so, and starts nothing
+//!   more.
 //!
 //! And of those that describe a state, [`check_resource`]: R1 to R6 of [`opal_core::resource`].
 //!

@@ -1,4 +1,4 @@
-//! A session that runs nothing: it answers with what it was told, and remembers what it was asked.
+//! A session that runs nothing: it gives prepared answers, and remembers what it was asked.
 
 mod files;
 
@@ -137,7 +137,7 @@ impl LoggedSession {
         Self::default()
     }
 
-    /// What `command` does, its text written with `{}` for each value in it. Told several times,
+    /// What `command` does, its text written with `{}` for each value in it. Given several times,
     /// it does one after the other, and the last from then on.
     #[must_use]
     pub fn on(mut self, command: &str, answer: Answer) -> Self {
@@ -233,7 +233,7 @@ impl LoggedSession {
 }
 
 impl LoggedSession {
-    /// The machine that resources look at.
+    /// The machine that resources see.
     #[must_use]
     pub fn world(mut self, world: MemoryWorld) -> Self {
         self.world = world;
@@ -274,14 +274,14 @@ impl Session for LoggedSession {
         });
         let code = stopped.unwrap_or(if printed { answer.code } else { 141 });
         let previous = directory.as_ref().map(|_| work.directory.to_owned());
-        Ok(Ended { code, directory, previous, is_told: stopped.is_some() })
+        Ok(Ended { code, directory, previous, is_reported: stopped.is_some() })
     }
 
     fn directory(&self, from: &Path, path: &str, create: bool) -> Result<PathBuf, Trouble> {
         if create {
             self.note(format!("make {path}"));
         } else if self.absent.contains(path) {
-            let message = format!("there is no directory `{path}`");
+            let message = format!("the directory `{path}` does not exist");
             return Err(Trouble::new(TroubleKind::Missing, message, "make it first"));
         }
         Ok(whole(from, path))
@@ -300,7 +300,7 @@ impl Session for LoggedSession {
         let missing =
             |why: Message| Trouble::new(TroubleKind::Missing, why, "give this session the file");
         let content =
-            self.files.get(path).ok_or_else(|| missing(message!("there is no `", path, "`")))?;
+            self.files.get(path).ok_or_else(|| missing(message!("`", path, "` does not exist")))?;
         let (read, write) = pipe().map_err(|_| missing("there is no pipe".into()))?;
         // What fits into a pipe needs nobody who reads it at once.
         File::from(write).write_all(content).map_err(|_| missing("it is too long".into()))?;

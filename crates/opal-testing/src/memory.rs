@@ -33,7 +33,7 @@ const HOME: &str = "/home/op";
 
 /// Answers with what it was given, and remembers what it was asked.
 ///
-/// What it was not given is missing, unless it has an answer to everything. The clock stands at
+/// What it was not given is missing, unless it has an answer to everything. The clock is at
 /// 2025-01-31T14:05:00Z. Relative paths begin in `/p`, and `~` is `/home/op`.
 pub struct MemoryWorld {
     env: BTreeMap<String, Secret>,
@@ -148,8 +148,8 @@ impl MemoryWorld {
         self
     }
 
-    /// What a command answers that is asked, whatever its exit code. Told several times, it answers
-    /// one after the other, and the last from then on.
+    /// What a command answers that is asked, whatever its exit code. Given several times, it
+    /// answers one after the other, and the last from then on.
     #[must_use]
     pub fn answer(self, command: &str, answer: Answer) -> Self {
         self.answers_with(command, Ok(answer))

@@ -17,8 +17,8 @@ const ALLOWED: [(&str, &str); 5] = [
     ),
     (
         "a mirror of packages",
-        "`a_name_that_apt_does_not_know_fails_and_is_no_pattern`, beside it, and made-up facts in \
-         opal-decorators/src/resource/pkg_install/tests.rs",
+        "`a_name_that_apt_does_not_know_fails_and_is_not_a_pattern`, beside it, and made-up facts \
+         in opal-decorators/src/resource/pkg_install/tests.rs",
     ),
     ("tofu or terraform", "a stand-in for them in opal-modules/tests/it/drivers/terragrunt.rs"),
 ];
@@ -28,7 +28,7 @@ const ALLOWED: [(&str, &str); 5] = [
 pub fn has(what: &str, is_there: bool) -> bool {
     if !is_there {
         let cover = ALLOWED.iter().find_map(|(name, cover)| (*name == what).then_some(*cover));
-        assert!(cover.is_some() || !is_ci(), "in CI nothing is left out, and {what} is missing");
+        assert!(cover.is_some() || !is_ci(), "in CI nothing is skipped, but {what} is missing");
         let name = std::thread::current().name().unwrap_or_default().to_owned();
         let cover = cover.map_or_else(String::new, |cover| format!(" (covered by {cover})"));
         let _ = writeln!(std::io::stderr(), "skipped {name}: it needs {what}{cover}");
@@ -44,7 +44,7 @@ pub fn root() -> bool {
 
 /// A program that answers.
 #[must_use]
-#[expect(clippy::disallowed_methods, reason = "only starting it tells whether it can be")]
+#[expect(clippy::disallowed_methods, reason = "only starting it shows whether it works")]
 pub fn program(name: &str) -> bool {
     let started = std::process::Command::new(name).arg("--help").output();
     has(&format!("`{name}`"), started.is_ok())

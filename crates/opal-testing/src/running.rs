@@ -130,7 +130,7 @@ impl Ran {
                 let words = trouble.map_or(String::new(), |it| format!(": {}", it.message));
                 format!("{} {}{words}", failure.path, failure.code)
             }
-            other => panic!("{other:?} is no failure: {:#?}", self.seen),
+            other => panic!("{other:?} is not a failure: {:#?}", self.seen),
         }
     }
 
@@ -188,12 +188,12 @@ fn output(number: u64, stream: Stream, bytes: &Shown<'_>) -> String {
 }
 
 impl Recorder for Witness {
-    fn event(&self, told: &Event<'_>) -> Result<(), Unrecorded> {
+    fn event(&self, reported: &Event<'_>) -> Result<(), Unrecorded> {
         let mut record = self.record.lock().unwrap();
         if self.room.is_some_and(|room| record.len() >= room) {
             return Err(Unrecorded);
         }
-        record.push(event(told));
+        record.push(event(reported));
         Ok(())
     }
 
@@ -204,8 +204,8 @@ impl Recorder for Witness {
 }
 
 impl Audience for Witness {
-    fn event(&self, told: &Event<'_>) {
-        self.seen.lock().unwrap().push(event(told));
+    fn event(&self, reported: &Event<'_>) {
+        self.seen.lock().unwrap().push(event(reported));
     }
 
     fn output(&self, number: u64, stream: Stream, bytes: &Shown<'_>) -> Result<(), Closed> {

@@ -33,7 +33,7 @@ pub struct Opened {
     pub id: Digest,
 }
 
-/// Why a file is no contract for this runner.
+/// Why a file is not a contract for this runner.
 #[derive(Debug)]
 pub enum Unopened {
     /// It is damaged, or of another version.

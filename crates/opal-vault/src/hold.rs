@@ -43,7 +43,8 @@ pub enum Item<'i, 'p> {
 /// Number, stream and length.
 const HEAD_BYTES: usize = 8 + 1 + 8;
 
-const CUT: &[u8] = b"opal: the rest of this output could not be kept while it waited\n";
+const CUT: &[u8] =
+    b"opal: the rest of this output could not be stored while it waited for its turn\n";
 
 impl<'p> Hold<'p> {
     pub fn event(&mut self, event: Event<'p>) {
@@ -154,16 +155,18 @@ mod tests {
 
     use super::*;
 
-    fn told(hold: Hold<'_>) -> Vec<String> {
-        let mut told: Vec<String> = Vec::new();
+    fn reported(hold: Hold<'_>) -> Vec<String> {
+        let mut reported: Vec<String> = Vec::new();
         hold.replay(|item| match item {
-            Item::Event(Event { kind: Kind::Skipped { path, .. }, .. }) => told.push(path.into()),
+            Item::Event(Event { kind: Kind::Skipped { path, .. }, .. }) => {
+                reported.push(path.into())
+            }
             Item::Event(_) => {}
             Item::Output(number, stream, bytes) => {
-                told.push(format!("{number} {stream:?} {} bytes", bytes.bytes().len()));
+                reported.push(format!("{number} {stream:?} {} bytes", bytes.bytes().len()));
             }
         });
-        told
+        reported
     }
 
     fn event(path: &str) -> Event<'_> {
@@ -185,7 +188,7 @@ mod tests {
         assert!(hold.spilled.is_some());
         assert!(hold.memory.len() < MAX_MEMORY);
         assert_eq!(
-            told(hold),
+            reported(hold),
             [
                 "first",
                 "1 Stdout 40000 bytes",

@@ -7,7 +7,7 @@
 //! | what of it a vault hides | `hide` |
 //! | an event as a line of JSON | `line` |
 //! | writing a record | [`Writer`], in `writer`; the output of a step in `output` |
-//! | hiding what a run has learnt since | [`Writer::finish`], in `rescrub` |
+//! | hiding secrets that a run captured later | [`Writer::finish`], in `rescrub` |
 //! | a contract that was refused | [`refused`] |
 //! | what shows that such records are whole, and all there | `chain` |
 //! | the same lines for another program | [`Lines`], in `lines` |

@@ -236,18 +236,20 @@ impl RootError {
             Why::NotADirectory => {
                 format!("name a directory: {ELSEWHERE}")
             }
-            Why::NotAFile => format!("look at `ls -ld {path}`, and name a file"),
+            Why::NotAFile => format!("check it with `ls -ld {path}`, and name a file"),
             Why::Readable(_) => {
-                format!("if nobody has read it, `chmod 600 {path}`; else make a new one")
+                format!("if no one has read it, run `chmod 600 {path}`; otherwise make a new one")
             }
-            Why::Writable(_) => format!("`chmod go-w {path}`, and look at what is in it"),
+            Why::Writable(_) => format!("run `chmod go-w {path}`, and check its content"),
             Why::Foreign(_) => {
-                format!("look at `ls -ld {path}`, or use another place: {ELSEWHERE}")
+                format!("check it with `ls -ld {path}`, or use another directory: {ELSEWHERE}")
             }
             Why::TooLarge(_) => "check that it is the right file".into(),
             Why::Io(error) => match error.kind() {
                 io::ErrorKind::StorageFull => "free some space and try again".into(),
-                _ => format!("check who may use `{path}`, or use another place: {ELSEWHERE}"),
+                _ => format!(
+                    "check the permissions of `{path}`, or use another directory: {ELSEWHERE}"
+                ),
             },
         }
     }
@@ -257,18 +259,18 @@ impl fmt::Display for RootError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.why {
-            Why::Missing => write!(f, "there is no `{path}`"),
-            Why::Exists => write!(f, "`{path}` is there already, and is never overwritten"),
-            Why::NotADirectory => write!(f, "`{path}` is no directory"),
-            Why::NotAFile => write!(f, "`{path}` is no regular file"),
+            Why::Missing => write!(f, "`{path}` does not exist"),
+            Why::Exists => write!(f, "`{path}` already exists and is never overwritten"),
+            Why::NotADirectory => write!(f, "`{path}` is not a directory"),
+            Why::NotAFile => write!(f, "`{path}` is not a regular file"),
             Why::Readable(mode) => {
-                write!(f, "`{path}` is open to others than its owner (mode {mode:04o})")
+                write!(f, "`{path}` is accessible to users other than its owner (mode {mode:04o})")
             }
             Why::Writable(mode) => {
-                write!(f, "others than its owner may write into `{path}` (mode {mode:04o})")
+                write!(f, "`{path}` is writable by users other than its owner (mode {mode:04o})")
             }
             Why::Foreign(owner) => write!(f, "`{path}` belongs to another user (uid {owner})"),
-            Why::TooLarge(limit) => write!(f, "`{path}` has more than {limit} bytes"),
+            Why::TooLarge(limit) => write!(f, "`{path}` is larger than {limit} bytes"),
             Why::Io(error) => write!(f, "`{path}` cannot be used: {error}"),
         }
     }

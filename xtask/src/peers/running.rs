@@ -55,7 +55,7 @@ const CASES: [Case; 5] = [
         bar: 0.5,
     },
     Case {
-        name: "200 steps of `sleep 0.05`, 50 beside",
+        name: "200 steps of `sleep 0.05`, 50 in parallel",
         rounds: 9,
         steps: Steps::Beside { count: 200, most: 50, command: "sleep 0.05" },
         bar: 1.02,
@@ -155,12 +155,12 @@ pub(super) fn peak(folder: &Path, line: &[String]) -> Result<u64, String> {
     let mut line = line.to_vec();
     line.push("--telemetry=basic".to_owned());
     let output = command(&line).current_dir(folder).output().map_err(|error| error.to_string())?;
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    let found = told.lines().find_map(|line| {
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+    let found = reported.lines().find_map(|line| {
         let words = line.trim().strip_prefix("peak memory")?;
         words.trim().strip_suffix("kB")?.trim().parse().ok()
     });
-    found.ok_or_else(|| format!("opal says nothing about its memory:\n{told}"))
+    found.ok_or_else(|| format!("opal does not report its memory:\n{reported}"))
 }
 
 /// The files of all tools.

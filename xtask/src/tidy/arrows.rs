@@ -164,7 +164,7 @@ fn is_shipped(section: &str) -> bool {
     section.ends_with("dependencies") && !section.ends_with("dev-dependencies")
 }
 
-/// The lines `key = value`, from 1, with the section they stand in.
+/// The lines `key = value`, from 1, with the section they are in.
 fn entries(manifest: &str) -> impl Iterator<Item = (usize, &str, &str, &str)> {
     let mut section = "";
     manifest.lines().enumerate().filter_map(move |(index, line)| {

@@ -12,8 +12,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             path: path.to_string(),
             line: MOST_LINES + 1,
             rule: "size",
-            what: format!("{lines} lines, and a source file has at most {MOST_LINES}"),
-            help: "move a part with a name of its own into a file of that name",
+            what: format!("{lines} lines; a source file has at most {MOST_LINES}"),
+            help: "move a part that has a name to a file of that name",
         })
     });
     long.collect()

@@ -1,6 +1,9 @@
-//! Documents are written in plain English: some words have a better one.
+//! Documents and Rust sources are written in plain English: some words have a better one.
 //!
-//! Code is not prose: fenced blocks and text in backticks may quote what a program prints.
+//! Code is not prose: fenced blocks and text in backticks may quote what a program prints. Of a
+//! Rust source, comments, strings and names are prose ([`rust`]).
+
+mod rust;
 
 use super::{Finding, Tree};
 
@@ -22,13 +25,20 @@ const WORDS: [Word; 21] = [
     Word {
         avoid: &["is no", "are no", "was no"],
         write: "write `is not a …`, `invalid …` or `unknown …`",
-        unless: &["there is no", "there are no", "there was no", "is no longer", "are no longer"],
+        unless: &[
+            "there is no",
+            "there are no",
+            "there was no",
+            "is no longer",
+            "are no longer",
+            "was no longer",
+        ],
     },
     word(&["known are"], "write `expected one of: …`"),
     word(&["is wanted", "are wanted"], "write `expects …, got …`"),
     word(&["goes from", "go from"], "write `must be between … and …`"),
     word(&["behind"], "write `after`"),
-    word(&["stands"], "write `is` or `appears`"),
+    Word { avoid: &["stands"], write: "write `is` or `appears`", unless: &["stands for"] },
     word(&["of today"], "write `current`"),
     word(&["anew"], "write `again`"),
     word(
@@ -49,13 +59,19 @@ const WORDS: [Word; 21] = [
     word(&["side by side"], "write `in parallel` or `next to each other`"),
 ];
 
+/// Sources that the rule does not read: the list itself with its tests, and the command line, whose
+/// messages are still to be rewritten.
+const UNREAD: [&str; 2] = ["xtask/src/tidy/words", "crates/opal-cli/"];
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
+    let is_document = |path: &str| DOCUMENTS.contains(&path) || path.starts_with(FOLDER);
+    let documents = tree.texts(".md").filter(|(path, _)| is_document(path));
+    let documents = documents.map(|(path, text)| (path, prose(text)));
+    let is_read = |path: &str| !UNREAD.iter().any(|unread| path.starts_with(unread));
+    let sources = tree.texts(".rs").filter(|(path, _)| is_read(path));
+    let sources = sources.map(|(path, text)| (path, rust::prose(text)));
     let mut findings = Vec::new();
-    for (path, text) in tree.texts(".md") {
-        if !DOCUMENTS.contains(&path) && !path.starts_with(FOLDER) {
-            continue;
-        }
-        let prose = prose(text);
+    for (path, prose) in documents.chain(sources) {
         for word in &WORDS {
             for avoid in word.avoid {
                 findings.extend(places(&prose, avoid, word.unless).map(|at| Finding {
@@ -191,5 +207,14 @@ mod tests {
         let tree = Tree::of(&[("CHANGELOG.md", "it stands"), ("README.md", "it stands")]);
         let paths: Vec<String> = check(&tree).into_iter().map(|finding| finding.path).collect();
         assert_eq!(paths, ["README.md"]);
+    }
+
+    #[test]
+    fn comments_strings_and_names_of_sources_are_prose() {
+        for source in ["// it told\n", "f(\"it told\");\n", "fn told_apart() {}\n"] {
+            let tree = Tree::of(&[("crates/a/src/b.rs", source), ("crates/opal-cli/c.rs", source)]);
+            let found: Vec<_> = check(&tree).into_iter().map(|it| (it.path, it.line)).collect();
+            assert_eq!(found, [("crates/a/src/b.rs".to_string(), 1)], "{source}");
+        }
     }
 }

@@ -19,12 +19,12 @@ fn main() -> ExitCode {
             let error = Command::new(&opal).arg(HYOPS).args(std::env::args_os().skip(1)).exec();
             format!("`{}` cannot be run: {error}", opal.display())
         }
-        Err(error) => format!("it is not known where this program is: {error}"),
+        Err(error) => format!("the path of this program is unknown: {error}"),
     };
     // Nobody may be reading.
     let _ = writeln!(
         std::io::stderr(),
-        "error: {why}\n  help: `hyops` and `opal` are installed side by side: put them into one directory"
+        "error: {why}\n  help: `hyops` and `opal` must be installed in one directory"
     );
     ExitCode::from(69)
 }

@@ -10,14 +10,14 @@ use crate::options;
 
 pub(crate) fn blueprint() -> Command {
     Command::new("blueprint")
-        .about("Modules in order: check a blueprint, see what it would do, apply it")
+        .about("Run modules in order: check a blueprint, show what it would do, apply it")
         .subcommand_required(true)
         .subcommands(commands("opal blueprint"))
         .after_help(
-            "A blueprint is named by its file, or by its reference below `--blueprints-root`, which is \
-             else `blueprints/` beside the modules.\n\n\
-             Examples:\n  opal blueprint validate demo/site@v1\n  opal blueprint plan demo/site@v1\n  \
-             opal blueprint apply demo/site@v1",
+            "Name a blueprint by its file, or by its reference below `--blueprints-root`, by \
+             default `blueprints/` next to the modules.\n\nExamples:\n  opal blueprint validate \
+             demo/site@v1\n  opal blueprint plan demo/site@v1\n  opal blueprint apply \
+             demo/site@v1",
         )
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn commands(program: &str) -> [Command; 3] {
     let example = |verb| format!("Example:\n  {program} {verb} demo/site@v1");
     [
         Command::new("validate")
-            .about("Check a blueprint, and that all its modules are there")
+            .about("Check a blueprint, and that all its modules exist")
             .args([named(), blueprints_root(), module_root(), runtime_root(), json()])
             .after_help(example("validate")),
         Command::new("plan")
@@ -35,7 +35,7 @@ pub(crate) fn commands(program: &str) -> [Command; 3] {
             .args(options::variables_args())
             .after_help(example("plan")),
         Command::new("apply")
-            .about("Run the steps, one behind the other; the first that fails is the last")
+            .about("Run the steps in order; stop at the first failure")
             .args([
                 named(),
                 blueprints_root(),

@@ -6,15 +6,15 @@ use super::shared::{flag, json, root};
 
 pub(super) fn keys() -> Command {
     Command::new("keys")
-        .about("Make and show keys: the runner key of this machine, and keys to sign with")
+        .about("Make and show keys: the runner key of this machine, and signing keys")
         .subcommand_required(true)
         .subcommands([
             Command::new("generate")
-                .about("Make a key; the private half stays under the runtime root")
+                .about("Make a key; the private key stays under the runtime root")
                 .args([
-                    Arg::new("name").value_name("NAME").help("Its name; else signing, or runner"),
-                    flag("sign", "A key to sign contracts with, which is the default"),
-                    flag("seal", "A key that contracts can be sealed to").conflicts_with("sign"),
+                    Arg::new("name").value_name("NAME").help("The name; by default signing, or runner"),
+                    flag("sign", "Make a key for signing contracts (default)"),
+                    flag("seal", "Make a key that contracts can be sealed to").conflicts_with("sign"),
                     root(),
                     json(),
                 ])
@@ -26,14 +26,14 @@ pub(super) fn keys() -> Command {
                 .args([root(), json()])
                 .after_help("Example:\n  opal keys list"),
             Command::new("show")
-                .about("Print the public half of a key")
+                .about("Print the public key")
                 .args([
-                    Arg::new("name").value_name("NAME").help("A key; else the runner's in use"),
+                    Arg::new("name").value_name("NAME").help("The key; by default the runner key in use"),
                     Arg::new("identity")
                         .long("identity")
                         .value_name("FILE|cmd:PROGRAM")
                         .conflicts_with("name")
-                        .help("A runner key for this once; else $OPAL_IDENTITY or the machine's"),
+                        .help("The runner key to use; by default $OPAL_IDENTITY or the key of this machine"),
                     root(),
                     json(),
                 ])

@@ -13,21 +13,20 @@ use crate::options;
 
 pub(super) fn module() -> Command {
     Command::new("module")
-        .about("Look at modules and run them: intent, engine, policy and files kept apart")
+        .about("Show and run modules: separate intent, engine, policy and files")
         .subcommand_required(true)
         .allow_external_subcommands(true)
         .subcommands(commands("opal module"))
         .after_help(
-            "Modules are found below `--module-root`, $HYOPS_MODULES_ROOT, or `modules/` beside the \
-             installed opal; packs below $HYOPS_PACKS_ROOT, or in `packs/` beside the modules. What is \
-             kept of runs is below `--root`, $HYOPS_RUNTIME_ROOT, or ~/.hybridops.\n\n\
-             Exit: 0 all is well, 1 verify has found a difference, 3 it could not look, 65 something is \
-             wrong, 66 it is not there, 69 the run cannot begin, 74 something cannot be written, 76 a \
-             contract does not hold, 78 a root is not there, 130 interrupted; else what the tool ended \
-             with.\n\n\
-             Examples:\n  opal module new demo/note\n  opal module list\n  \
-             opal module apply core/network --dry-run\n  \
-             opal module apply core/network --inputs prod.yml\n  opal module destroy core.network",
+            "Modules are found below `--module-root`, $HYOPS_MODULES_ROOT, or `modules/` next to \
+             the installed opal; packs below $HYOPS_PACKS_ROOT, or in `packs/` next to the \
+             modules. Data of runs is stored below `--root`, $HYOPS_RUNTIME_ROOT, or \
+             ~/.hybridops.\n\nExit: 0 success, 1 verify found a difference, 3 verify failed, 65 \
+             invalid data, 66 not found, 69 the run cannot begin, 74 a write failed, 76 a \
+             contract is refused, 78 a root does not exist, 130 interrupted; otherwise the exit \
+             code of the tool.\n\nExamples:\n  opal module new demo/note\n  opal module list\n  \
+             opal module apply core/network --dry-run\n  opal module apply core/network --inputs \
+             prod.yml\n  opal module destroy core.network",
         )
 }
 
@@ -40,29 +39,29 @@ pub(crate) fn commands(program: &str) -> Vec<Command> {
     vec![
         run(
             "apply",
-            "Bring about what a module wants",
+            "Apply a module",
             "  {} apply core/network\n  {} apply core/network --inputs prod.yml --with-deps\n  \
              {} apply core/network --dry-run -o network.plan    a contract for `opal run --plan`",
         )
         .arg(with_deps()),
         run(
             "deploy",
-            "The same as apply, by the name that pipelines know",
+            "The same as apply, with the name that pipelines use",
             "  {} deploy core/network --with-deps",
         )
         .arg(with_deps()),
         run(
             "plan",
-            "Let the tools of a module say what they would change",
+            "Show what the tools of a module would change",
             "  {} plan core/network\n  {} plan core/network --dry-run    opal's own plan: what would run",
         ),
         validate(program),
         run(
             "verify",
-            "Let the tools of a module look whether everything is as it wants; exit 1 where not",
+            "Let the tools of a module check for drift; exit 1 if there is any",
             "  {} verify core/network",
         ),
-        run("destroy", "Take down what a module has brought about", "  {} destroy core/network"),
+        run("destroy", "Destroy what a module has applied", "  {} destroy core/network"),
         preflight(program),
         init(program),
         new(program),
@@ -82,7 +81,7 @@ fn work(name: &'static str) -> Command {
 
 fn preflight(program: &str) -> Command {
     Command::new("preflight")
-        .about("Look whether a run could begin: tools, credentials, disk, pack")
+        .about("Check whether a run could begin: tools, credentials, disk, pack")
         .args(reference())
         .args([inputs(), module_root(), runtime_root(), instance(), json()])
         .args(options::variables_args())
@@ -93,21 +92,21 @@ fn preflight(program: &str) -> Command {
 
 fn init(program: &str) -> Command {
     Command::new("init")
-        .about("Make a target ready: settings, tools, credentials; `status` shows all of them")
+        .about("Prepare a target: settings, tools, credentials; `status` shows all targets")
         .args([
             Arg::new("target")
                 .required(true)
                 .add(ArgValueCandidates::new(targets))
                 .value_name("TARGET|status")
-                .help("What to make ready"),
+                .help("The target to prepare"),
             runtime_root(),
             out_dir(),
             json(),
         ])
         .after_help(format!(
-            "The first time a file of settings is written, to be filled in.\n\n\
-             Exit: 0 ready, 78 something is missing.\n\n\
-             Examples:\n  {program} init local\n  {program} init hetzner\n  {program} init status"
+            "The first time, a settings file is written for you to fill in.\n\nExit: 0 ready, 78 \
+             something is missing.\n\nExamples:\n  {program} init local\n  {program} init \
+             hetzner\n  {program} init status"
         ))
 }
 
@@ -115,7 +114,7 @@ fn new(program: &str) -> Command {
     let drivers = drivers::all().map(|driver| driver.reference());
     let drivers = drivers.collect::<Vec<_>>().join(", ");
     Command::new("new")
-        .about("Create a module that works at once: a spec, a pack, and a profile where there is none")
+        .about("Create a module that works at once: a spec, a pack, and a profile if there is none")
         .args(reference())
         .args([
             Arg::new("driver")
@@ -123,16 +122,16 @@ fn new(program: &str) -> Command {
                 .value_name("DRIVER")
                 .default_value(USUAL_DRIVER)
                 .add(ArgValueCandidates::new(driver_names))
-                .help(format!("What runs its tools: {drivers}")),
+                .help(format!("The driver that runs its tools: {drivers}")),
             module_root(),
             json(),
         ])
         .after_help(format!(
-            "The files go below `--module-root`, $HYOPS_MODULES_ROOT or `modules/` in this directory, \
-             with `packs/` and `drivers/` beside it. Nothing is overwritten.\n\n\
-             Exit: 0 created, 74 something exists already or cannot be written.\n\n\
-             Examples:\n  {program} new demo/note\n  \
-             {program} new core/network --driver iac/terragrunt --module-root infra/modules"
+            "The files go below `--module-root`, $HYOPS_MODULES_ROOT or `modules/` in this \
+             directory, with `packs/` and `drivers/` next to it. Nothing is overwritten.\n\nExit: \
+             0 created, 74 something exists already or cannot be written.\n\nExamples:\n  \
+             {program} new demo/note\n  {program} new core/network --driver iac/terragrunt \
+             --module-root infra/modules"
         ))
 }
 
@@ -141,17 +140,16 @@ fn driver_names() -> Vec<CompletionCandidate> {
 }
 
 fn list(program: &str) -> Command {
-    Command::new("list")
-        .about("List the modules there are")
-        .args([module_root(), json()])
-        .after_help(format!(
+    Command::new("list").about("List the modules").args([module_root(), json()]).after_help(
+        format!(
             "Examples:\n  {program} list\n  {program} list --json | jq -r '.modules[].module_ref'"
-        ))
+        ),
+    )
 }
 
 fn show(program: &str) -> Command {
     Command::new("show")
-        .about("Show what a module wants, and what has become of it: states and published outputs")
+        .about("Show the spec of a module, its states and its published outputs")
         .args(reference())
         .args([module_root(), runtime_root(), json()])
         .after_help(format!(
@@ -166,7 +164,7 @@ fn validate(program: &str) -> Command {
             Arg::new("tools")
                 .long("tools")
                 .action(ArgAction::SetTrue)
-                .help("Also let its tools check their files, which is a run"),
+                .help("Also let its tools check their files, which starts a run"),
         )
         .after_help(format!(
             "Examples:\n  {program} validate core/network\n  \
@@ -178,7 +176,7 @@ fn validate(program: &str) -> Command {
 
 fn lint(program: &str) -> Command {
     Command::new("lint")
-        .about("Look through directories of modules, profiles, blueprints and packs")
+        .about("Check directories of modules, profiles, blueprints and packs")
         .args([
             Arg::new("folders")
                 .required(true)
@@ -186,7 +184,7 @@ fn lint(program: &str) -> Command {
                 .value_name("DIR")
                 .value_parser(clap::value_parser!(PathBuf))
                 .value_hint(ValueHint::DirPath)
-                .help("What to look through"),
+                .help("The directories to check"),
             json(),
         ])
         .after_help(format!(
@@ -230,7 +228,7 @@ fn path(id: &'static str, long: &'static str, value: &'static str) -> Arg {
 fn inputs() -> Arg {
     path("inputs", "inputs", "FILE")
         .value_hint(ValueHint::FilePath)
-        .help("Inputs in YAML; $HYOPS_INPUT_<key> and $HYOPS_INPUTS_JSON win over them")
+        .help("Inputs in YAML; $HYOPS_INPUT_<key> and $HYOPS_INPUTS_JSON override them")
 }
 
 pub(super) fn module_root() -> Arg {
@@ -242,32 +240,32 @@ pub(super) fn module_root() -> Arg {
 pub(super) fn runtime_root() -> Arg {
     path("runtime-root", "root", "DIR")
         .value_hint(ValueHint::DirPath)
-        .help("Where evidence, state and credentials are; else $HYOPS_RUNTIME_ROOT or ~/.hybridops")
+        .help("The directory for evidence, state and credentials; by default $HYOPS_RUNTIME_ROOT or ~/.hybridops")
 }
 
 pub(super) fn out_dir() -> Arg {
     path("out-dir", "out-dir", "DIR")
         .value_hint(ValueHint::DirPath)
-        .help("Where evidence goes, instead of `logs/` below the root")
+        .help("The directory for evidence, instead of `logs/` below the root")
 }
 
 fn instance() -> Arg {
     Arg::new("state-instance")
         .long("state-instance")
         .value_name("NAME")
-        .help("One of several of the same module, with a state of its own")
+        .help("The instance of the module, with its own state")
 }
 
 pub(super) fn skip_preflight() -> Arg {
     Arg::new("skip-preflight")
         .long("skip-preflight")
         .value_name("REASON")
-        .help("Do not look whether the run can begin; the reason is kept with it")
+        .help("Skip the preflight checks; the reason is recorded")
 }
 
 fn with_deps() -> Arg {
     Arg::new("with-deps")
         .long("with-deps")
         .action(ArgAction::SetTrue)
-        .help("Apply what it builds on first, where that is not there")
+        .help("Apply missing dependencies first")
 }

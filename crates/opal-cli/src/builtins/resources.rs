@@ -7,7 +7,7 @@ use crate::options;
 
 pub(super) fn verify() -> Command {
     Command::new("verify")
-        .about("Look at the resources of a task or a configuration, and change nothing")
+        .about("Verify the resources of a task or a configuration, without changing anything")
         .args(options::verify_args())
         .args([
             source(),
@@ -15,28 +15,28 @@ pub(super) fn verify() -> Command {
                 .required(true)
                 .value_name("TASK|FILE.opl|CONFIG.yaml")
                 .value_hint(ValueHint::FilePath)
-                .help("What to look at"),
-            arguments("For the task or the script"),
+                .help("The task or file to verify"),
+            arguments("Arguments of the task or the script"),
         ])
         .after_help(
-            "Exit: 0 everything is as described, 1 something is not, 2 the configuration or the \
-             command line is wrong, 3 it could not be done.\n\n\
-             Examples:\n  opal verify server.yaml\n  opal verify server.yaml --verbose    \
-             with the differences\n  opal verify server.yaml --only nginx --only motd\n  \
-             opal verify deploy production --json | jq '.summary'",
+            "Exit: 0 everything is in the desired state, 1 something is not, 2 the configuration \
+             or the command line is invalid, 3 verification failed.\n\nExamples:\n  opal verify \
+             server.yaml\n  opal verify server.yaml --verbose    with the differences\n  opal \
+             verify server.yaml --only nginx --only motd\n  opal verify deploy production --json \
+             | jq '.summary'",
         )
 }
 
 pub(super) fn apply() -> Command {
     Command::new("apply")
-        .about("Bring about what a configuration describes; what is as described stays untouched")
+        .about("Apply a configuration; resources in the desired state are not touched")
         .args(options::apply_args())
         .arg(config().help("A declarative configuration"))
         .after_help(
             "Exit: 0 done, 1 a step failed or is blocked, 2 the configuration or the command line \
-             is wrong; else as `opal run`.\n\n\
-             Examples:\n  opal apply server.yaml\n  opal apply server.yaml --dry-run    \
-             what would change\n  opal apply server.yaml --verify-first",
+             is invalid; otherwise as `opal run`.\n\nExamples:\n  opal apply server.yaml\n  opal \
+             apply server.yaml --dry-run    what would change\n  opal apply server.yaml \
+             --verify-first",
         )
 }
 
@@ -51,16 +51,16 @@ pub(super) fn convert() -> Command {
                 .long("from")
                 .value_name("FORMAT")
                 .value_parser(["go-template"])
-                .help("What FILE is, whatever its name"),
+                .help("The format of FILE, regardless of its name"),
             Arg::new("out")
                 .short('o')
                 .long("out")
                 .value_name("FILE")
                 .value_parser(clap::value_parser!(std::path::PathBuf))
                 .value_hint(ValueHint::FilePath)
-                .help("Write to FILE, which must not be there yet; else to standard output"),
+                .help("Write to FILE, which must not exist; by default to standard output"),
             Arg::new("output").long("output").hide(true),
-            flag("force", "Write over a FILE that is there").requires("out"),
+            flag("force", "Overwrite an existing FILE").requires("out"),
         ])
         .after_help(
             "Examples:\n  opal convert server.yaml\n  opal convert server.yaml -o server.opl\n  \

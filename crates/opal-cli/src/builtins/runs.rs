@@ -6,24 +6,27 @@ use super::shared::{flag, json, root};
 
 pub(super) fn runs() -> Command {
     Command::new("runs")
-        .about("What has run: list it, look into it, follow it, compare it, clear it away")
+        .about("List, show, follow, compare and remove runs")
         .subcommand_required(true)
         .subcommands([list(), show(), diff(), tail(), prune()])
         .after_help(
-            "RUN is the id of a run, the beginning of one, or `last`.\n\n\
-             Examples:\n  opal runs list --status failed\n  opal runs show last --logs",
+            "RUN is the id of a run, a prefix of it, or `last`.\n\nExamples:\n  opal runs list \
+             --status failed\n  opal runs show last --logs",
         )
 }
 
 fn run(id: &'static str) -> Arg {
-    Arg::new(id).value_name("RUN").help("An id, the beginning of one, or last")
+    Arg::new(id).value_name("RUN").help("An id, a prefix of it, or last")
 }
 
 fn list() -> Command {
     Command::new("list")
         .about("List runs, the newest first")
         .args([
-            Arg::new("target").long("target").value_name("TASK").help("Only runs of this task"),
+            Arg::new("target")
+                .long("target")
+                .value_name("TASK")
+                .help("List only runs of this task"),
             Arg::new("status")
                 .long("status")
                 .value_name("STATUS")
@@ -36,13 +39,13 @@ fn list() -> Command {
                     "interrupted",
                     "crashed",
                 ])
-                .help("Only runs that ended like this, or are running"),
+                .help("List only runs with this status"),
             Arg::new("limit")
                 .long("limit")
                 .value_name("N")
                 .value_parser(clap::value_parser!(usize))
                 .default_value("20")
-                .help("At most so many"),
+                .help("List at most N runs"),
             root(),
             json(),
         ])
@@ -60,8 +63,8 @@ fn show() -> Command {
                 .num_args(0..=1)
                 .default_missing_value("")
                 .conflicts_with("events")
-                .help("Print what the steps printed, or STEP alone, by its number or path"),
-            flag("events", "Everything that happened, one JSON object a line"),
+                .help("Print the output of all steps, or only of STEP, by its number or path"),
+            flag("events", "Print the events, one JSON object on each line"),
             root(),
             json(),
         ])
@@ -76,48 +79,49 @@ fn diff() -> Command {
         .about("Compare two runs: their plans, how they ended, and each step")
         .args([run("before").required(true), run("after").required(true), root(), json()])
         .after_help(
-            "Exit: 0 the same, 1 different; how long something took makes no difference.\n\n\
-             Example:\n  opal runs diff 20261114 last",
+            "Exit: 0 the same, 1 different; durations are not compared.\n\nExample:\n  opal runs \
+             diff 20261114 last",
         )
 }
 
 fn tail() -> Command {
     Command::new("tail")
-        .about("Follow a run to its end: steps and their output as they come")
+        .about("Follow a run to its end: steps and their output")
         .args([
-            run("run")
-                .help("An id, the beginning of one, or last; else the newest that is running"),
+            run("run").help("An id, a prefix of it, or last; by default the newest running one"),
             root(),
-            json().help("Print the events, one JSON object a line"),
+            json().help("Print the events, one JSON object on each line"),
         ])
         .after_help("Example:\n  opal runs tail")
 }
 
 fn prune() -> Command {
     Command::new("prune")
-        .about("Remove the records of old runs; what is running stays")
+        .about("Remove the records of old runs, but not of running ones")
         .args([
             Arg::new("keep")
                 .long("keep")
                 .value_name("N")
                 .value_parser(clap::value_parser!(usize))
-                .help("The newest direct runs of each task stay; 100, or 0 with an age"),
+                .help(
+                    "Keep the newest N direct runs of each task; 100 by default, or 0 with an age",
+                ),
             Arg::new("before")
                 .long("before")
                 .value_name("DATE")
                 .conflicts_with("older-than")
-                .help("Only what started before this day (UTC) goes, as in 2026-01-31"),
+                .help("Remove only runs that started before this day (UTC), as in 2026-01-31"),
             Arg::new("older-than")
                 .long("older-than")
                 .value_name("DURATION")
-                .help("Only what started longer ago goes, as in 30d"),
-            flag("dry-run", "Remove nothing; say what would go"),
+                .help("Remove only runs that started longer ago, as in 30d"),
+            flag("dry-run", "Remove nothing; show what would be removed"),
             root(),
             json(),
         ])
         .after_help(
-            "Records of contracts, refused ones too, go by their age alone: with --before or \
-             --older-than.\n\nExamples:\n  opal runs prune --keep 10\n  \
-             opal runs prune --older-than 30d --dry-run\n  opal runs prune --before 2026-01-31",
+            "Records of contracts, including refused ones, are removed only by age: with --before \
+             or --older-than.\n\nExamples:\n  opal runs prune --keep 10\n  opal runs prune \
+             --older-than 30d --dry-run\n  opal runs prune --before 2026-01-31",
         )
 }

@@ -10,7 +10,7 @@ pub(super) fn file() -> Arg {
         .value_name("FILE")
         .value_parser(clap::value_parser!(std::path::PathBuf))
         .value_hint(ValueHint::FilePath)
-        .help("The source file; else commands.opl, here or in a parent directory")
+        .help("The source file; by default commands.opl, here or in a parent directory")
 }
 
 /// `--root` is also taken behind the names of commands that use it.
@@ -20,7 +20,7 @@ pub(super) fn root() -> Arg {
         .value_name("DIR")
         .value_parser(clap::value_parser!(std::path::PathBuf))
         .value_hint(ValueHint::DirPath)
-        .help("Where opal keeps keys and records; else $OPAL_ROOT or ~/.opal")
+        .help("The directory for keys and records; by default $OPAL_ROOT or ~/.opal")
 }
 
 pub(super) fn json() -> Arg {

@@ -103,7 +103,7 @@ fn validate(
         let found = complete(context, &settings.places, &step.module_ref, json);
         let of_step = |failure: Failure| failure.help(format!("the step `{}` names it", step.id));
         let Some(found) = found.map_err(of_step)? else { return Ok(Exit::Source) };
-        let slips = view::slips(step, &found.slips(&step.inputs));
+        let slips = view::slips(step, &found.typos(&step.inputs));
         if !json {
             show(&slips);
         }
@@ -164,7 +164,7 @@ fn fate(settings: &Settings, step: &Step) -> Result<Fate, Failure> {
         Err(Unprepared::Missing(missing)) => Fate::Open(missing.message),
         Err(Unprepared::Inputs(invalid)) => Fate::Open(invalid.to_string()),
         Err(Unprepared::Faults { path, .. }) => {
-            Fate::Open(format!("`{}` has faults; see `opal module lint`", path.display()))
+            Fate::Open(format!("`{}` has errors; see `opal module lint`", path.display()))
         }
     })
 }
@@ -254,7 +254,7 @@ struct Stopped {
 
 fn over(watched: &Watched) -> Option<Stopped> {
     match (watched.exit(), watched.stop().why()) {
-        (Some(exit), _) => Some(Stopped { exit, why: "somebody stopped it", is_cancelled: true }),
+        (Some(exit), _) => Some(Stopped { exit, why: "it was interrupted", is_cancelled: true }),
         (None, Some(_)) => {
             let why = "the run timed out";
             Some(Stopped { exit: Exit::Step(124), why, is_cancelled: false })
@@ -289,14 +289,14 @@ impl<'s> Way<'s> {
     fn error(&self) -> Option<view::Error> {
         match (&self.stopped, &self.failure, &self.exit) {
             (Some(Stopped { why, .. }), ..) => {
-                let help = "the same again runs what is not done yet, where steps say so";
+                let help = "run it again to continue with the steps that are not done";
                 Some(view::Error { message: (*why).to_owned(), help: vec![help.to_owned()] })
             }
             (None, Some(failure), _) => {
                 Some(view::Error { message: failure.message.clone(), help: failure.help.clone() })
             }
             (None, None, Some((step, exit))) => Some(view::Error {
-                message: format!("the step `{}` has ended with {}", step.id, exit.code()),
+                message: format!("the step `{}` ended with {}", step.id, exit.code()),
                 help: vec!["its evidence is named among `runs`".to_owned()],
             }),
             (None, None, None) => None,

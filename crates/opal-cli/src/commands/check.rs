@@ -107,10 +107,10 @@ fn reserved(function: &Function) -> Diagnostic {
     Diagnostic::new(
         Code::ReservedName,
         function.name.span,
-        format!("`opal {name}` is opal's own command and never runs this function"),
+        format!("`opal {name}` is a built-in command and never runs this function"),
     )
-    .label("a name that opal has reserved")
-    .help(format!("`opal run {name}` runs it; another name needs no `run`"))
+    .label("a reserved name")
+    .help(format!("run it with `opal run {name}`, or rename it"))
 }
 
 fn exit(checked: &[CheckedFile]) -> Exit {

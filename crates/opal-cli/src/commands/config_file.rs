@@ -10,7 +10,7 @@ use crate::project;
 /// The configuration that was named.
 pub(crate) fn given(matches: &ArgMatches) -> Result<&Path, Failure> {
     let Some(path) = matches.get_one::<PathBuf>("config") else {
-        return Err(Failure::usage("a configuration is needed", "name one, as in `server.yaml`"));
+        return Err(Failure::usage("missing configuration", "name one, as in `server.yaml`"));
     };
     if project::is_config(path) {
         return Ok(path);
@@ -18,7 +18,7 @@ pub(crate) fn given(matches: &ArgMatches) -> Result<&Path, Failure> {
     let shown = path.display();
     Err(Failure::usage(
         format!("`{shown}` is not a configuration: the name of one ends in .yaml or .yml"),
-        format!("tasks and scripts are run with `opal run {shown}`"),
+        format!("run tasks and scripts with `opal run {shown}`"),
     ))
 }
 

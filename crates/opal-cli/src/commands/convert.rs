@@ -21,7 +21,7 @@ fn convert(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure>
     if let Some(text) = matches.get_one::<String>("output") {
         branch_output(text)?;
         return Err(Failure::usage(
-            "`--output` belongs to a run, and `opal convert` runs nothing",
+            "`--output` applies to a run, but `opal convert` runs nothing",
             "omit it; to write a file: `-o FILE`",
         ));
     }
@@ -95,14 +95,14 @@ fn write(source: &Path, output: &Path, text: &str, force: bool) -> Result<Exit, 
     if same(source).is_some_and(|source| same(output) == Some(source)) {
         return Err(Failure::usage(
             format!("`{shown}` is the source itself"),
-            "write to a file of its own with `-o`",
+            "write to another file with `-o`",
         ));
     }
     if !force && output.symlink_metadata().is_ok() {
         return Err(Failure::new(
             Exit::Write,
-            format!("`{shown}` is there already"),
-            "name another file, or write over it with `--force`",
+            format!("`{shown}` already exists"),
+            "name another file, or overwrite it with `--force`",
         ));
     }
     write_file(output, text.as_bytes())?;

@@ -157,7 +157,7 @@ fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> 
 fn note(context: &Context<'_>, errand: &Errand<'_>, session: &LocalSession) {
     let Resolved { plan, warnings, .. } = errand.resolved;
     if session.shell() == Some(Shell::Sh) && has_pipeline(&plan.steps) {
-        view::plan::note("there is no bash here: a pipe fails only where its last command does");
+        view::plan::note("bash is not installed: a pipe fails only if its last command does");
     }
     let unmatched = warnings.iter().filter(|warning| warning.code == Code::NoArmMatches);
     view::check::advice(errand.subject.loaded, unmatched.cloned().collect(), context.err());

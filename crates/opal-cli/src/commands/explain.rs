@@ -26,7 +26,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
         let known = Code::ALL.iter().map(|code| code.as_str());
         let help = match suggest::nearest(&topic.to_uppercase(), known) {
             Some(near) => format!("did you mean `opal explain {near}`?"),
-            None => "`opal explain` lists the codes and the decorators".into(),
+            None => "list the codes and the decorators with `opal explain`".into(),
         };
         return Err(Failure::usage(format!("unknown error code `{topic}`"), help));
     };
@@ -64,7 +64,7 @@ fn decorator(context: &Context<'_>, path: &str, json: bool) -> Result<Exit, Fail
             let help = match context.registry.nearest(path) {
                 _ if !family.is_empty() => format!("expected one of: @{}", family.join(", @")),
                 Some(near) => format!("did you mean `opal explain @{near}`?"),
-                None => "`opal explain` lists the codes and the decorators".into(),
+                None => "list the codes and the decorators with `opal explain`".into(),
             };
             Err(Failure::usage(format!("unknown decorator `@{path}`"), help))
         }

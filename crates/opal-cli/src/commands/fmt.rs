@@ -25,7 +25,10 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let files = files(context, matches)?;
     let from_stdin = files.iter().any(|path| path == Path::new("-"));
     if from_stdin && files.len() > 1 {
-        return Err(Failure::usage("`-` stands for one text", "format it apart from the files"));
+        return Err(Failure::usage(
+            "`-` cannot be combined with files",
+            "format standard input separately",
+        ));
     }
     let mut all: Vec<Formatted> = files.iter().map(|path| format(context, path, style)).collect();
     let writes = !check && !diff;
@@ -41,10 +44,11 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 fn format(context: &Context<'_>, path: &Path, style: Style) -> Formatted {
     if project::is_config(path) {
         let name = path.display().to_string();
-        let message =
-            format!("`{name}` is a configuration, and only source of the language has a form");
-        let failure =
-            Failure::usage(message, format!("to make source of it, write `opal convert {name}`"));
+        let message = format!("`{name}` is a configuration; `opal fmt` formats only opal sources");
+        let failure = Failure::usage(
+            message,
+            format!("to convert it to a source, run `opal convert {name}`"),
+        );
         return Formatted { path: path.into(), name, outcome: Outcome::Failed(failure) };
     }
     let source = match project::read(path) {
@@ -98,7 +102,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let metadata = fs::metadata(&path)?;
     let permissions = metadata.permissions();
     if !metadata.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     if permissions.readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());

@@ -58,8 +58,8 @@ fn show(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, Failure> {
         // Whoever asks for the runner's public half is about to need it.
         let runner = Runner::of_machine(&root).map_err(Failure::key)?;
         if let Some(why) = runner.why_ephemeral() {
-            let help = "`--root DIR` names a place where it can be kept";
-            let message = format!("this machine has no runner key and none can be made: {why}");
+            let help = "name a directory for it with `--root DIR`";
+            let message = format!("this machine has no runner key, and none can be created: {why}");
             return Err(Failure::new(Exit::Write, message, help));
         }
     }

@@ -81,7 +81,7 @@ pub(crate) fn word(
                 let help = near.map_or("see `opal module --help`".to_owned(), |near| {
                     format!("did you mean `opal module {near}`?")
                 });
-                Err(Failure::usage(format!("`opal module` has no command `{verb}`"), help))
+                Err(Failure::usage(format!("unknown command `opal module {verb}`"), help))
             }
         },
     }

@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     };
     if matches.contains_id("target") {
         return Err(Failure::usage(
-            "a contract says itself what runs, and with which arguments",
+            "a contract already contains its target and arguments",
             "omit the target and its arguments: `opal run --plan FILE`",
         ));
     }
@@ -71,7 +71,7 @@ fn contract_run(
     let read = Current::read(context, &opened.contract, file, options)
         .map_err(|failure| attempt.refused(failure.refusing(Reason::NotPlannable), contract))?;
     let Some(current) = read else {
-        let message = "there is no plan to compare with the contract: its source has errors";
+        let message = "no plan to compare with the contract: its source has errors";
         attempt.keep(
             contract,
             Kept { reason: Reason::NotPlannable, message: message.to_owned() },
@@ -134,7 +134,7 @@ fn hold(
     match how {
         How::Same => {}
         How::SourceMoved => {
-            view::plan::note("the source has changed, and still gives the same plan");
+            view::plan::note("the source has changed, but gives the same plan");
         }
         How::Forced => {
             view::plan::forced(

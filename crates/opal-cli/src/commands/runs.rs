@@ -60,12 +60,10 @@ fn list(context: &Context<'_>, root: &Root, matches: &ArgMatches) -> Result<Exit
         return view::runs::list_json(shown);
     }
     if all.is_empty() {
-        return view::print(
-            "There are no runs yet. `opal TASK` runs a task, and keeps a record.\n",
-        );
+        return view::print("No runs yet. `opal TASK` runs a task and records it.\n");
     }
     if listed.is_empty() {
-        return view::print("No run is like that. `opal runs list` lists them all.\n");
+        return view::print("No matching runs. `opal runs list` lists all runs.\n");
     }
     view::runs::list(shown, listed.len() > shown.len(), context.out())
 }
@@ -152,8 +150,8 @@ fn numbers(run: &Run, steps: &[Step], asked: &str) -> Result<Vec<Option<u64>>, F
         let id = &run.id;
         return Err(Failure::new(
             Exit::NoFile,
-            format!("the run `{id}` has started no step `{asked}`"),
-            format!("`opal runs show {id}` lists its steps, with numbers and paths"),
+            format!("the run `{id}` has not started a step `{asked}`"),
+            format!("list its steps with `opal runs show {id}`"),
         ));
     }
     Ok(numbers)

@@ -78,7 +78,7 @@ pub(crate) fn script(
     };
     if let (true, Some(word)) = (loaded.is_config(), rest.first()) {
         return Err(Failure::usage(
-            format!("a configuration takes no arguments, and `{}` is one", word.display()),
+            format!("unexpected argument `{}`: a configuration takes no arguments", word.display()),
             format!("see `opal {} --help`", verb.name()),
         ));
     }
@@ -86,8 +86,8 @@ pub(crate) fn script(
         let word = rest.first().filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
         if let Some(word) = word {
             return Err(Failure::usage(
-                format!("`{}` reads no arguments, and `{}` is one", loaded.name, word.display()),
-                "what stands behind the file is for `@args`, which it does not use",
+                format!("`{}` takes no arguments, but got `{}`", loaded.name, word.display()),
+                "arguments after the file are for `@args`, which it does not use",
             ));
         }
         let name = format!("opal {} {}", verb.name(), loaded.name);
@@ -123,11 +123,11 @@ fn settings(config: &Config, name: &str, asked: &mut Asked, verb: Verb) -> Resul
     match verb {
         Verb::Run => {
             asked.plan.dry_run = true;
-            asked.for_preview("with `dry_run` taken out of its `settings`")
+            asked.for_preview("without `dry_run` in its `settings`")
         }
         Verb::Plan if asked.plan.is_for_contract() => Err(Failure::usage(
-            format!("`{name}` says `dry_run: true`, and a contract is there to be run"),
-            "take `dry_run` out of its `settings`: a plan changes nothing, only its run does",
+            format!("`{name}` has `dry_run: true`, but a contract is made to be run"),
+            "remove `dry_run` from its `settings`: a plan changes nothing, only its run does",
         )),
         Verb::Plan | Verb::Verify => Ok(()),
     }
@@ -239,16 +239,19 @@ fn resolve_target(
             let name = verb.name();
             let help = match opal_core::suggest::nearest(target, names) {
                 _ if target.ends_with(".plan") && verb == Verb::Run => {
-                    format!("a contract is run with `opal run --plan {target}`")
+                    format!("run a contract with `opal run --plan {target}`")
                 }
                 _ if target.ends_with(".plan") => {
                     let verb = if verb == Verb::Plan { "show" } else { "verify" };
-                    format!("to look at a contract, write `opal plan {verb} {target}`")
+                    format!("for a contract, use `opal plan {verb} {target}`")
                 }
                 Some(near) => format!("did you mean `opal {name} {near}`?"),
-                None => "`opal` alone lists the tasks; a file ends in .opl or holds a `/`".into(),
+                None => {
+                    "list the tasks with `opal`; the name of a file ends in .opl or contains a `/`"
+                        .into()
+                }
             };
-            Err(Failure::usage(format!("there is no task `{target}`"), help))
+            Err(Failure::usage(format!("unknown task `{target}`"), help))
         }
     }
 }

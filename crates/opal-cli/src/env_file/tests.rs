@@ -75,23 +75,26 @@ fn later_lines_and_later_files_win() {
 
 #[test]
 fn mistakes_have_a_place_and_say_what_was_expected() {
-    refuses("A=1\nB 2\n", "2:3: `=` is expected here, behind the name of a variable");
-    refuses("1A=x", "1:1: the name of a variable is expected here");
-    refuses("A=ä\nÄ=x", "2:1: the name of a variable is expected here");
-    refuses("=x", "1:1: the name of a variable is expected here");
-    refuses("export A", "1:9: `=` is expected here, behind the name of a variable");
-    refuses("A=1\n B='x\n", "2:4: this quote has no closing one");
-    refuses("A=\"x\n\n", "1:3: this quote has no closing one");
-    refuses("A='b' c", "1:7: the end of the line is expected behind the closing quote");
-    refuses("A=\"b\"c", "1:6: the end of the line is expected behind the closing quote");
+    refuses("A=1\nB 2\n", "2:3: expected `=` after the name of a variable");
+    refuses("1A=x", "1:1: expected the name of a variable");
+    refuses("A=ä\nÄ=x", "2:1: expected the name of a variable");
+    refuses("=x", "1:1: expected the name of a variable");
+    refuses("export A", "1:9: expected `=` after the name of a variable");
+    refuses("A=1\n B='x\n", "2:4: unterminated quote");
+    refuses("A=\"x\n\n", "1:3: unterminated quote");
+    refuses("A='b' c", "1:7: expected the end of the line after the closing quote");
+    refuses("A=\"b\"c", "1:6: expected the end of the line after the closing quote");
     refuses(
         "A=ü$B",
-        "1:4: what `$` names here is neither in the environment as text nor set further up",
+        "1:4: the variable after `$` is neither in the environment as text nor set above",
     );
-    refuses("A=${B", "1:6: `}` is expected here, behind the name after `${`");
-    refuses("A=${}", "1:5: the name of a variable is expected here");
-    refuses("A=1\n\0", "2:1: no variable can hold a NUL character");
-    refuses("OPAL_IDENTITY=x", "1:1: `OPAL_IDENTITY` is opal's own and no variable of steps");
+    refuses("A=${B", "1:6: expected `}` after the name in `${…}`");
+    refuses("A=${}", "1:5: expected the name of a variable");
+    refuses("A=1\n\0", "2:1: a variable cannot contain a NUL character");
+    refuses(
+        "OPAL_IDENTITY=x",
+        "1:1: `OPAL_IDENTITY` is reserved for opal and cannot be a variable of steps",
+    );
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Refused<'_> {
             Refusal::SealedToOthers => self.sealed_to_others(),
             Refusal::EnvelopeDamaged(error) => of_file(Exit::Refused, error.help().to_owned()),
             Refusal::ForgedSignature(_) => {
-                of_file(Exit::NotTrusted, "get the file again from whoever signed it".to_owned())
+                of_file(Exit::NotTrusted, "get the file again from its signer".to_owned())
             }
             Refusal::Policy(all) => forbidden(all),
             Refusal::Expired { .. } | Refusal::Used => {
@@ -44,12 +44,12 @@ impl Refused<'_> {
             }
             Refusal::NotPlannable { .. } => {
                 let message = format!("{refusal}; nothing was run");
-                let help = "correct what is named above, and run it again";
+                let help = "fix the errors above, and run it again";
                 Failure::new(Exit::Refused, message, help)
             }
             Refusal::Differs(compared) => differs(&compared.verdict, (self.again)().as_deref()),
             Refusal::SourceChanged(_) => {
-                let help = "without `--strict-source` the plan alone counts";
+                let help = "without `--strict-source` only the plan is compared";
                 Failure::new(Exit::Refused, refusal.to_string(), help)
             }
         };
@@ -65,7 +65,7 @@ impl Refused<'_> {
         );
         let help = match self.own {
             Some(key) => format!(
-                "make it again with `--recipient {key}`, or bring a key that may open it with \
+                "make it again with `--recipient {key}`, or give a key that can open it with \
                  `--identity`"
             ),
             None => OpenError::NotARecipient.help().to_owned(),
@@ -77,7 +77,11 @@ impl Refused<'_> {
 /// Everything that the policy has against a contract.
 fn forbidden(refusals: &[policy::Refusal]) -> Failure {
     let Some((first, others)) = refusals.split_first() else {
-        return Failure::new(Exit::NotTrusted, "the policy forbids it", "ask who keeps the policy");
+        return Failure::new(
+            Exit::NotTrusted,
+            "the policy forbids it",
+            "ask the owner of the policy",
+        );
     };
     let failure = Failure::new(Exit::NotTrusted, &first.message, &first.help);
     let others = others.iter().map(|other| format!("{}: {}", other.message, other.help));
@@ -87,8 +91,8 @@ fn forbidden(refusals: &[policy::Refusal]) -> Failure {
 /// The plan of now is not the contract's. `again` is the command that makes a new contract.
 pub(crate) fn differs(verdict: &Verdict, again: Option<&str>) -> Failure {
     let help = match again {
-        Some(again) => format!("where the change is meant, make a new contract: `{again}`"),
-        None => "where the change is meant, make a new contract with `opal plan`".to_owned(),
+        Some(again) => format!("if the change is intended, make a new contract: `{again}`"),
+        None => "if the change is intended, make a new contract with `opal plan`".to_owned(),
     };
     let message = format!("{}; nothing was run", contract::differs(verdict));
     Failure::new(Exit::Refused, message, help)

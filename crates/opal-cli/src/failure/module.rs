@@ -14,7 +14,7 @@ pub(crate) fn not_found(missing: NotFound, exit: Exit) -> Failure {
 }
 
 pub(crate) fn invalid(invalid: &InvalidInputs) -> Failure {
-    let help = "say it with `--inputs FILE`, `HYOPS_INPUT_<key>` or `HYOPS_INPUTS_JSON`";
+    let help = "set it with `--inputs FILE`, `HYOPS_INPUT_<key>` or `HYOPS_INPUTS_JSON`";
     Failure::new(Exit::Source, invalid.to_string(), help)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn unwritten(unkept: &Unkept) -> Failure {
 }
 
 pub(crate) fn unseen(folder: &Path, error: &io::Error) -> Failure {
-    let message = format!("`{}` cannot be looked through: {error}", folder.display());
-    let help = "name a directory of modules or packs, not too large to be looked through";
+    let message = format!("`{}` cannot be searched: {error}", folder.display());
+    let help = "name a directory of modules or packs";
     Failure::new(Exit::NoFile, message, help)
 }

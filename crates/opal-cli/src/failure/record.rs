@@ -7,21 +7,17 @@ use super::{Exit, Failure};
 
 pub(crate) fn unclear(name: &str, why: &Unclear) -> Failure {
     match why {
-        Unclear::NoRuns => Failure::new(
-            Exit::NoFile,
-            "there are no runs yet",
-            "`opal TASK` runs a task, and keeps a record",
-        ),
+        Unclear::NoRuns => Failure::new(Exit::NoFile, "no runs yet", "run a task with `opal TASK`"),
         Unclear::Unknown => Failure::new(
             Exit::NoFile,
-            format!("there is no run `{name}`"),
-            "`opal runs list` lists them; `last` is the newest",
+            format!("unknown run `{name}`"),
+            "list the runs with `opal runs list`; `last` is the newest",
         ),
         Unclear::Ambiguous(some, count) => {
             let some: Vec<String> = some.iter().map(|id| format!("`{id}`")).collect();
             Failure::usage(
-                format!("`{name}` could be any of {count} runs"),
-                format!("write more of it: {}", some.join(", ")),
+                format!("`{name}` is ambiguous: it matches {count} runs"),
+                format!("write a longer prefix: {}", some.join(", ")),
             )
         }
     }

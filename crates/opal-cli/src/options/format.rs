@@ -8,7 +8,7 @@ pub(super) fn check_format(format: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(
-        format!("`{format}` is not a format of a plan"),
+        format!("unknown plan format `{format}`"),
         "expected one of: tree, json, json-compact, cmd:PROGRAM, as in `--format 'cmd:jq .steps'`",
     ))
 }

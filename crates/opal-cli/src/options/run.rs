@@ -128,22 +128,22 @@ impl RunOptions {
         let contradictions = [
             (
                 self.from.is_some() && self.resume.is_some(),
-                "`--from` and `--resume` both say where to start",
-                "leave one of them away",
+                "`--from` and `--resume` are mutually exclusive",
+                "omit one of them",
             ),
             (
                 self.verbose && self.quiet,
-                "`--verbose` and `--quiet` are opposites",
-                "leave one of them away",
+                "`--verbose` and `--quiet` are mutually exclusive",
+                "omit one of them",
             ),
             (
                 self.no_record && self.sync,
-                "`--sync` is about the record, and `--no-record` keeps none",
-                "leave one of them away",
+                "`--sync` needs a record, but `--no-record` keeps none",
+                "omit one of them",
             ),
             (
                 json && self.events_to_stdout(),
-                "`--json` and `--events -` both want standard output",
+                "`--json` and `--events -` both use standard output",
                 "write the events to a file: `--events FILE`",
             ),
         ];
@@ -159,7 +159,9 @@ pub(crate) fn branch_output(text: &str) -> Result<BranchOutput, Failure> {
     BranchOutput::named(text).ok_or_else(|| {
         Failure::usage(
             format!("`--output {text}`: expected one of: prefixed, grouped"),
-            format!("`--output` is how parallel branches are shown; to write a file: `-o {text}`"),
+            format!(
+                "`--output` sets how parallel branches are shown; to write a file, use `-o {text}`"
+            ),
         )
     })
 }
@@ -168,15 +170,15 @@ pub(crate) fn branch_output(text: &str) -> Result<BranchOutput, Failure> {
 fn timeout(text: &str) -> Result<Duration, Failure> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty();
     let text = &if is_number { format!("{text}s") } else { text.to_owned() };
-    super::duration("timeout", text, "`--timeout` leaves no time at all", "30m")
+    super::duration("timeout", text, "`--timeout` must be longer than zero", "30m")
 }
 
 fn start(text: String) -> Result<String, Failure> {
     let wrong = |message: String| {
-        Failure::usage(message, "`opal TASK --dry-run --paths` shows the path of each step")
+        Failure::usage(message, "list the paths with `opal TASK --dry-run --paths`")
     };
     match text.strip_prefix("step:") {
-        _ if text.is_empty() => Err(wrong("`--from` names no step".to_owned())),
+        _ if text.is_empty() => Err(wrong("`--from` needs a step".to_owned())),
         // A path has a dot in it, and a number never has.
         Some(path) if path.contains('.') => Ok(path.to_owned()),
         Some(number) if number.parse::<NonZeroUsize>().is_err() => Err(wrong(format!(
@@ -190,8 +192,8 @@ fn start(text: String) -> Result<String, Failure> {
 fn jobs(text: &str) -> Result<NonZeroUsize, Failure> {
     text.parse().map_err(|_| {
         Failure::usage(
-            format!("`--jobs {text}`: a whole number from 1 on is wanted"),
-            "write it as `--jobs 4`, or leave it away for no limit",
+            format!("`--jobs` must be a whole number of at least 1, got `{text}`"),
+            "write it as `--jobs 4`, or omit it for no limit",
         )
     })
 }

@@ -52,52 +52,52 @@ const fn short(short: char, row: Row) -> Row {
 
 #[rustfmt::skip]
 pub(super) static ROWS: [Row; 31] = [
-    short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; what takes time is left open")),
-    row("resolve", Nothing, Plan, "Look at everything: a contract where the output is a file or a pipe"),
+    short('n', row("dry-run", Nothing, Plan, "Show the plan and run nothing; expensive values are deferred")),
+    row("resolve", Nothing, Plan, "Resolve every value; write a contract if the output is a file or a pipe"),
     row("format", Text("FORMAT"), Plan, "How to show the plan: tree, json, json-compact, or cmd:PROGRAM for your own"),
-    row("defaults", Nothing, Plan, "Show arguments that have their default value, too"),
-    row("paths", Nothing, Plan, "Show the path of each step, as --from takes it"),
-    row("json", Nothing, Both, "One JSON document: the plan, how the run ended, or what a look has found"),
-    row("hash-algo", OneOf("ALGORITHM", &["sha256", "blake3"]), Plan, "sha256 or blake3"),
+    row("defaults", Nothing, Plan, "Also show arguments that have their default value"),
+    row("paths", Nothing, Plan, "Show the path of each step, for --from"),
+    row("json", Nothing, Both, "Print one JSON document: the plan, the result of the run, or the result of a verification"),
+    row("hash-algo", OneOf("ALGORITHM", &["sha256", "blake3"]), Plan, "The hash algorithm: sha256 or blake3"),
     short('o', row("out", File("FILE"), Plan, "Write a contract to FILE, - for standard output")),
     row("sign", Text("KEY"), Plan, "Sign the contract: a name of `opal keys`, or a path"),
     row("recipient", Texts("AGE1…|FILE"), Plan, "Let this runner run the contract too; may be repeated"),
-    row("identity", Text("FILE|cmd:PROGRAM"), Both, "A runner key for this once"),
-    row("expires", Text("DURATION"), Plan, "When the contract ends, as in 24h"),
-    row("once", Nothing, Plan, "Let the contract run a single time"),
-    row("root", Folder("DIR"), Both, "Where opal keeps keys and records"),
-    row("env-file", Files("FILE"), Both, "Variables for what the environment does not set; may be repeated"),
+    row("identity", Text("FILE|cmd:PROGRAM"), Both, "The runner key to use"),
+    row("expires", Text("DURATION"), Plan, "When the contract expires, as in 24h"),
+    row("once", Nothing, Plan, "Let the contract run only once"),
+    row("root", Folder("DIR"), Both, "The directory for keys and records"),
+    row("env-file", Files("FILE"), Both, "Read variables that the environment does not set; may be repeated"),
     row("debug", OneOf("LEVEL", &["paths", "detailed"]), Both, "Trace each stage on standard error: paths or detailed"),
-    row("telemetry", OneOf("LEVEL", &["basic", "timing"]), Both, "Counts of each stage on standard error: basic, or timing with times"),
-    row("timeout", Text("DURATION"), Run, "End the run where it takes longer, as in 30m; exit 124"),
+    row("telemetry", OneOf("LEVEL", &["basic", "timing"]), Both, "Print counts of each stage on standard error: basic, or timing with times"),
+    row("timeout", Text("DURATION"), Run, "Time out the run after this time, as in 30m; exit 124"),
     row("from", Text("PATH|step:N|step:PATH"), Run, "Start at this step of the plan, and skip those before it"),
     row("resume", Optional("RUN"), Run, "Start at the step where the last run failed, or that run"),
     short('y', row("yes", Nothing, Run, "Answer every question with yes")),
-    short('j', row("jobs", Text("N"), Run, "At most N steps side by side, over the whole run")),
+    short('j', row("jobs", Text("N"), Run, "Run at most N steps in parallel, over the whole run")),
     row("output", Text("prefixed|grouped"), Both, "Show parallel branches live with prefixes, or one after the other"),
-    row("verify-first", Nothing, Run, "Look at every resource first, and say what will be skipped"),
+    row("verify-first", Nothing, Run, "Verify every resource first, and show what will be skipped"),
     row("no-record", Nothing, Run, "Keep no record of the run"),
-    row("sync", Nothing, Run, "Have the record on the disk before each step starts"),
-    row("no-pty", Nothing, Run, "Give steps pipes, also on a terminal"),
-    row("events", File("FILE|-"), Run, "Write what happens as JSON Lines, - for standard output"),
+    row("sync", Nothing, Run, "Sync the record to disk before each step starts"),
+    row("no-pty", Nothing, Run, "Give steps pipes, even on a terminal"),
+    row("events", File("FILE|-"), Run, "Write the events as JSON Lines, - for standard output"),
     short('v', row("verbose", Nothing, Run, "Also show blocks, paths, times and debug messages")),
-    short('q', row("quiet", Nothing, Run, "Of opal's own lines, show failures only")),
+    short('q', row("quiet", Nothing, Run, "Show only failures, apart from the output of steps")),
     row("timings", Nothing, Run, "Show how long each step took, at the end")
 ];
 
 /// What `opal verify` and `opal apply` have: which steps are meant.
 #[rustfmt::skip]
 pub(super) static SELECTS: [Row; 2] = [
-    row("only", Texts("ID"), Look, "Only this step, by its id or path; may be repeated"),
-    row("skip", Texts("ID"), Look, "All steps but this one, by its id or path; may be repeated"),
+    row("only", Texts("ID"), Look, "Select only this step, by its id or path; may be repeated"),
+    row("skip", Texts("ID"), Look, "Leave out this step, by its id or path; may be repeated"),
 ];
 
 /// What `opal verify` has besides those that are for everybody.
 #[rustfmt::skip]
 pub(super) static LOOKS: [Row; 3] = [
-    row("timeout", Text("DURATION"), Look, "How long each look may take, whatever the steps say; else 30s"),
-    short('j', row("jobs", Text("N"), Look, "At most N looks at a time, and never more than 32; else 16")),
-    short('v', row("verbose", Nothing, Look, "Also show the differences, and what to do about what is blocked")),
+    row("timeout", Text("DURATION"), Look, "The time limit of each verification, overriding the steps; 30s by default"),
+    short('j', row("jobs", Text("N"), Look, "Verify at most N resources at a time, up to 32; 16 by default")),
+    short('v', row("verbose", Nothing, Look, "Also show the differences, and how to unblock blocked resources")),
 ];
 
 impl Row {

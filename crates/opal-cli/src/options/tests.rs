@@ -82,7 +82,7 @@ fn what_cannot_be_meant_is_a_usage_error() {
     }
     for text in ["--resolve", "-o x", "--format tree", "--sign k", "--once"] {
         let refused = asked(text).unwrap().for_run().unwrap_err();
-        assert!(refused.message.ends_with("belongs to a plan"), "{text}: {}", refused.message);
+        assert!(refused.message.ends_with("applies to a plan"), "{text}: {}", refused.message);
     }
 }
 

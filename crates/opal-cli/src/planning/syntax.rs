@@ -39,8 +39,7 @@ fn find<'t>(
     let found = faults(&scripts, &mut |text| world.syntax(text)).map_err(unasked)?;
     let told = |Fault { text, line, message }| {
         let place = line_of(source, spans[text], line);
-        Diagnostic::new(Code::ShellSyntax, place, message)
-            .help("correct the command; nothing has run")
+        Diagnostic::new(Code::ShellSyntax, place, message).help("fix the command; nothing has run")
     };
     Ok(found.into_iter().map(told).collect())
 }

@@ -173,14 +173,14 @@ fn what_is_not_for_the_task_is_said() {
         (
             "fun a() = echo\n",
             &["tset"][..],
-            "`a` takes no arguments, and `tset` is one more; to run two tasks, write `opal a && opal test`",
+            "`a` takes no arguments, but got `tset` too; to run two tasks, write `opal a && opal test`",
         ),
         ("fun a(x) = echo\n", &["1", "2"], "takes one argument"),
         ("fun a(x, y) = echo\n", &["1"], "`a` needs `y`; usage: opal a X Y"),
         (
             "fun a(loud = false) = echo\n",
             &["--lout"],
-            "`a` has no option `--lout`; did you mean `--loud`?",
+            "unknown option `--lout` of `a`; did you mean `--loud`?",
         ),
         ("fun a(x) = echo\n", &["-h"], "ShortHelp"),
         ("fun a(x) = echo\n", &["--help"], "LongHelp"),
@@ -197,13 +197,17 @@ fn a_wrong_type_names_the_parameter_the_type_and_the_word() {
         ("n: Int", "x", "expects an Int, as in `3`"),
         ("n: Int", "9223372036854775808", "at most 64 bits"),
         ("n: Float", "inf", "expects a Float"),
-        ("n: Duration", "5", "expects a Duration, as in `1m30s`: a duration is whole numbers"),
+        (
+            "n: Duration",
+            "5",
+            "expects a Duration, as in `1m30s`: a duration consists of whole numbers",
+        ),
         ("n: Bool", "yes", "true"),
         ("n: \"a\" | \"b\"", "c", "expects one of \"a\" | \"b\""),
         ("n: Array[Int]", "1,x", "expects an Int, as in `3` for each item"),
         ("n: Array", "[1,2]", "expects an Array, as in `a,b`, without brackets"),
         ("n: Map", "a", "`a` has no `=`"),
-        ("n: Map", "a=1,a=2", "has the key `a` twice"),
+        ("n: Map", "a=1,a=2", "has a duplicate key `a`"),
         ("n: Map", "{a: 1}", "without brackets"),
     ] {
         let source = format!("fun a({param}) = echo\n");

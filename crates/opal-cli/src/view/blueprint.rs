@@ -26,7 +26,7 @@ pub(crate) fn valid(
             "steps": steps,
         }));
     }
-    print(&format!("{name} is valid: {}, and all their modules\n", counted(steps, "step")))
+    print(&format!("{name} is valid: {} and all their modules\n", counted(steps, "step")))
 }
 
 fn fate_json(fate: &Fate) -> Value {
@@ -59,7 +59,7 @@ pub(crate) fn plan(
     for (step, fate) in fates {
         let what = match fate {
             Fate::Run { tools } => format!("{}: {}", step.action, visible(&tools.join("; "))),
-            Fate::Skip => "skipped: its state is ok".to_owned(),
+            Fate::Skip => "skipped: already applied".to_owned(),
             Fate::Open(why) => format!("{}, but {}", step.action, visible(why)),
         };
         table.row([step.id.clone(), step.module_ref.to_string(), what]);
@@ -108,7 +108,7 @@ pub(crate) fn ended(
     let (status, words) = match (&ended.error, ended.differs) {
         (Some(_), _) if ended.is_cancelled => ("cancelled", "cancelled"),
         (Some(_), _) => ("error", "failed"),
-        (None, true) => ("drifted", "not as wanted"),
+        (None, true) => ("drifted", "not in the desired state"),
         (None, false) => ("ok", "ok"),
     };
     if let Some(runs) = runs {

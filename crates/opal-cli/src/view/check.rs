@@ -46,8 +46,8 @@ pub(crate) fn elsewhere(count: usize, target: &str) {
 /// A setting of a configuration that its source in the language has no words for.
 pub(crate) fn dry_run_unconverted(config: &str) {
     say(&format!(
-        "warning: `{config}` says `dry_run: true`, and a source has no such setting: what was \
-         converted changes things when it runs\n  help: to see what would change, type `opal run \
+        "warning: `{config}` has `dry_run: true`, but a source has no such setting: the converted \
+         source makes changes when it runs\n  help: to see what would change, type `opal run \
          --dry-run FILE.opl`\n",
     ));
 }
@@ -120,7 +120,7 @@ fn summary(files: &[CheckedFile]) -> String {
     }
     let checked = counted(count, "file");
     if found.is_empty() {
-        return format!("{checked} checked, nothing to complain about\n");
+        return format!("{checked} checked, no problems found\n");
     }
     let mut text = format!("{checked} checked: {}\n", found.join(", "));
     text.push_str(&more(files));

@@ -41,7 +41,7 @@ pub(crate) struct Report<'a> {
 /// What is said of those that are not listed.
 fn unlisted(code: Code, count: usize) -> String {
     let code = code.as_str();
-    format!("{count} more {code} in this file are not listed: correct some of those above first")
+    format!("{count} more {code} in this file are not listed: fix some of those above first")
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn presence(param: &Param) -> String {
         let _ = write!(text, ", matches {pattern}");
     }
     if let Some(instead) = param.deprecated {
-        let _ = write!(text, ", goes away: {instead}");
+        let _ = write!(text, ", deprecated: {instead}");
     }
     text
 }
@@ -171,11 +171,11 @@ fn facts(descriptor: &Descriptor) -> Vec<String> {
         });
     }
     if !descriptor.repeatable {
-        facts.push("Refused in contracts: it is another value at every look".into());
+        facts.push("Refused in contracts: its value changes each time it is read".into());
     }
     if let Some(resource) = &descriptor.resource {
         facts.push(format!(
-            "Step type in YAML: {}; told apart by {}",
+            "Step type in YAML: {}; distinguished by {}",
             resource.yaml,
             resource.key.join(" + ")
         ));

@@ -77,9 +77,9 @@ fn human(all: &[Formatted], mode: &Mode) -> Result<Exit, Failure> {
     print(&out)?;
     let unchanged = all.iter().filter(|f| matches!(f.outcome, Outcome::Unchanged(_))).count();
     if mode.check && changed.count() > 0 {
-        say("to change them: `opal fmt`; to see how: `opal fmt --diff`\n");
+        say("format them with `opal fmt`; show the changes with `opal fmt --diff`\n");
     } else if unchanged == all.len() {
-        say(&format!("{} in form already\n", counted(unchanged, "file")));
+        say(&format!("{} already formatted\n", counted(unchanged, "file")));
     }
     Ok(Exit::Done)
 }

@@ -39,8 +39,8 @@ pub(crate) fn brought(recipient: &Recipient, json: bool) -> Result<Exit, Failure
 pub(crate) fn list(listed: &[Listed], ink: Ink) -> Result<Exit, Failure> {
     if listed.is_empty() {
         return print(
-            "There are no keys yet. The runner key is made at first need;\n\
-             `opal keys generate NAME` makes a key to sign with.\n",
+            "No keys yet. The runner key is created when it is first needed;\n`opal keys generate \
+             NAME` makes a signing key.\n",
         );
     }
     let (bold, dim, reset) =

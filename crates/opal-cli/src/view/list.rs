@@ -46,7 +46,7 @@ pub(crate) fn human(file: &str, tasks: &[Task], ink: Ink) -> Result<Exit, Failur
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }
-    let _ = writeln!(out, "\n{dim}opal TASK -h shows what a task takes.{reset}");
+    let _ = writeln!(out, "\n{dim}opal TASK -h shows the parameters of a task.{reset}");
     print(&out)
 }
 
@@ -145,16 +145,12 @@ pub(crate) fn broken(file: &str, errors: usize) {
 pub(crate) fn how_to_start(ink: Ink) -> Result<Exit, Failure> {
     let (bold, reset) = if ink.colour { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     print(&format!(
-        "There is no {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n\
-         To start, put this into {bold}{DEFAULT_FILE}{reset}:\n\n    \
-         // Says hello.\n    \
-         fun hello(name = \"world\") {{\n        \
-         echo \"hello, @var.name\"\n    \
-         }}\n\n\
-         then\n\n    \
+        "No {bold}{DEFAULT_FILE}{reset} here or in a parent directory.\n\n\
+         To start, put this in {bold}{DEFAULT_FILE}{reset}:\n\n    // Says hello.\n    \
+         fun hello(name = \"world\") {{\n        echo \"hello, @var.name\"\n    }}\n\nthen\n\n    \
          opal                 lists the tasks\n    \
-         opal hello --help    shows what a task takes\n    \
-         opal check           looks for mistakes\n    \
+         opal hello --help    shows the parameters of a task\n    \
+         opal check           checks for errors\n    \
          opal --help          shows everything else\n"
     ))
 }

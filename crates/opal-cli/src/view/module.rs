@@ -81,7 +81,7 @@ pub(crate) fn list(
         return print_json(&json!({"version": 1, "modules": modules.collect::<Vec<_>>()}));
     }
     if listed.is_empty() {
-        return print("There are no modules here: a module is a directory with a `spec.yml`.\n");
+        return print("No modules here: a module is a directory with a `spec.yml`.\n");
     }
     let (bold, dim, reset) =
         if ink.colour { ("\x1b[1m", "\x1b[2m", "\x1b[0m") } else { ("", "", "") };
@@ -90,7 +90,7 @@ pub(crate) fn list(
     for (folder, spec) in listed {
         let words = match spec {
             Some(spec) => spec.title.clone().unwrap_or_default(),
-            None => "has faults; see `opal module lint`".to_owned(),
+            None => "has errors; see `opal module lint`".to_owned(),
         };
         let line = format!("{bold}{:width$}{reset}  {dim}{}", visible(folder), visible(&words));
         let _ = writeln!(out, "{}{reset}", line.trim_end());
@@ -220,8 +220,7 @@ pub(crate) fn lint(
         .filter(|(severity, _)| count(*severity) > 0)
         .map(|(severity, what)| counted(count(severity), what))
         .collect();
-    let verdict =
-        if found.is_empty() { "nothing to complain about".to_owned() } else { found.join(", ") };
+    let verdict = if found.is_empty() { "no problems found".to_owned() } else { found.join(", ") };
     let _ = writeln!(out, "{}: {verdict}", seen.join(", "));
     let first = files
         .iter()
@@ -269,7 +268,7 @@ pub(crate) fn ended(run: &Run, result: &finish::Result, evidence: &Path, ink: In
     }
     let (state, paint) = match result.end {
         End::Ok => ("ok", "\x1b[32m"),
-        End::Differs => ("not as wanted", "\x1b[33m"),
+        End::Differs => ("not in the desired state", "\x1b[33m"),
         End::Failed => ("failed", "\x1b[31m"),
         End::Cancelled => ("cancelled", "\x1b[31m"),
     };
@@ -336,7 +335,7 @@ pub(crate) fn with_deps(
 /// That something has failed which a module builds on: the last that has run.
 fn failed_before(last: Option<&Value>) -> Value {
     let text = |key: &str| last.and_then(|run| run[key].as_str()).unwrap_or_default();
-    let message = format!("it builds on `{}`, which has failed", text("module_ref"));
+    let message = format!("it depends on `{}`, which has failed", text("module_ref"));
     error_json(&message, &[format!("the evidence is in `{}`", text("evidence_dir"))])
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn show(view: &PlanView<'_>, options: &PlanOptions, ink: Ink) -> Resu
 /// How to keep what was shown.
 pub(crate) fn output_hint(target: &str) {
     say(&format!(
-        "note: nothing was written; `-o FILE` before `{target}` keeps it as a contract\n"
+        "note: nothing was written; add `-o FILE` before `{target}` to write a contract\n"
     ));
 }
 
@@ -85,9 +85,7 @@ pub(crate) fn verified(
         None => "not signed".to_owned(),
     };
     let path = path.display();
-    print(&format!(
-        "{path} is {state} and accepted by the policy here; {signed}\nPlan Hash: {hash}\n"
-    ))
+    print(&format!("{path} is {state} and accepted by the policy; {signed}\nPlan Hash: {hash}\n"))
 }
 
 /// Two plans side by side: exit 1 where they differ.
@@ -122,7 +120,7 @@ pub(crate) fn refuse(
 /// What `--force` passes over.
 pub(crate) fn forced(comparison: &Comparison<'_>, ink: Ink) {
     say(&differences(comparison, ink.colour));
-    say("warning: --force: the steps of the contract, with the values of now\n");
+    say("warning: --force: the steps of the contract run with the current values\n");
 }
 
 /// What is to be known about a contract beside its plan.
@@ -209,7 +207,7 @@ pub(crate) fn differences(comparison: &Comparison<'_>, colour: bool) -> String {
         out.push_str(&format!("option {}\n", opal_core::view::visible::line(&line)));
     }
     if verdict.source_moved {
-        out.push_str("note: the source has changed, and still gives the same plan\n");
+        out.push_str("note: the source has changed, but gives the same plan\n");
     }
     if !verdict.values_compared {
         out.push_str("note: the values are not compared: their placeholders have other keys\n");
@@ -257,8 +255,8 @@ pub(crate) fn hinted(mut failure: Failure, comparison: &Comparison<'_>) -> Failu
     let verdict = comparison.verdict;
     if comparison.is_older {
         failure = failure.help(
-            "an older opal made this contract, without the defaults of arguments: the new one has \
-             them",
+            "an older opal made this contract, without the defaults of arguments: the new \
+             contract has them",
         );
     }
     let is_resource = |one: &Difference| one.change == Change::Resource;
@@ -266,7 +264,7 @@ pub(crate) fn hinted(mut failure: Failure, comparison: &Comparison<'_>) -> Failu
         failure = failure.help(format!("to see how resources differ now, run `{look}`"));
     }
     if verdict.may_be_forced() {
-        return failure.help("`--force` runs the steps of the contract with the values of now");
+        return failure.help("`--force` runs the steps of the contract with the current values");
     }
     failure
 }

@@ -5,7 +5,7 @@ use super::say;
 
 /// Nothing can be written, and the run goes on.
 pub(crate) fn missing(why: &str, help: &[String]) {
-    let mut text = format!("warning: this run leaves no record: {}\n", visible(why));
+    let mut text = format!("warning: this run has no record: {}\n", visible(why));
     for help in help {
         text.push_str(&format!("  help: {}\n", visible(help)));
     }
@@ -14,5 +14,5 @@ pub(crate) fn missing(why: &str, help: &[String]) {
 
 /// The record ended before the run did.
 pub(crate) fn incomplete(why: &str) {
-    say(&format!("warning: the record of this run is not complete: {}\n", visible(why)));
+    say(&format!("warning: the record of this run is incomplete: {}\n", visible(why)));
 }

@@ -228,7 +228,7 @@ pub(crate) fn pruned(gone: &[RunId], dry_run: bool, json: bool) -> Result<Exit, 
         return print_json(&json!({"version": 1, "dry_run": dry_run, "removed": ids}));
     }
     if gone.is_empty() {
-        return print("There is nothing to remove.\n");
+        return print("No runs to remove.\n");
     }
     let verb = if dry_run { "would remove" } else { "removed" };
     let mut out = format!("{verb} {}\n", counted(gone.len(), "run"));

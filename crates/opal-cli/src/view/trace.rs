@@ -85,7 +85,7 @@ pub(crate) fn event(event: &Event<'_>, level: Debugged) {
         Kind::Branches { path, count, most } => {
             format!("starts {count} branches of {path}, {most} at a time")
         }
-        Kind::Verified { path, status, .. } => format!("looks at {path}: {}", status.name()),
+        Kind::Verified { path, status, .. } => format!("verifies {path}: {}", status.name()),
         Kind::Undone { path, .. } => format!("finds {path} undone"),
         Kind::Caught { .. } | Kind::Log { .. } | Kind::CleaningUp { .. } => return,
     };

@@ -36,7 +36,7 @@ pub(crate) use progress::Progress;
 
 /// How the differences of a verification are read, and those of an apply.
 const LEGEND_OF_A_REPORT: &str =
-    "differences: lines with `-` are expected, lines with `+` are what is there";
+    "differences: lines with `-` are expected, lines with `+` are actual";
 const LEGEND_OF_CHANGES: &str =
     "differences: lines with `-` are removed, lines with `+` are written";
 
@@ -71,7 +71,7 @@ pub(crate) fn first(report: &Report, asked: &Asked, ink: Ink) {
     let skipped: Vec<String> = satisfied.map(name_of).collect();
     if !skipped.is_empty() {
         let names = skipped.join(", ");
-        let _ = writeln!(out, "will be skipped, unless a step before changes it: {names}");
+        let _ = writeln!(out, "will be skipped, unless an earlier step changes it: {names}");
     }
     say(&out);
 }
@@ -81,7 +81,7 @@ fn human(findings: &Findings<'_>, verbose: bool, ink: Ink) -> String {
     if report.verifications.is_empty() {
         let (file, others) = (visible(findings.file), left_alone(findings.others));
         return format!(
-            "nothing to look at: no step of this plan in {file} describes a state\n{others}"
+            "nothing to verify: no step of this plan in {file} describes a state\n{others}"
         );
     }
     let mut out = table(&report.verifications, paint);
@@ -143,7 +143,7 @@ fn details(found: &Verification, paint: Paint, out: &mut String) {
     let help = blocked.map_or(&[][..], |blocked| &blocked.help);
     let help = found.refusal.as_ref().map_or(help, |refusal| {
         let error = visible(&refusal.error.text());
-        let _ = writeln!(out, "  apply will not correct it: {error}");
+        let _ = writeln!(out, "  apply will not fix it: {error}");
         &refusal.help
     });
     help_lines(help, paint, out);
@@ -171,8 +171,8 @@ fn summary(report: &Report, paint: Paint) -> String {
 fn left_alone(others: usize) -> String {
     match others {
         0 => String::new(),
-        1 => "1 more step only does something: it is not looked at\n".to_owned(),
-        _ => format!("{others} more steps only do something: they are not looked at\n"),
+        1 => "1 more step only acts: it is not verified\n".to_owned(),
+        _ => format!("{others} more steps only act: they are not verified\n"),
     }
 }
 
@@ -184,7 +184,7 @@ fn next(findings: &Findings<'_>, verbose: bool) -> String {
     let is_blocked = own.into_iter().any(|blocked| !blocked.by_prerequisite);
     let mut out = String::new();
     if all.iter().all(|found| found.status == Status::Satisfied) {
-        return "everything is as described\n".to_owned();
+        return "everything is in the desired state\n".to_owned();
     }
     if has(Status::Missing) || has(Status::Drifted) {
         let _ = writeln!(
@@ -197,11 +197,11 @@ fn next(findings: &Findings<'_>, verbose: bool) -> String {
         out.push_str("to see the differences: `--verbose`\n");
     }
     if has(Status::Unknown) {
-        out.push_str("nobody can tell about what is unknown; a `check` can, for a command\n");
+        out.push_str("for a command of unknown status, add a `check`\n");
     }
     if is_blocked {
-        out.push_str("what is blocked stays so until its reason is gone");
-        out.push_str(if verbose { "\n" } else { "; `--verbose` says what to do\n" });
+        out.push_str("blocked resources stay blocked until the reason is fixed");
+        out.push_str(if verbose { "\n" } else { "; `--verbose` shows how\n" });
     }
     out
 }

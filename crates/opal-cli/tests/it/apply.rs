@@ -84,7 +84,7 @@ fn verify_first_says_what_will_be_skipped() {
     std::fs::create_dir_all(opal.path().join("d0/d1")).unwrap();
     let ran = opal.call(&["apply", "a.yaml", "--verify-first"]);
     ran.code(0).says("5 resources: 2 satisfied, 3 missing in ");
-    ran.says("will be skipped, unless a step before changes it: s0, s1\n")
+    ran.says("will be skipped, unless an earlier step changes it: s0, s1\n")
         .says("done: 3 steps, 2 already satisfied");
 }
 
@@ -171,8 +171,8 @@ fn a_dry_run_of_a_task_leaves_open_what_is_expensive() {
                 @file.directory(\"x\", id=\"x\")\n}\n";
     let opal = Opal::machine(text);
     let ran = opal.call(&["a", "--dry-run"]);
-    ran.code(0).says("?  d     unknown").says("it uses a value that a quick plan leaves open");
-    ran.says("+  x     create").says("1 to create, 1 left open");
+    ran.code(0).says("?  d     unknown").says("it uses a value that a quick plan does not resolve");
+    ran.says("+  x     create").says("1 to create, 1 deferred");
     assert!(!opal.path().join("looked").exists());
 }
 
@@ -182,7 +182,7 @@ fn a_dry_run_of_a_configuration_takes_the_options_of_a_look_alone() {
     let opal = Opal::machine("").file("a.yaml", text);
     for option in ["--yes", "--from=step:1", "--resume", "--events=e", "--quiet", "--no-record"] {
         let ran = opal.call(&["apply", "a.yaml", "--dry-run", option]);
-        ran.code(2).says("belongs to a run").says(option.split('=').next().unwrap());
+        ran.code(2).says("applies to a run").says(option.split('=').next().unwrap());
     }
     let ran = opal.call(&["apply", "a.yaml", "--dry-run", "--timeout", "200ms", "--jobs", "1"]);
     ran.code(1).says("did not answer within 200ms");

@@ -7,7 +7,11 @@ use crate::support::Opal;
 
 #[test]
 fn a_missing_file_exits_with_66() {
-    Opal::new().args(["check", "gone.opl"]).run().code(66).says("there is no file `gone.opl`");
+    Opal::new()
+        .args(["check", "gone.opl"])
+        .run()
+        .code(66)
+        .says("the file `gone.opl` does not exist");
 }
 
 #[test]
@@ -28,7 +32,7 @@ fn an_unreadable_file_exits_with_66() {
         Ok(_) => opal.as_nobody(&["check", "secret.opl"]),
     };
     let Some(ran) = ran else { return };
-    ran.code(66).says("may not be read");
+    ran.code(66).says("cannot be read: permission denied");
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn crlf_files_and_byte_order_marks_are_fine() {
         .args(["check"])
         .run()
         .code(0)
-        .says("nothing to complain about");
+        .says("no problems found");
 }
 
 #[test]
@@ -134,9 +138,9 @@ fn wrong_arguments_are_a_json_document_where_json_is_asked_for() {
         (&["plan", "greet", "--json"], "`greet` needs `name`", "usage: opal"),
         (&["run", "greet", "--json", "--loudd"], "--loudd", "--loud"),
         (&["greet", "--json"], "`greet` needs `name`", "usage: opal greet NAME"),
-        (&["greet", "--loudd", "--json", "a"], "has no option `--loudd`", "`--loud`"),
+        (&["greet", "--loudd", "--json", "a"], "unknown option `--loudd`", "`--loud`"),
         (&["greet", "a", "--json", "--timeout", "soon"], "--timeout soon", "90s"),
-        (&["greet", "a", "--json", "--from", "step:7"], "there is no step 7", "--dry-run"),
+        (&["greet", "a", "--json", "--from", "step:7"], "unknown step 7", "--dry-run"),
     ] {
         let ran = opal.call(words);
         let error = &ran.code(2).json()["error"];

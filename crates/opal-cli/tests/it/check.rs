@@ -5,27 +5,17 @@ use crate::support::Opal;
 #[test]
 fn a_correct_file_exits_with_0_and_says_so() {
     let ran = Opal::project("fun a() = echo hi\n").args(["check"]).run();
-    ran.code(0).stderr("").stdout("1 file checked, nothing to complain about\n");
+    ran.code(0).stderr("").stdout("1 file checked, no problems found\n");
 }
 
 #[test]
 fn an_error_shows_code_place_excerpt_and_hint() {
     let ran = Opal::project("var NAME = \"x\"\necho @var.NAEM @var.NAME\n").args(["check"]).run();
     ran.code(65).stderr("").stdout(
-        "error[E0401]: the variable `NAEM` is not declared\n \
-         --> commands.opl:2:6\n  \
-         |\n\
-         2 | echo @var.NAEM @var.NAME\n  \
-         |      ^^^^^^^^^\n  \
-         |\n  \
-         = help: did you mean `NAME`?\n\
-         help: write `NAME`\n  \
-         |\n\
-         2 - echo @var.NAEM @var.NAME\n\
-         2 + echo @var.NAME @var.NAME\n  \
-         |\n\n\
-         1 file checked: 1 error\n\
-         more on a code: `opal explain E0401`\n",
+        "error[E0401]: undeclared variable `NAEM`\n --> commands.opl:2:6\n  |\n2 | echo @var.NAEM \
+         @var.NAME\n  |      ^^^^^^^^^\n  |\n  = help: did you mean `NAME`?\nhelp: write `NAME`\n  \
+         |\n2 - echo @var.NAEM @var.NAME\n2 + echo @var.NAME @var.NAME\n  |\n\n1 file checked: 1 \
+         error\nmore on a code: `opal explain E0401`\n",
     );
 }
 
@@ -103,7 +93,7 @@ fn colours_are_used_only_where_they_are_wanted() {
 fn a_function_with_the_name_of_a_built_in_is_reported_with_the_way_to_call_it() {
     let project = "fun check() = echo mine\nfun build() = echo b\n";
     let checked = Opal::project(project).args(["check"]).run();
-    checked.code(0).says("W0416").says("`opal run check` runs it").hides("`opal run build`");
+    checked.code(0).says("W0416").says("run it with `opal run check`").hides("`opal run build`");
     assert_eq!(Opal::codes("fun lsp() = echo later\n"), ["W0416"]);
 }
 

@@ -35,7 +35,11 @@ fn what_is_wrong_is_said_with_the_way_forward() {
             "`prod`",
         ),
         (&["deploy", "prod", "many"], "`replicas` of `deploy` expects an Int", "opal deploy -h"),
-        (&["deploy", "--replica=4", "dev"], "`deploy` has no option `--replica`", "`--replicas`"),
+        (
+            &["deploy", "--replica=4", "dev"],
+            "unknown option `--replica` of `deploy`",
+            "`--replicas`",
+        ),
         (&["deploy", "dev", "--env=dev"], "`env` of `deploy` is given twice", "usage:"),
         (&["bulid"], "unknown task or command `bulid`", "`build`"),
         (&["--dry"], "unknown option `--dry`", "`opal --help`"),

@@ -40,7 +40,8 @@ fn variables_are_used_in_texts_and_as_values() {
          \x20 - {id: conf, type: template, source: t, destination: \"@var.root/conf.@var.app.name\", \
          vars: {port: \"@var.port\", hosts: \"@var.hosts\", mail: \"me@@var.app.name\"}, depends_on: [dir]}\n\
          \x20 - {id: raw, type: copy, content: 'a \\@var.port b', destination: raw}\n\
-         \x20 - {id: run, type: command, command: 'echo \"$PORT\" > ran', env: {PORT: \"@var.port\"}}\n",
+         \x20 - {id: run, type: command, command: 'echo \"$PORT\" > ran', env: {PORT: \
+             \"@var.port\"}}\n",
     );
     opal.write("t", "{{ port + 1 }} {{ hosts | length }} {{ mail }}\n");
     opal.call(&["apply", "a.yaml"]).code(0);
@@ -95,12 +96,12 @@ fn what_is_wrong_is_said_with_the_way_out() {
         ("when: '@var.satge == \"x\"'", "did you mean `stage`?"),
         ("when: '@file.read(\"x\") == \"\"'", "`@file.read` cannot be used here"),
         ("when: 'a ='", "`when` is not an expression"),
-        ("when: [a]", "`when` is an expression"),
-        ("for_each: x", "`for_each` is a list"),
-        ("for_each: [a, a]", "every element of `for_each` needs a name of its own"),
-        ("for_each: [{port: 1}]", "every element of `for_each` needs a name of its own"),
+        ("when: [a]", "`when` must be an expression"),
+        ("for_each: x", "`for_each` must be a list"),
+        ("for_each: [a, a]", "every element of `for_each` needs a unique name"),
+        ("for_each: [{port: 1}]", "every element of `for_each` needs a unique name"),
         ("wehn: 'true'", "did you mean `when`?"),
-        ("mode: \"@var.sage\"", "there is no variable `sage`"),
+        ("mode: \"@var.sage\"", "undeclared variable `sage`"),
     ] {
         let opal = config(&format!(
             "vars: {{stage: prod}}\nsteps:\n  - {{id: a, type: directory, path: p, {text}}}\n"

@@ -55,7 +55,7 @@ fn a_contract_sealed_to_another_runner_runs_there_and_nowhere_else() {
     stranger.call(&["plan", "verify", "brought.plan"]).code(76).says("infra_missing:seed_keystore");
     let own = contract(&maker, &[]);
     run(&runner, &own).code(76).says("this machine is not among the recipients");
-    let unknown = "this runner cannot open `brought.plan`, so it is not known to be whole";
+    let unknown = "this runner cannot open `brought.plan`, so it cannot check that it is intact";
     stranger.call(&["plan", "show", "brought.plan"]).code(0).says(unknown);
     stranger.call(&["plan", "diff", "brought.plan", "brought.plan"]).code(0).says(unknown);
 }
@@ -68,7 +68,7 @@ fn looking_at_a_contract_makes_no_key() {
     for line in
         [&["plan", "show", "brought.plan"][..], &["plan", "diff", "brought.plan", "brought.plan"]]
     {
-        reviewer.call(line).code(0).says("not known to be whole");
+        reviewer.call(line).code(0).says("cannot check that it is intact");
     }
     assert!(!reviewer.path().join("home/.opal").exists());
 }
@@ -125,7 +125,7 @@ fn a_key_that_is_brought_along_makes_and_runs_contracts_and_is_written_nowhere()
     }
     let wrong = [("OPAL_IDENTITY", "AGE-SECRET-KEY-1CANARY")];
     let ran = runner.call_with(&wrong, &["run", "--plan", "brought.plan"]);
-    ran.code(78).says("`OPAL_IDENTITY` is no runner key").hides("1CANARY");
+    ran.code(78).says("`OPAL_IDENTITY` is not a runner key").hides("1CANARY");
 }
 
 /// No file under `folder` holds `text`.
@@ -164,7 +164,9 @@ fn without_a_home_plans_can_be_looked_at_and_contracts_need_somebody() {
     let shown = opal.call(&["plan", "deploy", "--json"]).code(0).json();
     assert_eq!(shown["provenance"]["placeholder_key"], "process");
     crate::support::assert_plan_schema(&shown);
-    opal.call(&["plan", "deploy", "-o", "x.plan"]).code(74).says("nobody could open it: ");
+    opal.call(&["plan", "deploy", "-o", "x.plan"])
+        .code(74)
+        .says("no one could open the contract: ");
     opal.call(&["plan", "deploy", "-o", "x.plan", "--sign", "k"]).code(78).says("HOME");
 }
 
@@ -174,10 +176,10 @@ fn where_no_key_can_be_kept_a_contract_needs_a_recipient() {
     opal.write("no-directory", "");
     let no_root = ["--root", "no-directory"];
     let line = [&["plan"], &no_root[..], &["-o", "x.plan", "deploy", "prod"]].concat();
-    opal.call(&line).code(74).says("nobody could open it: ").says("--recipient");
+    opal.call(&line).code(74).says("no one could open the contract: ").says("--recipient");
     assert!(!opal.path().join("x.plan").exists());
     let view = opal.call(&[&["plan"], &no_root[..], &["deploy", "prod"]].concat());
-    view.code(0).says("the placeholders hold for this view only");
+    view.code(0).says("the placeholders are valid only for this view");
     let other = machine();
     let key = public_key(&other);
     let line = [&["plan", "--recipient", &key], &no_root[..], &["-o", "x.plan", "deploy", "prod"]];
@@ -227,14 +229,14 @@ fn a_contract_says_itself_what_runs() {
     contract(&opal, &[]);
     for words in [&["deploy"][..], &["deploy", "staging"], &["--", "staging"], &["x.opl"]] {
         let ran = opal.call(&[&["run", "--plan", "made.plan"], words].concat());
-        ran.code(2).says("a contract says itself what runs");
+        ran.code(2).says("a contract already contains its target and arguments");
     }
     opal.call(&["run", "--plan", "made.plan", "--env", "staging", "--dry-run"]).code(2);
     opal.call(&["run", "--plan"]).code(2);
     opal.call(&["run", "--force"]).code(2).says("--plan");
     opal.call(&["run", "--plan", "gone.plan", "--dry-run"])
         .code(66)
-        .says("there is no file `gone.plan`");
+        .says("the file `gone.plan` does not exist");
 }
 
 #[test]

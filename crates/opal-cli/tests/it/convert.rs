@@ -50,7 +50,7 @@ fn what_is_no_configuration_is_told() {
         .says("nothing was converted")
         .stdout("");
     opal.call(&["convert", "commands.opl"]).code(2).says(".yaml or .yml");
-    opal.call(&["convert", "gone.yaml"]).code(2).says("there is no file `gone.yaml`");
+    opal.call(&["convert", "gone.yaml"]).code(2).says("the file `gone.yaml` does not exist");
     opal.call(&["fmt", "a.yaml"]).code(2).says("opal convert a.yaml");
 }
 

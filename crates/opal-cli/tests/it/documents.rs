@@ -253,7 +253,7 @@ fn shipped_examples_pass_the_check_and_are_formatted() {
         }
         count += 1;
         let file = path.to_str().unwrap();
-        Opal::new().args(["check", file]).run().code(0).says("nothing to complain about");
+        Opal::new().args(["check", file]).run().code(0).says("no problems found");
         Opal::new().args(["fmt", "--check", file]).run().code(0);
     }
     assert!(count >= 3, "{count} examples");

@@ -94,7 +94,7 @@ fn another_environment_is_env_changed_and_names_the_variable_and_its_steps() {
 fn structure_that_the_environment_steered_is_env_changed() {
     let opal = planned();
     let (ran, document) = drifted(&opal, &[("REPLICAS", "31337"), ("MODE", "calm")], "env_changed");
-    ran.says("step `deploy.if[0]` is not the same, because `env.MODE` changed");
+    ran.says("step `deploy.if[0]` has changed, because `env.MODE` changed");
     ran.says("→ yes").says("→ no, else").hides("--force");
     assert_eq!(document["may_be_forced"], false);
     let causes = document["differences"].as_array().unwrap();
@@ -142,7 +142,7 @@ fn a_file_that_is_gone_is_infra_missing() {
     let opal = planned();
     fs::remove_file(opal.path().join("VERSION")).unwrap();
     let (ran, document) = drifted(&opal, &WORLD, "infra_missing");
-    ran.says("there is no file `VERSION`").says("commands.opl:");
+    ran.says("the file `VERSION` does not exist").says("commands.opl:");
     assert_eq!(document["may_be_forced"], false);
     run(&opal, &WORLD, &["--force"]).code(76);
     opal.write("VERSION", "canary-1.2.3");

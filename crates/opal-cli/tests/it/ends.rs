@@ -134,7 +134,7 @@ fn fail_ends_with_its_own_message_and_code() {
 #[test]
 fn the_last_attempt_is_said_too() {
     let ran = Opal::machine(TASKS).args(["exhausted"]).run();
-    ran.says("attempt 1 of 2 failed with exit code 4 (commands.opl:42); again in 1ms\n");
+    ran.says("attempt 1 of 2 failed with exit code 4 (commands.opl:42); retrying in 1ms\n");
     ran.says("attempt 2 of 2 failed with exit code 4 (commands.opl:42)\nerror: ");
 }
 
@@ -148,7 +148,7 @@ fn rethrow_outside_of_a_catch_is_a_source_error() {
          @cmd.undo()\n    }\n}\n",
     ] {
         let ran = Opal::machine(source).args(["a"]).run();
-        ran.code(65).says("E0314").says("`@rethrow()` is allowed in a `catch` only");
+        ran.code(65).says("E0314").says("`@rethrow()` is allowed only in a `catch`");
     }
     let inside = "fun a() {\n    try {\n        sh -c 'exit 3'\n    } catch {\n        \
                   @timeout(1m) {\n            if true {\n                @rethrow()\n            }\n        \

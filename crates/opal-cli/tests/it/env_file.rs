@@ -30,8 +30,10 @@ fn what_is_wrong_with_a_file_is_told_before_anything_runs_and_without_its_values
         .file("bad.env", "COLOUR=x\nSIZE='hunter22\n")
         .file("large.env", "#".repeat(1024 * 1024 + 1));
     let ran = opal.call(&["paint", "--env-file", "bad.env"]);
-    ran.code(78).stdout("").says("bad.env:2:6: this quote has no closing one").hides("hunter22");
-    opal.call(&["paint", "--env-file", "gone.env"]).code(66).says("there is no file `gone.env`");
+    ran.code(78).stdout("").says("bad.env:2:6: unterminated quote").hides("hunter22");
+    opal.call(&["paint", "--env-file", "gone.env"])
+        .code(66)
+        .says("the file `gone.env` does not exist");
     opal.call(&["paint", "--env-file", "."]).code(66).says("is a directory");
     opal.call(&["paint", "--env-file", "large.env"]).code(78).says("larger than 1 MiB");
 }

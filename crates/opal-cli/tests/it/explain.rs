@@ -12,7 +12,7 @@ fn a_code_is_explained_in_either_case() {
 #[test]
 fn an_unknown_code_gets_a_suggestion() {
     Opal::new().args(["explain", "E0410"]).run().code(2).says("did you mean `opal explain E0");
-    Opal::new().args(["explain", "nonsense"]).run().code(2).says("`opal explain` lists");
+    Opal::new().args(["explain", "nonsense"]).run().code(2).says("with `opal explain`");
 }
 
 #[test]

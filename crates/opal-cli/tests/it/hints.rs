@@ -33,9 +33,9 @@ fn what_is_wrong_behind_a_file_leads_to_no_run() {
     for (words, said) in [
         (&["verify", "site.opl", "--jsn"][..], "--json"),
         (&["verify", "site.opl", "-o", "x"], "-o"),
-        (&["plan", "site.opl", "--timeout", "5s"], "`--timeout` belongs to a run"),
+        (&["plan", "site.opl", "--timeout", "5s"], "`--timeout` applies to a run"),
         (&["site.opl", "-o", "p.plan"], "opal plan"),
-        (&["site.opl", "word"], "`site.opl` reads no arguments, and `word` is one"),
+        (&["site.opl", "word"], "`site.opl` takes no arguments, but got `word`"),
         (&["verify", "site.opl", "word", "--json"], "which it does not use"),
     ] {
         let ran = opal.call(words);

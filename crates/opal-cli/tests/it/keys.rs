@@ -66,7 +66,7 @@ fn names_have_defaults_and_the_runner_cannot_sign() {
 #[test]
 fn list_shows_what_is_there_and_makes_nothing() {
     let (opal, empty) = keys(opal(), &["list"]);
-    empty.code(0).says("no keys yet");
+    empty.code(0).says("No keys yet");
     assert!(!opal.path().join(".opal").exists());
     let (opal, made) = keys(opal, &["generate", "release"]);
     let (opal, _) = keys(opal, &["generate", "ci", "--seal"]);
@@ -111,7 +111,7 @@ fn the_root_is_the_option_then_the_variable_then_home() {
     let (_, homeless) = keys(Opal::new(), &["list"]);
     homeless.code(78).says("`HOME` is not set").says("--root DIR");
     let (_, gone) = keys(Opal::new().env("HOME", "/nowhere/at/all"), &["list"]);
-    gone.code(78).says("`/nowhere/at/all`, as `HOME` says, cannot be reached: No such file");
+    gone.code(78).says("`HOME` is `/nowhere/at/all`, which cannot be reached: No such file");
     let (_, file) = keys(Opal::new().env("HOME", "/dev/null"), &["list"]);
     file.code(78).says("`/dev/null`, as `HOME` says, is not a directory");
 }
@@ -123,7 +123,7 @@ fn names_cannot_leave_their_directory() {
         for command in ["generate", "show"] {
             let ran;
             (opal, ran) = keys(opal, &[command, name]);
-            ran.code(2).says("is no name of a key").says("help");
+            ran.code(2).says("invalid key name").says("help");
         }
     }
     assert!(!opal.path().join(".opal").exists());
@@ -141,9 +141,9 @@ fn a_key_open_to_others_is_refused_with_the_way_out() {
 fn a_root_that_is_no_directory_is_said_plainly() {
     let opal = opal().file("file", "");
     let (opal, refused) = keys(opal, &["generate", "--root", "file"]);
-    refused.code(74).says("`file` is no directory").says("--root");
+    refused.code(74).says("`file` is not a directory").says("--root");
     let (_, refused) = keys(opal, &["show", "--root", "file"]);
-    refused.code(74).says("none can be made");
+    refused.code(74).says("none can be created");
 }
 
 #[test]
@@ -163,11 +163,11 @@ fn a_key_that_was_brought_along_is_shown_and_written_nowhere() {
     }
     let wrong = Opal::new().env("OPAL_IDENTITY", "canary-5150").args(["keys", "show", "--json"]);
     let wrong = wrong.run();
-    wrong.code(78).says("`OPAL_IDENTITY` is no runner key");
+    wrong.code(78).says("`OPAL_IDENTITY` is not a runner key");
     assert!(!format!("{wrong:?}").contains("5150"));
     let pasted = Opal::new().args(["keys", "show", "--identity", text.lines().nth(1).unwrap()]);
     let pasted = pasted.run();
-    pasted.code(78).says("others can see arguments");
+    pasted.code(78).says("other users can see arguments");
     assert!(!format!("{pasted:?}").contains("AGE-SECRET-KEY-1"));
 }
 

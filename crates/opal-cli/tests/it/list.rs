@@ -23,13 +23,10 @@ check: echo mine
 #[test]
 fn bare_opal_lists_tasks_with_docs_and_parameters_grouped() {
     Opal::project(PROJECT).run().code(0).stderr("").stdout(
-        "Tasks in commands.opl\n\
-         \n    deploy ENV [--replicas=3] [--no-wait] [--dry-run] [TAGS...]  # Deploys the app.\n    \
-         check                (run it with: opal run check)\n\
-         \n  db\n    \
-         db-migrate           # Migrates the database.\n    \
-         db-seed [--rows=10]  # Fills it.\n\
-         \nopal TASK -h shows what a task takes.\n",
+        "Tasks in commands.opl\n\n    deploy ENV [--replicas=3] [--no-wait] [--dry-run] [TAGS...]  \
+         # Deploys the app.\n    check                (run it with: opal run check)\n\n  db\n    \
+         db-migrate           # Migrates the database.\n    db-seed [--rows=10]  # Fills \
+         it.\n\nopal TASK -h shows the parameters of a task.\n",
     );
 }
 
@@ -85,8 +82,12 @@ fn another_file_is_named_with_f() {
 #[test]
 fn outside_a_project_opal_says_how_to_start() {
     let ran = Opal::new().run();
-    ran.code(0).says("There is no commands.opl").says("fun hello(").says("opal check");
-    Opal::new().args(["list"]).run().code(66).says("there is no `commands.opl`");
+    ran.code(0).says("No commands.opl here").says("fun hello(").says("opal check");
+    Opal::new()
+        .args(["list"])
+        .run()
+        .code(66)
+        .says("no `commands.opl` here or in a parent directory");
 }
 
 #[test]

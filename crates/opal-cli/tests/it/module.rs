@@ -104,18 +104,18 @@ fn what_is_missing_is_named() {
     let root = ["--module-root", "rel/modules"];
     opal.call(&["module", "show", "core/gone", root[0], root[1]])
         .code(66)
-        .says("no module `core/gone`");
+        .says("unknown module `core/gone`");
     opal.call(&["module", "show", "Core/Net", root[0], root[1]]).code(2).says("write `core/net`");
     opal.call(&["module", "show", "../../etc", root[0], root[1]]).code(2);
     opal.write("rel/modules/core/net/spec.yml", SPEC.replace("id: net", "id: gone"));
-    opal.call(&validate(&[])).code(65).says("no pack `gone`");
+    opal.call(&validate(&[])).code(65).says("unknown pack `gone`");
     let error = opal.call(&validate(&["--json"])).code(65).json();
-    assert!(error["error"]["message"].as_str().unwrap().contains("no pack"), "{error}");
+    assert!(error["error"]["message"].as_str().unwrap().contains("unknown pack"), "{error}");
     opal.write("rel/modules/core/net/spec.yml", SPEC.replace("local@v1", "other@v1"));
     opal.call(&validate(&[])).code(65).says("no profile `other@v1`");
     let needs = format!("{SPEC}dependencies: [{{module_ref: core/gone}}]\n");
     opal.write("rel/modules/core/net/spec.yml", &needs);
-    opal.call(&validate(&[])).code(65).says("no module `core/gone`");
+    opal.call(&validate(&[])).code(65).says("unknown module `core/gone`");
     opal.write("rel/modules/core/net/spec.yml", needs.replace("}]", ", required: false}]"));
     opal.call(&validate(&[])).code(0);
 }
@@ -136,7 +136,7 @@ fn inputs_are_merged_and_held_against_the_schema_without_showing_a_value() {
     let placeholder = [("HYOPS_INPUT_SIZE", "CHANGE_ME")];
     opal.call_with(&placeholder, &validate(&[]))
         .code(65)
-        .says("`size` still holds the placeholder");
+        .says("`size` still contains the placeholder");
     opal.write("in.yml", "size: {a: b\n");
     opal.call(&with_file).code(65).says("in.yml:1:");
     opal.call(&validate(&["--inputs", "gone.yml"])).code(66);
@@ -258,7 +258,7 @@ fn bombs_and_huge_files_are_refused_at_once() {
 #[test]
 fn the_shipped_examples_are_clean_and_valid() {
     let (folder, opal) = (examples(), Opal::machine(""));
-    opal.call(&["module", "lint", &folder]).code(0).says("nothing to complain about");
+    opal.call(&["module", "lint", &folder]).code(0).says("no problems found");
     let root = format!("{folder}/modules");
     let listed = opal.call(&["module", "list", "--module-root", &root, "--json"]).code(0).json();
     let modules = listed["modules"].as_array().unwrap();

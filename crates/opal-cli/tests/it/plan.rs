@@ -96,8 +96,8 @@ fn a_contract_and_its_view_can_be_had_in_one_go() {
     let both = opal.call(&["plan", "a", "-o", "-", "--json"]);
     both.code(2).says("standard output").says("-o FILE");
     let fleeting = opal.call(&["plan", "a", "--resolve", "--format", "tree"]);
-    fleeting.code(0).says("gone with it").says("-o FILE");
-    opal.call(&["plan", "a"]).code(0).hides("gone with it");
+    fleeting.code(0).says("for this plan only").says("-o FILE");
+    opal.call(&["plan", "a"]).code(0).hides("for this plan only");
     on_a_terminal(&opal, "plan a -o -").code(0).says("Plan Hash").hides("OPAL");
 }
 
@@ -121,7 +121,7 @@ fn views_are_json_of_the_published_schema_or_a_program_of_your_own() {
     missing.code(69).says("exit status: 127");
     for wrong in ["xml", "cmd:", "cmd: ", "JSON"] {
         let ran = opal.call(&[&line[..], &["--format", wrong]].concat());
-        ran.code(2).says("is not a format of a plan").says("tree, json, json-compact, cmd:PROGRAM");
+        ran.code(2).says("unknown plan format").says("tree, json, json-compact, cmd:PROGRAM");
     }
 }
 
@@ -241,16 +241,16 @@ fn wrong_arguments_are_usage_errors_that_lead_on() {
         (&["plan", "types", "a", "1", "--d", "5"], "as in `1m30s`"),
         (&["plan", "types", "a", "1", "--a", "[p]"], "without brackets"),
         (&["plan", "types", "a", "1", "--m", "k"], "has no `=`"),
-        (&["plan", "types", "a", "1", "--m", "k=1,k=2"], "has the key `k` twice"),
+        (&["plan", "types", "a", "1", "--m", "k=1,k=2"], "has a duplicate key `k`"),
         (&["plan", "types", "a", "1", "--formt", "json"], "`--format`"),
         (&["plan", "typse", "a", "1"], "did you mean `opal plan types`?"),
         (&["run", "typse", "--dry-run"], "did you mean `opal run types`?"),
         (&["plan", "--resolv", "types"], "`--resolve`"),
         (&["plan"], "<TASK|FILE.opl|CONFIG.yaml>"),
         (&["types", "a", "1", "--resolve"], "add `--dry-run`"),
-        (&["types", "a", "1", "--sign", "k"], "`--sign` belongs to a plan"),
-        (&["plan", "types", "a", "1", "--once"], "`--once` belongs to a contract"),
-        (&["plan", "types", "a", "1", "-o", "x", "--expires", "5x"], "no unit of time"),
+        (&["types", "a", "1", "--sign", "k"], "`--sign` applies to a plan"),
+        (&["plan", "types", "a", "1", "--once"], "`--once` applies to a contract"),
+        (&["plan", "types", "a", "1", "-o", "x", "--expires", "5x"], "unknown unit of time"),
         (&["plan", "types", "a", "1", "-o", "x", "--expires", "0s"], "`24h`"),
     ] {
         opal.call(line).code(2).stdout("").says(hint);
@@ -296,8 +296,10 @@ fn a_mistake_of_syntax_stops_everything() {
 #[test]
 fn a_source_that_cannot_be_read_exits_with_66() {
     let opal = Opal::machine(PROJECT).file("folder/x", "");
-    opal.call(&["plan", "gone.opl"]).code(66).says("there is no file `gone.opl`");
-    opal.call(&["plan", "-f", "gone.opl", "deploy"]).code(66).says("there is no file `gone.opl`");
+    opal.call(&["plan", "gone.opl"]).code(66).says("the file `gone.opl` does not exist");
+    opal.call(&["plan", "-f", "gone.opl", "deploy"])
+        .code(66)
+        .says("the file `gone.opl` does not exist");
     opal.call(&["plan", "-f", "folder", "deploy"]).code(66).says("`folder` is a directory");
     let alone = Opal::new();
     alone.call(&["plan", "deploy"]).code(66).says("commands.opl");

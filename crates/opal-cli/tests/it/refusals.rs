@@ -120,7 +120,7 @@ fn a_signature_of_another_contract_is_refused() {
     let (from, to) = (one.len() - 72, other.len() - 72);
     other[to..].copy_from_slice(&one[from..]);
     opal.write("c.plan", other);
-    refused(&opal, &[], 77, "tampered").says("the signature is not that of");
+    refused(&opal, &[], 77, "tampered").says("the signature does not match its signer");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_the_policy_does_not_accept_is_refused() {
     opal.call(&["keys", "generate", "release"]).code(0);
     plan(&opal, &["--sign", "release"]);
     policy(&opal, &trusted);
-    refused(&opal, &[], 77, "not_trusted").says("not trusted here");
+    refused(&opal, &[], 77, "not_trusted").says("not trusted");
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn a_policy_can_demand_contracts() {
         let opal = Opal::machine(source);
         policy(&opal, text);
         let ran = opal.call(&["deploy"]);
-        ran.code(77).says("the policy demands a contract for `deploy`");
+        ran.code(77).says("the policy requires a contract for `deploy`");
         ran.says("`opal plan -o FILE deploy`");
         assert!(!opal.path().join("ran").exists());
         opal.call(&["test"]).code(test);
@@ -455,7 +455,7 @@ fn records_of_contracts_go_by_age_alone() {
     assert_eq!(count(), 3);
     opal.call(&["runs", "prune", "--keep", "0"]).code(0).says("removed 1 run");
     assert_eq!(count(), 2);
-    opal.call(&["runs", "prune", "--before", "2020-01-01"]).code(0).says("nothing to remove");
+    opal.call(&["runs", "prune", "--before", "2020-01-01"]).code(0).says("No runs to remove");
     for wrong in ["x", "2026-1-1", "20260101", "2026-13-01"] {
         assert_eq!(opal.call(&["runs", "prune", "--before", wrong]).code, 2, "{wrong}");
     }

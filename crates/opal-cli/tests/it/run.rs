@@ -68,8 +68,8 @@ fn mistakes_are_found_before_anything_runs() {
     let opal = Opal::machine("fun main() {\n    touch ran\n    echo a && || b\n}\n").args(["main"]);
     opal.run().code(65).stdout("").says("error[E0901]").says("commands.opl:3:5");
     assert!(!opal.path().join("ran").exists());
-    Opal::new().args(["run", "gone.opl"]).run().code(66).says("there is no file `gone.opl`");
-    Opal::project("fun a() = echo a\n").args(["run", "b"]).run().code(2).says("no task `b`");
+    Opal::new().args(["run", "gone.opl"]).run().code(66).says("the file `gone.opl` does not exist");
+    Opal::project("fun a() = echo a\n").args(["run", "b"]).run().code(2).says("unknown task `b`");
 }
 
 #[test]

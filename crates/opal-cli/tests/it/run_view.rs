@@ -68,7 +68,7 @@ fn a_failure_names_the_step_its_command_and_the_way_on() {
     let ran = opal.call(&["broken", "--token", "a b"]);
     ran.code(7).stdout("before\n").says("\nerror: a step failed with exit code 7\n");
     ran.says("  --> commands.opl:9\n  step: broken.shell[1]\n  command: sh -c 'echo why >&2; exit 7' -- ");
-    ran.says("  help: to go on from there, run `opal broken --token='a b' --resume`\n");
+    ran.says("  help: to continue from there, run `opal broken --token='a b' --resume`\n");
     ran.says("  record: ").hides("last lines");
     assert_eq!(last_line(&ran.stderr), "failed: 1 step done, 1 failed");
 }
@@ -78,7 +78,7 @@ fn exit_codes_with_a_meaning_have_it_said() {
     let task = "fun main(run = \"\") {\n    sh -c @var.run\n}\n";
     let meanings = [
         ("no-such-command-here", 127, "command not found"),
-        ("kill -9 $$", 137, "was ended by SIGKILL"),
+        ("kill -9 $$", 137, "was killed by SIGKILL"),
     ];
     let opal = Opal::machine(&task.replace("sh -c", "sh -c 'eval \"$1\"' --"));
     for (run, code, meaning) in meanings {
@@ -162,22 +162,22 @@ fn colours_follow_the_usual_variables() {
 fn options_that_make_no_sense_are_usage_errors_before_anything_runs() {
     let opal = Opal::machine("fun hello() = touch ran\n");
     for (line, says) in [
-        (&["hello", "--dry-run", "--from", "step:1"][..], "`--from` belongs to a run"),
-        (&["plan", "hello", "--timings"], "`--timings` belongs to a run"),
-        (&["hello", "-v", "-q"], "opposites"),
-        (&["hello", "--resume", "--from", "step:1"], "both say where to start"),
-        (&["hello", "--json", "--events", "-"], "both want standard output"),
-        (&["hello", "--timeout", "0s"], "leaves no time"),
-        (&["hello", "-j0"], "from 1 on"),
-        (&["-j0", "hello"], "from 1 on"),
+        (&["hello", "--dry-run", "--from", "step:1"][..], "`--from` applies to a run"),
+        (&["plan", "hello", "--timings"], "`--timings` applies to a run"),
+        (&["hello", "-v", "-q"], "are mutually exclusive"),
+        (&["hello", "--resume", "--from", "step:1"], "are mutually exclusive"),
+        (&["hello", "--json", "--events", "-"], "both use standard output"),
+        (&["hello", "--timeout", "0s"], "must be longer than zero"),
+        (&["hello", "-j0"], "at least 1"),
+        (&["-j0", "hello"], "at least 1"),
         (&["hello", "--timout", "3s"], "--timeout"),
-        (&["hello", "--out", "x"], "`--out` belongs to a plan"),
-        (&["hello", "--output", "x.plan"], "to write a file: `-o x.plan`"),
+        (&["hello", "--out", "x"], "`--out` applies to a plan"),
+        (&["hello", "--output", "x.plan"], "to write a file, use `-o x.plan`"),
         (&["--output=x", "hello"], "expected one of: prefixed, grouped"),
-        (&["plan", "hello", "--output", "x.plan"], "to write a file: `-o x.plan`"),
-        (&["plan", "--output", "x.plan", "hello"], "to write a file: `-o x.plan`"),
-        (&["plan", "hello", "--output", "grouped"], "`--output` belongs to a run"),
-        (&["convert", "a.yaml", "--output", "a.opl"], "to write a file: `-o a.opl`"),
+        (&["plan", "hello", "--output", "x.plan"], "to write a file, use `-o x.plan`"),
+        (&["plan", "--output", "x.plan", "hello"], "to write a file, use `-o x.plan`"),
+        (&["plan", "hello", "--output", "grouped"], "`--output` applies to a run"),
+        (&["convert", "a.yaml", "--output", "a.opl"], "to write a file, use `-o a.opl`"),
     ] {
         opal.call(line).code(2).says(says);
     }

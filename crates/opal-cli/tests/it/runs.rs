@@ -43,13 +43,13 @@ fn ids(ran: &Ran) -> Vec<String> {
 #[test]
 fn without_any_run_there_is_nothing_to_list_and_nothing_is_made() {
     let opal = Opal::machine(TASKS);
-    opal.call(&["runs", "list"]).code(0).says("There are no runs yet");
+    opal.call(&["runs", "list"]).code(0).says("No runs yet");
     opal.call(&["runs", "list", "--json"]).code(0).says("\"runs\": []");
     for command in [&["show"][..], &["tail"], &["diff", "last", "last"]] {
         let ran = opal.call(&[&["runs"], command].concat());
-        ran.code(66).says("there are no runs yet").says("help: `opal TASK` runs a task");
+        ran.code(66).says("no runs yet").says("help: run a task with `opal TASK`");
     }
-    opal.call(&["runs", "prune"]).code(0).stdout("There is nothing to remove.\n");
+    opal.call(&["runs", "prune"]).code(0).stdout("No runs to remove.\n");
     assert!(!opal.path().join("home/.opal").exists());
 }
 
@@ -74,7 +74,7 @@ fn list_shows_the_newest_first_and_takes_filters() {
         let args = [&["runs", "list", "--json"], &filter[..]].concat();
         assert_eq!(ids(&opal.call(&args)), expected, "{filter:?}");
     }
-    opal.call(&["runs", "list", "--target", "x"]).code(0).says("No run is like that");
+    opal.call(&["runs", "list", "--target", "x"]).code(0).says("No matching runs");
     opal.call(&["runs", "list", "--limit", "1"]).code(0).says("`--limit N` lists more");
     opal.call(&["runs", "list", "--status", "odd"]).code(2);
 }
@@ -103,7 +103,7 @@ fn show_prints_what_the_steps_printed() {
     show(&["--logs", "2"]).code(0).stdout("two\n");
     show(&["--logs", "hello.shell[0]"]).code(0).stdout("one\n");
     show(&["--logs", "--json"]).code(0).says("{\"number\":1,\"text\":\"one\\n\"}\n");
-    show(&["--logs", "9"]).code(66).says("has started no step `9`");
+    show(&["--logs", "9"]).code(66).says("has not started a step `9`");
     let events = show(&["--events"]);
     let kinds: Vec<Value> = events
         .code(0)
@@ -123,11 +123,11 @@ fn a_name_must_say_which_run_is_meant() {
     opal.call(&["runs", "show", &all[1]]).code(0).says("  hello\n");
     opal.call(&["runs", "show", &all[1][4..27]]).code(0).says("  hello\n");
     opal.call(&["runs", "show", "last"]).code(0).says("  fails\n");
-    opal.call(&["runs", "show", "odd"]).code(66).says("there is no run `odd`");
+    opal.call(&["runs", "show", "odd"]).code(66).says("unknown run `odd`");
     let unclear = opal.call(&["runs", "show", "run-"]);
-    unclear.code(2).says("`run-` could be any of 2 runs").says(&all[0]).says(&all[1]);
+    unclear.code(2).says("`run-` is ambiguous: it matches 2 runs").says(&all[0]).says(&all[1]);
     let failed = opal.call(&["runs", "show", "odd", "--json"]).code(66).json();
-    assert_eq!(failed["error"]["message"], "there is no run `odd`");
+    assert_eq!(failed["error"]["message"], "unknown run `odd`");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn others_hear_of_no_run_that_does_not_begin() {
 #[test]
 fn without_a_home_a_run_says_that_it_leaves_no_record() {
     let ran = Opal::project(TASKS).args(["hello"]).run();
-    ran.code(0).says("this run leaves no record").says("to keep keys and records in");
+    ran.code(0).says("this run has no record").says("for keys and records");
 }
 
 #[test]
@@ -230,13 +230,13 @@ fn prune_removes_what_is_asked_for_and_nothing_else() {
     let prune = |more: &[&str]| opal.call(&[&["runs", "prune"], more].concat());
     let dry = prune(&["--keep", "1", "--dry-run"]);
     dry.code(0).stdout(&format!("would remove 1 run\n  {}\n", all[2]));
-    prune(&["--older-than", "30d"]).code(0).stdout("There is nothing to remove.\n");
+    prune(&["--older-than", "30d"]).code(0).stdout("No runs to remove.\n");
     prune(&["--keep", "1"]).code(0).stdout(&format!("removed 1 run\n  {}\n", all[2]));
     assert_eq!(ids(&opal.call(&["runs", "list", "--json"])), all[..2]);
     prune(&["--older-than", "soon"]).code(2).says("write it as `30d`");
     let document = prune(&["--keep", "0", "--json"]).code(0).json();
     assert_eq!(document["removed"].as_array().unwrap().len(), 2);
-    opal.call(&["runs", "list"]).code(0).says("There are no runs yet");
+    opal.call(&["runs", "list"]).code(0).says("No runs yet");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_run_whose_process_is_gone_has_crashed_and_one_that_lives_is_running() {
     opal.call(&["runs", "list"]).code(0).says("  deploy  running  2026-11-15 12:00:01  -");
     let shown = opal.call(&["runs", "show"]);
     shown.code(0).says("status     running").says("2     started  -      deploy.shell[1]");
-    opal.call(&["runs", "prune", "--keep", "0"]).code(0).says("nothing to remove");
+    opal.call(&["runs", "prune", "--keep", "0"]).code(0).says("No runs to remove");
     drop(running);
     opal.call(&["runs", "show"]).code(0).says("status     crashed");
     opal.call(&["runs", "tail"]).code(0).stdout("one\n").says("crashed");
@@ -290,14 +290,14 @@ fn records_that_others_could_have_changed_are_not_read() {
     let opal = ran();
     let folder = opal.path().join("home/.opal/logs");
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    opal.call(&["runs", "list"]).code(77).says("others than its owner").says("chmod go-w");
+    opal.call(&["runs", "list"]).code(77).says("users other than its owner").says("chmod go-w");
 }
 
 #[test]
 fn records_are_read_where_root_says() {
     let opal = Opal::machine(TASKS);
     opal.call(&["--root", "elsewhere", "hello"]).code(0);
-    opal.call(&["runs", "list"]).says("There are no runs yet");
+    opal.call(&["runs", "list"]).says("No runs yet");
     opal.call(&["runs", "list", "--root", "elsewhere"]).says("  hello   executed");
     opal.call(&["--root", "elsewhere", "runs", "list"]).says("  hello   executed");
 }

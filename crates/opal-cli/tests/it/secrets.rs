@@ -170,7 +170,7 @@ fn an_argument_that_is_a_value_too_is_hidden_wherever_a_run_is_told_of() {
     let (token, line) = ("t0ken-canary7f3a", ["arg", "t0ken-canary7f3a", "ada"]);
     let opal = Opal::machine(task).env("API_TOKEN", token);
     let ran = opal.call(&line);
-    ran.code(1).hides(CANARY).says("ada --resume`, and write out what is hidden here");
+    ran.code(1).hides(CANARY).says("ada --resume`, and fill in the hidden values");
     opal.call(&[&line[..], &["--json"]].concat()).code(1).hides(CANARY);
     opal.call(&[&line[..], &["--events", "-"]].concat()).code(1).hides(CANARY).says("run_started");
     for shown in [&["runs", "list", "--json"][..], &["runs", "show"], &["runs", "show", "--json"]] {

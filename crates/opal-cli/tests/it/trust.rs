@@ -45,7 +45,7 @@ const RUN: [&str; 4] = ["run", "--plan", "c.plan", "--dry-run"];
 /// `plan verify` and `run --plan` both accept it.
 #[track_caller]
 fn accepted(opal: &Opal, more: &[&str]) {
-    opal.call(&[&VERIFY, more].concat()).code(0).says("whole and accepted by the policy here");
+    opal.call(&[&VERIFY, more].concat()).code(0).says("intact and accepted by the policy");
     opal.call(&[&RUN, more].concat()).code(0).says("the current plan");
 }
 
@@ -305,7 +305,7 @@ fn a_changed_bit_is_refused_wherever_it_is() {
                 let shown = opal.call(line);
                 match shown.code {
                     76 | 77 => shown.stdout("").says(" is refused: "),
-                    _ => shown.code(0).says("not known to be whole"),
+                    _ => shown.code(0).says("cannot check that it is intact"),
                 };
             }
         }

@@ -55,8 +55,8 @@ fn every_exit_code_means_what_it_says() {
     let opal = chain();
     opal.call(&["verify", "site.yaml"]).code(1).says("opal apply site.yaml");
     opal.call(&["apply", "site.yaml"]).code(0);
-    opal.call(&["verify", "site.yaml"]).code(0).says("everything is as described");
-    opal.call(&["verify", "nowhere.yaml"]).code(2).says("there is no file");
+    opal.call(&["verify", "site.yaml"]).code(0).says("everything is in the desired state");
+    opal.call(&["verify", "nowhere.yaml"]).code(2).says("does not exist");
     for (text, words) in [
         ("version: 1\nsteps:\n  - {id: a, type: directory, pth: x}\n", "did you mean"),
         ("version: 1\nsteps:\n  - {id: a, type: directory, path: x, depends_on: [b]}\n", "`b`"),
@@ -74,7 +74,7 @@ fn every_exit_code_means_what_it_says() {
         opal.call(&["bad.yaml"]).code(2).says(words);
     }
     opal.call(&["verify"]).code(2);
-    opal.call(&["verify", "no-such-task"]).code(2).says("there is no task");
+    opal.call(&["verify", "no-such-task"]).code(2).says("unknown task");
     opal.call(&["verify", "site.yaml", "--only", "cnof"]).code(2).says("did you mean `conf`?");
     opal.call(&["verify", "site.yaml", "word"]).code(2).says("takes no arguments");
     opal.call(&["--yes", "verify", "site.yaml"]).code(2).says("--yes");
@@ -226,7 +226,7 @@ fn a_task_with_values_makes_no_key_and_no_record() {
     let text = "fun a() {\n    @file.directory(@secret.env.PLACE)\n    echo @secret.env.PLACE\n}\n";
     let opal = Opal::machine(text).env("PLACE", "somewhere-else");
     let before = tree(&opal.path());
-    opal.call(&["verify", "a"]).code(1).hides("somewhere-else").says("1 more step only does");
+    opal.call(&["verify", "a"]).code(1).hides("somewhere-else").says("1 more step only acts");
     opal.call(&["verify", "a", "--json"]).code(1).hides("somewhere-else");
     assert_eq!(tree(&opal.path()), before);
 }
@@ -246,7 +246,7 @@ fn only_what_was_asked_for_is_told() {
 #[test]
 fn a_plan_without_resources_is_told_so_and_is_fine() {
     let opal = Opal::machine("fun a() {\n    echo a\n    echo b\n}\n");
-    opal.call(&["verify", "a"]).code(0).says("nothing to look at").says("2 more steps");
+    opal.call(&["verify", "a"]).code(0).says("nothing to verify").says("2 more steps");
     let document = opal.call(&["verify", "a", "--json"]).code(0).json();
     assert_eq!(document["summary"]["total_steps"], 0);
     assert_schema("verify-1.json", &document);

@@ -8,7 +8,7 @@ use crate::release::{self, Release, SCRIPT};
 fn the_time_of_a_run_is_over_and_says_so() {
     let release = Release::new("echo begun; sleep 600\n");
     let ran = release.apply(&["--timeout", "300ms"]);
-    ran.code(124).says("its time was over");
+    ran.code(124).says("timed out");
     assert_eq!(
         (&release.state()["status"], &release.document("driver_result.json")["status"]),
         (&json!("error"), &json!("error"))
@@ -31,7 +31,7 @@ fn the_time_that_a_profile_gives_a_tool_is_a_limit_and_part_of_the_plan() {
 fn a_look_that_is_stopped_has_found_nothing() {
     let release = Release::new("sleep 600; exit 2\n");
     let ran = release.run(&["verify", "core/net", "--timeout", "200ms"]);
-    ran.code(3).says("its time was over");
+    ran.code(3).says("timed out");
     assert_eq!(release.document("driver_result.json")["status"], "error");
 }
 

@@ -47,9 +47,9 @@ fn the_conversion_reads_as_people_write() {
     }
 }
 
-command -v -- 'nginx' >/dev/null || { printf '%s\n' 'the command `nginx` was expected, and it is not there' >&2; false; }
-test -e "$HOME"'/www' || { printf '%s\n' '`~/www` was expected, and it is not there' >&2; false; }
-grep -qsF -e 'it'\''s @env.HOME' -- '/etc/app' || { printf '%s\n' '`/etc/app` was expected to contain `it'\''s @env.HOME`, and it does not' >&2; false; }
+command -v -- 'nginx' >/dev/null || { printf '%s\n' 'the command `nginx` is missing' >&2; false; }
+test -e "$HOME"'/www' || { printf '%s\n' '`~/www` does not exist' >&2; false; }
+grep -qsF -e 'it'\''s @env.HOME' -- '/etc/app' || { printf '%s\n' '`/etc/app` does not contain `it'\''s @env.HOME`' >&2; false; }
 "#;
     assert_eq!(source, expected);
 }

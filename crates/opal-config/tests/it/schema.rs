@@ -23,7 +23,7 @@ fn the_published_schema_is_up_to_date() {
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(repository().join(PLACE), &schema).unwrap();
     }
-    assert!(schema == file(PLACE), "run this test with UPDATE_EXPECT=1 to write {PLACE} anew");
+    assert!(schema == file(PLACE), "run this test with UPDATE_EXPECT=1 to rewrite {PLACE}");
 }
 
 #[test]

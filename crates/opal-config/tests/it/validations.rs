@@ -48,12 +48,12 @@ fn a_validation_holds_or_says_what_was_expected() {
         assert_eq!(holds(validation), Ok(()), "{validation}");
     }
     for (validation, expected) in [
-        ("{type: command_exists, command: no-such}", "the command `no-such` was expected"),
-        ("{type: command_exists, command: \"'; true '\"}", "the command `'; true '` was expected"),
-        ("{type: file_exists, path: none}", "`none` was expected, and it is not there"),
-        ("{type: path_contains, file: plain, text: -q}", "expected to contain `-q`"),
-        ("{type: path_contains, file: none, text: x}", "`none` was expected to contain `x`"),
-        ("{type: path_contains, file: plain, text: t.o}", "expected to contain `t.o`"),
+        ("{type: command_exists, command: no-such}", "the command `no-such` is missing"),
+        ("{type: command_exists, command: \"'; true '\"}", "the command `'; true '` is missing"),
+        ("{type: file_exists, path: none}", "`none` does not exist"),
+        ("{type: path_contains, file: plain, text: -q}", "does not contain `-q`"),
+        ("{type: path_contains, file: none, text: x}", "`none` does not contain `x`"),
+        ("{type: path_contains, file: plain, text: t.o}", "does not contain `t.o`"),
     ] {
         let said = holds(validation).unwrap_err();
         assert!(said.contains(expected), "{validation}: {said}");

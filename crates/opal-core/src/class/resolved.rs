@@ -36,7 +36,7 @@ fn written(descriptor: &Descriptor, inputs: &Inputs) -> String {
 
 /// Refuses a declared secret that is too short to be found in output.
 ///
-/// A `default` of the source may be short, and mostly is empty: it is no secret.
+/// A `default` of the source may be short, and mostly is empty: it is not a secret.
 pub fn check(descriptor: &Descriptor, inputs: &Inputs, value: &Data) -> Result<(), Trouble> {
     let Data::Text(text) = value else { return Ok(()) };
     let is_default = inputs.text("default") == Some(text.expose());
@@ -51,7 +51,7 @@ pub fn check(descriptor: &Descriptor, inputs: &Inputs, value: &Data) -> Result<(
     );
     let mut trouble = Trouble::new(TroubleKind::Invalid, message, "use a longer secret");
     if descriptor.param("secret").is_some() {
-        trouble.help.push("where it is not a secret, remove `secret=true`".into());
+        trouble.help.push("if it is not a secret, remove `secret=true`".into());
     }
     Err(trouble)
 }

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_of_a_url_is_found_where_it_stands() {
+    fn the_password_of_a_url_is_found_where_it_is() {
         let text = "x postgres://app:hunter2@db/x redis://:second@r";
         let found: Vec<&str> = passwords(text).into_iter().map(|at| &text[at]).collect();
         assert_eq!(found, ["hunter2", "second"]);

@@ -151,11 +151,11 @@ impl Tokens {
     ) -> Option<Found> {
         let start = word.start;
         // The code of a sign in a URL is not part of what follows it.
-        let behind_code = text[..start].ends_with(b"%").then_some(start + 2);
-        let behind_signs = memchr::memchr3_iter(b'_', b'-', b'.', &text[word.clone()]);
+        let after_code = text[..start].ends_with(b"%").then_some(start + 2);
+        let after_signs = memchr::memchr3_iter(b'_', b'-', b'.', &text[word.clone()]);
         let places = std::iter::once(start)
-            .chain(behind_code)
-            .chain(behind_signs.map(|sign| start + sign + 1))
+            .chain(after_code)
+            .chain(after_signs.map(|sign| start + sign + 1))
             .filter(|at| *at < word.end);
         let found = places.into_iter().find_map(|at| self.at(text, at, goes_on))?;
         let is_middle = text[found.start..].starts_with(b"atlasv1.");

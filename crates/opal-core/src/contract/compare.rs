@@ -123,7 +123,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// Whether a text needs no quotes to be told from the words around it.
+/// Whether a text needs no quotes to be distinguished from the words around it.
 fn is_one_word(text: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || "._-+/:@=~".contains(c);
     !text.is_empty() && text.chars().all(is_plain)
@@ -255,11 +255,11 @@ impl Sides<'_> {
             before: None,
             after: None,
             causes: Vec::new(),
-            words: format!("the target is `{before}` {}, `{after}` {}", self.then, self.now),
+            words: format!("the target is `{before}` {}, but `{after}` {}", self.then, self.now),
         }
     }
 
-    /// The values that were drawn: what they stand on was never read.
+    /// The values that were drawn: what they depend on was never read.
     fn drawn(&self) -> BTreeSet<&Key> {
         let plans = [self.before, self.after];
         let read: BTreeSet<&Key> =

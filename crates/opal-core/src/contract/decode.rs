@@ -49,7 +49,7 @@ impl Raw<'_> {
 
 /// From so many bytes of steps on, their hash is worked out while they are read; what it says
 /// still comes first.
-const SIDE_BY_SIDE_FROM_BYTES: usize = 256 * 1024;
+const PARALLEL_FROM_BYTES: usize = 256 * 1024;
 
 impl Frame<'_> {
     /// The contract in a file of which nothing is known: one that would need much memory is
@@ -75,7 +75,7 @@ impl Frame<'_> {
         let target = &self.bytes[self.target_section.clone()];
         let whole = || hash(header.algorithm, target, &steps.bytes) == header.plan_hash;
         let read = || self.plan(&steps, &values, memory);
-        let (whole, plan) = if steps.bytes.len() < SIDE_BY_SIDE_FROM_BYTES {
+        let (whole, plan) = if steps.bytes.len() < PARALLEL_FROM_BYTES {
             let whole = whole();
             (whole, if whole { Some(read()) } else { None })
         } else {
@@ -86,7 +86,7 @@ impl Frame<'_> {
             })
         };
         let Some(plan) = plan.filter(|_| whole) else {
-            let reason = "PlanHash is not that of TARGET and STEPS";
+            let reason = "PlanHash does not match TARGET and STEPS";
             return Err(FormatError::at(Section::Header, 64, reason));
         };
         let (plan, provenance) = plan?;
@@ -153,7 +153,7 @@ impl Frame<'_> {
         let content = zstd_safe::get_frame_content_size(bytes);
         let whole = zstd_safe::find_frame_compressed_size(bytes) == Ok(bytes.len());
         if !matches!(content, Ok(Some(length)) if length == raw_length as u64) || !whole {
-            let reason = "it is not one zstd frame with the length that stands before it";
+            let reason = "expected one zstd frame of the length that precedes it";
             return Err(FormatError::at(name, start, reason));
         }
         match zstd::bulk::decompress(bytes, raw_length) {
@@ -180,12 +180,13 @@ impl Frame<'_> {
                 None => return cursor.fail_at(start, TOO_LARGE),
             };
             if values.last_key_value().is_some_and(|(last, _)| *last >= key) {
-                return cursor.fail_at(start, "the keys are not sorted, or one is there twice");
+                return cursor.fail_at(start, "the keys are unsorted, or one is duplicated");
             }
             let mut fields = Cursor { at: rest, ..cursor.clone() };
             let (length, algorithm) = (fields.u32()?, fields.algorithm()?);
             if algorithm != self.header.algorithm {
-                return fields.fail_at(fields.at - 1, "the hash is another than in the header");
+                return fields
+                    .fail_at(fields.at - 1, "the hash differs from the one in the header");
             }
             let digest = crate::hash::Digest(fields.array()?);
             let value = PlanValue {

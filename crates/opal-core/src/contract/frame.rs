@@ -119,7 +119,8 @@ impl<'a> Frame<'a> {
         cursor.section = Section::Provenance;
         let provenance = cursor.block()?;
         if provenance.len() != header.provenance_bytes as usize {
-            return cursor.fail_at(provenance.start, "its length and that in the header disagree");
+            return cursor
+                .fail_at(provenance.start, "its length differs from the one in the header");
         }
         let records = read_records(&mut cursor, &header)?;
         Ok(Self {
@@ -190,25 +191,25 @@ fn read_header(cursor: &mut Cursor<'_>) -> Result<Header, FormatError> {
         return cursor.fail("the file is shorter than a header");
     }
     if cursor.array()? != MAGIC {
-        return cursor.fail_at(0, "the file does not begin with `OPAL`; it is no contract");
+        return cursor.fail_at(0, "not a contract: the file does not begin with `OPAL`");
     }
     let (major, minor, flags) = (cursor.u16()?, cursor.u16()?, cursor.u16()?);
     if major != MAJOR {
-        let reason = format!("the format has version {major}, and this is read with {MAJOR} only");
+        let reason = format!("unsupported format version {major}; this opal reads version {MAJOR}");
         let kind = FormatErrorKind::OtherVersion;
         return Err(FormatError { kind, ..FormatError::at(cursor.section, 4, reason) });
     }
     if flags & AUTHENTICATED == 0 {
-        return cursor.fail_at(8, "there is no authentication record, and every contract has one");
+        return cursor.fail_at(8, "missing authentication record");
     }
     let later = if minor > MINOR { LATER } else { 0 };
     if flags & !(COMPRESSED | SIGNED | AUTHENTICATED | later) != 0 {
-        return cursor.fail_at(8, "a flag is set that this version does not know");
+        return cursor.fail_at(8, "unknown flag");
     }
     match cursor.u8()? {
         1 => {}
         0 => return cursor.fail_at(10, QUICK),
-        other => return cursor.fail_at(10, format!("there is no mode {other}")),
+        other => return cursor.fail_at(10, format!("unknown mode {other}")),
     }
     let algorithm = cursor.algorithm()?;
     let (steps, values, provenance_bytes) = (cursor.u32()?, cursor.u32()?, cursor.u32()?);
@@ -248,23 +249,23 @@ fn read_records(cursor: &mut Cursor<'_>, header: &Header) -> Result<Records, For
         match algorithm {
             HMAC_SHA256 if place.len() == HMAC_BYTES => break (start, place),
             HMAC_SHA256 | ED25519 => {
-                return cursor.fail_at(start, "the authentication record is not where it belongs");
+                return cursor.fail_at(start, "misplaced authentication record");
             }
             _ if header.is_newer() => {}
-            _ => return cursor.fail_at(start, format!("there is no algorithm {algorithm}")),
+            _ => return cursor.fail_at(start, format!("unknown algorithm {algorithm}")),
         }
     };
     let covers = cursor.at;
     let signature = if header.is_signed() {
         match cursor.record()? {
             (ED25519, place) if place.len() == ED25519_BYTES => Some((place, covers)),
-            _ => return cursor.fail_at(covers, "the signature is not where it belongs"),
+            _ => return cursor.fail_at(covers, "misplaced signature"),
         }
     } else {
         None
     };
     if cursor.at != cursor.bytes.len() {
-        return cursor.fail("something follows the end of the file");
+        return cursor.fail("unexpected bytes after the end of the file");
     }
     Ok(Records { unknown: first..code_covers, code, code_covers, signature })
 }
@@ -292,7 +293,7 @@ impl Cursor<'_> {
 
     pub(super) fn range(&mut self, length: usize) -> Result<Range<usize>, FormatError> {
         if length > self.bytes.len() - self.at {
-            return self.fail("it ends before it should");
+            return self.fail("unexpected end of file");
         }
         let start = self.at;
         self.at += length;
@@ -320,7 +321,7 @@ impl Cursor<'_> {
         match self.u8()? {
             0 => Ok(Algorithm::Sha256),
             1 => Ok(Algorithm::Blake3),
-            other => self.fail_at(self.at - 1, format!("there is no hash {other}")),
+            other => self.fail_at(self.at - 1, format!("unknown hash algorithm {other}")),
         }
     }
 

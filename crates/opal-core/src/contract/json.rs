@@ -69,9 +69,9 @@ impl Writer {
         loop {
             let (plain, special) = rest.split_at(plain_length(rest));
             self.out.extend_from_slice(plain);
-            let Some((byte, behind)) = special.split_first() else { break };
+            let Some((byte, following)) = special.split_first() else { break };
             self.escape(*byte);
-            rest = behind;
+            rest = following;
         }
         self.out.push(b'"');
     }

@@ -149,7 +149,7 @@ impl<'p> StepWriter<'p> {
         let depth = std::mem::take(&mut self.depth);
         self.level += 1;
         if self.level > MAX_NESTING {
-            self.trouble(format!("steps stand more than {MAX_NESTING} deep in one another"));
+            self.trouble(format!("steps are nested more than {MAX_NESTING} levels deep"));
         }
         self.count += 1;
         self.weight += weight::STEP;
@@ -243,7 +243,7 @@ impl<'p> StepWriter<'p> {
             Value::Int(value) => self.json.int(*value),
             Value::Float(value) => {
                 if !value.is_finite() {
-                    self.trouble("a Float is no number; no constant is");
+                    self.trouble("a Float is not a number, so it cannot be a constant");
                 }
                 self.tagged("float", |writer| writer.json.string(&format!("{value:?}")));
             }
@@ -293,7 +293,7 @@ impl<'p> StepWriter<'p> {
     fn reference(&mut self, key: &Key) {
         let known = self.values.and_then(|values| values.get(key));
         if known.is_none() {
-            self.trouble(format!("`{key}` is used and not among the values"));
+            self.trouble(format!("`{key}` is used but missing from the values"));
         }
         self.open(b'{');
         if let Some(schema) = known.and_then(|value| value.schema) {

@@ -89,7 +89,7 @@ impl Reader<'_> {
             Some(b'f') => self.word("false", Data::Bool(false)),
             Some(b'n') => self.word("null", Data::Null),
             Some(_) => Err("expected a value".into()),
-            None => Err("it ends before its last value".into()),
+            None => Err("unexpected end: a value is missing".into()),
         }
     }
 
@@ -152,7 +152,7 @@ impl Reader<'_> {
             let value = self.value()?;
             if fields.insert(key, value).is_some() {
                 self.at = start;
-                return Err("this key occurs twice in its object".into());
+                return Err("duplicate key in an object".into());
             }
             self.blanks();
             if self.take(b'}') {
@@ -169,11 +169,11 @@ impl Reader<'_> {
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let text = &rest[..rest.bytes().take_while(|byte| is_part(byte)).count()];
         if !is_number(text) {
-            return Err("this is not a number".into());
+            return Err("invalid number".into());
         }
         let value = if text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) {
             text.parse().map(Data::Int).map_err(|_| {
-                "this whole number does not fit into 64 bits; print it as a string".to_owned()
+                "this integer does not fit in 64 bits; print it as a string".to_owned()
             })?
         } else {
             let float = text.parse().ok().filter(|value: &f64| value.is_finite());
@@ -199,10 +199,10 @@ impl Reader<'_> {
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escape()?),
-                Some(_) => return Err("a string holds a control character".into()),
+                Some(_) => return Err("control character in a string".into()),
                 None => {
                     self.at = start;
-                    return Err("a string has no closing quote".into());
+                    return Err("unterminated string".into());
                 }
             }
         }
@@ -224,7 +224,7 @@ impl Reader<'_> {
     }
 
     fn unicode(&mut self) -> Read<char> {
-        let wrong = || "a `\\u` escape is not a character".to_owned();
+        let wrong = || "a `\\u` escape that is not a character".to_owned();
         let first = self.hex().ok_or_else(wrong)?;
         let code = match first {
             0xd800..0xdc00 => {
@@ -307,15 +307,15 @@ mod tests {
     fn what_would_lose_something_is_refused_by_its_place() {
         for (text, line, column, reason) in [
             ("", 1, 1, "it is empty"),
-            ("{\"a\":1,\n \"a\":2}", 2, 2, "this key occurs twice in its object"),
-            ("9223372036854775808", 1, 1, "this whole number does not fit into 64 bits"),
+            ("{\"a\":1,\n \"a\":2}", 2, 2, "duplicate key in an object"),
+            ("9223372036854775808", 1, 1, "this integer does not fit in 64 bits"),
             ("1e999", 1, 1, "this number is too large"),
             ("[1,]", 1, 4, "expected a value"),
             ("[1 2]", 1, 4, "expected `,` or `]`"),
             ("{a:1}", 1, 2, "expected a key in double quotes"),
-            ("01", 1, 1, "this is not a number"),
-            ("\"a", 1, 1, "a string has no closing quote"),
-            ("\"\\ud800x\"", 1, 8, "a `\\u` escape is not a character"),
+            ("01", 1, 1, "invalid number"),
+            ("\"a", 1, 1, "unterminated string"),
+            ("\"\\ud800x\"", 1, 8, "a `\\u` escape that is not a character"),
             ("1 2", 1, 3, "text follows the value"),
             ("NaN", 1, 1, "expected a value"),
         ] {

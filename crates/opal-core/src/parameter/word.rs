@@ -71,9 +71,9 @@ impl fmt::Display for WordError {
                 write!(f, "expects {}, as in `{example}`, without brackets", wanted.with_article())
             }
             Self::NoEquals { entry } => {
-                write!(f, "expects `key=value,other=value`, and `{entry}` has no `=`")
+                write!(f, "expects `key=value,other=value`, but `{entry}` has no `=`")
             }
-            Self::RepeatedKey(key) => write!(f, "has the key `{key}` twice"),
+            Self::RepeatedKey(key) => write!(f, "has a duplicate key `{key}`"),
             Self::Item(error) => write!(f, "{error} for each item"),
             Self::Nested => {
                 f.write_str("cannot be given on the command line: it is a list inside a list")

@@ -135,18 +135,19 @@ impl Refusal {
                 format!("`{name}` would become code: {}, and it is {}", case.why, ty.with_article())
             }
             Self::Collection(ty) => {
-                format!("`{name}` is {}, which has no one form inside text", ty.with_article())
+                format!("`{name}` is {}, which has no single form inside text", ty.with_article())
             }
             Self::Null => format!("`{name}` is null, which has no text"),
-            Self::Nul => format!("`{name}` holds a NUL character, which no command can take"),
+            Self::Nul => format!("`{name}` contains a NUL character, which no command accepts"),
             Self::LeadingDash => {
-                format!("`{name}` begins with `-`, so the program would take it for an option")
+                format!("`{name}` begins with `-`, so the program would read it as an option")
             }
             Self::Network => {
                 format!("`{name}` makes this redirection a network connection")
             }
             Self::Program => format!(
-                "`{name}` names a program that evaluates its words, and other values are among them"
+                "`{name}` names a program that evaluates its words, and other values are among \
+                 those words"
             ),
             Self::List => {
                 format!("`{name}` begins with `(`, so the shell could evaluate it as a list")
@@ -188,8 +189,8 @@ impl Refusal {
                 vec![format!("compute with opal: `var n = int({name}) + 1`, then `@var.n`")]
             }
             Self::Collection(Type::Array(_)) => vec![format!(
-                "join it: `var text = join({name}, \",\")`; as a bare word of its own it gives one \
-                 word an element"
+                "join it: `var text = join({name}, \",\")`; as a bare word of its own it becomes \
+                 one word for each element"
             )],
             Self::Collection(_) => {
                 vec![format!("take one of its fields: `{name}.KEY`, or `join` its parts")]
@@ -198,7 +199,7 @@ impl Refusal {
             Self::Nul => vec!["remove it, or pass the data in a file".to_owned()],
             Self::LeadingDash => vec![
                 "put `--` before it: `rm -- @var.FILE`".to_owned(),
-                format!("where it is meant to be an option, say so: `{name}(dash=true)`"),
+                format!("if it is meant to be an option, write `{name}(dash=true)`"),
             ],
             Self::Network => {
                 vec!["use the path of a file, or a program such as `nc` or `curl`".to_owned()]

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_no_part_of_a_name() {
+    fn a_version_is_not_part_of_a_name() {
         for name in ["bash", "bash-5.2", "python3.11", "ksh93", "zsh-5.9"] {
             assert!(find(name.as_bytes()).is_some(), "{name}");
         }

@@ -61,7 +61,7 @@ pub fn constant(parts: &[ScriptPart]) -> Result<Secret, Trouble> {
     if text.contains('\0') {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            "the text of a command cannot hold a NUL character",
+            "a command cannot contain a NUL character",
             "pass such bytes in a file",
         ));
     }

@@ -88,8 +88,8 @@ impl Scan {
                         self.around.push(self.is_command);
                     }
                     // A lone `)` ends a pattern of `case`.
-                    let behind = if c == ')' { self.around.pop() } else { None };
-                    self.is_command = behind.unwrap_or(true);
+                    let following = if c == ')' { self.around.pop() } else { None };
+                    self.is_command = following.unwrap_or(true);
                 }
                 (None, _) => self.word.push(c),
             }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_command_moves_nothing() {
+    fn a_word_that_is_not_a_command_moves_nothing() {
         for text in [
             "docker build .",
             "cp a .",

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_values_stands_alone() {
+    fn a_row_of_values_is_alone() {
         let whole = Context::new(Place::Word).whole_word(true);
         let row = |items: &[&str]| {
             ScriptPart::Data(Data::Array(items.iter().map(|it| Data::text(*it)).collect()), whole)

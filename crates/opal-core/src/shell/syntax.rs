@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_told_apart_from_its_line() {
+    fn a_message_is_distinguished_from_its_line() {
         let bash = "bash: line 4: syntax error near unexpected token `)'\nbash: line 4: `x'";
         assert_eq!(message(bash), (4, "shell syntax error near unexpected token `)'".into()));
         let eval = "bash: eval: line 4: syntax error near unexpected token `)'";

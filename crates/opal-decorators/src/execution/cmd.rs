@@ -6,12 +6,11 @@ use opal_core::{Data, Type};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "cmd",
     summary: "call a function of this file",
-    docs: "Puts the steps of another function here, with its parameters bound to the arguments: \
+    docs: "Inserts the steps of another function, with its parameters bound to the arguments: \
            positional ones first, then `name=value`. The call is expanded when the plan is made, \
-           so the plan lists every step, and functions that call each other in a circle are an \
-           error that shows the circle.\n\n\
-           The called function starts in the directory where the call stands. Calls can be \
-           joined with `&&`, `||`, `|` and `;` like commands.",
+           so the plan lists every step. Recursive calls are an error that shows the \
+           cycle.\n\nThe called function starts in the directory of the call. Calls can be joined \
+           with `&&`, `||`, `|` and `;` like commands.",
     subject: Subject::Required("function"),
     open_params: Some(Type::Any),
     examples: &[

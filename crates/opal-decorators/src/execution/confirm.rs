@@ -6,12 +6,11 @@ use opal_core::resolver::Inputs;
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "confirm",
     summary: "ask before anything runs",
-    docs: "Puts a question to the person at the terminal. All questions of a plan are asked \
-           before its first step, in the order of the plan, so nobody is asked when half of the \
-           work is done. Any answer but yes ends the run with exit code 130, and nothing has \
-           happened.\n\n\
-           `--yes` answers all of them. Without a terminal and without `--yes` the run does not \
-           start and ends with exit code 2.",
+    docs: "Asks the person at the terminal a question. All questions of a plan are asked before \
+           its first step, in the order of the plan, never halfway through. Any answer but yes \
+           ends the run with exit code 130, before anything has run.\n\n`--yes` answers all \
+           questions. Without a terminal and without `--yes` the run does not start and ends with \
+           exit code 2.",
     params: &[Param::required("message", "the question")],
     capabilities: &[Capability::Terminal],
     examples: &[Example {

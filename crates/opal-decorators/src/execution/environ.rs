@@ -6,12 +6,12 @@ use opal_core::{Data, Secret, Type};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "environ",
     summary: "set environment variables for a block",
-    docs: "Each `NAME=value` is an environment variable of every step in the block, and of \
-           nothing behind it. It takes the place of `export`, which ends with the step it stands \
-           in. Values are strings; `str(8080)` makes one of a number.\n\n\
-           This is also a good way to hand a secret to a program, as other users of the machine \
-           can read the arguments of a process but not its environment. `@env` is not affected: \
-           it reads the environment that opal was started with.",
+    docs: "Each `NAME=value` is an environment variable of every step in the block, but not of \
+           the steps after it. It replaces `export`, whose effect ends with its step. Values are \
+           strings; `str(8080)` converts a number.\n\nThis is also a good way to pass a secret to \
+           a program, because other users of the machine can read the arguments of a process but \
+           not its environment. `@env` is not affected: it reads the environment that opal was \
+           started with.",
     open_params: Some(Type::String),
     block: Block::Required,
     capabilities: &[Capability::Environment],

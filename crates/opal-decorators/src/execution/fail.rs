@@ -7,12 +7,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "fail",
     summary: "end the run as a failure",
     docs: "Fails with the message, as a command fails: the steps after it do not run, `finally` \
-           blocks do, and opal ends with `code`. A `try` around it can catch it and a `@retry` \
-           around it tries again.\n\n\
-           In a `catch` it ends the run with a failure of your own. `@rethrow()` ends it with the \
-           failure that was caught.",
+           blocks do, and opal exits with `code`. A `try` around it can catch the failure, and a \
+           `@retry` around it tries again.\n\nIn a `catch` it replaces the caught failure with \
+           this one. `@rethrow()` keeps the caught failure.",
     params: &[
-        Param::required("message", "what went wrong, for the person who reads it"),
+        Param::required("message", "the error message"),
         Param {
             name: "code",
             ty: Type::Int,
@@ -24,13 +23,13 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     examples: &[
         Example {
-            title: "refuse what makes no sense",
+            title: "reject an invalid argument",
             source: "fun deploy(env: String) {\n    when env {\n        \
                      \"staging\" | \"production\" -> kubectl apply --filename=@var.env\n        \
                      else -> @fail(\"unknown environment @var.env\", code=2)\n    }\n}\n",
         },
         Example {
-            title: "roll back, and say that it did not work",
+            title: "roll back, and report the failure",
             source: "fun release() {\n    try {\n        kubectl rollout status deployment/api\n    \
                      } catch {\n        kubectl rollout undo deployment/api\n        \
                      @fail(\"the new version did not start and was rolled back\")\n    }\n}\n",

@@ -6,30 +6,29 @@ use crate::common::OCTAL;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.write",
-    summary: "write the output of a step to a file, whole or not at all",
-    docs: "Stands behind `>` or `>>`. The file is replaced in one move after the step has \
-           succeeded: a step that fails half-way leaves the old content, and a reader never sees \
-           a part of the new one. Behind `>>`, or with `append=true`, the output comes after \
-           what the file holds.\n\n\
-           Bytes are written as they come and secrets are not hidden, since a file is a \
-           destination of your choice; pipe through `@to.display()` first where they should be.",
+    summary: "write the output of a step to a file atomically",
+    docs: "Use it after `>` or `>>`. The file is replaced atomically after the step has \
+           succeeded: a step that fails leaves the old content, and a reader never sees a partial \
+           file. After `>>`, or with `append=true`, the output is appended to the file.\n\nBytes \
+           are written unchanged and secrets are not hidden, because you choose the destination; \
+           to hide them, pipe the output through `@to.display()` first.",
     params: &[
         Param::required("path", "the file to write; `~` is the home directory"),
         Param {
             name: "mode",
             presence: Presence::Optional,
             pattern: Some(OCTAL),
-            docs: "the permissions in octal, such as `0644`; without it those the file has, or \
-                   the usual ones of a new file",
+            docs: "the permissions in octal, such as `0644`; by default those of the existing \
+                   file, or the usual ones for a new file",
             ..Param::BASE
         },
-        Param::flag("append", "keep what the file holds and write after it"),
+        Param::flag("append", "append to the file instead of replacing it"),
     ],
     writes: true,
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
     examples: &[
         Example {
-            title: "a file that is never half written",
+            title: "a file that is never partially written",
             source: "fun stamp() {\n    \
                      git describe --always > @file.write(\"dist/VERSION\", mode=\"0644\")\n}\n",
         },

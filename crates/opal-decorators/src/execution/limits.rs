@@ -5,30 +5,28 @@ use opal_core::{Data, Duration, Type};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "limits",
-    summary: "limit what the processes of a block may use",
-    docs: "Sets limits for every process that the steps of the block start, whether a shell runs \
-           them or not. A limit that is left out is not set. Inside another `@limits` the smaller \
-           of the two holds.\n\n\
-           - `memory`: of each process. What needs more is refused it, and most programs then end \
-           with a message such as `cannot allocate memory`.\n\
-           - `processes`: at a time, threads included. Starting one more fails with `Resource \
-           temporarily unavailable`.\n\
-           - `cpu`: time that a process computes, not time that passes; `@timeout` limits that. \
-           A process that uses it up is ended with `XCPU`, and the step fails with exit code \
-           152.\n\n\
-           A step that fails inside names the limits that it ran under. The system keeps `memory` \
-           and `cpu` for each process (`RLIMIT_DATA` on Linux, `RLIMIT_AS` elsewhere, \
-           `RLIMIT_CPU`), so a block of ten processes can use ten times as much. `processes` \
-           counts from those that the user has when the step starts (`RLIMIT_NPROC`); root is not \
-           bound by that, and gets a cgroup of its own for the step. Where there is none to be \
-           had, the step fails before it starts.",
+    summary: "limit the resources of the processes of a block",
+    docs: "Sets limits for every process that the steps of the block start, with or without a \
+           shell. An omitted limit is not set. Inside another `@limits` the smaller of the two \
+           applies.\n\n- `memory`: the memory of each process. Requests beyond it fail, and most \
+           programs then end with a message such as `cannot allocate memory`.\n- `processes`: how \
+           many processes and threads may exist at a time. Starting one more fails with `Resource \
+           temporarily unavailable`.\n- `cpu`: the CPU time of each process; `@timeout` limits \
+           elapsed time. A process that exceeds it gets the signal `XCPU`, and the step fails \
+           with exit code 152.\n\nA step that fails inside names the limits that it ran under. \
+           The system enforces `memory` and `cpu` for each process (`RLIMIT_DATA` on Linux, \
+           `RLIMIT_AS` elsewhere, `RLIMIT_CPU`), so a block of ten processes can use ten times as \
+           much. `processes` adds to the processes that the user has when the step starts \
+           (`RLIMIT_NPROC`); root is not subject to that, and gets a separate cgroup for the \
+           step. If no cgroup is available, the step fails before it starts.",
     params: &[
         Param {
             name: "memory",
             ty: Type::Any,
             presence: Presence::Optional,
             pattern: Some("[1-9][0-9]{0,11}[KMGT]?"),
-            docs: "bytes as an Int, or a text such as `\"512M\"` (K, M, G, T: powers of 1024)",
+            docs: "the limit as an Int of bytes, or as a text such as `\"512M\"` (K, M, G, T: \
+                powers of 1024)",
             ..Param::BASE
         },
         Param {
@@ -36,7 +34,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ty: Type::Int,
             presence: Presence::Optional,
             range: Some((1, 1_000_000)),
-            docs: "how many processes and threads there may be at a time",
+            docs: "the maximum number of processes and threads at a time",
             ..Param::BASE
         },
         Param {
@@ -51,12 +49,12 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     capabilities: &[Capability::Processes],
     examples: &[
         Example {
-            title: "tests that may not take the machine down",
+            title: "tests that cannot exhaust the machine",
             source: "fun test() {\n    @limits(memory=\"2G\", processes=200, cpu=10m) {\n        \
                      cargo test\n    }\n}\n",
         },
         Example {
-            title: "a converter for files of strangers",
+            title: "a converter for untrusted files",
             source: "fun thumbnail(file: String) {\n    @limits(memory=\"512M\", cpu=30s) {\n        \
                      convert -- @var.file -resize 200x200 thumbnail.png\n    }\n}\n",
         },
@@ -118,13 +116,13 @@ fn seconds(time: Duration) -> Option<u64> {
 fn no_size() -> Trouble {
     Trouble::new(
         TroubleKind::Invalid,
-        "`memory` is not a number of bytes and not a size",
+        "`memory` expects a number of bytes or a size",
         "write it as `memory=\"512M\"` or as an Int of bytes",
     )
 }
 
 fn no_time() -> Trouble {
-    Trouble::new(TroubleKind::Invalid, "`cpu` is no time at all", "write it as `cpu=30s`")
+    Trouble::new(TroubleKind::Invalid, "`cpu` must be longer than zero", "write it as `cpu=30s`")
 }
 
 #[cfg(test)]
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_only_tighten_and_are_told_as_they_are_written() {
+    fn limits_only_tighten_and_are_reported_as_they_are_written() {
         let outer = Limits { memory: Some(1 << 30), processes: None, cpu: Some(10) };
         let inner = Limits { memory: Some(2 << 30), processes: Some(5), cpu: Some(90) };
         let both = outer.tightened(inner);

@@ -8,22 +8,22 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "log",
     summary: "write a line to the log of the run",
     docs: "Prints the message to standard error when its turn comes, and keeps it in the record \
-           of the run together with its level. Standard output is left to the commands, so a \
-           message never ends up in a pipe. Values in it are hidden as they are everywhere.\n\n\
-           It is a step like any other and always succeeds, `level=\"error\"` included.",
+           of the run with its level. Standard output is for the commands, so a message never \
+           ends up in a pipe. Values in it are hidden as everywhere.\n\nIt is a step like any \
+           other and always succeeds, even with `level=\"error\"`.",
     params: &[
         Param::required("message", "the text to write"),
         Param {
             name: "level",
             ty: Type::OneOf(Choices::Static(&["debug", "info", "warn", "error"])),
             presence: Presence::Default(Value::text("info")),
-            docs: "how much the message matters",
+            docs: "the severity of the message",
             ..Param::BASE
         },
     ],
     capabilities: &[Capability::Terminal],
     examples: &[Example {
-        title: "say what happens",
+        title: "report progress",
         source: "fun release() {\n    @log(\"building the release of @git.commit\")\n    \
                  cargo build --release\n    \
                  @log(\"the binary is not signed yet\", level=\"warn\")\n}\n",

@@ -14,7 +14,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     capabilities: &[Capability::Terminal],
     examples: &[
         Example {
-            title: "tell the person what to do next",
+            title: "say what to do next",
             source: "fun up() {\n    docker compose up --detach\n    \
                      @print(\"The site is at http://localhost:8080\")\n}\n",
         },

@@ -9,11 +9,10 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     summary: "run a block again when it fails",
     docs: "Runs the whole block until it succeeds, at most `attempts` times; the failure of the \
            last attempt is the failure of the step. Every attempt starts in the same directory \
-           and with fresh `let` bindings, but what an earlier attempt did to the world stays \
-           done, so the steps should bear being repeated.\n\n\
-           Between attempts there is a pause. With `delay=1s` it lasts 1s, 2s, 4s, 8s \
-           (`exponential`), 1s, 2s, 3s, 4s (`linear`) or always 1s (`constant`), and never \
-           longer than `max_delay`.",
+           and with fresh `let` bindings, but changes that an earlier attempt made persist, so \
+           the steps should be repeatable.\n\nBetween attempts there is a pause. With `delay=1s` \
+           it lasts 1s, 2s, 4s, 8s (`exponential`), 1s, 2s, 3s, 4s (`linear`) or always 1s \
+           (`constant`), and never longer than `max_delay`.",
     params: &[
         Param {
             name: "attempts",
@@ -21,7 +20,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             ty: Type::Int,
             presence: Presence::Default(Value::Int(3)),
             range: Some((1, 100)),
-            docs: "how often the block runs at most, the first time included",
+            docs: "the maximum number of attempts, including the first",
             ..Param::BASE
         },
         Param {
@@ -42,13 +41,13 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
             name: "max_delay",
             ty: Type::Duration,
             presence: Presence::Optional,
-            docs: "the longest pause; without it the pause grows without bound",
+            docs: "the longest pause; unlimited by default",
             ..Param::BASE
         },
         Param::flag(
             "jitter",
-            "shorten each pause by a random part, at most half of it, so that many machines \
-                   do not come back at the same moment",
+            "shorten each pause by a random part, at most half of it, so that many machines do \
+                   not retry at the same moment",
         ),
     ],
     block: Block::Required,
@@ -60,7 +59,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                      curl -f https://example.com/health\n    }\n}\n",
         },
         Example {
-            title: "be gentle with a busy server",
+            title: "retry less often on a busy server",
             source: "fun pull() {\n    \
                      @retry(attempts=5, max_delay=30s, jitter=true) {\n        \
                      docker pull registry.example.com/app\n    }\n}\n",

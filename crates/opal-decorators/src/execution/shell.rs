@@ -140,7 +140,7 @@ fn not_json(fault: &json::Fault) -> Trouble {
 impl Verify for Shell {
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble> {
         let Some(check) = inputs.script("check") else {
-            return Ok(Finding::unknown("there is no `check` that could tell"));
+            return Ok(Finding::unknown("there is no `check` to verify it"));
         };
         let answer = probe.ask(&Ask {
             run: Run::Script(check),
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_shell_that_cannot_start_blocks() {
-        let trouble = Trouble::new(TroubleKind::Missing, "there is no `zsh`", "install it");
+        let trouble = Trouble::new(TroubleKind::Missing, "`zsh` does not exist", "install it");
         let world = MemoryWorld::default().failing_command("x", trouble.clone());
         assert_eq!(Shell.verify(&with_check("x"), &world).unwrap_err(), trouble);
     }

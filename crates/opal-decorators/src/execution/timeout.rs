@@ -6,11 +6,10 @@ use opal_core::{Data, Duration, Type, Value};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "timeout",
     summary: "stop a block that takes too long",
-    docs: "Gives the block as a whole a limit of time. When it is over, everything the block has \
-           started is asked to end (`TERM`); what is still there after the grace period is \
-           killed. The step then fails with exit code 124.\n\n\
-           `finally` blocks inside still run. Around a `@retry` it limits all attempts together, \
-           inside it each one.",
+    docs: "Sets a time limit for the whole block. When the block times out, everything it has \
+           started gets the signal `TERM`; what still runs after the grace period is killed. The \
+           step then fails with exit code 124.\n\n`finally` blocks inside still run. Around a \
+           `@retry` it limits all attempts together, inside a `@retry` it limits each attempt.",
     params: &[
         Param {
             name: "duration",
@@ -30,7 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     capabilities: &[Capability::Clock, Capability::Processes],
     examples: &[
         Example {
-            title: "do not wait for ever",
+            title: "do not wait forever",
             source: "fun test() {\n    @timeout(10m) {\n        cargo test\n    }\n}\n",
         },
         Example {

@@ -6,11 +6,10 @@ use opal_core::resolver::Inputs;
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "to.display",
     summary: "pass text on with its secrets hidden",
-    docs: "Stands at the end of a pipe and passes on what it reads, with every known value \
-           replaced by its placeholder, as on the terminal. Between commands and into files \
-           bytes flow untouched; this puts the filter where you want it.\n\n\
-           Redirect it to keep a copy that can be handed on: in a bug report, as a file of a CI \
-           job.",
+    docs: "Use it at the end of a pipe: it passes on its input, with every known value replaced \
+           by its placeholder, as on the terminal. Bytes between commands and into files are \
+           otherwise unfiltered.\n\nRedirect it to keep a copy that can be shared, such as a bug \
+           report or an artifact of a CI job.",
     capabilities: &[Capability::Terminal],
     examples: &[
         Example {

@@ -6,14 +6,13 @@ use opal_core::resolver::Inputs;
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "workdir",
     summary: "run a block in another directory",
-    docs: "Steps of the block start in this directory, and the steps behind it are where they \
-           were before. A relative path counts from where the block stands, so blocks can be \
-           nested, and a `cd` before the block counts too.\n\n\
-           A directory that is absent fails the step, unless `create=true` makes it, together \
-           with the directories above it.",
+    docs: "Steps of the block start in this directory; the steps after the block start where they \
+           did before. A relative path starts in the directory of the block, so blocks can be \
+           nested, and a `cd` before the block counts too.\n\nIf the directory does not exist, \
+           the step fails, unless `create=true` creates it with its parents.",
     params: &[
         Param::required("path", "the directory to run in; `~` is the home directory"),
-        Param::flag("create", "make the directory where it is absent"),
+        Param::flag("create", "create the directory if it does not exist"),
     ],
     block: Block::Required,
     capabilities: &[Capability::FilesRead, Capability::FilesWrite],
@@ -24,7 +23,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                      npm ci\n        npm run build\n    }\n}\n",
         },
         Example {
-            title: "work in a directory of its own",
+            title: "work in a separate directory",
             source: "fun bundle() {\n    @workdir(\"dist\", create=true) {\n        \
                      tar czf app.tar.gz ../target/release/app\n    }\n}\n",
         },

@@ -22,7 +22,7 @@ pub(super) fn replaceable(probe: &dyn Probe, path: &Path) -> Result<Option<Entry
         EntryKind::Link => Err(paths::is_link(path, probe)),
         kind => Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{}` is {} and no file", path.display(), kind.name()),
+            format!("`{}` is {}, not a file", path.display(), kind.name()),
             "name another place, or move it away",
         )),
     }
@@ -35,15 +35,15 @@ pub(super) fn read(
     links: Links<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, Trouble> {
     let too_large = || {
-        let message = format!("`{}` has more than {} MiB", path.display(), MAX_BYTES >> 20);
-        Trouble::new(TroubleKind::TooLarge, message, "let a command deal with it")
+        let message = format!("`{}` is larger than {} MiB", path.display(), MAX_BYTES >> 20);
+        Trouble::new(TroubleKind::TooLarge, message, "use a command for it")
     };
     if matches!(probe.look(path), Ok(Some(entry)) if entry.bytes > MAX_BYTES) {
         return Err(too_large());
     }
     let bytes = wiped::read(&mut *probe.read(path, links)?, MAX_BYTES + 1).map_err(|error| {
         let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
-        Trouble::new(TroubleKind::Failed, message, "try it by hand, with `cat`")
+        Trouble::new(TroubleKind::Failed, message, "try to read it with `cat`")
     })?;
     if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
 }
@@ -67,7 +67,7 @@ pub(super) fn keep(
 ) -> Result<(), Trouble> {
     pending.write_all(bytes).map_err(|error| {
         let message = format!("`{}` cannot be written: {}", path.display(), error.kind());
-        Trouble::new(TroubleKind::Failed, message, "see whether the disk is full")
+        Trouble::new(TroubleKind::Failed, message, "check whether the disk is full")
     })?;
     pending.keep()
 }
@@ -81,7 +81,7 @@ mod tests {
     fn what_says_that_it_is_too_large_is_not_read() {
         let world = MemoryWorld::default().file("/x", vec![b'x'; (MAX_BYTES + 1) as usize]);
         let trouble = read(&world, Path::new("/x"), Links::Followed).unwrap_err();
-        assert_eq!(trouble.message, "`/x` has more than 64 MiB");
+        assert_eq!(trouble.message, "`/x` is larger than 64 MiB");
         assert!(!world.asked().iter().any(|it| matches!(it, Asked::Read(_))));
     }
 }

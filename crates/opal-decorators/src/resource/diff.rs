@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 4 << 20;
 /// Where there are more, the old ones go and the new ones come.
 const MAX_COMPARED: usize = 100_000;
 
-/// A unified diff, or words where a side is no text. Each side has a name and its bytes; text in
+/// A unified diff, or words where a side is not text. Each side has a name and its bytes; text in
 /// another encoding is decoded before it gets here.
 pub(super) fn unified(expected: (&str, &[u8]), actual: (&str, &[u8])) -> String {
     let (Some(old), Some(new)) = (text(expected.1), text(actual.1)) else {
@@ -198,7 +198,7 @@ impl Page {
         if self.left_out > 0 {
             self.close();
             let lines = if self.left_out == 1 { "line" } else { "lines" };
-            let _ = writeln!(self.text, "[{} more {lines} left out]", grouped(self.left_out));
+            let _ = writeln!(self.text, "[{} more {lines} omitted]", grouped(self.left_out));
         }
         self.text
     }
@@ -216,7 +216,7 @@ impl Page {
     }
 }
 
-/// Where a part of a file is, from 1; an empty one stands behind the line it names.
+/// Where a part of a file is, from 1; an empty one follows the line it names.
 fn range(start: usize, end: usize) -> String {
     match end - start {
         0 => format!("{start},0"),

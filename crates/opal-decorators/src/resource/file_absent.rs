@@ -56,8 +56,8 @@ impl Wanted {
         if path.file_name().is_none() {
             return Err(Trouble::new(
                 TroubleKind::Invalid,
-                format!("`{}` is nothing that could be removed", path.display()),
-                "name it by its own name, and not with `..` or `/` at the end",
+                format!("`{}` cannot be removed", path.display()),
+                "write its name, without `..` or `/` at the end",
             ));
         }
         Ok(Self { path, recursive: inputs.is_true("recursive") })
@@ -95,14 +95,14 @@ impl Verify for FileAbsent {
 fn decide(wanted: &Wanted, facts: Option<Facts>) -> Result<Finding, Trouble> {
     let path = wanted.path.display();
     let Some(Facts { entry, names }) = facts else {
-        return Ok(Finding::satisfied(format!("nothing is at `{path}`")));
+        return Ok(Finding::satisfied(format!("`{path}` does not exist")));
     };
     let held = if names == 1 { "1 entry".to_owned() } else { format!("{names} entries") };
     if names > 0 && !wanted.recursive {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{path}` is a directory that is not empty: it holds {held}"),
-            "say `recursive=true` to remove it with all that is in it",
+            format!("`{path}` is a directory that is not empty: it contains {held}"),
+            "set `recursive=true` to remove it with its content",
         ));
     }
     let kind = entry.kind.name();
@@ -112,7 +112,7 @@ fn decide(wanted: &Wanted, facts: Option<Facts>) -> Result<Finding, Trouble> {
     };
     let of = path.to_string();
     let details = diff::unified((&of, b""), (&of, details.as_bytes()));
-    Ok(Finding::drifted(format!("`{path}` is there: {kind}")).with_details(details))
+    Ok(Finding::drifted(format!("`{path}` exists: {kind}")).with_details(details))
 }
 
 impl Action for FileAbsent {

@@ -20,7 +20,7 @@ use super::{diff, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT, YES};
 use trees::{Difference, Facts, How, Piece, below, links};
 
-/// Bytes that a contract is held against: a look is no second copy.
+/// Bytes that a contract is held against: a verification is not a second copy.
 const MAX_HASHED_BYTES: u64 = 64 << 20;
 
 /// Differences that are named in one line.
@@ -177,7 +177,7 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
         }
     }
     if !facts.is_there {
-        return Ok(Finding::missing(format!("there is no `{destination}`")));
+        return Ok(Finding::missing(format!("`{destination}` does not exist")));
     }
     if facts.differences.is_empty() {
         return Ok(Finding::satisfied(format!("`{destination}` is a copy of `{source}`")));
@@ -188,7 +188,7 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
         return Err(Trouble::new(
             TroubleKind::Invalid,
             format!("`{destination}` differs from `{source}`: {}", summary(&facts.differences)),
-            "say `overwrite=true` to replace what differs, or move it away",
+            "set `overwrite=true` to replace it, or move it away",
         ));
     }
     let message = match facts.kind {

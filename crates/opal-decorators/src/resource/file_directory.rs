@@ -75,14 +75,14 @@ impl Verify for FileDirectory {
 fn decide(wanted: &Wanted, found: Option<Entry>) -> Result<Finding, Trouble> {
     let path = wanted.path.display();
     let Some(found) = found else {
-        let missing = Finding::missing(format!("there is no directory `{path}`"));
+        let missing = Finding::missing(format!("the directory `{path}` does not exist"));
         let given = paths::given(&wanted.attributes);
         return Ok(if given.is_empty() { missing } else { missing.with_details(given) });
     };
     if found.kind != EntryKind::Directory {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{path}` is {} and no directory", found.kind.name()),
+            format!("`{path}` is {}, not a directory", found.kind.name()),
             format!("move it away, or remove it with `@file.absent(\"{path}\")`"),
         ));
     }
@@ -92,7 +92,7 @@ fn decide(wanted: &Wanted, found: Option<Entry>) -> Result<Finding, Trouble> {
         let details = properties::compared(&path.to_string(), &properties);
         return Ok(Finding::drifted(message).with_details(details));
     }
-    Ok(Finding::satisfied(format!("`{path}` is there")))
+    Ok(Finding::satisfied(format!("`{path}` exists")))
 }
 
 impl Action for FileDirectory {

@@ -1,4 +1,4 @@
-//! A line of a file that belongs to somebody else.
+//! A line of a file that belongs to someone else.
 
 mod backup;
 mod edit;
@@ -26,7 +26,7 @@ use encoding::Encoding;
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.line",
-    summary: "a line that is in a file, or is not",
+    summary: "a line that is present in a file, or absent",
     docs: "Manages a single line of a file that has other owners. The rest of the file keeps its \
            bytes, including its line ends. Without `match`, the exact line is searched for and \
            appended if it is missing. With `match`, the matching line is replaced, so a setting \
@@ -147,8 +147,8 @@ struct Found {
 impl<'i> Wanted<'i> {
     fn new(inputs: &'i Inputs, probe: &dyn Probe) -> Result<Self, Trouble> {
         let pattern = inputs.text("match").map(Regex::new).transpose().map_err(|_| {
-            let message = "`match` is not a usable regular expression";
-            Trouble::new(TroubleKind::Invalid, message, "make it correct, or shorter")
+            let message = "invalid regular expression in `match`";
+            Trouble::new(TroubleKind::Invalid, message, "fix it, or make it shorter")
         })?;
         let backup_dir =
             inputs.text("backup_dir").map(|_| paths::path(inputs, "backup_dir", probe));
@@ -190,14 +190,14 @@ fn found(wanted: &Wanted<'_>, probe: &dyn Probe) -> Result<Option<Found>, Troubl
 fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble> {
     let path = wanted.path.display().to_string();
     let change = wanted.edit(found)?;
-    let message = words::told(&path, change.as_ref(), wanted.line.is_present);
+    let message = words::reported(&path, change.as_ref(), wanted.line.is_present);
     Ok(match (change, found) {
         (None, _) => Finding::satisfied(message),
         (Some(change), None) => {
             let content = Algorithm::Sha256.digest(&[&change.content]);
             let shown = wanted.line.encoding.shown(&change.content);
             let diff = unified((&path, shown.as_bytes()), (&path, b""));
-            Finding::missing(format!("there is no `{path}`"))
+            Finding::missing(format!("`{path}` does not exist"))
                 .with_details(diff)
                 .with_content(content)
         }

@@ -12,7 +12,7 @@ use crate::common::{DEPENDS_ON, ID, NAME, VERIFY_TIMEOUT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.symlink",
-    summary: "a symbolic link",
+    summary: "a symlink",
     docs: "Keeps a symlink that points to the right target. The order is the order of `ln -s`: \
            first the file that it points to, then the symlink. A symlink that points elsewhere is \
            corrected.\n\n\
@@ -62,13 +62,13 @@ impl Wanted {
             return Err(Trouble::new(
                 TroubleKind::Invalid,
                 format!("`{}` cannot point to itself", target.display()),
-                "name first what is pointed to, then the link",
+                "write the path it points to first, then the symlink",
             ));
         }
         Ok(Self { source, target, force: inputs.is_true("force") })
     }
 
-    /// A link may say it from where it stands.
+    /// A symlink may name it relative to itself.
     fn is_meant_by(&self, said: &Path) -> bool {
         let above = self.target.parent().unwrap_or(Path::new("/"));
         above.join(said) == self.source
@@ -110,7 +110,7 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     let (source, target) = (wanted.source.display(), wanted.target.display());
     match facts {
         Facts::Nothing => {
-            let missing = Finding::missing(format!("there is no link `{target}`"));
+            let missing = Finding::missing(format!("the symlink `{target}` does not exist"));
             Ok(missing.with_details(differing(wanted, "")))
         }
         Facts::Link(to) if wanted.is_meant_by(to) => {
@@ -121,13 +121,13 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
             Ok(Finding::drifted(message).with_details(differing(wanted, &to.to_string_lossy())))
         }
         Facts::Else(kind) if wanted.force => {
-            let message = format!("`{target}` is {} and no link", kind.name());
+            let message = format!("`{target}` is {}, not a symlink", kind.name());
             Ok(Finding::drifted(message).with_details(differing(wanted, kind.name())))
         }
         Facts::Else(kind) => Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{target}` is {} and no link", kind.name()),
-            "move it away, or say `force=true` to put the link in its place",
+            format!("`{target}` is {}, not a symlink", kind.name()),
+            "move it away, or set `force=true` to replace it with the symlink",
         )),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
            the line, and the nearest name, filter, test or method that exists.\n\n\
            A template in Go's spelling, such as `{{.name}}`, is an error; `opal convert --from \
            go-template FILE` turns it into Jinja. A template cannot include another one. A \
-           destination that is a symbolic link is never written through.\n\n\
+           destination that is a symlink is never written through.\n\n\
            ## Statuses\n\n\
            - `satisfied`: the destination has the rendered content, and the given `mode`, \
            `owner` and `group`.\n\

@@ -118,8 +118,12 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Place, Tip), Trou
     };
     let branch = inputs.text("branch");
     if let Some(branch) = branch.filter(|it| it.is_empty() || it.starts_with('-')) {
-        let message = format!("`{branch}` is no name of a branch");
-        return Err(Trouble::new(TroubleKind::Invalid, message, "name one that the server has"));
+        let message = format!("invalid branch name `{branch}`");
+        return Err(Trouble::new(
+            TroubleKind::Invalid,
+            message,
+            "name a branch that the server has",
+        ));
     }
     let place = place::look(&path, probe)?;
     let tip = place::tip(&url, branch, probe)?;
@@ -138,7 +142,7 @@ fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
             let Tip { branch, commit } = tip;
             let origin = url::without_credentials(&wanted.url);
             let details = format!("origin {origin}\nbranch {branch}\ncommit {commit}\n");
-            let missing = Finding::missing(format!("`{path}` is not there"));
+            let missing = Finding::missing(format!("`{path}` does not exist"));
             return missing.with_details(details).with_content(content);
         }
         Place::EmptyDirectory => {
@@ -192,7 +196,7 @@ fn properties(wanted: &Wanted, repository: &Repository, tip: &Tip) -> [Property;
 }
 
 fn occupied(wanted: &Wanted, what: &str) -> Trouble {
-    let message = format!("`{}` is {what}, and nothing is deleted", wanted.path.display());
+    let message = format!("`{}` is {what}; opal does not delete it", wanted.path.display());
     Trouble::new(TroubleKind::Failed, message, "move it away, or choose another destination")
 }
 
@@ -219,7 +223,7 @@ mod tests {
     fn each_state_of_a_place_has_its_status() {
         let url = "https://example.com/tools.git";
         for (place, status, message) in [
-            (Place::Nothing, Status::Missing, "`/opt/tools` is not there"),
+            (Place::Nothing, Status::Missing, "`/opt/tools` does not exist"),
             (Place::EmptyDirectory, Status::Drifted, "`/opt/tools` is empty, not a repository"),
             (Place::Other("a file"), Status::Drifted, "`/opt/tools` is a file, not a repository"),
             (

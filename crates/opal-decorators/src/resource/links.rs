@@ -40,8 +40,8 @@ pub(super) fn follow(
         if links > MAX_LINKS {
             return Err(Trouble::new(
                 TroubleKind::Invalid,
-                format!("`{}` leads through more than {MAX_LINKS} links", path.display()),
-                "see where they lead, and name the place itself",
+                format!("`{}` leads through more than {MAX_LINKS} symlinks", path.display()),
+                "check where they lead, and name the target itself",
             ));
         }
         let to = probe.read_link(&next)?;

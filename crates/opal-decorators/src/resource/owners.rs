@@ -24,8 +24,8 @@ fn number(name: &str, what: &str, database: &str, probe: &dyn Probe) -> Result<u
     known.flatten().map_or_else(asked, |number| Ok(Some(number)))?.ok_or_else(|| {
         Trouble::new(
             TroubleKind::Missing,
-            format!("there is no {what} `{name}`"),
-            format!("make the {what} first, or give its number"),
+            format!("unknown {what} `{name}`"),
+            format!("create the {what} first, or give its number"),
         )
     })
 }
@@ -91,7 +91,7 @@ mod tests {
         for name in ["bob", "nobody-here", "-x", "a:b", ""] {
             let trouble = user(name, &world()).unwrap_err();
             assert_eq!(trouble.kind, TroubleKind::Missing);
-            assert_eq!(trouble.message, format!("there is no user `{name}`"));
+            assert_eq!(trouble.message, format!("unknown user `{name}`"));
         }
     }
 }

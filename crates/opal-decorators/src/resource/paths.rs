@@ -14,7 +14,7 @@ pub(super) fn path(inputs: &Inputs, name: &str, probe: &dyn Probe) -> Result<Pat
     if text.is_empty() || text.contains('\0') {
         return Err(Trouble::new(
             TroubleKind::Invalid,
-            format!("`{name}` is no path: it is empty, or holds a NUL character"),
+            format!("invalid path in `{name}`: it is empty, or contains a NUL character"),
             "name a file or a directory",
         ));
     }
@@ -35,11 +35,11 @@ pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Option<Entry>, Trou
                 return Err(Trouble::new(
                     TroubleKind::Invalid,
                     format!(
-                        "`{}` cannot be there: a part of its path is a file, `{}`",
+                        "`{}` cannot exist: a part of its path is a file, `{}`",
                         path.display(),
                         above.display()
                     ),
-                    "correct the path, or make room for the directory",
+                    "fix the path, or move the file away",
                 ));
             }
         }
@@ -91,10 +91,10 @@ pub(super) fn is_link(path: &Path, probe: &dyn Probe) -> Trouble {
     let to = to.map(|to| path.parent().unwrap_or(path).join(to));
     Trouble::new(
         TroubleKind::Invalid,
-        format!("`{}` is a symbolic link", path.display()),
+        format!("`{}` is a symlink", path.display()),
         to.map_or_else(
-            || "name what it leads to".to_owned(),
-            |to| format!("name what it leads to: `{}`", to.display()),
+            || "name its target".to_owned(),
+            |to| format!("name its target: `{}`", to.display()),
         ),
     )
 }

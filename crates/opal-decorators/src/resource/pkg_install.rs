@@ -94,7 +94,7 @@ impl Action for PkgInstall {
         }
         if inputs.is_true("update") {
             let code = manager.update().run(stage)?;
-            finished(manager, code, "refreshed the lists of packages", stage)?;
+            finished(manager, code, "refreshed the package lists", stage)?;
         }
         let replaces = wrong.iter().any(|it| matches!(it.state(), State::OtherVersion(_)));
         let code = manager.install(wrong.iter().map(|it| &it.wanted), replaces).run(stage)?;
@@ -104,8 +104,8 @@ impl Action for PkgInstall {
     }
 }
 
-/// A package as it is wanted, and what there is of it: of several architectures, or several
-/// versions where a manager keeps them.
+/// A required package, and what is installed of it: of several architectures, or several versions
+/// where a manager keeps them.
 #[derive(Debug)]
 struct Package {
     wanted: Wanted,
@@ -178,8 +178,8 @@ fn decide(packages: &[Package]) -> Result<Finding, Trouble> {
         _ => None,
     });
     if let Some((name, version)) = held {
-        let message = format!("`{name}` is held at {version}, and another version is wanted");
-        let help = format!("let it go with `apt-mark unhold {name}`, or ask for {version}");
+        let message = format!("`{name}` is held at {version}, but another version is required");
+        let help = format!("release it with `apt-mark unhold {name}`, or require {version}");
         return Err(Trouble::new(TroubleKind::Denied, message, help));
     }
     let names = |is: fn(&State<'_>) -> bool| {
@@ -192,7 +192,7 @@ fn decide(packages: &[Package]) -> Result<Finding, Trouble> {
     let parts = [
         (&missing, "not installed"),
         (&other, "installed in another version"),
-        (&unfinished, "not installed to the end"),
+        (&unfinished, "only partly installed"),
     ];
     let parts = parts.into_iter().filter(|(names, _)| !names.is_empty());
     let message: Vec<_> =
@@ -216,15 +216,15 @@ fn finished(manager: Manager, code: i32, what: &str, stage: &dyn Stage) -> Resul
     }
     let program = manager.program();
     let message = format!("`{program}` has not {what}: it ended with {code}");
-    let help = "its output says why; where another process holds its lock, wait until that has \
-                ended, and where it does not know a package, try `update=true`";
+    let help = "see its output; if another process holds its lock, wait for that process, and if \
+                it does not know a package, try `update=true`";
     Err(stage.fail(code, Trouble::new(TroubleKind::Failed, message, help)))
 }
 
 fn no_choice(manager: Manager, wanted: &Wanted) -> Trouble {
     let (program, name) = (manager.program(), &wanted.name);
-    let message = format!("`{program}` cannot install another version of `{name}` than the newest");
-    let help = format!("ask for `{name}` alone, or for a package such as `{name}@…`");
+    let message = format!("`{program}` can install only the newest version of `{name}`");
+    let help = format!("use `{name}` without a version, or a package such as `{name}@…`");
     Trouble::new(TroubleKind::Invalid, message, help)
 }
 

@@ -124,20 +124,20 @@ pub(super) fn demand_root(stage: &dyn Stage, what: &str) -> Result<(), Halt> {
     if is_root {
         return Ok(());
     }
-    let message = format!("{what} is for root alone");
+    let message = format!("{what} requires root");
     let help = "run opal as root: `sudo opal …`";
     Err(stage.fail(DENIED, Trouble::new(TroubleKind::Denied, message, help)))
 }
 
 fn absent(name: &str) -> Trouble {
-    let message = format!("there is no `{name}` on this machine");
-    let help = format!("install `{name}`, or put it where `PATH` leads");
+    let message = format!("`{name}` is not installed");
+    let help = format!("install `{name}`, or add its directory to `PATH`");
     Trouble::new(TroubleKind::Missing, message, help)
 }
 
 /// What a program has to say about its failure, in one line: the last that it wrote.
 pub(super) fn reason(said: &str) -> &str {
-    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it does not say why")
+    said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it gave no reason")
 }
 
 /// Names in backticks, at most a handful.
@@ -157,7 +157,7 @@ mod tests {
     use opal_testing::MemoryWorld;
 
     #[test]
-    fn values_stand_in_the_text_as_data() {
+    fn values_are_in_the_text_as_data() {
         let program = Program::new("tool", "--flag --").word("$(x)").text("end");
         let texts = program.parts.iter().map(|part| match part {
             ScriptPart::Text(text) => text.as_str(),
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_last_line_is_the_reason() {
         assert_eq!(reason("warning: x\nfatal: no\n\n"), "fatal: no");
-        assert_eq!(reason("\n"), "it does not say why");
+        assert_eq!(reason("\n"), "it gave no reason");
     }
 
     #[test]

@@ -21,10 +21,10 @@ pub(super) fn demand_removable(path: &Path, probe: &dyn Probe) -> Result<(), Tro
         return Err(Trouble::new(
             TroubleKind::Invalid,
             format!(
-                "`{}` is nothing that could be removed: what runs here lies in it",
+                "`{}` cannot be removed: it contains the directory that opal runs in",
                 path.display()
             ),
-            "name what is in it instead, or run from another place",
+            "name its content instead, or run from another directory",
         ));
     }
     match mounts(probe)?.into_iter().find(|mount| mount.starts_with(&real)) {
@@ -36,7 +36,7 @@ pub(super) fn demand_removable(path: &Path, probe: &dyn Probe) -> Result<(), Tro
                 path.display(),
                 mount.display()
             ),
-            "see `findmnt`, and unmount it first",
+            "unmount it first; `findmnt` lists mounts",
         )),
     }
 }
@@ -103,7 +103,10 @@ mod tests {
         let base = world.place(".").unwrap();
         for path in base.ancestors() {
             let trouble = demand_removable(path, &world).unwrap_err();
-            assert!(trouble.message.contains("what runs here lies in it"), "{trouble:?}");
+            assert!(
+                trouble.message.contains("it contains the directory that opal runs in"),
+                "{trouble:?}"
+            );
         }
         demand_removable(&base.join("below"), &world).unwrap();
     }

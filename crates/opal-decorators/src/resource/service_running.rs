@@ -90,8 +90,8 @@ impl Action for ServiceRunning {
             if code != 0 {
                 let message = format!("`systemctl {order} {name}` ended with {code}");
                 let help = format!(
-                    "`systemctl status {name}` and `journalctl --unit={name}` say why; services of \
-                     the machine are for root alone, as with `sudo opal …`"
+                    "`systemctl status {name}` and `journalctl --unit={name}` say why; system \
+                     services require root, as in `sudo opal …`"
                 );
                 return Err(stage.fail(code, Trouble::new(TroubleKind::Failed, message, help)));
             }
@@ -115,8 +115,8 @@ fn look(inputs: &Inputs, probe: &dyn Probe) -> Result<(Wanted, Unit), Trouble> {
         return Err(no_systemd("this machine was not started with systemd"));
     }
     let said = reason(answer.stderr.expose());
-    let message = format!("systemd does not tell about `{}`: {said}", wanted.name);
-    let help = format!("try it by hand: `systemctl status {}`", wanted.name);
+    let message = format!("systemd reports nothing about `{}`: {said}", wanted.name);
+    let help = format!("try `systemctl status {}`", wanted.name);
     Err(Trouble::new(TroubleKind::Failed, message, help))
 }
 
@@ -125,7 +125,7 @@ fn wanted(inputs: &Inputs) -> Result<Wanted, Trouble> {
     // Among the signs that are left out are those of patterns and paths.
     let is_usual = |c: char| c.is_ascii_alphanumeric() || ":_.@\\-".contains(c);
     if name.is_empty() || name.starts_with('-') || !name.chars().all(is_usual) {
-        let message = format!("`{name}` is no name of a service");
+        let message = format!("invalid service name `{name}`");
         let help = "write it as `systemctl list-units` does";
         return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }

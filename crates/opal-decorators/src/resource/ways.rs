@@ -35,8 +35,8 @@ fn is_open(found: &Entry) -> bool {
 fn user(probe: &dyn Probe) -> Result<u32, Trouble> {
     let answer = probe.ask(&Ask::program(&["id", "-u"]))?;
     answer.stdout.expose().trim().parse().map_err(|_| {
-        let message = "`id -u` does not say who this is";
-        Trouble::new(TroubleKind::Failed, message, "try it by hand")
+        let message = "`id -u` does not print the user id";
+        Trouble::new(TroubleKind::Failed, message, "run it in a terminal")
     })
 }
 
@@ -44,11 +44,11 @@ fn foreign(path: &Path, at: &Path) -> Trouble {
     Trouble::new(
         TroubleKind::Denied,
         format!(
-            "`{}` cannot be written: another user could lead the way to it elsewhere, at `{}`",
+            "`{}` cannot be written: another user could redirect the path at `{}`",
             path.display(),
             at.display()
         ),
-        "choose a place that only root or this user can change",
+        "choose a path that only root or this user can change",
     )
 }
 

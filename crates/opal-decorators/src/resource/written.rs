@@ -29,7 +29,7 @@ pub(super) struct Wanted {
 /// A destination that is there.
 pub(super) struct Found {
     pub(super) entry: Entry,
-    /// None where it is so large that it cannot be what is wanted.
+    /// None where it is too large to be the desired content.
     pub(super) content: Option<Zeroizing<Vec<u8>>>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn decide(wanted: &Wanted, found: Option<&Found>, satisfied: &str) ->
     let Some(found) = found else {
         let is_private = wanted.is_private || wanted.attributes.mode.is_some_and(paths::is_private);
         let content = Algorithm::Sha256.digest(&[&wanted.content]);
-        return Finding::missing(format!("there is no `{path}`"))
+        return Finding::missing(format!("`{path}` does not exist"))
             .with_details(created(wanted))
             .with_content(content)
             .with_privacy(is_private);

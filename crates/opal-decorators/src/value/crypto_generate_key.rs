@@ -11,13 +11,12 @@ use crate::common::{DASH, TEXT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "crypto.generate_key",
     summary: "a new cryptographic key",
-    docs: "Makes a key from the contract's sealed seed. `ed25519` (signatures) and `x25519` (key \
-           agreement) give the private key as PKCS#8 in PEM form, from which the usual tools \
-           work out the public half; `aes256` gives 32 bytes in base64.\n\n\
-           Each run of one contract gets the same key and the next contract another, unless \
-           `regen_key` ties it to a name. The value is a secret and may not steer `if`, `when` \
-           or a loop. A PEM text begins with hyphens, so a reference that stands as a word of a \
-           command needs `dash=true`.",
+    docs: "Generates a key from the contract's sealed seed. `ed25519` (signatures) and `x25519` \
+           (key agreement) give the private key as PKCS#8 in PEM form, from which the usual tools \
+           derive the public key; `aes256` gives 32 bytes in base64.\n\nEach run of one contract \
+           gets the same key and the next contract another, unless `regen_key` ties it to a name. \
+           The value is a secret and cannot be used in `if`, `when` or a loop. A PEM text begins \
+           with hyphens, so a reference that is a word of a command needs `dash=true`.",
     params: &[
         Param {
             name: "type",

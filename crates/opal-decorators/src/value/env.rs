@@ -9,18 +9,18 @@ use crate::common::{DASH, PUBLIC, SECRET, TEXT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "env",
     summary: "the value of an environment variable",
-    docs: "Reads a variable of the environment at plan time. Without `default` a variable that is \
-           not set fails the plan, so a missing setting is found before anything has run; a \
-           variable that is set to nothing counts as set.\n\n\
-           Plans and contracts show the value as a placeholder, runs show it in clear. A value is \
-           a secret, and hidden everywhere, where the name of the variable says so (`API_TOKEN`, \
-           `DB_PASSWORD`, `SENTRY_DSN`) or the value looks like one: a URL with a password, a \
-           private key, a JWT, a token that begins like `ghp_`. `secret=true` declares a secret \
-           whatever it is called, `public=true` shows the value everywhere. Inside a block that \
-           runs on another host the environment of that host is read.",
+    docs: "Reads an environment variable at plan time. Without `default`, an unset variable fails \
+           the plan, so a missing setting is found before anything has run; an empty variable \
+           counts as set.\n\nPlans and contracts show the value as a placeholder, runs show it in \
+           clear. A value is a secret, and hidden everywhere, if the name of the variable \
+           suggests it (`API_TOKEN`, `DB_PASSWORD`, `SENTRY_DSN`) or the value looks like one: a \
+           URL with a password, a private key, a JWT, a token that begins like `ghp_`. \
+           `secret=true` declares a secret regardless of the name, `public=true` shows the value \
+           everywhere. Inside a block that runs on another host the environment of that host is \
+           read.",
     subject: Subject::Required("environment variable"),
     params: &[
-        Param::optional("default", "the value to use where the variable is not set"),
+        Param::optional("default", "the value to use if the variable is not set"),
         PUBLIC,
         SECRET,
         DASH,

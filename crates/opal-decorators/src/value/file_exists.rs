@@ -9,12 +9,11 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.exists",
     summary: "whether a file or directory exists",
     docs: "Gives `true` if the path names a file, a directory or anything else, and `false` if \
-           there is nothing, like `test -e`. A link counts if its target exists; a path that ends \
-           in `/` must be a directory. If a directory on the way cannot be searched, the plan \
-           fails.\n\n\
-           opal checks the path when it makes the plan: a file that a step creates does not exist \
-           yet. The value is public: plans show it in clear, and a contract is refused if it has \
-           changed.",
+           there is nothing, like `test -e`. A symlink counts if its target exists; a path that \
+           ends in `/` must be a directory. If a directory on the way cannot be searched, the \
+           plan fails.\n\nopal checks the path when it makes the plan: a file that a step creates \
+           does not exist yet. The value is public: plans show it in clear, and a contract is \
+           refused if it has changed.",
     params: &[Param::required("path", "the path to check; `~` is the home directory")],
     returns: Some(Returns { version: "1.0.0", ty: Type::Bool }),
     effect: Effect::Read,

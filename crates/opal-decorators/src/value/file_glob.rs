@@ -12,13 +12,13 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     docs: "Gives the files and directories that match, sorted by their bytes; an empty array if \
            nothing matches. Each path begins as the pattern does: `k8s/*.yaml` gives \
            `k8s/app.yaml`. `*` matches any text inside one name, `?` and `[a-z]` one byte, which \
-           is an ASCII character, `{a,b}` one or the other, `**` any number of directories, and a `/` at the end matches directories only. \
-           As in a shell, a name that begins with `.` matches only if the pattern has the dot. \
-           `**` does not follow links.\n\n\
-           The limits are 10,000 paths, 100,000 names checked and 100 directories below each \
-           other; a pattern that needs more fails the plan, and so does a directory that cannot \
-           be read. The value is public: plans show it in clear, and a contract is refused if it \
-           has changed.",
+           is an ASCII character, `{a,b}` one or the other, `**` any number of directories, and a \
+           `/` at the end matches directories only. As in a shell, a name that begins with `.` \
+           matches only if the pattern has the dot. `**` does not follow symlinks.\n\nThe limits \
+           are 10,000 paths, 100,000 names checked and 100 directories below each other; a \
+           pattern that needs more fails the plan, and so does a directory that cannot be read. \
+           The value is public: plans show it in clear, and a contract is refused if it has \
+           changed.",
     params: &[
         Param::required("pattern", "the pattern; `~` at its beginning is the home directory"),
         DASH,

@@ -8,10 +8,10 @@ use crate::common::{DASH, PUBLIC, TEXT, TRIM};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "file.read",
     summary: "the text of a file",
-    docs: "Reads a UTF-8 text file at plan time. A file that is absent or not readable fails the \
-           plan, and a file that has changed since a contract was made refuses the contract.\n\n\
-           Behind `<` it feeds the file, byte for byte, to the standard input of the step, and is \
-           read when the step runs: a contract does not hold it. `@file.hash` alone on a line does.",
+    docs: "Reads a UTF-8 text file at plan time. A file that does not exist or is not readable \
+           fails the plan, and a contract is refused if the file has changed since.\n\nAfter `<` \
+           it feeds the file, byte for byte, to the standard input of the step, and is read when \
+           the step runs: a contract does not pin it. `@file.hash` alone on a line does.",
     params: &[
         Param::required("path", "the file to read; `~` is the home directory"),
         TRIM,

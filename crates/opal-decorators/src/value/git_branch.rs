@@ -9,16 +9,15 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "git.branch",
     summary: "the name of the branch that is checked out",
     docs: "Gives the current branch of the repository that the steps start in, without \
-           `refs/heads/`. Where a commit and no branch is checked out, as CI systems like to do, \
-           there is no name to give and the plan fails.\n\n\
-           The value is public: plans show it in clear.",
+           `refs/heads/`. With a detached HEAD, which is common in CI, there is no branch and the \
+           plan fails.\n\nThe value is public: plans show it in clear.",
     returns: Some(TEXT),
     effect: Effect::Read,
     exposure: Exposure::Public,
     capabilities: &[Capability::FilesRead, Capability::Processes],
     resolver: Some(&GitBranch),
     examples: &[Example {
-        title: "let the branch choose the environment",
+        title: "choose the environment by the branch",
         source: "fun deploy() {\n    when @git.branch {\n        \
                  \"main\" -> kubectl apply -f k8s/production\n        \
                  else -> kubectl apply -f k8s/preview\n    }\n}\n",
@@ -31,12 +30,12 @@ struct GitBranch;
 
 impl Resolver for GitBranch {
     fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
-        let nothing = "there is no branch here: no git repository that git would read";
+        let nothing = "no git repository here, or git does not trust it";
         let branch = git::ask(probe, &["branch", "--show-current"], nothing)?;
         if branch.expose().is_empty() {
             return Err(Trouble::new(
                 TroubleKind::Missing,
-                "there is no branch: a commit is checked out by itself",
+                "no branch is checked out: detached HEAD",
                 "check out a branch, or use `@git.commit`",
             ));
         }

@@ -8,10 +8,9 @@ use crate::common::TEXT;
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "git.commit",
     summary: "the full id of the commit that is checked out",
-    docs: "Gives the commit of the repository that the steps start in, in full. Changes that are \
-           not committed make no difference to it. Outside a repository, and before the first \
-           commit, the plan fails.\n\n\
-           The value is public: plans show it in clear.",
+    docs: "Gives the commit of the repository that the steps start in, in full. Uncommitted \
+           changes do not affect it. Outside a repository, and before the first commit, the plan \
+           fails.\n\nThe value is public: plans show it in clear.",
     returns: Some(TEXT),
     effect: Effect::Read,
     exposure: Exposure::Public,
@@ -30,7 +29,7 @@ struct GitCommit;
 impl Resolver for GitCommit {
     fn resolve(&self, _: &Inputs, probe: &dyn Probe) -> Result<Data, Trouble> {
         let words = ["rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"];
-        let nothing = "there is no commit here: no git repository, or one without a commit yet";
+        let nothing = "no commit here: there is no git repository, or it has no commit yet";
         git::ask(probe, &words, nothing).map(Data::Text)
     }
 }

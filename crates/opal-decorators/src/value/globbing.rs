@@ -52,7 +52,7 @@ fn alternatives(pattern: &str) -> Result<Vec<String>, Trouble> {
             }
         }
         if done.len() + open.len() > MAX_ALTERNATIVES {
-            return Err(too_large(pattern, "stands for too many patterns"));
+            return Err(too_large(pattern, "expands to too many patterns"));
         }
     }
     Ok(done)
@@ -128,7 +128,7 @@ impl Search<'_> {
     fn start(&mut self, pattern: &str) -> Result<(), Trouble> {
         let is_home = pattern == "~" || pattern.starts_with("~/");
         if pattern.starts_with('~') && !is_home {
-            // The home directory of somebody else is refused, as in every path.
+            // The home directory of someone else is refused, as in every path.
             self.probe.place(pattern)?;
         }
         let rest = if is_home { &pattern[1..] } else { pattern };
@@ -301,7 +301,7 @@ fn too_large(pattern: &str, what: impl Into<Message>) -> Trouble {
 fn invalid(pattern: &str) -> Trouble {
     Trouble::new(
         TroubleKind::Invalid,
-        message!("the pattern `", pattern, "` is not valid"),
+        message!("invalid pattern `", pattern, "`"),
         message!(
             "write 1 to ",
             MAX_PATTERN_BYTES,

@@ -10,17 +10,17 @@ use crate::common::{DASH, PUBLIC, TEXT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "http.get",
-    summary: "what a web address answers",
-    docs: "Fetches an address at plan time and gives the body of the answer as text. Anything \
-           but success fails the plan, and so does a body that is not UTF-8.\n\n\
-           Quick plans leave the network alone and show the value as deferred. A contract \
-           fetches again before it runs and is refused where the answer is another one, so use \
-           it for addresses whose content stands still, such as a released version.",
+    summary: "the response of a web address",
+    docs: "Fetches a URL at plan time and gives the body of the response as text. Any status but \
+           success fails the plan, and so does a body that is not UTF-8.\n\nQuick plans do not \
+           use the network and show the value as deferred. A contract fetches again before it \
+           runs and is refused if the response has changed, so use it for URLs whose content does \
+           not change, such as a released version.",
     params: &[
         Param {
             name: "url",
             pattern: Some("https?://.+"),
-            docs: "the address to fetch, beginning with `https://` or `http://`",
+            docs: "the URL to fetch, beginning with `https://` or `http://`",
             ..Param::BASE
         },
         PUBLIC,

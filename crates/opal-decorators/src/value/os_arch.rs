@@ -15,7 +15,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     exposure: Exposure::Public,
     resolver: Some(&OsArch),
     examples: &[Example {
-        title: "build for the machine at hand",
+        title: "build for this machine",
         source: "fun image() {\n    when @os.arch {\n        \
                  \"aarch64\" -> docker build --platform linux/arm64 .\n        \
                  else -> docker build --platform linux/amd64 .\n    }\n}\n",

@@ -15,7 +15,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     exposure: Exposure::Public,
     resolver: Some(&OsHostname),
     examples: &[Example {
-        title: "say where a message comes from",
+        title: "name the sender of a message",
         source: "fun notify() {\n    logger --tag opal \"deployed from @os.hostname\"\n}\n",
     }],
     ..Descriptor::BASE

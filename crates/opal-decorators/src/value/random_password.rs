@@ -13,13 +13,13 @@ use crate::common::{DASH, TEXT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "random.password",
     summary: "a random password",
-    docs: "Draws a password from a cryptographic generator, every character with the same \
-           chance. A contract carries the sealed seed, so each run of one contract gets the \
-           same password, and the next contract gets another. In a run without a contract the \
-           password is new every time and forgotten at the end.\n\n\
-           With `regen_key` the password also stays the same from one contract to the next: \
-           change the key, the length or the alphabet to rotate it. The value is a secret, and \
-           since nobody can foresee it, it may not steer `if`, `when` or a loop.",
+    docs: "Generates a password with a cryptographic generator; every character is equally \
+           likely. A contract carries the sealed seed, so each run of one contract gets the same \
+           password, and the next contract gets another. In a run without a contract the password \
+           is new every time and forgotten at the end.\n\nWith `regen_key` the password also \
+           stays the same from one contract to the next: change the key, the length or the \
+           alphabet to rotate it. The value is a secret, and because it is random, it cannot be \
+           used in `if`, `when` or a loop.",
     params: &[
         Param {
             name: "length",

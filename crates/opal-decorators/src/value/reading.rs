@@ -67,7 +67,7 @@ pub(super) fn unreadable(path: &str, error: &std::io::Error) -> Trouble {
     Trouble::new(
         TroubleKind::Failed,
         message!("the file `", path, "` cannot be read: ", error.kind()),
-        "try it by hand, with `cat`",
+        "try to read it with `cat`",
     )
 }
 

@@ -8,12 +8,11 @@ use crate::common::{DASH, TEXT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "secret.cmd",
     summary: "a secret that a command prints",
-    docs: "Asks a password manager or the command line of a vault: runs the command at plan \
-           time and gives its standard output without the line ends at its end. The value is \
-           hidden everywhere and cannot be made public; the output of the command itself is \
-           never shown.\n\n\
-           Quick plans do not run the command and show the value as deferred. A command that \
-           fails, fails the plan, and so does a secret of fewer than four characters.",
+    docs: "Queries a password manager or the command line of a vault: runs the command at plan \
+           time and gives its standard output without trailing line ends. The value is hidden \
+           everywhere and cannot be made public; the output of the command itself is never \
+           shown.\n\nQuick plans do not run the command and show the value as deferred. A command \
+           that fails also fails the plan, and so does a secret of fewer than four characters.",
     params: &[
         Param {
             name: "cmd",
@@ -30,7 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     capabilities: &[Capability::Processes],
     resolver: Some(&SecretCmd),
     examples: &[Example {
-        title: "ask a password manager",
+        title: "query a password manager",
         source: "var PASSWORD = @secret.cmd(\"pass show production/database\")\n\n\
                  fun migrate() {\n    @environ(PGPASSWORD=PASSWORD) {\n        \
                  psql --host=db.example.com --file=schema.sql\n    }\n}\n",

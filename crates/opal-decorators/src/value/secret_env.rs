@@ -9,16 +9,16 @@ use crate::common::{DASH, TEXT};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "secret.env",
     summary: "a secret from an environment variable",
-    docs: "Reads a variable of the environment like `@env`, and declares its value a secret \
-           whatever the variable is called. The value is hidden everywhere and cannot be made \
-           public. There is no default: a secret that stands in the source is none.\n\n\
-           The variable is named in the path, `@secret.env.NAME`, or, where the name is itself \
-           a value, by the parameter. A secret of fewer than four characters is refused.",
+    docs: "Reads an environment variable like `@env`, and declares its value a secret regardless \
+           of the name. The value is hidden everywhere and cannot be made public. There is no \
+           default: a value in the source would not be a secret.\n\nThe variable is named in the \
+           path, `@secret.env.NAME`, or, if the name is itself a value, by the parameter. A \
+           secret of fewer than four characters is refused.",
     subject: Subject::OrParam("name"),
     params: &[
         Param::required(
             "name",
-            "the environment variable that holds the secret, where the path does not say",
+            "the environment variable that holds the secret, if the path does not name it",
         ),
         DASH,
     ],

@@ -8,11 +8,10 @@ use crate::common::{DASH, TEXT, TRIM};
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "secret.file",
     summary: "a secret from a file",
-    docs: "Reads a file like `@file.read`, for files that hold a secret: a mounted Kubernetes \
-           or Docker secret, a token that a login command left behind. The value is hidden \
-           everywhere and cannot be made public.\n\n\
-           A secret of fewer than four characters is refused, since it could not be hidden in \
-           output without making the output unreadable.",
+    docs: "Reads a file like `@file.read`, for files that hold a secret: a mounted Kubernetes or \
+           Docker secret, a token that a login command stored. The value is hidden everywhere and \
+           cannot be made public.\n\nA secret of fewer than four characters is refused, since it \
+           could not be hidden in output without making the output unreadable.",
     params: &[
         Param::required("path", "the file that holds the secret; `~` is the home directory"),
         TRIM,

@@ -7,14 +7,13 @@ use crate::common::{DASH, PUBLIC, TEXT};
 
 pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "shell.output",
-    summary: "what a command prints, at plan time",
+    summary: "the output of a command, at plan time",
     docs: "Runs a command while the plan is being made and gives its standard output without \
-           the line ends at its end. The value can steer `if`, `when` and loops. A command that \
-           fails, fails the plan.\n\n\
-           The command should only look: it runs for every resolved plan, for every contract run \
-           and before anybody has agreed to anything. Quick plans do not run it and show the \
-           value as deferred. For output that is needed after the steps have begun, \
-           `let.NAME = @shell(…)` is the right tool.",
+           trailing line ends. The value can be used in `if`, `when` and loops. A command that \
+           fails also fails the plan.\n\nThe command should only read: it runs for every resolved \
+           plan and every contract run, before anyone has approved anything. Quick plans do not \
+           run it and show the value as deferred. For output that is needed after the steps have \
+           begun, use `let.NAME = @shell(…)`.",
     params: &[
         Param { name: "cmd", shell: true, docs: "the command to run", ..Param::BASE },
         PUBLIC,

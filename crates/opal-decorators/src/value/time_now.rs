@@ -12,15 +12,14 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     summary: "the time at which the plan is made",
     docs: "Gives the current time in UTC: `rfc3339` as in `2025-01-31T14:05:00Z`, `date` as in \
            `2025-01-31`, `compact` as in `20250131T140500Z` for file names, `unix` as seconds \
-           since 1970.\n\n\
-           A contract promises that planning again gives the same plan, which no clock can keep, \
-           so contracts refuse this decorator. Where a step needs the time at which it runs, \
-           call `date` in the step.",
+           since 1970.\n\nA contract requires that planning again gives the same plan, which a \
+           clock prevents, so contracts refuse this decorator. If a step needs the time at which \
+           it runs, call `date` in the step.",
     params: &[Param {
         name: "format",
         ty: Type::OneOf(Choices::Static(&["rfc3339", "date", "compact", "unix"])),
         presence: Presence::Default(Value::text("rfc3339")),
-        docs: "how the time is written",
+        docs: "the format of the time",
         ..Param::BASE
     }],
     returns: Some(TEXT),
@@ -30,7 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     repeatable: false,
     resolver: Some(&TimeNow),
     examples: &[Example {
-        title: "put the day into a file name",
+        title: "put the date in a file name",
         source: "var TODAY = @time.now(format=\"date\")\n\n\
                  fun backup() {\n    pg_dump --file=app-@var.TODAY().sql app\n}\n",
     }],
@@ -45,7 +44,7 @@ impl Resolver for TimeNow {
         let now = Timestamp::try_from(probe.now()).map_err(|_| {
             Trouble::new(
                 TroubleKind::Failed,
-                "the clock of this machine shows a time that no calendar has",
+                "the clock of this machine is out of range",
                 "set the clock",
             )
         })?;

@@ -8,10 +8,9 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     summary: "the value of a variable",
     docs: "Refers to a `var`, a parameter of the function or the variable of a loop. In commands \
            and inside double quotes the reference is written in full, `@var.NAME`; in expressions \
-           the bare name means the same.\n\n\
-           A variable is worked out when something that runs needs it, and only once. How it is \
-           shown depends on where its value came from: constants in clear, everything else as a \
-           placeholder.",
+           the bare name means the same.\n\nA variable is evaluated when a step needs it, and \
+           only once. How it is shown depends on the origin of its value: constants in clear, \
+           everything else as a placeholder.",
     subject: Subject::Required("variable"),
     params: &[DASH],
     returns: Some(Returns { version: "1.0.0", ty: Type::Any }),

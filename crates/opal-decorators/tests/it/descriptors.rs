@@ -123,14 +123,17 @@ fn every_resource_says_what_its_statuses_mean_in_their_order() {
     for descriptor in BUILT_IN.iter().filter(|it| it.resource.is_some()) {
         let path = descriptor.path;
         let (_, list) = descriptor.docs.split_once("\n\n## Statuses\n\n").expect(path);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for line in list.lines() {
             let (name, meaning) = line.strip_prefix("- `").unwrap().split_once("`: ").unwrap();
-            told.push(Status::named(name).expect(name));
+            reported.push(Status::named(name).expect(name));
             assert!(is_phrase(meaning.strip_suffix('.').unwrap()), "@{path}: {line}");
         }
-        assert!(told.is_sorted_by(|before, after| before < after), "@{path}: {told:?}");
-        assert!(told.contains(&Status::Satisfied) && told.contains(&Status::Blocked), "@{path}");
+        assert!(reported.is_sorted_by(|before, after| before < after), "@{path}: {reported:?}");
+        assert!(
+            reported.contains(&Status::Satisfied) && reported.contains(&Status::Blocked),
+            "@{path}"
+        );
     }
 }
 
@@ -173,7 +176,7 @@ fn defaults_are_values_that_a_user_could_have_given() {
 }
 
 #[test]
-fn limits_stand_only_where_they_mean_something() {
+fn limits_are_only_where_they_mean_something() {
     for (at, param) in params() {
         assert!(param.range.is_none_or(|(least, most)| least < most), "{at}");
         assert!(param.range.is_none() || param.ty == Type::Int, "{at}: range");

@@ -44,7 +44,7 @@ fn the_built_in_decorators_obey_the_laws() {
 }
 
 #[test]
-fn what_acts_and_is_no_resource_can_be_run() {
+fn what_acts_and_is_not_a_resource_can_be_run() {
     let acts = BUILT_IN.iter().filter(|descriptor| descriptor.is_action());
     for descriptor in acts.filter(|descriptor| descriptor.resource.is_none()) {
         assert!(descriptor.action.is_some() || descriptor.sink.is_some(), "@{}", descriptor.path);

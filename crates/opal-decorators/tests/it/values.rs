@@ -140,7 +140,7 @@ fn a_repository_gives_its_commit_and_its_branch() {
 }
 
 #[test]
-fn facts_about_the_machine_need_no_look_at_anything_else() {
+fn facts_about_the_machine_need_nothing_else() {
     let host = Host { os: "macos".into(), arch: "aarch64".into(), name: "mini".into() };
     let world = MemoryWorld::default().on(host);
     let facts = ["os.name", "os.arch", "os.hostname"]

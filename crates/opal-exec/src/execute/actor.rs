@@ -97,8 +97,8 @@ impl<'h, 'p> Actor<'h, 'p> {
             here.previous = None;
         }
         if let Some(name) = with_nul(&under.environment) {
-            let message = format!("`{name}` holds a NUL character, which no variable can");
-            let help = "remove it, or hand the data over in a file";
+            let message = format!("`{name}` contains a NUL character, which no variable can");
+            let help = "remove it, or pass the data in a file";
             return Err(self.fail(1, Trouble::new(TroubleKind::Invalid, message, help)));
         }
         if !under.environment.is_empty() {

@@ -41,7 +41,7 @@ impl<'p> Walk<'p> {
         let path = step.node.path().unwrap_or_default();
         let descriptor = self.job.registry.get(path);
         let descriptor =
-            descriptor.ok_or_else(|| bug(step, format!("there is no `@{path}` to run")))?;
+            descriptor.ok_or_else(|| bug(step, format!("unknown decorator `@{path}`")))?;
         let begun = self.begin(step, descriptor, here)?;
         let mut came = Came::default();
         let limits = here.limits;
@@ -139,13 +139,13 @@ impl<'p> Walk<'p> {
 
     fn act(&'p self, begun: &Begun<'p>, actor: &mut Actor<'_, 'p>) -> Result<Option<Bound>, Halt> {
         let (step, descriptor) = (begun.step, begun.descriptor);
-        let action = descriptor.action.ok_or_else(|| {
-            bug(step, format!("`@{}` has nothing that could be run", descriptor.path))
-        })?;
+        let action = descriptor
+            .action
+            .ok_or_else(|| bug(step, format!("`@{}` has no action", descriptor.path)))?;
         let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
         let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
         let result = match self.described(step) {
-            Some(described) => self.bring_about(described, action, &inputs, actor)?,
+            Some(described) => self.reach(described, action, &inputs, actor)?,
             None => {
                 if !begun.is_block {
                     self.has_acted.store(true, Ordering::SeqCst);
@@ -230,11 +230,11 @@ fn limited(halt: Halt, step: &Step, limits: Limits) -> Halt {
         let message = match is_cpu {
             true => {
                 let cpu = Limits { cpu: limits.cpu, ..Limits::default() };
-                format!("a process has used up its CPU time: `{cpu}`")
+                format!("a process exceeded its CPU time: `{cpu}`")
             }
             false => format!("it ended with {} under `{limits}`", failure.code),
         };
-        let help = "if the limit is too small for what it does, raise it";
+        let help = "if the limit is too small, raise it";
         failure.trouble = Some(Trouble::new(TroubleKind::Failed, message, help));
     }
     Halt::Failed(failure)

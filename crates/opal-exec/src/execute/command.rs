@@ -19,8 +19,8 @@ const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
 fn unkept() -> Trouble {
     Trouble::new(
         TroubleKind::TooLarge,
-        "the output of this step could not be kept while it waited for its turn",
-        "free some space for temporary files, or name another place with `TMPDIR`",
+        "the output of this step could not be stored while it waited for its turn",
+        "free some space for temporary files, or set another directory with `TMPDIR`",
     )
 }
 
@@ -122,11 +122,11 @@ impl<'p> Actor<'_, 'p> {
             stderr,
         };
         let ended = self.walk.job.session.run(work, &here.stop, taker);
-        if !matches!(&ended, Ok(ended) if ended.code == 0 && !ended.is_told) {
+        if !matches!(&ended, Ok(ended) if ended.code == 0 && !ended.is_reported) {
             if let Ok(ended) = &ended {
                 self.code = Some(ended.code);
             }
-            // Whatever it ended with: it was told to.
+            // Whatever it ended with: it was asked to.
             go_on(&here.stop)?;
         }
         let ended = ended.map_err(|trouble| self.fail(not_run(&trouble), trouble))?;
@@ -141,7 +141,7 @@ fn only(code: i32) -> Completed {
     Completed { code, stdout: Secret::new(""), stderr: Secret::new("") }
 }
 
-/// The command with redirections behind it. In braces, since it may end in the body of a heredoc.
+/// The command with redirections after it. In braces, since it may end in the body of a heredoc.
 fn redirected(script: &[ScriptPart], appended: &[ScriptPart]) -> Vec<ScriptPart> {
     let text = |text: &str| ScriptPart::Text(text.to_owned());
     let mut parts = vec![text("{ ")];
@@ -172,25 +172,29 @@ fn size(data: &Data) -> usize {
 
 /// The shell itself does not tell this from a program that may not be executed.
 pub(super) fn too_long() -> Trouble {
-    let message = "a command was found, but could not be started (exit code 126): it may not be \
-                   executed, or a value is too long for it";
-    let help = "one argument may hold at most 128 KiB, and so may a variable of the environment: \
-                hand a longer value on by standard input, or with a heredoc: `COMMAND <<EOF`";
+    let message = "a command was found, but could not be started (exit code 126): it is not \
+                   executable, or an argument is too long";
+    let help = "an argument or an environment variable can have at most 128 KiB: pass a longer \
+                value on standard input, or with a heredoc: `COMMAND <<EOF`";
     Trouble::new(TroubleKind::TooLarge, message, help)
 }
 
 fn text(bytes: Zeroizing<Vec<u8>>) -> Result<Secret, Trouble> {
     std::str::from_utf8(&bytes).map(Secret::new).map_err(|_| {
-        let message = "what it printed is no text, so it cannot be bound";
-        let help = "encode it, as with `| base64`, or send it to a file";
+        let message = "its output is not UTF-8 text, so it cannot be bound";
+        let help = "encode it, for example with `| base64`, or write it to a file";
         Trouble::new(TroubleKind::NotText, message, help)
     })
 }
 
 fn too_large() -> Trouble {
     let most = MAX_VALUE_BYTES / 1024 / 1024;
-    let message = format!("it printed more than {most} MiB, which is the most that can be bound");
-    Trouble::new(TroubleKind::TooLarge, message, "send it to a file, and bind the file's name")
+    let message = format!("its output is larger than {most} MiB, the limit for a binding");
+    Trouble::new(
+        TroubleKind::TooLarge,
+        message,
+        "write it to a file, and bind the name of the file",
+    )
 }
 
 /// What a shell says where it cannot run something: only of the program that runs a command does

@@ -1,10 +1,11 @@
-//! The last look: what the steps of a configuration have found as described, or brought about, is so at
-//! the end of the run, or the run has failed.
+//! The last verification: what the steps of a configuration have found in the desired state, or
+//! applied, is so at the end of the run, or the run has failed.
 //!
-//! Each was seen in its own turn, and one behind it may have undone that. So all of them are looked at
-//! once more, side by side; not those that were seen after the last change.
+//! Each was seen in its own turn, and one after it may have undone that. So all of them are
+//! verified once more, in parallel; not those that were seen after the last change.
 //!
-//! Deliberately not in a task: its steps come one behind the other, and may undo each other on purpose.
+//! Deliberately not in a task: its steps come one after the other, and may undo each other on
+//! purpose.
 //!
 //! As in the turn of a step, a system call that never returns holds this up: the session is the run's.
 
@@ -71,7 +72,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Looks at what has been seen before the last change.
+    /// Verifies what was last seen before the last change.
     pub(super) fn last_look(&'p self) -> Result<(), Halt> {
         let (kept, changed) = (std::mem::take(&mut *lock(&self.kept)), self.changed());
         // Most runs end here, without a walk through their plan.
@@ -80,9 +81,9 @@ impl<'p> Walk<'p> {
         }
         let all = self.in_order(kept);
         let stale: Vec<&Kept<'p>> = all.iter().filter(|kept| kept.seen != changed).collect();
-        // Who was told to stop cannot say that all of it is so.
+        // A run that was asked to stop cannot claim that everything is in the desired state.
         go_on(self.job.stop)?;
-        let found = self.look_at(&stale);
+        let found = self.verify_again(&stale);
         go_on(self.job.stop)?;
         let screen = Screen::new(self.job.audience);
         let mut undone: Option<Failure> = None;
@@ -111,15 +112,15 @@ impl<'p> Walk<'p> {
         all
     }
 
-    /// Looks at all of them, side by side. Once the run is told to stop, at no more.
-    fn look_at(&'p self, all: &[&Kept<'p>]) -> Vec<Found> {
+    /// Verifies all of them, in parallel. Starts no more once the run is asked to stop.
+    fn verify_again(&'p self, all: &[&Kept<'p>]) -> Vec<Found> {
         let jobs = self.job.jobs.unwrap_or(USUAL_JOBS).clamp(1, MAX_JOBS).min(all.len());
         let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
         let work = || {
             while go_on(self.job.stop).is_ok() {
                 let index = next.fetch_add(1, Ordering::SeqCst);
                 let Some(kept) = all.get(index) else { return };
-                let seen = self.look_at_one(kept);
+                let seen = self.verify_one(kept);
                 lock(&found).insert(index, seen);
             }
         };
@@ -136,7 +137,7 @@ impl<'p> Walk<'p> {
         found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 
-    fn look_at_one(&self, kept: &Kept<'p>) -> Found {
+    fn verify_one(&self, kept: &Kept<'p>) -> Found {
         let values = Values { known: self.job.values, lets: None };
         let inputs = inputs(kept.step, kept.described.descriptor, values)?;
         let Kept { described, directory, environment, .. } = kept;
@@ -182,7 +183,7 @@ impl<'p> Walk<'p> {
         lock(&self.tally).undone(&kept.step.path);
     }
 
-    /// Says which of the others was brought about after it was seen, about the same place.
+    /// Names the other resource that was applied to the same place after this one was seen.
     fn changed_by(&self, kept: &Kept<'p>, all: &[Kept<'p>]) -> Option<String> {
         let place = self.place(kept)?;
         let later = all.iter().filter(|other| other.is_made && other.seen > kept.seen);
@@ -192,7 +193,7 @@ impl<'p> Walk<'p> {
         });
         let (other, about) = near.max_by_key(|(other, _)| other.seen)?;
         let name = resource::name(self.job.plan, other.step);
-        Some(format!("`{name}` was applied after it, and is about {about}"))
+        Some(format!("`{name}` was applied after it, and concerns {about}"))
     }
 
     /// Where among the files it is; none where it is elsewhere, or a value of the run says where.
@@ -210,14 +211,14 @@ fn near(place: &Path, other: &Path) -> Option<&'static str> {
     if place == other {
         Some("the same path")
     } else if other.starts_with(place) {
-        Some("something in it")
+        Some("something inside it")
     } else if place.starts_with(other) {
-        Some("what it stands in")
+        Some("its parent directory")
     } else {
         None
     }
 }
 
-const UNDONE: &str = "it was as described, and at the end of the run it no longer is";
+const UNDONE: &str = "it was in the desired state, but no longer is at the end of the run";
 
-const WAY_FORWARD: &str = "let all steps want the same";
+const WAY_FORWARD: &str = "make all steps describe the same state";

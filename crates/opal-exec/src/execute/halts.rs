@@ -31,7 +31,7 @@ pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
 /// What could not be done with a descriptor or a thread.
 pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
     let message = format!("the step cannot be connected: {}", error.kind());
-    let help = "close programs that hold many files, or run fewer steps at a time";
+    let help = "close programs with many open files, or run fewer steps at a time";
     failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
 }
 

@@ -228,8 +228,8 @@ impl Absent<'_> {
                 missing(format!("IndexError: `{base}` has no element `[{index}]`"), help)
             }
             (_, Data::Null) => missing(
-                format!("FieldAccessError: `{base}` is null, so there is nothing in it"),
-                "the step that gave it left this out".to_owned(),
+                format!("FieldAccessError: `{base}` is null and has no fields"),
+                "the output of the step does not contain it".to_owned(),
             ),
             (Self::Field(field), _) => missing(
                 format!("FieldAccessError: `{base}` is {} and has no field `{field}`", kind(data)),

@@ -1,8 +1,8 @@
-//! Branches side by side.
+//! Branches in parallel.
 //!
-//! Every step, plain block, body of an `if` or `when` and iteration of a loop that stands directly in
+//! Every step, plain block, body of an `if` or `when` and iteration of a loop that is directly in
 //! the block is a branch. Branches are taken up in the order of the plan, each when those that hold
-//! what it depends on have ended well; which of those that are taken up together starts first is open.
+//! what it depends on have ended well; the order among those that start together is undefined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -200,7 +200,7 @@ impl Team<'_> {
     fn note(&self, index: usize, halt: Halt) {
         let mut failed = lock(&self.failed);
         let stops = match halt {
-            // What the block itself was told is known without it.
+            // The reason that the block itself was given is known without it.
             Halt::Stopped(_) => return,
             Halt::Unrecorded => {
                 failed.is_unrecorded = true;

@@ -113,7 +113,11 @@ fn ask(
                     questions.push(Question { path: step.path.to_string(), message });
                 }
                 Ok(_) => {
-                    return Err(Unready::invalid(step, "a question is text", "write it in quotes"));
+                    return Err(Unready::invalid(
+                        step,
+                        "a question must be text",
+                        "write it in quotes",
+                    ));
                 }
                 Err(trouble) => return Err(Unready::of_step(step, trouble)),
             }
@@ -153,7 +157,7 @@ fn able(job: &Job<'_>, step: &Step) -> Vec<Unready> {
     let mut found = Vec::new();
     if let Some(path) = step.node.path() {
         let message = format!("this version of opal cannot run `@{path}`");
-        let help = "leave the step out, or write its commands as shell steps";
+        let help = "remove the step, or write its commands as shell steps";
         let not_yet = Unready::invalid(step, message, help);
         match job.registry.get(path) {
             Some(descriptor) if descriptor.action.is_some() => {}
@@ -214,7 +218,7 @@ fn syntax(job: &Job<'_>) -> Vec<Unready> {
     };
     let say = |fault: Fault| {
         let text = texts.get(fault.text)?;
-        let help = "correct the command; nothing has run";
+        let help = "fix the command; nothing has run";
         Some(Unready {
             path: text.path.to_owned(),
             span: text.span,

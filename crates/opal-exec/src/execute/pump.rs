@@ -16,11 +16,10 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Stack of a thread that only copies.
 const STACK_BYTES: usize = 1024 * 1024;
 
-/// How long there must be nothing to read, once all is told to stop.
+/// How long there must be nothing to read, once all is asked to stop.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Whether the step has ended, so that nothing waits for what it left behind once it is told to
-/// stop.
+/// Whether the step has ended, so that nothing waits for what it left once it is asked to stop.
 #[derive(Debug, Default)]
 pub(super) struct Ended(AtomicBool);
 
@@ -39,8 +38,8 @@ pub(super) struct Pumped<W> {
 
 /// Copies a pipe to its end. The writing itself may fail: the step's writers then get to know.
 ///
-/// A process that the step left behind may keep the pipe open: it is waited for, as a shell does
-/// for `$( … )`, until the block is told to stop.
+/// A process that the step left may keep the pipe open: it is waited for, as a shell does for `$( …
+/// )`, until the block is asked to stop.
 pub(super) fn pump<'scope, 'env: 'scope, W: Write + Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     from: OwnedFd,

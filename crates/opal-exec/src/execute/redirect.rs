@@ -1,10 +1,10 @@
 //! Redirections around a step, from left to right.
 //!
-//! | what stands behind | what happens |
+//! | what follows | what happens |
 //! |---|---|
 //! | `> @file.write(…)` | the stream goes to the decorator's sink, which keeps it if the step succeeds |
 //! | `< @file.read(…)` | the step reads the file itself, byte for byte |
-//! | `> log 2>&1` at a command | the text stands behind the command, and the shell does it |
+//! | `> log 2>&1` at a command | the text follows the command, and the shell does it |
 //! | `> log` after `@print(…)` or `@to.display()` | as in `… | cat > log` |
 //! | `> log` after any other call, or after a block | `opal check` refuses it |
 
@@ -169,7 +169,7 @@ impl<'p> Walk<'p> {
         let name = target.node.path().unwrap_or_default();
         let found = self.job.registry.get(name).and_then(|found| Some((found, found.sink?)));
         let (descriptor, sink) =
-            found.ok_or_else(|| bug(step, format!("`@{name}` takes no output")))?;
+            found.ok_or_else(|| bug(step, format!("`@{name}` does not accept output")))?;
         let values = Values { known: self.job.values, lets: Some(&inner.lets) };
         let mut inputs = inputs(target, descriptor, values).map_err(|it| failed(step, 1, it))?;
         if let (true, Some(param)) = (append, descriptor.param("append")) {
@@ -229,6 +229,6 @@ fn trimmed(mut text: Vec<ScriptPart>) -> Vec<ScriptPart> {
 }
 
 fn not_written(error: &io::Error) -> Trouble {
-    let message = format!("what the step printed could not be written: {}", error.kind());
-    Trouble::new(TroubleKind::Failed, message, "make room, or choose another place")
+    let message = format!("the output of the step could not be written: {}", error.kind());
+    Trouble::new(TroubleKind::Failed, message, "free some space, or choose another path")
 }

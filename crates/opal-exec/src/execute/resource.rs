@@ -1,7 +1,7 @@
-//! Steps that describe a state: looked at, brought about where that is needed, and looked at again.
+//! Steps that describe a state: verified, applied where needed, and verified again.
 //!
-//! A look here is cut off at every question to the machine once its time is over. A system call that
-//! never returns holds the step up, as it would hold up the action behind it.
+//! A verification here is cut off at the next question to the machine once it has timed out. A
+//! system call that never returns holds the step up, as it would hold up the action after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,15 +27,15 @@ use crate::verify::{Direction, Look, Sight, details, limit, look};
 use opal_session::Place;
 use opal_session::stop::Stop;
 
-/// How long a look that is out of time has to end what it started.
+/// How long a verification that timed out has to end what it started.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// What a machine has one of, and lets one change at a time.
 const SHARED: [Capability; 2] = [Capability::Packages, Capability::Users];
 
 impl<'p> Walk<'p> {
-    /// Looks at what a step describes, and acts where that is not so yet.
-    pub(super) fn bring_about(
+    /// Verifies what a step describes, and acts where it is not in that state.
+    pub(super) fn reach(
         &'p self,
         described: Described,
         action: &dyn Action,
@@ -43,7 +43,8 @@ impl<'p> Walk<'p> {
         actor: &mut Actor<'_, 'p>,
     ) -> Result<Data, Halt> {
         let step = actor.begun.step;
-        // Who looks at files and writes them waits for nobody, and is to be interrupted all the same.
+        // An action that only reads and writes files waits for nothing, and must still be
+        // interruptible.
         actor.here.stop.attend();
         if let Some(trouble) = self.unmet(&[step]) {
             return Err(actor.fail(1, trouble));
@@ -73,7 +74,7 @@ impl<'p> Walk<'p> {
         Ok(result)
     }
 
-    /// Whether what was done has brought about what is described.
+    /// Whether the action reached the desired state.
     fn look_back(
         &'p self,
         described: Described,
@@ -83,7 +84,7 @@ impl<'p> Walk<'p> {
     ) -> Result<(), Halt> {
         let (step, here, seen) = (actor.begun.step, &*actor.here, self.changed());
         let found = match self.look(described, inputs, actor.begun, here) {
-            // What is done stays done, and a look that was cut off says nothing against it.
+            // What is done stays done, and a verification that was cut off says nothing about it.
             Err(Halt::Stopped(_)) => return Ok(()),
             Ok(found) if found.status != Status::Satisfied && go_on(&here.stop).is_err() => {
                 return Ok(());
@@ -212,7 +213,7 @@ impl<'p> Walk<'p> {
         let mut steps = Vec::new();
         walk(branch, &mut |step| steps.push(step));
         let described = steps.iter().copied().filter(|step| self.described(step).is_some());
-        // What stands in the branch itself has been left out with it.
+        // What is in the branch itself has been left out with it.
         let own: BTreeSet<&str> =
             steps.iter().filter_map(|step| resource::id(step, self.job.values)).collect();
         let waiting: Vec<&Step> = described
@@ -243,13 +244,13 @@ impl<'p> Walk<'p> {
 
 fn prerequisites(unmet: &str) -> Trouble {
     let message = format!("dependencies not satisfied: {unmet}");
-    Trouble::new(TroubleKind::Failed, message, "see to what it depends on first")
+    Trouble::new(TroubleKind::Failed, message, "fix its dependencies first")
 }
 
 fn not_reached(status: Status, found: &Sight) -> Trouble {
     let (status, message) = (status.name(), found.message.text());
-    let message = format!("it was applied, and a look still says {status}: {message}");
-    let help = "something else changes it, or what it describes cannot be reached";
+    let message = format!("it was applied, but verification still reports {status}: {message}");
+    let help = "something else changes it, or the desired state cannot be reached";
     Trouble::new(TroubleKind::Failed, message, help)
 }
 

@@ -101,7 +101,7 @@ pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> V
     let from = From::new(plan, Some(path));
     if !from.is_found() {
         let message = format!("the plan has no step `{path}`");
-        let help = "`opal plan --json` lists the paths, and `step:N` counts the steps from 1";
+        let help = "list the paths with `opal plan --json`; `step:N` counts the steps from 1";
         let trouble = Trouble::new(TroubleKind::Missing, message, help);
         return vec![Unready::of_plan(trouble)];
     }
@@ -121,7 +121,7 @@ pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> V
     for (id, step) in bound {
         if let (true, Some(binding)) = (needed.contains(&id), &step.binding) {
             let message = format!(
-                "`let.{}` is needed, and the step that binds it, `{}`, would be skipped",
+                "`let.{}` is needed, but `{}`, which binds it, would be skipped",
                 binding.name, step.path
             );
             found.push(Unready::invalid(step, message, "begin at that step, or before it"));
@@ -149,7 +149,7 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
         let is_piped = at.is_some_and(|at| chain.operators().get(at) == Some(&ChainOperator::Pipe));
         let next = at.and_then(|at| chain.block.get(at + 1));
         if is_piped && next.is_some_and(|next| from.is_inside(next)) {
-            let message = "the run cannot begin behind a pipe: what it reads would be missing";
+            let message = "the run cannot begin after a pipe: its input would be missing";
             let help = format!("begin at `{}`", chain.path);
             return vec![Unready::invalid(step, message, help)];
         }
@@ -169,8 +169,8 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
         _ => false,
     };
     let say = |step: &Step| {
-        let message = format!("`{}` would be skipped, and it may change the directory", step.path);
-        Unready::invalid(step, message, "begin before it, or give the `cd` a step of its own")
+        let message = format!("`{}` would be skipped, but it may change the directory", step.path);
+        Unready::invalid(step, message, "begin before it, or put the `cd` in a separate step")
     };
     operands.iter().filter(wanders).map(say).collect()
 }

@@ -39,9 +39,9 @@ pub(super) struct Walk<'p> {
     pub(super) tally: Mutex<Tally<'p>>,
     /// What became of resources, by their ids.
     pub(super) fates: Mutex<BTreeMap<&'p str, Fate>>,
-    /// The ids of all steps, once somebody asks.
+    /// The ids of all steps, computed when first needed.
     pub(super) ids: OnceLock<BTreeSet<&'p str>>,
-    /// The ids that selected steps depend on, once somebody asks.
+    /// The ids that selected steps depend on, computed when first needed.
     pub(super) needed: OnceLock<BTreeSet<&'p str>>,
     /// Whether a step has done something: what was satisfied before may no longer be.
     pub(super) has_acted: AtomicBool,
@@ -154,7 +154,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// The steps that ran out of time inside of `around`, or anywhere; each is told once.
+    /// The steps that ran out of time inside of `around`, or anywhere; each is reported once.
     pub(super) fn late(&self, around: &str) -> Vec<Late> {
         let is_inside = |path: &str| {
             around.is_empty() || path.strip_prefix(around).is_some_and(|rest| rest.starts_with('.'))

@@ -54,8 +54,8 @@ impl Actor<'_, '_> {
                 return Ok(());
             }
             if !to.push(&bytes[..count]) {
-                let message = "nobody reads what it passes on";
-                let help = "let what stands behind it read to the end";
+                let message = "broken pipe: the next command closed its input";
+                let help = "make the next command read its whole input";
                 return Err(
                     self.fail(BROKEN_PIPE, Trouble::new(TroubleKind::Failed, message, help))
                 );

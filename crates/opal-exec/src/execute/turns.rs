@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_ends_instead_of_waiting_for_ever() {
+    fn a_cycle_ends_instead_of_waiting_for_ever() {
         let turns = turns(&[&[1], &[0]]);
         assert_eq!((turns.take(), turns.left()), (None, 2));
     }

@@ -35,7 +35,7 @@ impl<'a> Values<'a> {
         Ok(match arg {
             Arg::Const(value) => Data::from(value),
             Arg::Value(key) => self.known.get(key).cloned().ok_or_else(|| {
-                let message = format!("there is no value for `{key}`");
+                let message = format!("missing value for `{key}`");
                 Trouble::new(TroubleKind::Missing, message, "plan again")
             })?,
             Arg::Handle(handle) => match self.lets {
@@ -55,14 +55,14 @@ impl<'a> Values<'a> {
             Arg::Deferred(_) | Arg::Shell(_) => {
                 return Err(Trouble::new(
                     TroubleKind::Invalid,
-                    "the plan leaves a value open that is needed here",
+                    "the plan leaves a value unresolved that is needed here",
                     "plan again with `--resolve`",
                 ));
             }
         })
     }
 
-    /// Text that is no command.
+    /// Text that is not a command.
     fn text(&self, pieces: &[Piece]) -> Result<Secret, Trouble> {
         let mut text = Zeroizing::new(String::new());
         for piece in pieces {
@@ -152,7 +152,7 @@ fn fits(data: &Data, place: Context, handle: &Handle) -> Result<(), Trouble> {
             let mut trouble = refused(&Refusal::LeadingDash, &name, &format!("@{name}"));
             trouble.help[0] = format!("put `--` before it: `rm -- @{name}`").into();
             trouble.help[1] = format!(
-                "where it is meant to be an option, say so: `@{whole}(dash=true){}`",
+                "if it is meant to be an option, write `@{whole}(dash=true){}`",
                 &name[whole.len()..]
             )
             .into();
@@ -167,16 +167,16 @@ fn in_text(data: &Data, handle: &Handle) -> Result<(), Trouble> {
     let (message, help) = match data {
         Data::Null => (
             format!("FieldAccessError: `{}` is null, which has no text", name()),
-            "the step that gave it left this out",
+            "the output of the step does not contain it",
         ),
         Data::Array(_) | Data::Map(_) => {
             let kind = data.type_of().with_article();
-            let message = format!("`{}` is {kind}, which has no one form inside text", name());
+            let message = format!("`{}` is {kind}, which has no single form inside text", name());
             (message, "name one of its parts: `.FIELD`, `[0]`")
         }
         Data::Text(text) if text.expose().contains('\0') => (
-            format!("`{}` holds a NUL character, which no command can take", name()),
-            "remove it, or hand the data over in a file",
+            format!("`{}` contains a NUL character, which no command accepts", name()),
+            "remove it, or pass the data in a file",
         ),
         _ => return Ok(()),
     };

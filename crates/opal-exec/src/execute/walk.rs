@@ -135,7 +135,7 @@ impl<'p> Walk<'p> {
         }
         let why = match why {
             Why::Signal(2) => "interrupted",
-            Why::Signal(_) => "told to end",
+            Why::Signal(_) => "asked to stop",
             Why::TimedOut => "timed out",
             Why::Cancelled => "cancelled",
         };

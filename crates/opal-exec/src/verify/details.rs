@@ -76,7 +76,7 @@ fn in_words(details: &str) -> String {
         if differing == 1 { ("line differs; it", "is") } else { ("lines differ; they", "are") };
     let more = if is_cut { "more than " } else { "" };
     words.push_str(&format!(
-        "{more}{differing} {them} {are} not shown, because only the owner may read the file\n"
+        "{more}{differing} {them} {are} not shown, because only its owner can read the file\n"
     ));
     words
 }
@@ -184,14 +184,14 @@ mod tests {
                         -two\n+ONE\n+TWO\n+three\n context\n--- expected: x\n";
 
     #[test]
-    fn what_only_its_owner_may_read_is_told_in_words() {
+    fn what_only_its_owner_may_read_is_reported_in_words() {
         let private =
             |text: &str| sight(&Finding::drifted("").with_details(text).with_privacy(true)).1;
-        let why = "not shown, because only the owner may read the file\n";
+        let why = "not shown, because only its owner can read the file\n";
         assert_eq!(private(DIFF), format!("mode 0600\n4 lines differ; they are {why}"));
         let one = "--- expected: a\n+++ actual: b\n@@ -1 +1 @@\n-a\n\\ No newline\n+b\n";
         assert_eq!(private(one), format!("1 line differs; it is {why}"));
-        let cut = format!("{one}[12 more lines left out]\n");
+        let cut = format!("{one}[12 more lines omitted]\n");
         assert_eq!(private(&cut), format!("more than 1 line differs; it is {why}"));
         assert_eq!(private("mode 0644, expected 0600\n"), "mode 0644, expected 0600\n");
     }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_stand_against_a_value_is_shown() {
+    fn what_is_not_opposite_a_value_is_shown() {
         let shown = details(" same\n-password=new-secret\n+other=1\n+password=old\n+more=2\n");
         assert_eq!(shown, " same\n-password=<value>\n+other=1\n+password=[hidden]\n+more=2\n");
         let shown = details("-a\n+b\n context\n-x\n+y\n");
@@ -234,13 +234,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_at_the_beginning_of_a_line_hides_all_that_stands_against_it() {
+    fn a_value_at_the_beginning_of_a_line_hides_all_that_is_opposite_it() {
         let shown = details("-new-secret\n+one\n+two\n");
         assert_eq!(shown, "-<value>\n+[hidden]\n+[hidden]\n");
     }
 
     #[test]
-    fn what_is_no_diff_is_only_scrubbed() {
+    fn what_is_not_a_diff_is_only_scrubbed() {
         assert_eq!(details("mode 0600, new-secret\n"), "mode 0600, <value>\n");
         assert_eq!(details(""), "");
     }

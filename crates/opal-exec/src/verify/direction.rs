@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_turned_round_goes_from_current_to_desired() {
+    fn a_difference_turned_round_runs_from_current_to_desired() {
         for (report, change) in [
             (
                 "mode 0644, expected 0600\n--- expected: a\n+++ actual: b\n@@ -1,3 +1,2 @@\n same\n\
@@ -161,10 +161,10 @@ mod tests {
             ),
             // Several files, and a marker at the end.
             (
-                "--- expected: a\n+++ actual: b\n@@ -1 +0,0 @@\n-1\n--- expected: c\n+++ actual: d\n\
-                 @@ -0,0 +1 @@\n+2\n[7 more lines left out]\n",
-                "--- current: b\n+++ desired: a\n@@ -0,0 +1 @@\n+1\n--- current: d\n+++ desired: c\n\
-                 @@ -1 +0,0 @@\n-2\n[7 more lines left out]\n",
+                "--- expected: a\n+++ actual: b\n@@ -1 +0,0 @@\n-1\n--- expected: c\n+++ actual: \
+                 d\n@@ -0,0 +1 @@\n+2\n[7 more lines omitted]\n",
+                "--- current: b\n+++ desired: a\n@@ -0,0 +1 @@\n+1\n--- current: d\n+++ desired: \
+                 c\n@@ -1 +0,0 @@\n-2\n[7 more lines omitted]\n",
             ),
             ("only words\n", "only words\n"),
             ("", ""),

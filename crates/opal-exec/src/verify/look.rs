@@ -1,4 +1,4 @@
-//! One look at one resource, cut off in time.
+//! One verification of one resource, with a time limit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::survey::USUAL_TIMEOUT;
 use super::watched::{Variable, Watched};
 use opal_session::{Place, Session};
 
-/// What is looked at, and how.
+/// What is verified, and how.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look<'a> {
     pub(crate) verify: &'static dyn Verify,
@@ -22,7 +22,7 @@ pub(crate) struct Look<'a> {
     pub(crate) limit: Limit,
 }
 
-/// How long a look may take.
+/// How long a verification may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) time: Duration,
@@ -30,7 +30,7 @@ pub(crate) struct Limit {
     is_of_all: bool,
 }
 
-/// What a look has found, and what it has read for it.
+/// What a verification found, and what it read for that.
 #[derive(Debug)]
 pub(crate) struct Looked {
     pub(crate) found: Result<Finding, Trouble>,
@@ -38,7 +38,7 @@ pub(crate) struct Looked {
     pub(crate) read: Vec<Variable>,
 }
 
-/// How long a look with these arguments may take.
+/// How long a verification with these arguments may take.
 pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Limit {
     let own = match inputs.data("verify_timeout") {
         Some(Data::Duration(own)) => {
@@ -49,8 +49,8 @@ pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Limit {
     Limit { time: of_all.or(own).unwrap_or(USUAL_TIMEOUT), is_of_all: of_all.is_some() }
 }
 
-/// Looks. Every question to the machine is refused once the time is over; only a system call that
-/// never returns holds this up.
+/// Verifies. After the timeout, every question to the machine is refused; only a system call that
+/// never returns can delay this.
 pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
     let stop = look.place.stop;
     let probe = Watched::new(session.probe(&look.place), stop);
@@ -58,10 +58,10 @@ pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
     let found = match found {
         Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(look.limit)),
         Ok(Ok(Finding { status: Status::Blocked, .. })) => {
-            Err(bug("the look says blocked, and not why"))
+            Err(bug("the verification reports blocked, but not why"))
         }
         Ok(found) => found,
-        Err(_) => Err(bug("the look panicked")),
+        Err(_) => Err(bug("the verification panicked")),
     };
     Looked { found, read: probe.into_read() }
 }

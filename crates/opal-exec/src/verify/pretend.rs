@@ -116,7 +116,7 @@ impl Stage for Pretend<'_, '_> {
 struct Untouched;
 
 fn refused() -> Trouble {
-    Trouble::new(TroubleKind::Denied, "nothing is changed while looking", "run the plan")
+    Trouble::new(TroubleKind::Denied, "a verification cannot change anything", "run the plan")
 }
 
 impl Files for Untouched {

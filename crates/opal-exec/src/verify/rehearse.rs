@@ -1,4 +1,4 @@
-//! Where the resources of a plan stand: their directories and environments, as far as they are known
+//! Where the resources of a plan are: their directories and environments, as far as they are known
 //! without running anything.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use opal_session::stop::Order;
 pub(super) struct Found<'p> {
     pub(super) step: &'p Step,
     pub(super) described: Described,
-    /// Where it is looked at from, or why nobody can tell.
+    /// Where it is verified from, or why that is unknown.
     pub(super) spot: Result<Spot, Arc<str>>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Spot {
     pub(super) environment: Arc<BTreeMap<String, Secret>>,
 }
 
-/// What holds where a step stands.
+/// What holds where a step is.
 #[derive(Clone, Debug)]
 pub(super) struct Here {
     pub(super) spot: Spot,
@@ -46,9 +46,9 @@ pub(super) struct Here {
     pub(super) lost: Option<Arc<str>>,
 }
 
-const ONLY_THEN: &str = "only looked at when the run gets there";
-const LEFT_OPEN: &str = "it uses a value that a quick plan leaves open";
-const UNDECIDED: &str = "whether it runs depends on a value that a quick plan leaves open";
+const ONLY_THEN: &str = "verified only when the run reaches it";
+const LEFT_OPEN: &str = "it uses a value that a quick plan does not resolve";
+const UNDECIDED: &str = "whether it runs depends on a value that a quick plan does not resolve";
 
 /// How often it is asked whether all of it is to stop.
 const TICK: Duration = Duration::from_millis(20);
@@ -115,14 +115,14 @@ impl<'p> Rehearsal<'p> {
         }
     }
 
-    /// Lets what stands around a block act, on a stage on which nothing happens.
+    /// Lets the wrappers of a block act, on a stage on which nothing happens.
     fn wrapper(&mut self, step: &'p Step, descriptor: &'static Descriptor, here: &Here) {
         let open = match step.args.iter().any(|(_, arg)| is_open(arg)) {
-            true => Some("only the run will give"),
-            false => step.is_left_open().then_some("a quick plan leaves open"),
+            true => Some("a run-time value"),
+            false => step.is_left_open().then_some("a value that a quick plan does not resolve"),
         };
         if let Some(open) = open {
-            let why = format!("`{}` around it uses a value that {open}", step.node);
+            let why = format!("`{}` around it uses {open}", step.node);
             return self.lost(&step.block, here, why.into());
         }
         let inputs = inputs(step, descriptor, Values::before(self.survey.values));
@@ -167,22 +167,22 @@ impl<'p> Rehearsal<'p> {
         }
     }
 
-    /// A directory as a thread of its own finds it: it may be on a server that is gone, and is left
-    /// behind then as a look is.
+    /// A directory as a thread of its own finds it: it may be on a server that is gone, and is then
+    /// abandoned as a verification is.
     fn directory(&mut self, from: &Arc<Path>, to: &str) -> Result<PathBuf, Trouble> {
         if let Some(trouble) = &self.silent {
             return Err(trouble.clone());
         }
         let Survey { stop, timeout, session, .. } = self.survey;
         let limit = limit(&Inputs::default(), timeout);
-        let (tell, told) = channel();
+        let (tell, reported) = channel();
         let (session, from, to) = (Arc::clone(session), Arc::clone(from), to.to_owned());
         // Where the system has no thread to spare, nobody tells.
         let _ =
             thread::Builder::new().spawn(move || tell.send(session.directory(&from, &to, false)));
         let since = Instant::now();
         while since.elapsed() < limit.time && stop.order() == Order::GoOn {
-            match told.recv_timeout(TICK) {
+            match reported.recv_timeout(TICK) {
                 Ok(found) => return found,
                 Err(RecvTimeoutError::Timeout) => stop.attend(),
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -193,14 +193,14 @@ impl<'p> Rehearsal<'p> {
 }
 
 impl Here {
-    /// Where a resource is looked at from. Text of the shell means something only in its directory;
+    /// Where a resource is verified from. Text of the shell means something only in its directory;
     /// all others name their things whole, or from beside the source.
     fn seen_by(&self, descriptor: &Descriptor) -> Result<Spot, Arc<str>> {
         let runs_text = descriptor.params.iter().any(|param| param.shell);
         match (&self.lost, &self.adrift) {
             (Some(why), _) => Err(Arc::clone(why)),
             (None, Some(why)) if runs_text => {
-                Err(format!("the directory it runs in is not known: {why}").into())
+                Err(format!("its directory is unknown: {why}").into())
             }
             _ => Ok(self.spot.clone()),
         }

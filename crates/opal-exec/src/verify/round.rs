@@ -1,4 +1,4 @@
-//! One round through the resources of a plan: what is looked at next, and what was found.
+//! One round through the resources of a plan: what is verified next, and what was found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,8 @@ use super::survey::{MAX_JOBS, Progress, Survey};
 use crate::execute::{Unready, Values, inputs, is_open};
 use opal_session::stop::{Order, Stop};
 
-/// How long a look that was told to end has for it: it may have to end what it started.
+/// How long a verification that was asked to end may take for that: it may have to end what it
+/// started.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// How often it is asked whether all of it is to stop.
@@ -50,9 +51,9 @@ struct Node<'r, 'p> {
     before: Vec<usize>,
     /// How many of those before it are not known yet.
     waits: usize,
-    /// Whether anybody wants to know: then it is told.
+    /// Whether it is selected: then it is reported.
     is_asked: bool,
-    /// Whether it is looked at: also for those that depend on it.
+    /// Whether it is verified: also for those that depend on it.
     is_needed: bool,
     verification: Option<Verification>,
 }
@@ -152,17 +153,17 @@ impl<'r, 'p> Round<'r, 'p> {
                 None if std::mem::take(&mut is_new) => self.survey.stop.attend(),
                 None => {}
             }
-            self.leave_behind();
+            self.abandon();
         }
         let stopped = self.survey.stop.why();
         if stopped.is_none() {
             self.untangle();
         }
-        let told = self.nodes.into_iter().filter(|node| node.is_asked);
-        (told.filter_map(|node| node.verification).collect(), stopped)
+        let reported = self.nodes.into_iter().filter(|node| node.is_asked);
+        (reported.filter_map(|node| node.verification).collect(), stopped)
     }
 
-    /// Until somebody has to be left behind, or asked whether to go on.
+    /// Until a thread must be abandoned, or it is time to ask whether to go on.
     fn patience(&self) -> Duration {
         let now = Instant::now();
         let left = |it: &Running| (it.limit.time + GRACE).saturating_sub(now - it.since);
@@ -178,7 +179,7 @@ impl<'r, 'p> Round<'r, 'p> {
         let spot = match &found.spot {
             Ok(spot) if !is_open => spot.clone(),
             Ok(_) => {
-                let why = "it uses a value that only the run will give";
+                let why = "it uses a run-time value";
                 return self.settle(index, known(Ok(Finding::unknown(why))));
             }
             Err(why) => {
@@ -220,7 +221,7 @@ impl<'r, 'p> Round<'r, 'p> {
     fn answered(&mut self, index: usize, looked: Looked, took: Duration) {
         let Looked { found, read } = looked;
         read.into_iter().for_each(|variable| variable.hide(self.survey.vault));
-        // Who was left behind is no longer listened to.
+        // Answers of abandoned threads are ignored.
         let Some(Running { at, .. }) = self.running.remove(&index) else { return };
         // What it says may be about having been stopped.
         if found.is_ok() || self.survey.stop.order() == Order::GoOn {
@@ -228,7 +229,7 @@ impl<'r, 'p> Round<'r, 'p> {
         }
     }
 
-    fn leave_behind(&mut self) {
+    fn abandon(&mut self) {
         let now = Instant::now();
         let is_late = |it: &Running| now - it.since >= it.limit.time + GRACE;
         let late = self.running.iter().filter(|(_, it)| is_late(it));
@@ -239,7 +240,7 @@ impl<'r, 'p> Round<'r, 'p> {
         }
     }
 
-    /// All of it is to stop: what is under way has been told, and has a moment to end.
+    /// Everything is to stop: what is under way has been asked to, and has a moment to end.
     fn give_up(&mut self) {
         let since = Instant::now();
         while !self.running.is_empty()
@@ -252,14 +253,14 @@ impl<'r, 'p> Round<'r, 'p> {
         }
     }
 
-    /// A plan that was checked has no circle.
+    /// A plan that was checked has no cycle.
     fn untangle(&mut self) {
         for index in 0..self.nodes.len() {
             let node = &self.nodes[index];
             if node.is_asked && node.verification.is_none() {
                 let name = resource::name(self.survey.plan, node.found.step);
                 let message = format!("`{name}` depends on itself");
-                let help = "remove one of the dependencies that form the circle";
+                let help = "remove one of the dependencies of the cycle";
                 let found = Err(Trouble::new(TroubleKind::Invalid, message, help));
                 let at = (self.survey.clock)();
                 self.settle(index, Seen { found, at, took: Duration::ZERO });
@@ -328,14 +329,14 @@ impl<'r, 'p> Round<'r, 'p> {
         let key = self.survey.key?;
         // The content of what is missing says what its details show.
         let details = finding.details.as_ref().filter(|_| finding.status != Status::Missing);
-        let told = told_apart(details, finding.content, self.survey.base)?;
-        Some(key.placeholder(self.survey.plan.algorithm, DETAILS, &Data::Text(told)))
+        let reported = distinguished(details, finding.content, self.survey.base)?;
+        Some(key.placeholder(self.survey.plan.algorithm, DETAILS, &Data::Text(reported)))
     }
 }
 
-/// What a difference is told from another by: the same in every checkout, so without the names of the
-/// two sides and without the directory of the source.
-fn told_apart(details: Option<&Secret>, content: Option<Digest>, base: &Path) -> Option<Secret> {
+/// What distinguishes one difference from another: the same in every checkout, so without the names
+/// of the two sides and without the directory of the source.
+fn distinguished(details: Option<&Secret>, content: Option<Digest>, base: &Path) -> Option<Secret> {
     let is_name =
         |line: &&str| line.starts_with("--- expected: ") || line.starts_with("+++ actual: ");
     let base = format!("{}/", base.components().collect::<PathBuf>().display());
@@ -366,6 +367,6 @@ fn answer(look: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Troubl
     };
     let message = format!("dependencies not satisfied: {unmet}");
     let mut trouble = Trouble::new(TroubleKind::Failed, message, "apply what it depends on first");
-    trouble.help.extend(own.map(|own| message!("verified now, it says: ", own)));
+    trouble.help.extend(own.map(|own| message!("verification reports: ", own)));
     Err(trouble)
 }

@@ -53,8 +53,8 @@ impl<'a> Watched<'a> {
         match self.stop.order() {
             Order::GoOn => Ok(()),
             Order::End { .. } | Order::Kill => {
-                let help = "look again";
-                Err(Trouble::new(TroubleKind::TimedOut, "the look was ended", help))
+                let help = "verify again";
+                Err(Trouble::new(TroubleKind::TimedOut, "the verification was stopped", help))
             }
         }
     }

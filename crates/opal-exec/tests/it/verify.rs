@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
-mod looking;
 mod order;
 mod places;
 pub(crate) mod things;
 mod trouble;
+mod verifying;

@@ -13,7 +13,7 @@ use crate::keep::{is_count_key, is_secret_key};
 use crate::reference::shorten;
 
 /// What a whole number is refused with.
-pub(crate) const LARGE: &str = "is larger than 64 bits can hold; in quotes it is a text";
+pub(crate) const LARGE: &str = "does not fit in 64 bits; put it in quotes to make it a text";
 
 /// What an input is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,16 +88,16 @@ fn lost(json: &str) -> Option<String> {
             }
             _ => first.len_utf8(),
         };
-        let (token, behind) = rest.split_at(length);
-        rest = behind;
+        let (token, following) = rest.split_at(length);
+        rest = following;
         match first {
             '{' | '[' => keys.push(BTreeSet::new()),
             '}' | ']' => drop(keys.pop()),
             '"' if rest.trim_start().starts_with(':') => {
                 let key: String = serde_json::from_str(token).unwrap_or_default();
-                let told = format!("`{}` is given twice", shorten(&key));
+                let reported = format!("`{}` is given twice", shorten(&key));
                 if keys.last_mut().is_some_and(|known| !known.insert(key)) {
-                    return Some(told);
+                    return Some(reported);
                 }
             }
             '-' | '0'..='9' if is_large(token) => return Some(format!("a number {LARGE}")),

@@ -46,11 +46,11 @@ fn held(path: &str, value: &Value, found: &mut Vec<(String, &'static str)>) {
 fn marked(text: &str) -> Option<&'static str> {
     let text = text.to_ascii_uppercase();
     let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphabetic());
-    let stands_alone = |word: &&str| {
+    let is_alone = |word: &&str| {
         text.match_indices(*word).any(|(at, _)| {
             let (before, after) = (&text[..at], &text[at + word.len()..]);
             is_edge(before.chars().next_back()) && is_edge(after.chars().next())
         })
     };
-    PLACEHOLDERS.into_iter().find(stands_alone)
+    PLACEHOLDERS.into_iter().find(is_alone)
 }

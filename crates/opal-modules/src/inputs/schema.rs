@@ -28,7 +28,7 @@ struct Refuse;
 
 impl Retrieve for Refuse {
     fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        Err("a schema of inputs refers to nothing outside of itself".into())
+        Err("a schema of inputs cannot refer to anything outside itself".into())
     }
 }
 
@@ -36,18 +36,18 @@ impl Schema {
     /// Reads a schema; the reason why it is none.
     pub fn read(text: &str) -> Result<Self, String> {
         let schema: Value =
-            serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
         jsonschema::options()
             .with_draft(Draft::Draft202012)
             .with_retriever(Refuse)
             // The engine without backtracking: a pattern cannot take for ever.
             .with_pattern_options(PatternOptions::regex())
             .build(&schema)
-            .map_err(|error| format!("it is no JSON Schema: {error}"))
+            .map_err(|error| format!("it is not a JSON Schema: {error}"))
             .map(|validator| Self { validator, document: schema })
     }
 
-    /// Where those of the inputs stand that it calls secret (`writeOnly`), as JSON pointers.
+    /// Where those of the inputs are that it calls secret (`writeOnly`), as JSON pointers.
     #[must_use]
     pub fn secrets(&self, inputs: &Map<String, Value>) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
@@ -63,7 +63,7 @@ impl Schema {
     /// The first thing that does not fit, with the path and without the value.
     pub(super) fn fault(&self, inputs: &Map<String, Value>) -> Option<String> {
         let inputs = Value::Object(inputs.clone());
-        self.validator.iter_errors(&inputs).next().map(|error| told(&error))
+        self.validator.iter_errors(&inputs).next().map(|error| reported(&error))
     }
 
     /// The places that do not fit yet, where nobody has said anything; or the first that never will,
@@ -74,10 +74,12 @@ impl Schema {
         for error in self.validator.iter_errors(&inputs).take(MOST_OPEN) {
             let place = place(&error.instance_path().to_string());
             match error.kind() {
-                ErrorKind::Type { .. } if is_said(error.instance()) => return Err(told(&error)),
+                ErrorKind::Type { .. } if is_said(error.instance()) => {
+                    return Err(reported(&error));
+                }
                 ErrorKind::AdditionalProperties { .. }
                 | ErrorKind::UnevaluatedProperties { .. }
-                | ErrorKind::FalseSchema => return Err(told(&error)),
+                | ErrorKind::FalseSchema => return Err(reported(&error)),
                 ErrorKind::Required { property } => {
                     let key = shorten(property.as_str().unwrap_or_default());
                     open.push(if place.is_empty() { key } else { format!("{place}.{key}") });
@@ -90,7 +92,7 @@ impl Schema {
     }
 }
 
-/// Whether something stands there, and not only room for it.
+/// Whether something is there, and not only room for it.
 fn is_said(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -100,7 +102,7 @@ fn is_said(value: &Value) -> bool {
 }
 
 /// The path and what is wrong, without the value.
-fn told(error: &ValidationError<'_>) -> String {
+fn reported(error: &ValidationError<'_>) -> String {
     let place = place(&error.instance_path().to_string());
     let reason = error.masked_with("this value").to_string();
     if place.is_empty() {

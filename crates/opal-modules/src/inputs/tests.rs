@@ -66,7 +66,7 @@ fn variables_reach_nested_keys_and_are_decoded_where_they_parse() {
 }
 
 #[test]
-fn a_variable_stays_the_text_it_is_where_a_text_is_wanted() {
+fn a_variable_stays_the_text_it_is_where_a_text_is_expected() {
     let given = variables(&[
         ("size", "1e3"),
         ("network__CIDR", "true"),
@@ -94,7 +94,7 @@ fn a_validator_is_asked_by_the_reference_of_the_module() {
     let spec = Spec::read(&SPEC.replace("demo/net", "demo/network")).found.unwrap();
     let error = resolve(&spec, &variables(&[("cidr", "canary-8")]), None).unwrap_err().to_string();
     assert!(
-        error.starts_with("input validation failed for demo/network: `cidr` is no range"),
+        error.starts_with("input validation failed for demo/network: `cidr` is not a range"),
         "{error}"
     );
     assert!(!error.contains("canary-8"), "{error}");
@@ -111,7 +111,7 @@ fn variables_that_mean_nothing_are_refused() {
     let given = Given { json: Some("[1]".into()), ..Given::default() };
     assert_eq!(
         message(&given),
-        "input validation failed for demo/net: `HYOPS_INPUTS_JSON` is no JSON object"
+        "input validation failed for demo/net: `HYOPS_INPUTS_JSON` is not a JSON object"
     );
 }
 
@@ -125,11 +125,11 @@ fn an_unknown_preset_is_refused_with_those_there_are() {
 }
 
 #[test]
-fn placeholders_are_refused_wherever_they_stand() {
+fn placeholders_are_refused_wherever_they_are() {
     let file = map(json!({"vms": [{"zone": "<CHANGE_ME_ZONE>"}]}));
     let message = resolved(&Given { file, ..Given::default() }).unwrap_err();
     assert!(
-        message.ends_with("`vms[0].zone` still holds the placeholder `CHANGE_ME`"),
+        message.ends_with("`vms[0].zone` still contains the placeholder `CHANGE_ME`"),
         "{message}"
     );
 }
@@ -183,7 +183,7 @@ fn who_says_something_must_say_all() {
     let mut spec = Spec::read(SPEC).found.unwrap();
     spec.defaults = map(json!({"zone": "CHANGE_ME", "size": ""}));
     let error = outlook(&spec, &variables(&[("size", "large")]), None).unwrap_err();
-    assert!(error.to_string().contains("`zone` still holds"), "{error}");
+    assert!(error.to_string().contains("`zone` still contains"), "{error}");
     let found = outlook(&spec, &variables(&[("zone", "a")]), None).unwrap();
     assert_eq!(found, Outlook { keys: vec!["size".into(), "zone".into()], open: Vec::new() });
 }
@@ -215,7 +215,7 @@ fn a_schema_names_the_place_and_hides_the_value() {
 fn a_schema_fetches_nothing() {
     for target in ["https://example.com/a.json", "file:///etc/hostname"] {
         let error = Schema::read(&json!({"$ref": target}).to_string()).unwrap_err();
-        assert!(error.contains("no JSON Schema"), "{error}");
+        assert!(error.contains("not a JSON Schema"), "{error}");
     }
-    assert!(Schema::read("{").unwrap_err().contains("no JSON"));
+    assert!(Schema::read("{").unwrap_err().contains("not JSON"));
 }

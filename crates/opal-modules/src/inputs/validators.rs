@@ -21,7 +21,7 @@ fn network(inputs: &Map<String, Value>) -> Result<(), String> {
     let is_range = |text: &str| text.contains('/') && Range::parse(text).is_some();
     match inputs.get("cidr") {
         Some(Value::String(text)) if !is_range(text) => {
-            Err("`cidr` is no range of addresses; write it like `10.20.0.0/16`".to_owned())
+            Err("`cidr` is not a range of addresses; write it like `10.20.0.0/16`".to_owned())
         }
         _ => Ok(()),
     }

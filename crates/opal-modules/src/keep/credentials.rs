@@ -95,7 +95,9 @@ impl Credentials {
             let walked = Walk::of(&folder);
             for (path, length) in walked.files.iter().filter(|(path, _)| !named.contains(path)) {
                 if let Err(unusable) = found.hide(path, *length) {
-                    found.warnings.push(format!("{}, so it is not all hidden", unusable.message));
+                    found
+                        .warnings
+                        .push(format!("{}, so not all of it is hidden", unusable.message));
                 }
             }
             found.warnings.extend(walked.left_out);
@@ -178,7 +180,7 @@ impl Credentials {
     fn take(&mut self, path: &Path) -> Result<bool, Unusable> {
         let bytes = read_private(path, MOST_BYTES).map_err(Unusable::from)?;
         let text =
-            str::from_utf8(&bytes).map_err(|_| Unusable::of(path, "it is no text in UTF-8"))?;
+            str::from_utf8(&bytes).map_err(|_| Unusable::of(path, "it is not UTF-8 text"))?;
         let form = Form::of(path);
         let leaves = form.leaves(text).map_err(|why| Unusable::of(path, &why))?;
         if form == Form::Variables {
@@ -240,14 +242,14 @@ impl Unusable {
     fn of(path: &Path, why: &str) -> Self {
         Self {
             message: format!("`{}` cannot be used: {why}", path.display()),
-            help: "correct it: what cannot be read cannot be kept out of the evidence".to_owned(),
+            help: "fix it: opal cannot hide the values of a file that it cannot read".to_owned(),
         }
     }
 
     fn unfilled(path: &Path, names: &str) -> Self {
         Self {
-            message: format!("in `{}` there is no value yet for {names}", path.display()),
-            help: "write the value, or take the line out".to_owned(),
+            message: format!("`{}` has no value yet for {names}", path.display()),
+            help: "write the value, or remove the line".to_owned(),
         }
     }
 }

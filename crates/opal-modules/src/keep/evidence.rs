@@ -74,7 +74,7 @@ impl<'v> Evidence<'v> {
         if let Some(step) =
             tools.iter().find(|step| !is_word(&step.label) || !labels.insert(&step.label))
         {
-            let why = format!("`{}` names no tool, or two of them", step.label);
+            let why = format!("`{}` does not name exactly one tool", step.label);
             return Err(Unkept::because(&folder, why));
         }
         let made =
@@ -90,10 +90,10 @@ impl<'v> Evidence<'v> {
         &self.folder
     }
 
-    /// Keeps a document under a name: `meta.json`, `driver_result.json`. At the places `told` it holds
+    /// Keeps a document under a name: `meta.json`, `driver_result.json`. At the places `reported` it holds
     /// what came from the world, as [`Vault::json`] has it.
-    pub fn document(&self, name: &str, value: &Value, told: &[&str]) -> Result<(), Unkept> {
-        file::write(&self.folder.join(name), &self.vault.json(value, told))
+    pub fn document(&self, name: &str, value: &Value, reported: &[&str]) -> Result<(), Unkept> {
+        file::write(&self.folder.join(name), &self.vault.json(value, reported))
     }
 
     /// Why nothing more of the tools is kept.

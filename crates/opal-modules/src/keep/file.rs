@@ -48,8 +48,10 @@ impl Unkept {
         let path = self.path.display();
         match self.error.kind() {
             io::ErrorKind::StorageFull => "free some space and try again".to_owned(),
-            io::ErrorKind::InvalidData => format!("look at `{path}`; move it away, or correct it"),
-            _ => format!("check who may use `{path}`; `{option}` names another place"),
+            io::ErrorKind::InvalidData => format!("check `{path}`; move it away, or fix it"),
+            _ => format!(
+                "check the permissions of `{path}`, or choose another directory with `{option}`"
+            ),
         }
     }
 }
@@ -115,12 +117,12 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Option<Vec<u8>>, Unkept> {
     };
     let failed = |error| Unkept::new(path, error);
     if !file.metadata().map_err(failed)?.is_file() {
-        return Err(Unkept::because(path, "it is no regular file"));
+        return Err(Unkept::because(path, "it is not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > most {
-        return Err(Unkept::because(path, format!("it has more than {most} bytes")));
+        return Err(Unkept::because(path, format!("it is larger than {most} bytes")));
     }
     Ok(Some(bytes))
 }

@@ -54,9 +54,9 @@ impl Instance {
             return Ok(Self(text.to_owned()));
         }
         Err(NoReference {
-            message: format!("`{}` is no name of an instance", shorten(text)),
+            message: format!("invalid instance name `{}`", shorten(text)),
             help: format!(
-                "use up to {} letters, digits and `. _ -`, beginning with a letter or digit",
+                "use up to {} letters, digits and `. _ -`, and begin with a letter or digit",
                 Self::LONGEST
             ),
         })

@@ -139,7 +139,7 @@ impl Initialised {
             "template": self.template.as_ref().map(|path| path.to_string_lossy()),
         });
         let path = self.evidence.join("init_result.json");
-        let told = ["/checks/*/message", "/checks/*/help"];
-        file::write(&path, &init.vault.json(&value, &told))
+        let reported = ["/checks/*/message", "/checks/*/help"];
+        file::write(&path, &init.vault.json(&value, &reported))
     }
 }

@@ -109,7 +109,8 @@ impl NoLock {
     pub fn help(&self) -> String {
         match self {
             Self::Busy(path) => format!(
-                "wait for it to end; `{}` tells which run it is. `--state-instance NAME` runs another instance",
+                "wait for it to end (`{}` names the run), or run another instance with \
+                 `--state-instance NAME`",
                 path.display()
             ),
             Self::Unkept(unkept) => unkept.help(),
@@ -120,7 +121,7 @@ impl NoLock {
 impl fmt::Display for NoLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy(_) => f.write_str("another run of this module instance is under way"),
+            Self::Busy(_) => f.write_str("another run of this module instance is in progress"),
             Self::Unkept(unkept) => unkept.fmt(f),
         }
     }

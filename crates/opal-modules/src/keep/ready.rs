@@ -109,7 +109,7 @@ fn marker(root: &RuntimeRoot, target: &Target) -> Result<Option<String>, Unkept>
     let run_id = value.as_ref().and_then(|value| value.get("run_id")?.as_str());
     match run_id {
         Some(run_id) => Ok(Some(run_id.to_owned())),
-        None => Err(Unkept::because(&path, "it is no marker of a target")),
+        None => Err(Unkept::because(&path, "it is not the marker of a target")),
     }
 }
 
@@ -128,10 +128,10 @@ pub(super) fn settings(root: &RuntimeRoot, target: &Target) -> (Map<String, Valu
 fn read_settings(path: &Path, target: &Target) -> Result<Map<String, Value>, String> {
     let bytes = match file::read(path, MOST_BYTES) {
         Ok(Some(bytes)) => bytes,
-        Ok(None) => return Err("it is not there".to_owned()),
+        Ok(None) => return Err("it does not exist".to_owned()),
         Err(unkept) => return Err(unkept.error.to_string()),
     };
-    let text = str::from_utf8(&bytes).map_err(|_| "it is no text in UTF-8".to_owned())?;
+    let text = str::from_utf8(&bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
     let read =
         document::plain(text, |node, report| value::mapping(node, "a file of settings", report));
     if let Some(error) = read.diagnostics.iter().find(|diagnostic| diagnostic.is_error()) {
@@ -140,14 +140,14 @@ fn read_settings(path: &Path, target: &Target) -> Result<Map<String, Value>, Str
     let mut settings = read.found.unwrap_or_default();
     for (key, value) in &settings {
         if !target.settings.iter().any(|setting| setting.key == key) {
-            return Err(format!("`{}` is no setting of `{}`", shorten(key), target.name));
+            return Err(format!("unknown setting `{}` of `{}`", shorten(key), target.name));
         }
         if value.as_str().is_none_or(|text| text.trim().is_empty()) {
-            return Err(format!("`{key}` is a text, and must not be empty"));
+            return Err(format!("`{key}` must be a text, and must not be empty"));
         }
     }
     if let Some((key, word)) = placeholder(&settings) {
-        return Err(format!("`{key}` still holds the placeholder `{word}`"));
+        return Err(format!("`{key}` still contains the placeholder `{word}`"));
     }
     for setting in target.settings {
         match setting.default {
@@ -175,9 +175,10 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
             } else if files.is_empty() {
                 Check::failed(
                     NAME,
-                    format!("there are no credentials for `{name}`, or none with a value"),
+                    format!("no credentials with a value for `{name}`"),
                     format!(
-                        "put them into `{name}.credentials.tfvars`, `{name}.env` or `{name}.json` in `{}`, with mode 0600",
+                        "put them in `{name}.credentials.tfvars`, `{name}.env` or `{name}.json` \
+                         in `{}`, with mode 0600",
                         root.credentials().display()
                     ),
                 )
@@ -199,7 +200,7 @@ pub(super) fn tools(target: &Target, programs: &Programs) -> Vec<Check> {
             Some(path) => Check::passed(name, format!("`{}`", path.display())),
             None => Check::failed(
                 name,
-                format!("there is no `{}` on the path", group.join("` or `")),
+                format!("`{}` is not in `PATH`", group.join("` or `")),
                 format!("install `{}`", group.join("` or `")),
             ),
         }

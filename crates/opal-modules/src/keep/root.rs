@@ -46,7 +46,7 @@ impl RuntimeRoot {
             (None, None) => PathBuf::new(),
         };
         std::path::absolute(path).map(Self).map_err(|_| NotFound {
-            message: "there is no directory to keep runs in".to_owned(),
+            message: "no directory for runs".to_owned(),
             help: "name one with `--root DIR` or the variable `HYOPS_RUNTIME_ROOT`".to_owned(),
         })
     }
@@ -158,7 +158,7 @@ fn make(path: &Path) -> Result<(), Unkept> {
     } else if mode & 0o022 != 0 {
         // The sticky bit keeps others from removing what is there, not from adding to it.
         let path = path.display();
-        format!("others may write into it (mode {mode:04o}); `chmod 700 {path}` ends that")
+        format!("it is writable by other users (mode {mode:04o}); run `chmod 700 {path}`")
     } else {
         return Ok(());
     };

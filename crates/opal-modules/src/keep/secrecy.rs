@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_around_a_value_tells_that_it_is_a_secret() {
+    fn what_is_around_a_value_tells_that_it_is_a_secret() {
         let value = json!({
             "env": [{"name": "DB_PASSWORD", "value": "named-7890"}, {"name": "SIZE", "value": "small"}],
             "dsn": "postgres://app:in-a-url-1@db/x", "deploy_key": 77_777, "name": "plain", "port": 5432,

@@ -75,8 +75,8 @@ impl State {
 
     fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Unkept> {
         let value: Value =
-            serde_json::from_slice(bytes).map_err(|_| Unkept::because(path, "it is no JSON"))?;
-        Self::of(&value).ok_or_else(|| Unkept::because(path, "it is no state of a module"))
+            serde_json::from_slice(bytes).map_err(|_| Unkept::because(path, "it is not JSON"))?;
+        Self::of(&value).ok_or_else(|| Unkept::because(path, "it is not the state of a module"))
     }
 
     /// Reads a state as it is: one that says `running` while no run has its lock was left by a run

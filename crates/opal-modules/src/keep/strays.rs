@@ -48,11 +48,11 @@ impl Strays {
         while let Some(folder) = left.pop() {
             let entered = match folder.levels < MOST_LEVELS {
                 true => strays.enter(&folder, &listed, room, &mut left),
-                false => Err(io::Error::other("it is nested too deep")),
+                false => Err(io::Error::other("it is nested too deeply")),
             };
             if let Err(error) = entered {
                 let path = folder.path.display();
-                strays.trouble = Some(format!("`{path}` cannot be looked through: {error}"));
+                strays.trouble = Some(format!("`{path}` cannot be searched: {error}"));
             }
         }
         strays

@@ -49,7 +49,7 @@ const TARGETS: [Target; 10] = [
         summary: "Amazon Web Services",
         tools: &[TERRAFORM],
         has_credentials: true,
-        settings: &[needed("region", "where resources are made, as in `eu-central-1`")],
+        settings: &[needed("region", "the region for new resources, as in `eu-central-1`")],
     },
     Target {
         name: "azure",
@@ -57,9 +57,9 @@ const TARGETS: [Target; 10] = [
         tools: &[TERRAFORM],
         has_credentials: true,
         settings: &[
-            needed("subscription_id", "the subscription that pays"),
+            needed("subscription_id", "the subscription for billing"),
             needed("tenant_id", "the directory it belongs to"),
-            needed("location", "where resources are made, as in `westeurope`"),
+            needed("location", "the region for new resources, as in `westeurope`"),
         ],
     },
     Target {
@@ -69,7 +69,7 @@ const TARGETS: [Target; 10] = [
         has_credentials: true,
         settings: &[
             needed("project_id", "the project to work in"),
-            needed("region", "where resources are made, as in `europe-west1`"),
+            needed("region", "the region for new resources, as in `europe-west1`"),
         ],
     },
     Target {
@@ -100,7 +100,7 @@ const TARGETS: [Target; 10] = [
         has_credentials: true,
         settings: &[
             needed("api_url", "as in `https://pve.example.com:8006/api2/json`"),
-            needed("node", "the node that machines are made on"),
+            needed("node", "the node to create machines on"),
         ],
     },
     Target {
@@ -109,7 +109,7 @@ const TARGETS: [Target; 10] = [
         tools: &[TERRAFORM],
         has_credentials: true,
         settings: &[
-            needed("organization", "whose workspaces are meant"),
+            needed("organization", "the organization of the workspaces"),
             usual("host", "where it is", "app.terraform.io"),
         ],
     },
@@ -133,12 +133,12 @@ impl Target {
         TARGETS.iter().find(|target| target.name == name).ok_or_else(|| {
             let names = || TARGETS.iter().map(|target| target.name);
             let known: Vec<&str> = names().collect();
-            let known = format!("there are `{}`", known.join("`, `"));
+            let known = format!("expected one of: `{}`", known.join("`, `"));
             let help = match suggest::nearest(name, names()) {
                 Some(near) => format!("did you mean `{near}`? {known}"),
                 None => known,
             };
-            NoReference { message: format!("there is no target `{}`", shorten(name)), help }
+            NoReference { message: format!("unknown target `{}`", shorten(name)), help }
         })
     }
 
@@ -146,13 +146,13 @@ impl Target {
     pub(super) fn template(&self) -> String {
         let mut text = format!("# The target `{}`: {}.\n", self.name, self.summary);
         if self.settings.iter().any(|setting| setting.default.is_none()) {
-            text.push_str(&format!("# Write what is meant in place of each {PLACEHOLDER}.\n"));
+            text.push_str(&format!("# Replace each {PLACEHOLDER} with a value.\n"));
         }
         if self.has_credentials {
             let name = self.name;
             text.push_str(&format!(
-                "# No secret belongs here: they are in the directory `credentials`, as\n\
-                 # `{name}.credentials.tfvars`, `{name}.env` or `{name}.json`.\n"
+                "# Do not put secrets here: they belong in the directory `credentials`, as\n# \
+                 `{name}.credentials.tfvars`, `{name}.env` or `{name}.json`.\n"
             ));
         }
         for Setting { key, about, default } in self.settings {

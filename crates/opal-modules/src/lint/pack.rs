@@ -36,9 +36,9 @@ pub(crate) fn beats_inputs(name: &str) -> bool {
 /// What is said of such a file.
 pub(super) fn values() -> Diagnostic {
     let message =
-        "the values in this file would win over the inputs: Terraform reads it behind theirs";
+        "the values in this file would override the inputs: Terraform reads it after theirs";
     Diagnostic::new(Code::PackContent, Span::at(0), message)
-        .help("rename it to `terraform.tfvars`, which they win over, or take it out")
+        .help("rename it to `terraform.tfvars`, which the inputs override, or remove it")
 }
 
 /// Whether a file of a pack says where state is kept.
@@ -70,13 +70,13 @@ impl Found {
         let (span, message, help) = match self {
             Self::Backend(span) => (
                 span,
-                "a pack does not say where state is kept",
+                "a pack must not configure where state is stored",
                 "remove the block: the driver and its profile write it for each run",
             ),
             Self::AbsolutePath(span) => (
                 span,
                 "an absolute path ties the pack to one machine",
-                "write a path relative to the stack, or take it as an input",
+                "write a path relative to the stack, or make it an input",
             ),
         };
         Diagnostic::new(Code::PackContent, span, message).help(help)

@@ -52,7 +52,7 @@ impl Walk {
 
     fn enter(&mut self, folder: &Entry) -> io::Result<()> {
         if folder.levels >= MOST_LEVELS {
-            let message = format!("`{}` is nested too deep", folder.path.display());
+            let message = format!("`{}` is nested too deeply", folder.path.display());
             return Err(io::Error::other(message));
         }
         let mut names = Vec::new();
@@ -72,8 +72,8 @@ impl Walk {
                 if !folder.in_pack {
                     continue;
                 }
-                let help = "copy the files without it: a pack is no checkout";
-                fault = Some(refused("a pack holds no `.git`", help));
+                let help = "copy the files without it: a pack is not a checkout";
+                fault = Some(refused("a pack must not contain `.git`", help));
             }
             // A directory that a good symlink leads to is met at its own place.
             if kind.is_symlink() && fault.is_none() && !path.is_file() {
@@ -89,15 +89,15 @@ impl Walk {
 
     /// A link may lead to another place of the same tree, by a relative path.
     fn link_fault(&self, path: &Path) -> Option<Diagnostic> {
-        let help = "put a copy of it here";
+        let help = "replace it with a copy";
         let target = fs::read_link(path).ok()?;
         if target.is_absolute() {
-            return Some(refused("this link names an absolute path", help));
+            return Some(refused("this symlink has an absolute target", help));
         }
         match path.canonicalize() {
             Ok(found) if found.starts_with(&self.root) => None,
-            Ok(_) => Some(refused("this link leads out of the tree", help)),
-            Err(_) => Some(refused("this link leads nowhere", "remove it")),
+            Ok(_) => Some(refused("this symlink leads out of the tree", help)),
+            Err(_) => Some(refused("dangling symlink", "remove it")),
         }
     }
 }

@@ -60,13 +60,13 @@ pub(crate) enum Piece<'w> {
 pub(crate) fn pieces(word: &str) -> Vec<Piece<'_>> {
     let (mut pieces, mut rest, mut from) = (Vec::new(), word, 0);
     while let Some(at) = rest[from..].find('{').map(|at| from + at) {
-        let behind = &rest[at + 1..];
+        let following = &rest[at + 1..];
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let length = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
-        let (piece, end) = if behind.starts_with('{') {
+        let length = following.find(|c| !is_part(c)).unwrap_or(following.len());
+        let (piece, end) = if following.starts_with('{') {
             (Piece::Doubled, at + 2)
-        } else if length > 0 && behind[length..].starts_with('}') {
-            (Piece::Placeholder(&behind[..length]), at + length + 2)
+        } else if length > 0 && following[length..].starts_with('}') {
+            (Piece::Placeholder(&following[..length]), at + length + 2)
         } else {
             from = at + 1;
             continue;
@@ -103,9 +103,11 @@ pub(super) fn read(
             let hook = hook(&mut found, name, field, report);
             hooks.extend(hook.map(|hook| (name.to_owned(), hook)));
         } else {
-            let message = format!("`{}` is no name of a hook", shorten(name));
+            let message = format!("invalid hook name `{}`", shorten(name));
             let error = Diagnostic::new(Code::SpecHook, field.key, message);
-            report.push(error.help("use small letters, digits, `_` and `-`, as in `export_infra`"));
+            report.push(
+                error.help("use lower-case letters, digits, `_` and `-`, as in `export_infra`"),
+            );
         }
     }
     hooks
@@ -131,7 +133,7 @@ fn hook(
     let command = fields.get_field("command").and_then(|command| {
         let words = settings.get("command").and_then(words);
         if words.is_none() {
-            let message = format!("`command` of the hook `{name}` is a list of words");
+            let message = format!("`command` of the hook `{name}` must be a list of words");
             let help = "write `command: [program, --target, \"{target}\"]`, with quotes around \
                         placeholders and numbers";
             report.error(Code::ConfigValue, command.value.head(), message, help);
@@ -141,7 +143,7 @@ fn hook(
     let redact = fields.get_field("redact");
     if let Some(redact) = redact.filter(|_| !switch(&mut fields, "redact", true, report)) {
         let name = format!("hooks.{name}.redact: false");
-        unused(&name, redact.key, "what is secret is always hidden", report);
+        unused(&name, redact.key, "secrets are always hidden", report);
     }
     astray(&fields, name, command.as_deref(), report);
     Some(ProfileHook {
@@ -171,8 +173,8 @@ fn root_variable(
     };
     let name = settings.get("hook_root_env").and_then(Value::as_str).filter(is_variable);
     if name.is_none() {
-        let message = "`hook_root_env` names a variable of the environment";
-        let help = "write `hook_root_env: EXPORT_ROOT`, or leave it out";
+        let message = "`hook_root_env` must be the name of an environment variable";
+        let help = "write `hook_root_env: EXPORT_ROOT`, or omit it";
         report.error(Code::ConfigValue, field.value.head(), message, help);
     }
     name.map(str::to_owned)
@@ -186,7 +188,7 @@ fn astray(fields: &Fields<'_>, name: &str, command: Option<&[String]>, report: &
     for key in fields.keys().filter(|key| !KEYS.contains(key) && !filled_in.contains(key)) {
         let Some(field) = fields.get_field(key) else { continue };
         if suggest::nearest(key, KEYS).is_some() {
-            let message = format!("the hook `{name}` has no key `{}`", shorten(key));
+            let message = format!("unknown key `{}` of the hook `{name}`", shorten(key));
             let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
             report.unknown(error, key, KEYS.into_iter());
         } else {
@@ -198,17 +200,15 @@ fn astray(fields: &Fields<'_>, name: &str, command: Option<&[String]>, report: &
         // What is wrong with it is reported already.
         (None, _) if fields.get("command").is_some() => return,
         (None, _) => "it has no command",
-        (Some(_), 1) => "nothing in its command is filled in with it",
-        (Some(_), _) => "nothing in its command is filled in with them",
+        (Some(_), 1) => "its command has no placeholder for it",
+        (Some(_), _) => "its command has no placeholders for them",
     };
     first.into_iter().for_each(|span| report.push(all_without_effect(&idle, span, why)));
 }
 
 /// The way out for a secret variable.
 pub(super) fn from_credentials(name: &str) -> String {
-    format!(
-        "leave it out: the tools get `{name}` from an `.env` file of a credential of the module"
-    )
+    format!("remove it: the tools get `{name}` from an `.env` file of a credential of the module")
 }
 
 #[cfg(test)]

@@ -19,13 +19,13 @@ impl Pattern {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
-            let (name, behind) = after.split_once('}')?;
+            let (name, following) = after.split_once('}')?;
             let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if name.is_empty() || !name.chars().all(is_word) {
                 return None;
             }
             parts.extend([Part::Text(before.to_owned()), Part::Name(name.to_owned())]);
-            rest = behind;
+            rest = following;
         }
         parts.push(Part::Text(rest.to_owned()));
         let is_closed = |part: &Part| !matches!(part, Part::Text(text) if text.contains('}'));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_filled_is_no_pattern() {
+    fn what_cannot_be_filled_is_not_a_pattern() {
         for text in ["", "{", "a}", "{a", "{}", "{a b}", "{{a}}", "{a.b}", "}{"] {
             assert_eq!(Pattern::parse(text), None, "{text}");
         }

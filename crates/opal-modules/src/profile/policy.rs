@@ -19,7 +19,7 @@ const DEFAULTS: [&str; 4] = ["command_timeout_s", "min_free_disk_mb", "redact", 
 const MODES: [&str; 2] = ["backend_mode", "mode"];
 
 const UNKNOWN: &str = "opal does not know it";
-pub(super) const NO_WORKSPACES: &str = "workspaces are not made or named";
+pub(super) const NO_WORKSPACES: &str = "workspaces are not created or named";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -108,7 +108,7 @@ impl Policy {
         }
         if let Some(mut naming) = optional_map(&mut found, "naming", report) {
             policy.workspace_pattern = pattern(&mut naming, report);
-            let why = "names are as the inputs say them";
+            let why = "the inputs set the names";
             unread(&mut naming, "policy.naming.", &["workspace_pattern"], why, report);
         }
         unread(&mut found, "policy.", &KEYS, UNKNOWN, report);
@@ -121,7 +121,7 @@ impl Policy {
         let redact = defaults.get_field("redact");
         self.redact = switch(defaults, "redact", true, report);
         if let Some(field) = redact.filter(|_| !self.redact) {
-            let why = "what is secret is always hidden";
+            let why = "secrets are always hidden";
             unused("policy.defaults.redact: false", field.key, why, report);
         }
         self.min_free_disk_mb = count(defaults, "min_free_disk_mb", 0, report);
@@ -130,7 +130,7 @@ impl Policy {
 
     /// What the tools get to know of it, and what must hold before they run: with other words there, a
     /// run is another one. How long and how often they run is in the steps of a plan.
-    pub(crate) fn told(&self) -> Value {
+    pub(crate) fn reported(&self) -> Value {
         let name = |mode: Option<BackendMode>| mode.map(BackendMode::name);
         let versions = self.tool_versions.iter().map(|(tool, it)| (tool, it.wanted.to_string()));
         json!({
@@ -152,7 +152,7 @@ fn astray(defaults: &mut Fields<'_>, report: &mut Report<'_>) {
             continue;
         }
         let Some(field) = defaults.take(key) else { continue };
-        let message = format!("`policy.defaults` has no key `{}`", shorten(key));
+        let message = format!("unknown key `{}` in `policy.defaults`", shorten(key));
         let error = Diagnostic::new(Code::ConfigUnknownKey, field.key, message);
         report.unknown(error, key, DEFAULTS.into_iter());
     }
@@ -173,7 +173,7 @@ pub(super) fn count(
     {
         return Some(number);
     }
-    let message = format!("`{key}` is a whole number, at least {least}");
+    let message = format!("`{key}` must be a whole number of at least {least}");
     report.error(
         Code::ConfigValue,
         node.head(),
@@ -189,8 +189,8 @@ fn tool_versions(tools: &mut Fields<'_>, report: &mut Report<'_>) -> BTreeMap<St
     for name in names {
         let Some(Field { key: span, value }) = tools.take(name) else { continue };
         if name.is_empty() || name.contains('/') {
-            let message = format!("`{}` is no name of a program", shorten(name));
-            let help = "write the name alone, as in `terraform: \">=1.6.0\"`, without where it is";
+            let message = format!("invalid program name `{}`", shorten(name));
+            let help = "write only the name, without its path, as in `terraform: \">=1.6.0\"`";
             report.error(Code::ConfigValue, span, message, help);
             continue;
         }
@@ -203,10 +203,10 @@ fn tool_versions(tools: &mut Fields<'_>, report: &mut Report<'_>) -> BTreeMap<St
             Some(wanted) => drop(found.insert(name.to_owned(), ToolVersion { wanted, span })),
             None => {
                 let name = shorten(name);
-                let message = format!("`policy.tool_versions.{name}` does not say which versions");
+                let message = format!("invalid version range in `policy.tool_versions.{name}`");
                 let help = format!(
                     "write `{name}: \">=1.6.0, <2.0.0\"`; `^1.6`, `~1.6.2` and `=1.6.2` are \
-                     understood too, and `,` means that both must hold"
+                     accepted too, and `,` means that both must hold"
                 );
                 report.error(Code::ConfigValue, value.head(), message, help);
             }
@@ -222,9 +222,9 @@ fn credential_contracts(
     const CONTRACTS: &str = "credential_contracts";
     const REQUIRED: &str = "required_tfvars";
     if let Some(field) = constraints.take("inputs") {
-        let message = "the constraints of a profile bound tools and workspaces, not inputs";
+        let message = "the constraints of a profile apply to tools and workspaces, not to inputs";
         let error = Diagnostic::new(Code::SpecLeak, field.key, message);
-        report.push(error.help("move it into `inputs.schema.json` beside the spec of the module"));
+        report.push(error.help("move it to `inputs.schema.json` next to the spec of the module"));
     }
     let mut found = BTreeMap::new();
     if let Some(mut contracts) = optional_map(constraints, CONTRACTS, report) {
@@ -238,7 +238,7 @@ fn credential_contracts(
             unread(&mut contract, &prefix, &[REQUIRED], UNKNOWN, report);
         }
     }
-    let why = "nothing is held against it";
+    let why = "nothing is checked against it";
     unread(constraints, "policy.constraints.", &[CONTRACTS], why, report);
     found
 }
@@ -252,7 +252,7 @@ fn backend_mode(
     let named =
         scalar(node).and_then(|text| BackendMode::ALL.into_iter().find(|mode| mode.name() == text));
     if named.is_none() {
-        let message = format!("`policy.workspace.{key}` is `local` or `cloud`");
+        let message = format!("`policy.workspace.{key}` must be `local` or `cloud`");
         report.error(Code::ConfigValue, node.head(), message, format!("write `{key}: local`"));
     }
     named
@@ -265,7 +265,7 @@ fn pattern(naming: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Pattern> 
         report.error(
             Code::ConfigValue,
             node.head(),
-            "`policy.naming.workspace_pattern` is a text with names in braces",
+            "`policy.naming.workspace_pattern` must be a text with names in braces",
             "write `workspace_pattern: \"{name_prefix}-{module}\"`",
         );
     }

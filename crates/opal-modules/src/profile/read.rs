@@ -50,9 +50,10 @@ fn profile(fields: &mut Fields<'_>, report: &mut Report<'_>) -> Option<Profile> 
     let description = caption(fields, "description");
     for key in INTENT {
         if let Some(field) = fields.take(key) {
-            let message = format!("a profile has no `{key}`: that is for the module to say");
+            let message =
+                format!("`{key}` is not allowed in a profile: it belongs in the spec of a module");
             let error = Diagnostic::new(Code::SpecLeak, field.key, message);
-            report.push(error.help("move it into the spec of the module"));
+            report.push(error.help("move it to the spec of the module"));
         }
     }
     let keeps_state = driver.as_ref().is_some_and(|(name, _)| name.as_str() == "iac/terragrunt");

@@ -24,7 +24,7 @@ pub struct Run {
     pub colour: AtomicBool,
     pub(super) in_clear: InClear,
     /// What was put out before it, once that was asked for.
-    pub(super) earlier: OnceLock<Told>,
+    pub(super) earlier: OnceLock<Reported>,
 }
 
 impl Run {
@@ -46,11 +46,11 @@ impl Run {
 }
 
 /// Outputs in full, or why they cannot be read.
-pub(super) type Told = Result<ToldOutputs, String>;
+pub(super) type Reported = Result<ReportedOutputs, String>;
 
 /// What tools have put out.
 #[derive(Debug, Default)]
-pub(super) struct ToldOutputs {
+pub(super) struct ReportedOutputs {
     pub(super) outputs: Outputs,
     /// What of them has got lost.
     pub(super) lost: Option<String>,

@@ -34,27 +34,27 @@ const fn words(name: &'static str, docs: &'static str) -> Param {
 
 static RUN_PARAMS: [Param; 13] = [
     Param::required("module", "the reference of the module"),
-    Param::required("command", "what is done with it"),
-    Param::required("driver", "who does it"),
-    Param::required("profile", "by which rules"),
+    Param::required("command", "the action"),
+    Param::required("driver", "the driver"),
+    Param::required("profile", "the profile"),
     Param::required("policy", "what is in them"),
-    Param::required("pack", "with which files"),
+    Param::required("pack", "the pack"),
     Param::required("digest", "what is in those"),
-    Param::optional("instance", "which of several"),
-    words("credentials", "what its tools can log in with"),
-    words("dependencies", "what it builds on"),
+    Param::optional("instance", "which one of several"),
+    words("credentials", "the credentials of its tools"),
+    words("dependencies", "its dependencies"),
     Param {
         name: "hooks",
         ty: Type::Map(TypeRef::Static(&Type::Any)),
         presence: Presence::Optional,
-        docs: "how it sets the hooks of the driver and the profile",
+        docs: "the settings of the hooks of the driver and the profile",
         ..Param::BASE
     },
-    words("publish", "which of its outputs others see"),
+    words("publish", "the outputs that other modules see"),
     Param {
         name: "inputs",
         ty: Type::Map(TypeRef::Static(&Type::Any)),
-        docs: "what the module was given",
+        docs: "the inputs of the module",
         ..Param::BASE
     },
 ];
@@ -100,8 +100,8 @@ pub fn descriptors(run: &Arc<Run>) -> [&'static Descriptor; 5] {
     ]
 }
 
-static INPUT_PARAMS: &[Param] = &[Param::required("at", "where it stands, as a JSON pointer")];
-static TOOL_PARAMS: &[Param] = &[Param::required("label", "what its evidence is called")];
+static INPUT_PARAMS: &[Param] = &[Param::required("at", "its place, as a JSON pointer")];
+static TOOL_PARAMS: &[Param] = &[Param::required("label", "the name of its evidence")];
 
 /// `@module.input`.
 #[derive(Debug)]
@@ -111,8 +111,8 @@ impl Resolver for Hidden {
     fn resolve(&self, inputs: &Inputs, _: &dyn Probe) -> Result<Data, Trouble> {
         let at = inputs.text("at").unwrap_or_default();
         self.0.prepared.secrets.get(at).cloned().ok_or_else(|| {
-            let message = format!("there is no secret input at `{at}`");
-            Trouble::new(TroubleKind::Missing, message, "look at the inputs of the module")
+            let message = format!("no secret input at `{at}`");
+            Trouble::new(TroubleKind::Missing, message, "check the inputs of the module")
         })
     }
 }
@@ -126,7 +126,7 @@ impl Action for Labelled {
         let ran = stage.block(&Conditions::default());
         let label = inputs.text("label").unwrap_or_default();
         if self.0.prepared.work.tells_earlier_outputs(label) {
-            // What the tools behind it print is hidden as they print it.
+            // What the tools after it print is hidden as they print it.
             finish::earlier(&self.0);
         }
         ran.map(|()| Data::Null)

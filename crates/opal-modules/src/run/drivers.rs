@@ -20,7 +20,7 @@ pub fn find(name: &Name) -> Result<&'static dyn Driver, NotFound> {
     found.ok_or_else(|| {
         let known = BUILT_IN.iter().map(|driver| driver.reference().to_owned()).collect();
         NotFound {
-            message: format!("there is no driver `{name}`"),
+            message: format!("unknown driver `{name}`"),
             help: offer(name.as_str(), "drivers", known, String::new()),
         }
     })

@@ -11,7 +11,7 @@ use opal_vault::Vault;
 use serde_json::{Map, Value, json};
 
 use super::Command;
-use super::active::{Run, Told, ToldOutputs};
+use super::active::{Reported, ReportedOutputs, Run};
 use super::driver::Outputs;
 use super::prepared::Prepared;
 use crate::keep::{
@@ -29,7 +29,7 @@ pub enum End {
     /// A tool that was only to look has found a difference.
     Differs,
     Failed,
-    /// Somebody stopped it.
+    /// The user stopped it.
     Cancelled,
 }
 
@@ -55,7 +55,7 @@ pub struct Result {
     pub(crate) concealed: BTreeSet<String>,
     pub warnings: Vec<String>,
     pub error: Option<String>,
-    /// Whether the tools have put out anything, which may have told what is secret.
+    /// Whether the tools have produced any outputs, which may contain secrets.
     pub has_put_out: bool,
 }
 
@@ -86,24 +86,24 @@ pub fn begun(run: &Run, now: &str, pid: u32, earlier: Option<&State>, evidence: 
 }
 
 /// What was put out before the run, read once. What is secret in it is hidden from then on.
-pub(super) fn earlier(run: &Run) -> &Told {
+pub(super) fn earlier(run: &Run) -> &Reported {
     run.earlier.get_or_init(|| {
-        let told = outputs::read(run, run.prepared.work.earlier_outputs.as_ref());
-        told.iter().for_each(|told| conceal_outputs(&told.outputs, &run.vault));
-        told
+        let reported = outputs::read(run, run.prepared.work.earlier_outputs.as_ref());
+        reported.iter().for_each(|reported| conceal_outputs(&reported.outputs, &run.vault));
+        reported
     })
 }
 
 /// What the tools have put out so far, for checks. What is secret in it is hidden from then on, and the
 /// file stays for hooks.
 pub(super) fn put_out(run: &Run) -> std::result::Result<Map<String, Value>, String> {
-    let ToldOutputs { outputs, lost } = outputs::peek(run, run.prepared.work.outputs.as_ref())?;
+    let ReportedOutputs { outputs, lost } = outputs::peek(run, run.prepared.work.outputs.as_ref())?;
     conceal_outputs(&outputs, &run.vault);
-    lost.map_or(Ok(outputs.values), |why| Err(format!("the outputs cannot be kept: {why}")))
+    lost.map_or(Ok(outputs.values), |why| Err(format!("the outputs cannot be stored: {why}")))
 }
 
-/// Reads what the tools have put out, and says how the run ended. What is secret is learnt from it
-/// however that was; it is published only where a run has brought about what it was for.
+/// Reads what the tools have put out, and says how the run ended. What is secret is captured from
+/// it however that was; it is published only where a run has applied what it was for.
 pub fn result(run: &Run, end: End, error: Option<String>, tools: &[ToolEnd]) -> Result {
     let Run { prepared, vault, .. } = run;
     let mut warnings = prepared.warnings.clone();
@@ -119,20 +119,20 @@ pub fn result(run: &Run, end: End, error: Option<String>, tools: &[ToolEnd]) -> 
     let work = &prepared.work;
     let read = outputs::read(run, work.outputs.as_ref());
     let before = earlier(run);
-    for (file, told) in [(&work.earlier_outputs, before), (&work.outputs, &read)] {
-        warnings.extend(missing_outputs::warning(work, file.as_ref(), told, tools));
+    for (file, reported) in [(&work.earlier_outputs, before), (&work.outputs, &read)] {
+        warnings.extend(missing_outputs::warning(work, file.as_ref(), reported, tools));
     }
     // Nobody but the runtime has asked for these, and a run that cannot have them goes on.
-    let before = before.as_ref().map(|told| &told.outputs);
+    let before = before.as_ref().map(|reported| &reported.outputs);
     result.has_put_out = before.is_ok_and(|outputs| !outputs.values.is_empty());
     match read {
-        Ok(ToldOutputs { outputs, lost }) => {
+        Ok(ReportedOutputs { outputs, lost }) => {
             conceal_outputs(&outputs, vault);
             result.has_put_out |= !outputs.values.is_empty();
             match lost {
                 _ if !publishes => {}
                 None => published(run, &outputs, before.ok(), &mut warnings, &mut result),
-                Some(why) => result.fail(format!("the outputs cannot be kept: {why}")),
+                Some(why) => result.fail(format!("the outputs cannot be stored: {why}")),
             }
         }
         Err(reason) if publishes => result.fail(reason),
@@ -173,7 +173,7 @@ fn published(
     let was_secret = |name: &str| before.is_some_and(|before| is_secret(before, name));
     for name in &prepared.spec.publish {
         let Some(value) = outputs.values.get(name) else {
-            warnings.push(format!("the output `{name}` is to be published, and there is none"));
+            warnings.push(format!("the output `{name}` should be published, but does not exist"));
             continue;
         };
         let is_secret = is_secret(outputs, name);
@@ -186,9 +186,10 @@ fn published(
                 "the output `{name}` was secret when the run began: the next run publishes it"
             ));
         } else if hiding == Hiding::Whole {
-            warnings.push(format!("the output `{name}` is secret, and so it is not published"));
+            warnings.push(format!("the output `{name}` is secret, so it is not published"));
         } else if hiding == Hiding::Part {
-            warnings.push(format!("a part of the output `{name}` is secret, and not published"));
+            warnings
+                .push(format!("a part of the output `{name}` is secret, so it is not published"));
         }
         if hiding == Hiding::Whole {
             result.concealed.insert(name.clone());
@@ -197,7 +198,8 @@ fn published(
     }
 }
 
-/// What the tools have printed is scrubbed once more: an output may have told since what is secret.
+/// What the tools have printed is scrubbed once more: an output may have revealed new secrets
+/// since.
 pub fn scrub_again(
     evidence: &Evidence<'_>,
     tools: &[ToolEnd],
@@ -207,7 +209,7 @@ pub fn scrub_again(
     for tool in tools {
         for stream in ["stdout", "stderr"] {
             let path = evidence.folder().join(format!("{}.{stream}.txt", tool.label));
-            // What cannot be read is not there, and told of elsewhere.
+            // What cannot be read is missing here, and reported elsewhere.
             let Ok(bytes) = std::fs::read(&path) else { continue };
             let shown = vault.scrub_bytes(&bytes);
             if shown.bytes() != bytes {
@@ -250,7 +252,7 @@ pub(super) fn shown(value: &Value, vault: &Vault) -> (Value, Hiding) {
     (value, hiding)
 }
 
-/// The state that a run leaves behind.
+/// The state that a run leaves.
 #[must_use]
 pub fn ended(mut state: State, run: &Run, result: &Result, now: &str) -> State {
     state.status = match (result.end, run.prepared.command) {
@@ -304,14 +306,14 @@ pub fn introduce(
         "run_id": run.id.to_string(),
         "state_instance": prepared.instance.as_ref().map(Instance::as_str),
     });
-    let told = [
+    let reported = [
         "/dependencies/warnings",
         "/execution/hooks/*/*",
         "/preflight/reason",
         "/preflight/checks/*/detail",
         "/preflight/checks/*/help",
     ];
-    evidence.document("meta.json", &meta, &told)?;
+    evidence.document("meta.json", &meta, &reported)?;
     let inputs = json!({
         "inputs": prepared.shown_inputs(),
         "module_ref": spec.module_ref.as_str(),
@@ -362,8 +364,8 @@ pub fn conclude(
         "status": result.end.name(),
         "warnings": result.warnings,
     });
-    let told = ["/error", "/normalized_outputs/*", "/warnings"];
-    evidence.document("driver_result.json", &ended, &told)?;
+    let reported = ["/error", "/normalized_outputs/*", "/warnings"];
+    evidence.document("driver_result.json", &ended, &reported)?;
     let kept = json!({
         "path": prepared.state().to_string_lossy(),
         "published_outputs": state.map(|state| state.outputs.keys().collect::<Vec<_>>()),

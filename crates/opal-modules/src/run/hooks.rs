@@ -1,5 +1,5 @@
-//! The hooks of a run: which of those that the profile describes run behind the tools, and with which
-//! words. That they run, and what is kept of it, is as with every other tool.
+//! The hooks of a run: which of those that the profile describes run after the tools, and with
+//! which words. That they run, and what is kept of it, is as with every other tool.
 
 mod code;
 mod step;
@@ -32,9 +32,9 @@ enum Unfilled {
 impl Unfilled {
     fn why(&self) -> String {
         match self {
-            Self::Placeholder(name) => format!("nothing says what `{{{name}}}` is"),
-            Self::Doubled => "its command has `{{` in it".to_owned(),
-            Self::Empty => "its command names no program".to_owned(),
+            Self::Placeholder(name) => format!("`{{{name}}}` has no value"),
+            Self::Doubled => "its command contains `{{`".to_owned(),
+            Self::Empty => "its command has no program".to_owned(),
             Self::TooLong => format!("its command is longer than {} KiB", MOST_BYTES >> 10),
             Self::Code => "its command would read `{hook_root}` as code".to_owned(),
         }
@@ -45,14 +45,13 @@ impl Unfilled {
             Self::Placeholder(name) => {
                 format!("set `{name}` below `execution.hooks.{hook}` of the spec")
             }
-            Self::Doubled => "write `{name}`: a doubled brace means nothing here".to_owned(),
+            Self::Doubled => "write `{name}`: doubled braces are not supported".to_owned(),
             Self::Empty | Self::TooLong => {
-                format!("correct `hooks.{hook}.command` of the profile")
+                format!("fix `hooks.{hook}.command` of the profile")
             }
-            Self::Code => {
-                "hand it on as a word of its own to a script of the pack, or leave `hook_root_env` out"
-                    .to_owned()
-            }
+            Self::Code => "pass it as a separate argument to a script of the pack, or omit \
+                `hook_root_env`"
+                .to_owned(),
         }
     }
 }
@@ -61,7 +60,7 @@ impl Spec {
     /// What a run would say about its hooks, with this profile; what is an error there keeps it from
     /// beginning.
     #[must_use]
-    pub fn told_hooks(&self, profile: &Profile) -> Vec<Diagnostic> {
+    pub fn reported_hooks(&self, profile: &Profile) -> Vec<Diagnostic> {
         find(Command::Apply, self, profile).1
     }
 }
@@ -86,12 +85,12 @@ pub(super) fn steps(
     Ok(steps)
 }
 
-/// The hooks that run behind the tools, in the order of their names, and what there is to say about them
-/// and the others.
+/// The hooks that run after the tools, in the order of their names, and what there is to say about
+/// them and the others.
 fn find(command: Command, spec: &Spec, profile: &Profile) -> (Vec<HookStep>, Vec<Diagnostic>) {
-    let (mut steps, mut told) = (Vec::new(), Vec::new());
+    let (mut steps, mut reported) = (Vec::new(), Vec::new());
     if command.of_tools() != Command::Apply {
-        return (steps, told);
+        return (steps, reported);
     }
     let is_on = |hook: &&Hook| hook.settings.get("enabled") != Some(&Value::Bool(false));
     let mut hooks: Vec<&Hook> = spec.execution.hooks.iter().filter(is_on).collect();
@@ -104,8 +103,8 @@ fn find(command: Command, spec: &Spec, profile: &Profile) -> (Vec<HookStep>, Vec
             let profile = &profile.profile_ref;
             let why = format!("the profile `{profile}` has no command for it");
             let help =
-                format!("write one below its `hooks.{name}`, or switch the hook off in the spec");
-            told.push(not_run(hook, &why).help(help));
+                format!("write one below its `hooks.{name}`, or disable the hook in the spec");
+            reported.push(not_run(hook, &why).help(help));
             continue;
         };
         let strict = hook.settings.get("strict").and_then(Value::as_bool).unwrap_or(own.strict);
@@ -118,22 +117,21 @@ fn find(command: Command, spec: &Spec, profile: &Profile) -> (Vec<HookStep>, Vec
                 let why = unfilled.why();
                 let diagnostic = match strict {
                     true => {
-                        let message =
-                            format!("the hook `{name}` is strict, and cannot be run: {why}");
+                        let message = format!("the hook `{name}` is strict, but cannot run: {why}");
                         Diagnostic::new(Code::SpecHook, hook.span, message)
                     }
                     false => not_run(hook, &why),
                 };
-                told.push(diagnostic.help(unfilled.help(name)));
+                reported.push(diagnostic.help(unfilled.help(name)));
             }
         }
-        told.extend(unused(hook, words));
+        reported.extend(unused(hook, words));
     }
-    (steps, told)
+    (steps, reported)
 }
 
 fn not_run(hook: &Hook, why: &str) -> Diagnostic {
-    let message = format!("the hook `{}` is not run: {why}", hook.name);
+    let message = format!("the hook `{}` does not run: {why}", hook.name);
     Diagnostic::new(Code::SpecUnused, hook.span, message)
 }
 
@@ -143,13 +141,13 @@ fn unused(hook: &Hook, words: &[String]) -> Vec<Diagnostic> {
     let is_used = |key: &str| matches!(key, "enabled" | "strict") || filled_in.contains(key);
     let is_said = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
     let unused = hook.settings.iter().filter(|(key, value)| is_said(value) && !is_used(key));
-    let told = |(key, _): (&String, &Value)| {
+    let reported = |(key, _): (&String, &Value)| {
         let (key, name) = (shorten(key), &hook.name);
         let why = format!("its command has no `{{{key}}}`");
         let message = format!("`{key}` of the hook `{name}` has no effect: {why}");
         Diagnostic::new(Code::SpecUnused, hook.span, message)
     };
-    unused.map(told).collect()
+    unused.map(reported).collect()
 }
 
 /// Where placeholders are filled from.

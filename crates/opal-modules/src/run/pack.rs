@@ -60,7 +60,7 @@ impl Pack {
         let mut walk = Walk { stack, outward, entries: Vec::new(), bytes: 0 };
         walk.folder(Path::new(""), 0).map_err(|unfit| NotFound {
             message: format!("the pack in `{}` cannot be used: {unfit}", stack.display()),
-            help: "`opal module lint` looks through packs as well".to_owned(),
+            help: "check packs with `opal module lint`".to_owned(),
         })?;
         let Walk { entries, bytes, .. } = walk;
         let parts: Vec<Vec<u8>> = entries.iter().map(Entry::canonical).collect();
@@ -106,7 +106,7 @@ const fn mode(mode: u32) -> Attributes {
 
 fn unread(path: &Path, error: &io::Error) -> Trouble {
     let message = format!("`{}` cannot be read: {error}", path.display());
-    Trouble::new(TroubleKind::Failed, message, "check who may read the files of the pack")
+    Trouble::new(TroubleKind::Failed, message, "check the permissions of the files of the pack")
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> Trouble {
@@ -116,7 +116,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Trouble {
 
 fn moved(path: &Path) -> Trouble {
     let message = format!("`{}` has changed since the plan was made", path.display());
-    Trouble::new(TroubleKind::Failed, message, "run it again, which plans anew")
+    Trouble::new(TroubleKind::Failed, message, "run it again to make a new plan")
 }
 
 impl Entry {
@@ -243,7 +243,11 @@ impl fmt::Display for Unfit {
             Self::Unreadable(path, error) => write!(f, "`{}`: {error}", path.display()),
             Self::Repository(path) => write!(f, "`{}` is a repository", path.display()),
             Self::Escapes(path) => {
-                write!(f, "the link `{}` leads out of it, or goes up behind a name", path.display())
+                write!(
+                    f,
+                    "the symlink `{}` leads out of it, or has `..` after a name",
+                    path.display()
+                )
             }
             Self::Special(path) => {
                 write!(f, "`{}` is neither a file nor a directory", path.display())

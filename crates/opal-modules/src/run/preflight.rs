@@ -51,9 +51,9 @@ pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
         let unusable = credentials.fault(name).or(credentials.lack(name)).cloned();
         let fault = unusable.map(|it| (it.message, it.help)).or_else(|| {
             let file = prepared.root.credentials().join(format!("{name}.credentials.env"));
-            let help = format!("put them into `{}`", file.display());
+            let help = format!("put them in `{}`", file.display());
             let is_missing = missing.contains(name);
-            is_missing.then(|| (format!("the credentials `{name}` are not there"), help))
+            is_missing.then(|| (format!("missing credentials `{name}`"), help))
         });
         checks.push(Check::new(format!("credentials:{name}"), fault));
     }
@@ -88,14 +88,14 @@ pub(super) fn located(prepared: &Prepared, program: &str) -> Option<PathBuf> {
 fn missing_tool(prepared: &Prepared, program: &str) -> Option<Fault> {
     let programs = &prepared.programs;
     let message = match located(prepared, program) {
-        None => format!("the program `{program}` is not there"),
+        None => format!("the program `{program}` is not installed"),
         Some(path) => programs
             .missing_for(&path)
-            .map(|it| format!("`{program}` is a script for `{it}`, which is not there"))?,
+            .map(|it| format!("`{program}` is a script for `{it}`, which is not installed"))?,
     };
     let help = match programs.is_empty() {
-        true => "`PATH` names no directory: set it",
-        false => "install it, or put its directory on the PATH",
+        true => "`PATH` is empty: set it",
+        false => "install it, or add its directory to `PATH`",
     };
     Some((message, help.to_owned()))
 }
@@ -127,16 +127,16 @@ fn contracts(prepared: &Prepared) -> impl Iterator<Item = Check> {
 fn unwritable(root: &Path) -> Option<Fault> {
     let there = root.ancestors().find(|path| path.exists()).unwrap_or(root);
     let (why, help) = match rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK) {
-        Err(error) => (error.to_string(), "make this one writable"),
+        Err(error) => (error.to_string(), "make this root writable"),
         // A disk whose free space is unknown may still be written to.
         Ok(()) => {
             let is_administrator = rustix::process::geteuid().is_root();
             let why = statvfs(there).ok().and_then(|found| full(&found, is_administrator))?;
-            (why.to_owned(), "make room on the disk of this one")
+            (why.to_owned(), "free space on the disk of this root")
         }
     };
     Some((
-        format!("nothing can be written below `{}`: {why}", there.display()),
+        format!("cannot write below `{}`: {why}", there.display()),
         format!("name another root with `--root DIR`, or {help}"),
     ))
 }
@@ -149,9 +149,9 @@ fn full(found: &StatVfs, is_administrator: bool) -> Option<&'static str> {
         false => (found.f_bavail, found.f_favail),
     };
     if found.f_blocks > 0 && blocks == 0 {
-        return Some("no space is left on its disk");
+        return Some("its disk is full");
     }
-    (found.f_files > 0 && inodes == 0).then_some("its disk has no inodes left for more files")
+    (found.f_files > 0 && inodes == 0).then_some("its disk has no free inodes")
 }
 
 fn disk(prepared: &Prepared) -> Option<Check> {
@@ -165,13 +165,13 @@ fn disk(prepared: &Prepared) -> Option<Check> {
             let root = root.display();
             (free < u64::from(wanted)).then(|| {
                 (
-                    format!("{free} MiB are free below `{root}`, and {wanted} are wanted"),
-                    "make room, or name another root with `--root DIR`".to_owned(),
+                    format!("{free} MiB are free below `{root}`, but {wanted} MiB are required"),
+                    "free some space, or name another root with `--root DIR`".to_owned(),
                 )
             })
         }
         Err(error) => {
-            let message = format!("the disk cannot be looked at: {error}");
+            let message = format!("the disk cannot be checked: {error}");
             Some((message, "check the runtime root".to_owned()))
         }
     };
@@ -196,9 +196,9 @@ mod tests {
         for is_administrator in [false, true] {
             assert_eq!(full(&disk(|_| {}), is_administrator), None);
             let no_blocks = disk(|it| (it.f_bfree, it.f_bavail) = (0, 0));
-            assert!(full(&no_blocks, is_administrator).unwrap().contains("no space"));
+            assert!(full(&no_blocks, is_administrator).unwrap().contains("disk is full"));
             let no_inodes = disk(|it| (it.f_ffree, it.f_favail) = (0, 0));
-            assert!(full(&no_inodes, is_administrator).unwrap().contains("no inodes"));
+            assert!(full(&no_inodes, is_administrator).unwrap().contains("no free inodes"));
         }
     }
 

@@ -115,20 +115,21 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     Ok(prepared)
 }
 
-/// What is taken down is what other inputs have brought about: the tools may not find it.
+/// What is destroyed was applied with other inputs: the tools may not find it.
 fn strange(prepared: &Prepared) -> Option<String> {
     let state = State::seen(&prepared.state()).ok().flatten()?;
     let other = state.inputs_digest.is_some_and(|digest| digest != prepared.inputs_digest());
     let is_strange = prepared.command == Command::Destroy && other;
-    is_strange
-        .then(|| "these are not the inputs of the last run: what that has made may stay".to_owned())
+    is_strange.then(|| {
+        "the inputs differ from the last run: resources of the last run may remain".to_owned()
+    })
 }
 
 /// Of what a profile says to the tools or wants of a run, and of the files that it brings along.
 fn policy_digest(profile: &Profile, templates: &BTreeMap<String, String>) -> String {
     let (hooks, Profile { env, settings, .. }) = (profile.written_hooks(), profile);
     let policy = json!({"env": env, "hooks": hooks, "settings": settings, "templates": templates});
-    prepared::digest(&json!([policy, profile.policy.told()]))
+    prepared::digest(&json!([policy, profile.policy.reported()]))
 }
 
 fn faults(path: &Path, text: &str, diagnostics: Vec<Diagnostic>) -> Unprepared {
@@ -163,13 +164,13 @@ fn pack_of(command: Command, stack: &Path) -> Result<Pack, NotFound> {
 fn unfit_pack(command: Command, pack: &Pack) -> Result<Option<String>, Unprepared> {
     let unfit = lint::unfit(&pack.stack).map_err(|error| NotFound {
         message: format!("the pack in `{}` cannot be used: {error}", pack.stack.display()),
-        help: "`opal module lint` looks through packs as well".to_owned(),
+        help: "check packs with `opal module lint`".to_owned(),
     })?;
     match unfit {
         None => Ok(None),
         Some(Linted { path, diagnostics, .. }) if command == Command::Destroy => {
             let first = diagnostics.iter().find(|one| one.is_error());
-            let why = first.map_or("it has faults", |one| one.message.as_str());
+            let why = first.map_or("it has errors", |one| one.message.as_str());
             Ok(Some(format!("`{}`: {why}", path.display())))
         }
         Some(Linted { path, text, diagnostics }) => {
@@ -187,14 +188,14 @@ fn unfit(inputs: &Map<String, Value>, secrets: &BTreeMap<String, Data>) -> Optio
     let short = secrets.iter().find(|(_, secret)| secrets::is_short(secret));
     short.map(|(at, _)| {
         format!(
-            "`{}` is a secret of fewer than {} characters, and could not be hidden",
+            "`{}` is a secret of fewer than {} characters, too few to hide",
             inputs::place(at),
             opal_core::class::HIDDEN_ALONE_FROM
         )
     })
 }
 
-/// Where a number stands that neither an Int nor a Float can hold without a loss.
+/// Where there is a number that neither an Int nor a Float can hold without a loss.
 fn odd_number(at: &str, value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => {

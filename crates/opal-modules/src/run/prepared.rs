@@ -38,7 +38,7 @@ pub struct Prepared {
     pub pack: Pack,
     /// With what is secret in them.
     pub inputs: Map<String, Value>,
-    /// The secret ones, by where they stand.
+    /// The secret ones, by where they are.
     pub secrets: BTreeMap<String, Data>,
     /// What must be hidden besides: variables as they were written, those of the profile, and what is
     /// in secret documents.
@@ -122,7 +122,8 @@ impl Prepared {
         shown
     }
 
-    /// Which inputs they are, by those that are no secret: a digest of a secret could be guessed at.
+    /// Which inputs they are, by those that are not secret: a digest of a secret could be guessed
+    /// at.
     #[must_use]
     pub fn inputs_digest(&self) -> String {
         digest(&self.shown_inputs())

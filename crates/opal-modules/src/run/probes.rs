@@ -105,17 +105,17 @@ impl ProbeStep {
 
     fn http(&self, url: &str, timeout: Duration, probe: &dyn Probe) -> Result<(), Trouble> {
         let body = match probe.get(&Request { url, headers: &BTreeMap::new(), timeout }) {
-            // Its text is only asked for where somebody looks for one.
+            // Its text is only asked for where someone looks for one.
             Err(trouble) if trouble.kind == TroubleKind::NotText && self.contains.is_none() => {
                 return Ok(());
             }
             answer => answer?,
         };
-        self.holds("the answer", body.expose())
+        self.holds("the response", body.expose())
     }
 
     fn file(&self, path: &str, probe: &dyn Probe) -> Result<(), Trouble> {
-        let help = "a probe names a file by its whole path";
+        let help = "use an absolute path in the probe";
         if !path.starts_with('/') && !path.starts_with("~/") {
             return Err(Trouble::new(TroubleKind::Invalid, "the path is not absolute", help));
         }
@@ -146,7 +146,7 @@ fn read(path: &Path, probe: &dyn Probe) -> Result<String, Trouble> {
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| {
         let message = format!("the file cannot be read: {error}");
-        Trouble::new(TroubleKind::Failed, message, "check who may read it")
+        Trouble::new(TroubleKind::Failed, message, "check its permissions")
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -162,7 +162,7 @@ fn tcp(target: &str, timeout: Duration, probe: &dyn Probe) -> Result<(), Trouble
 }
 
 fn no_output(name: &str) -> Trouble {
-    let message = format!("there is no output `{name}` that is a text or a number, and not secret");
+    let message = format!("no output `{name}` that is a public text or number");
     Trouble::new(TroubleKind::Invalid, message, "apply the module, which publishes its outputs")
 }
 
@@ -185,7 +185,7 @@ pub(super) fn steps(
         return Ok(Vec::new());
     }
     let attempts = |own: &probe::Probe| match command {
-        // A difference is what a look may find, and another look would find it again.
+        // A difference is what a check may find, and another check would find it again.
         Command::Verify => 1,
         _ => own.attempts,
     };
@@ -219,10 +219,10 @@ fn input(
         one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     if secrets.keys().any(|at| is_within(&pointer, at) || is_within(at, &pointer)) {
-        return Err("is secret: what a probe asks is part of the plan");
+        return Err("is secret, but a probe is part of the plan");
     }
     let found = constraint::at(inputs, path).filter(|it| constraint::is_set(Some(it)));
-    found.and_then(word).ok_or("has no text or number as its value")
+    found.and_then(word).ok_or("is not a text or a number")
 }
 
 #[cfg(test)]
@@ -282,8 +282,8 @@ outputs: {publish: [url, path]}
                 Some((code, words)) => {
                     let (is, message) = found.unwrap_err();
                     assert_eq!(is, code, "{probe}: {message}");
-                    let told = message.starts_with("the probe `a` failed: ");
-                    assert!(told && message.contains(words), "{probe}: {message}");
+                    let reported = message.starts_with("the probe `a` failed: ");
+                    assert!(reported && message.contains(words), "{probe}: {message}");
                 }
             }
         }
@@ -297,7 +297,7 @@ outputs: {publish: [url, path]}
             steps_of(&format!("http: 'http://{{inputs.{path}}}'"), &[secret]).unwrap_err()
         };
         assert!(refused("pin", "/pin").contains("is secret"));
-        assert!(refused("none", "/pin").contains("has no text or number"));
+        assert!(refused("none", "/pin").contains("is not a text or a number"));
     }
 
     #[test]

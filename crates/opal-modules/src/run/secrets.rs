@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_behind_a_key_of_one_secret_is_that_secret_however_short() {
+    fn a_number_after_a_key_of_one_secret_is_that_secret_however_short() {
         let inputs = json!({"db_password": 123, "max_tokens": 5, "api_keys": [1, 77_777]});
         assert_eq!(places(&inputs, None), ["/api_keys/1", "/db_password"]);
     }

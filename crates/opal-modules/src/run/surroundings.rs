@@ -15,11 +15,11 @@ impl Prepared {
             |name: &&OsString| name.to_str().is_some_and(|name| self.driver.is_led_astray_by(name));
         let found: Vec<OsString> = around.keys().filter(leads_astray).cloned().collect();
         let is_said = |name: &&OsString| around.get(*name).is_some_and(|value| !value.is_empty());
-        let told: Vec<String> = found.iter().filter(is_said).map(|name| quoted(name)).collect();
-        if !told.is_empty() {
-            let names = told.join(", ");
+        let reported: Vec<String> = found.iter().filter(is_said).map(|name| quoted(name)).collect();
+        if !reported.is_empty() {
+            let names = reported.join(", ");
             self.warnings.push(format!(
-                "the tools run without {names} of the environment: that is for the profile to say"
+                "the tools run without {names} of the environment: set it in the profile"
             ));
         }
         found

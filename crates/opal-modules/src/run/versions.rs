@@ -69,7 +69,7 @@ fn said(prepared: &Prepared, program: &str, probe: &dyn Probe) -> Result<Version
     }
     let printed = [&answer.stdout, &answer.stderr];
     let found = printed.into_iter().find_map(|text| version(text.expose()));
-    found.ok_or_else(|| format!("`{program} --version` prints no version"))
+    found.ok_or_else(|| format!("`{program} --version` does not print a version"))
 }
 
 fn unfit(tool: &str, wanted: &VersionReq, said: Result<Version, String>) -> Option<Fault> {
@@ -79,16 +79,16 @@ fn unfit(tool: &str, wanted: &VersionReq, said: Result<Version, String>) -> Opti
         Ok(found) => {
             let hint = match found.pre.is_empty() {
                 true => "",
-                false => "; before its release a version fits only where one like it is named",
+                false => "; a pre-release fits only a range that names one",
             };
             Some((
-                format!("`{tool}` is version {found}, and `{wanted}` is wanted"),
+                format!("`{tool}` is version {found}, but `{wanted}` is required"),
                 format!("install a version of `{tool}` that fits, {or_change}{hint}"),
             ))
         }
         Err(why) => Some((
-            format!("the version of `{tool}` is not known: {why}"),
-            format!("install `{tool}` anew, {or_change}"),
+            format!("unknown version of `{tool}`: {why}"),
+            format!("reinstall `{tool}`, {or_change}"),
         )),
     }
 }
@@ -142,15 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn a_version_that_does_not_fit_is_told_with_what_is_wanted() {
+    fn a_version_that_does_not_fit_is_reported_with_what_is_required() {
         let wanted = VersionReq::parse(">=1.6.0,<2.0.0").unwrap();
         let fault = |version| unfit("tofu", &wanted, Ok(Version::parse(version).unwrap()));
         assert_eq!(fault("1.6.0"), None);
         assert_eq!(fault("1.6.0+build"), None);
         let (message, help) = fault("2.0.0").unwrap();
-        assert_eq!(message, "`tofu` is version 2.0.0, and `>=1.6.0, <2.0.0` is wanted");
-        assert!(!help.contains("before its release"), "{help}");
-        assert!(fault("1.7.0-rc1").unwrap().1.contains("before its release"));
+        assert_eq!(message, "`tofu` is version 2.0.0, but `>=1.6.0, <2.0.0` is required");
+        assert!(!help.contains("a pre-release"), "{help}");
+        assert!(fault("1.7.0-rc1").unwrap().1.contains("a pre-release"));
     }
 
     proptest! {

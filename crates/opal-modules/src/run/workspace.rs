@@ -14,11 +14,11 @@ pub(super) fn name(prepared: &Prepared) -> Option<Result<String, String>> {
     let filled = pattern.fill(|part| value(prepared, part).filter(|value| is_fit(value)));
     Some(filled.map_err(|part| {
         let why = match part {
-            "provider" => "`workspace_policy.provider` of the profile does not say it",
+            "provider" => "`workspace_policy.provider` of the profile does not set it",
             _ if is_secret(prepared, part) => "the input of that name is secret",
-            _ => "there is no input of that name with a text that can be in a name",
+            _ => "no input of that name has a text that is valid in a name",
         };
-        format!("`{VARIABLE}` is not set: its pattern has `{{{part}}}`, and {why}")
+        format!("`{VARIABLE}` is not set: its pattern has `{{{part}}}`, but {why}")
     }))
 }
 

@@ -92,7 +92,7 @@ fn constraint(
     let here = spans.first().copied().unwrap_or(node.head());
     for (path, span) in own.into_iter().chain(found.others().map(|path| (path, here))) {
         if let Some(help) = unknown_input(known, path) {
-            refuse(span, format!("the module has no input `{}`", shorten(path)), help, report);
+            refuse(span, format!("unknown input `{}`", shorten(path)), help, report);
         }
     }
     Some(found)

@@ -30,7 +30,7 @@ pub(super) fn read(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<(E
     let profile = needed_name(&mut fields, "profile", "profile", report);
     let pack = needed_map(&mut fields, "pack_ref", report).and_then(|mut pack_ref| {
         let pack = needed_name(&mut pack_ref, "id", "pack", report);
-        let help = "how the pack is run is said by the driver and its profile";
+        let help = "the driver and its profile decide how to run the pack";
         closed(&mut pack_ref, "`pack_ref`", &["id"], help, report);
         pack
     });
@@ -42,7 +42,8 @@ pub(super) fn read(mut fields: Fields<'_>, report: &mut Report<'_>) -> Option<(E
             hooks.extend(hook(name, field, report));
         }
     }
-    let help = "a module says what it wants, and how is for the driver, the profile and the pack";
+    let help = "a module describes the desired result; the driver, the profile and the pack \
+        decide how to reach it";
     closed(&mut fields, "`execution`", &KEYS, help, report);
     let ((driver, of_driver), (profile, of_profile), (pack, of_pack)) = (driver?, profile?, pack?);
     let spans = Spans { driver: of_driver, profile: of_profile, pack: of_pack };
@@ -59,45 +60,45 @@ fn hook(name: &str, field: Field<'_>, report: &mut Report<'_>) -> Option<Hook> {
     secret::refuse(field.value, never_here, report);
     let shown = shorten(name);
     let Some(settings) = settings else {
-        let message = format!("the hook `{shown}` is a switch or a map of settings");
+        let message = format!("the hook `{shown}` must be `true`, `false` or a map of settings");
         report.push(refused(field, message));
         return None;
     };
     if let Some((key, _)) = settings.iter().find(|(key, value)| !is_setting(key, value)) {
         let key = shorten(key);
-        let message = format!("`{key}` of the hook `{shown}` is no setting but an implementation");
+        let message = format!("`{key}` of the hook `{shown}` is an implementation, not a setting");
         report.push(refused(field, message));
         return None;
     }
     let is_switch = |value: &Value| value.is_boolean() || value.is_null();
     let is_odd = |key: &&str| settings.get(*key).is_some_and(|it| !is_switch(it));
     if let Some(key) = SWITCHES.into_iter().find(is_odd) {
-        let message = format!("`{key}` of the hook `{shown}` is `true` or `false`");
+        let message = format!("`{key}` of the hook `{shown}` must be `true` or `false`");
         report.push(refused(field, message));
         return None;
     }
-    let slips = slips(&settings, field, &shown);
-    if !slips.is_empty() {
-        slips.into_iter().for_each(|slip| report.push(slip));
+    let typos = typos(&settings, field, &shown);
+    if !typos.is_empty() {
+        typos.into_iter().for_each(|typo| report.push(typo));
         return None;
     }
     Some(Hook { name: name.to_owned(), span: field.key, settings })
 }
 
 /// Settings that are almost a switch, and were meant to be one: a switch that does not switch is dangerous.
-fn slips(settings: &Map<String, Value>, field: Field<'_>, hook: &str) -> Vec<Diagnostic> {
+fn typos(settings: &Map<String, Value>, field: Field<'_>, hook: &str) -> Vec<Diagnostic> {
     let NodeKind::Map(pairs) = &field.value.kind else { return Vec::new() };
-    let slip = |key: &Node| {
+    let typo = |key: &Node| {
         let NodeKind::Scalar { text, .. } = &key.kind else { return None };
         let is_meant = settings.get(text).is_some_and(is_truth);
         let absent = SWITCHES.into_iter().filter(|switch| !settings.contains_key(*switch));
         let near = suggest::nearest(text, absent).filter(|_| is_meant)?;
-        let message = format!("`{}` of the hook `{hook}` switches nothing", shorten(text));
+        let message = format!("`{}` of the hook `{hook}` has no effect", shorten(text));
         let error = Diagnostic::new(Code::SpecHook, key.span, message);
         let error = error.help(format!("did you mean `{near}`?"));
         Some(error.fix(format!("write `{near}`"), key.span, near))
     };
-    pairs.iter().filter_map(|(key, _)| slip(key)).collect()
+    pairs.iter().filter_map(|(key, _)| typo(key)).collect()
 }
 
 /// What can be meant for a switch: `street: main` is not.
@@ -112,12 +113,13 @@ fn is_truth(value: &Value) -> bool {
 
 /// The way out for a secret setting.
 fn never_here(name: &str) -> String {
-    format!("leave `{name}` out: a hook has the credentials of the module in its environment")
+    format!("remove `{name}`: a hook has the credentials of the module in its environment")
 }
 
 fn refused(field: Field<'_>, message: String) -> Diagnostic {
     Diagnostic::new(Code::SpecHook, field.value.head(), message).help(
-        "write `true`, `false`, or settings like `strict: false`: what a hook runs is said by the profile",
+        "write `true`, `false`, or settings like `strict: false`; the profile decides what a hook \
+         runs",
     )
 }
 
@@ -140,11 +142,12 @@ pub(super) fn unknown_hooks(hooks: &[Hook], profile: Option<&Profile>) -> Vec<Di
     let known: Vec<&str> = DRIVER_HOOKS.into_iter().chain(own).collect();
     let unknown = hooks.iter().filter(|hook| !known.contains(&hook.name.as_str()));
     let diagnostic = |hook: &Hook| {
-        let message = format!("no driver and no profile has a hook `{}`", shorten(&hook.name));
+        let message =
+            format!("unknown hook `{}`: no driver and no profile has it", shorten(&hook.name));
         let near = suggest::nearest(&hook.name, known.iter().copied());
         Diagnostic::new(Code::SpecHook, hook.span, message)
             .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-            .help("a hook is described under `hooks` of the profile, and switched on here")
+            .help("describe a hook under `hooks` of the profile, and enable it here")
     };
     unknown.map(diagnostic).collect()
 }

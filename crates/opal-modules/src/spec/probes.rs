@@ -30,21 +30,21 @@ pub(super) fn read(
     let items = optional_list(fields, "probes", report);
     if let Some(item) = items.get(MOST) {
         let message = format!("a module has at most {MOST} probes");
-        refuse(item.head(), message, "keep those that show that it works", report);
+        refuse(item.head(), message, "keep the ones that show that it works", report);
     }
     let mut names = BTreeSet::new();
     let mut found = Vec::new();
     for item in items.into_iter().take(MOST) {
         let Some((probe, span)) = probe(item, report) else { continue };
         if !names.insert(probe.name.clone()) {
-            let message = format!("two probes are named `{}`", probe.name);
+            let message = format!("duplicate probe name `{}`", probe.name);
             refuse(span, message, "give each probe its own name: evidence is kept by it", report);
         }
         for part in &probe.target {
             let (message, help) = match part {
                 Part::Text(_) => continue,
                 Part::Input(path) => match unknown_input(known, path) {
-                    Some(help) => (format!("the module has no input `{path}`"), help),
+                    Some(help) => (format!("unknown input `{path}`"), help),
                     None => continue,
                 },
                 Part::Output(name) if publish.contains(name) => continue,
@@ -84,12 +84,17 @@ fn probe(node: &Node, report: &mut Report<'_>) -> Option<(Probe, Span)> {
     }
     let (Some((kind, field)), true) = (targets.pop(), targets.is_empty()) else {
         let help = "write one of `http: https://…`, `tcp: host:port` and `file: /path`";
-        refuse(node.head(), "a probe asks exactly one thing", help, report);
+        refuse(node.head(), "a probe must have exactly one target", help, report);
         return None;
     };
     let Some(name) = name.filter(|it| is_name(it.text)) else {
-        let help = "write `name: answers`, with small letters, digits, `_` and `-`";
-        refuse(node.head(), "a probe needs a name, which its evidence has too", help, report);
+        let help = "write `name: answers`, with lower-case letters, digits, `_` and `-`";
+        refuse(
+            node.head(),
+            "a probe needs a name, which is also the name of its evidence",
+            help,
+            report,
+        );
         return None;
     };
     let target = text(field.value, kind.name(), report)?;
@@ -102,7 +107,7 @@ fn probe(node: &Node, report: &mut Report<'_>) -> Option<(Probe, Span)> {
     let contains = match contains {
         Some(field) if kind == ProbeKind::Tcp => {
             let help = "remove it, or probe with `http`";
-            refuse(field.key, "a connection holds no text to look for", help, report);
+            refuse(field.key, "a TCP connection has no text to search", help, report);
             return None;
         }
         Some(field) => Some(text(field.value, "contains", report)?.text.to_owned()),
@@ -120,11 +125,12 @@ fn form(probe: &Probe, span: Span, report: &mut Report<'_>) -> bool {
     let (fits, help) = match probe.kind {
         ProbeKind::Http => {
             let is_web = ["http://", "https://"].iter().any(|scheme| first.starts_with(scheme));
-            (is_web, "write an address such as `https://example.com/health`")
+            (is_web, "write a URL such as `https://example.com/health`")
         }
-        ProbeKind::File => {
-            (first.starts_with('/') || first.starts_with("~/"), "write a whole path: `/etc/motd`")
-        }
+        ProbeKind::File => (
+            first.starts_with('/') || first.starts_with("~/"),
+            "write an absolute path: `/etc/motd`",
+        ),
         ProbeKind::Tcp => {
             let is_whole = probe.target.len() == 1;
             (!is_whole || super::super::probe::host_and_port(first).is_some(), "write `host:port`")

@@ -16,7 +16,7 @@ use opal_config::scalar::{Meaning, meaning};
 
 /// The way out for an input.
 pub(super) fn named(name: &str) -> String {
-    format!("leave it empty, and name the variable that has it: `{name}_env: …`")
+    format!("leave it empty, and name the variable that contains it: `{name}_env: …`")
 }
 
 /// Reports every secret below a node; `help` tells what to do with the key of one.
@@ -54,8 +54,8 @@ pub(super) fn recognise(node: &Node, report: &mut Report<'_>) {
         }
         NodeKind::List(items) => items.iter().for_each(|item| recognise(item, report)),
         NodeKind::Scalar { text, .. } if shows_secret(text) => {
-            let help = "take it out: a spec is for everybody to read";
-            report.error(Code::SpecSecret, node.span, "a secret stands in the spec", help);
+            let help = "remove it: everyone can read a spec";
+            report.error(Code::SpecSecret, node.span, "secret in a spec", help);
         }
         NodeKind::Scalar { .. } => {}
     }
@@ -72,14 +72,14 @@ pub(super) fn is_found(node: &Node) -> bool {
 
 fn found(name: &str, value: &Node, help: fn(&str) -> String) -> Diagnostic {
     let name = shorten(name);
-    Diagnostic::new(Code::SpecSecret, value.span, format!("`{name}` holds a secret"))
+    Diagnostic::new(Code::SpecSecret, value.span, format!("`{name}` contains a secret"))
         .help(help(&name))
 }
 
 /// In a list, or as the whole of what is given.
 fn unnamed(value: &Node) -> Diagnostic {
-    Diagnostic::new(Code::SpecSecret, value.span, "a default holds a secret")
-        .help("leave it out, and name the variable that has it")
+    Diagnostic::new(Code::SpecSecret, value.span, "a default contains a secret")
+        .help("remove it, and name the variable that contains it")
 }
 
 fn is_secret(name: &str, value: &Node) -> bool {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_behind_a_name_that_says_secret_is_one() {
+    fn a_literal_after_a_name_that_says_secret_is_one() {
         for line in [
             "password: hunter2",
             "password: 12345678",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_looks_like_a_secret_is_one_behind_any_name() {
+    fn a_text_that_looks_like_a_secret_is_one_after_any_name() {
         let token = ["gh", "p_0123456789abcdefghij0123456789abcdef"].concat();
         for line in [
             format!("note: {token}"),
@@ -211,6 +211,6 @@ mod tests {
 
     #[test]
     fn a_secret_is_never_repeated() {
-        assert_eq!(secrets("token: canary-7720"), ["`token` holds a secret"]);
+        assert_eq!(secrets("token: canary-7720"), ["`token` contains a secret"]);
     }
 }

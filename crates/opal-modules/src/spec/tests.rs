@@ -1,7 +1,7 @@
 mod checks;
 mod idle;
 mod leaks;
-mod slips;
+mod typos;
 
 use opal_core::Code;
 use proptest::prelude::*;
@@ -210,9 +210,9 @@ steps:
  
 "#;
     let read = Blueprint::read(text);
-    let told: Vec<&str> = read.diagnostics.iter().map(|one| one.message.as_str()).collect();
+    let reported: Vec<&str> = read.diagnostics.iter().map(|one| one.message.as_str()).collect();
     assert_eq!(
-        told,
+        reported,
         ["`firewall` has no effect: an input of the module belongs below `inputs`"],
         "and nothing that is wrong"
     );
@@ -225,7 +225,7 @@ steps:
 }
 
 #[test]
-fn a_slip_of_a_key_is_pointed_out() {
+fn a_typo_of_a_key_is_pointed_out() {
     let read = Spec::read(&SPEC.replace("execution:", "excution:"));
     assert_eq!(read.diagnostics[0].help, ["write `execution` for `excution`"]);
 }
@@ -247,7 +247,7 @@ fn a_refused_credential_is_not_repeated() {
 }
 
 #[test]
-fn steps_of_a_blueprint_are_there_once_and_in_no_circle() {
+fn steps_of_a_blueprint_are_there_once_and_in_no_cycle() {
     let blueprint = |steps: &str| {
         let text = format!(
             "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: a@v1\nsteps: [{steps}]\n"
@@ -271,7 +271,7 @@ fn steps_of_a_blueprint_are_there_once_and_in_no_circle() {
 }
 
 #[test]
-fn what_a_step_says_beside_its_inputs_is_told_of() {
+fn what_a_step_says_beside_its_inputs_is_reported() {
     let text = "api_version: hybridops/v1\nkind: BlueprintSpec\nblueprint_ref: a@v1\n\
                 policy: {fail_fast: false}\n\
                 steps: [{id: a, module_ref: m, size: 3, inputs_file: x.yml, phase: bootstrap}]\n";
@@ -285,13 +285,13 @@ fn profile(driver: &str, more: &str) -> Vec<(Code, String)> {
     let text = format!(
         "api_version: hybridops/v1\nkind: DriverProfile\nprofile_ref: a@v1\ndriver: {driver}\n{more}\n"
     );
-    let told = Profile::read(&text).diagnostics.into_iter();
-    told.map(|one| (one.code, format!("{} {}", one.message, one.help.join(" ")))).collect()
+    let reported = Profile::read(&text).diagnostics.into_iter();
+    reported.map(|one| (one.code, format!("{} {}", one.message, one.help.join(" ")))).collect()
 }
 
 #[test]
-fn what_a_profile_says_without_effect_is_told_of() {
-    for (driver, more, told) in [
+fn what_a_profile_says_without_effect_is_reported() {
+    for (driver, more, reported) in [
         ("shell/script", "policy: {naming: {env: {}}}", "`policy.naming.env` has"),
         ("shell/script", "policy: {workspace: {}}", "`policy.workspace` has"),
         ("iac/terragrunt", "policy: {workspace: {bakend_mode: cloud}}", "mean `backend_mode`?"),
@@ -311,10 +311,10 @@ fn what_a_profile_says_without_effect_is_told_of() {
     ] {
         let [(code, one)] = &profile(driver, more)[..] else { panic!("{more}") };
         assert_eq!(*code, Code::SpecUnused);
-        assert!(one.contains(told), "{more}: {one}");
+        assert!(one.contains(reported), "{more}: {one}");
     }
-    let told = profile("shell/script", "policy: {defaults: {redact: false, parallel: 4}}");
-    assert_eq!(told.iter().map(|it| it.0).collect::<Vec<_>>(), [Code::SpecUnused; 2]);
+    let reported = profile("shell/script", "policy: {defaults: {redact: false, parallel: 4}}");
+    assert_eq!(reported.iter().map(|it| it.0).collect::<Vec<_>>(), [Code::SpecUnused; 2]);
     let mode = "workspace_policy: {mode: cloud}";
     assert_eq!(profile("shell/script", mode)[0].0, Code::SpecUnused);
     assert_eq!(profile("iac/terragrunt", mode), []);
@@ -326,45 +326,51 @@ fn what_a_profile_says_without_effect_is_told_of() {
 
 #[test]
 fn versions_modes_and_patterns_that_make_no_sense_are_refused() {
-    for (more, told) in [
+    for (more, reported) in [
         ("policy: {tool_versions: {sh: pinned}}", "write `sh: \">=1.6.0, <2.0.0\"`"),
-        ("policy: {tool_versions: {sh: '>=1.0.0 <2.0.0'}}", "`policy.tool_versions.sh` does not"),
-        ("policy: {tool_versions: {sh: }}", "does not say which versions"),
-        ("policy: {tool_versions: {sh: [1]}}", "does not say which versions"),
-        ("policy: {tool_versions: 1.6}", "`tool_versions` is a mapping"),
-        ("policy: {workspace: {mode: clodu}}", "`policy.workspace.mode` is `local` or `cloud`"),
+        (
+            "policy: {tool_versions: {sh: '>=1.0.0 <2.0.0'}}",
+            "invalid version range in `policy.tool_versions.sh`",
+        ),
+        ("policy: {tool_versions: {sh: }}", "invalid version range"),
+        ("policy: {tool_versions: {sh: [1]}}", "invalid version range"),
+        ("policy: {tool_versions: 1.6}", "`tool_versions` must be a mapping"),
+        (
+            "policy: {workspace: {mode: clodu}}",
+            "`policy.workspace.mode` must be `local` or `cloud`",
+        ),
         ("policy: {naming: {workspace_pattern: '{a'}}", "a text with names in braces"),
-        ("policy: {constraints: {credential_contracts: [a]}}", "is a mapping"),
+        ("policy: {constraints: {credential_contracts: [a]}}", "must be a mapping"),
         (
             "policy: {constraints: {credential_contracts: {a: {required_tfvars: b}}}}",
-            "`required_tfvars` is a list",
+            "`required_tfvars` must be a list",
         ),
     ] {
         let found = profile("iac/terragrunt", more);
         let [(code, one)] = &found[..] else { panic!("{more}: {found:?}") };
         assert_eq!(*code, Code::ConfigValue, "{one}");
-        assert!(one.contains(told), "{more}: {one}");
+        assert!(one.contains(reported), "{more}: {one}");
     }
     assert_eq!(profile("shell/script", "policy: {tool_versions: {sh: 1.6, a: 5, b: '*'}}"), []);
 }
 
 #[test]
-fn a_slip_in_the_defaults_of_a_policy_is_an_error_that_names_the_key() {
-    let told = profile("shell/script", "policy: {defaults: {command_timeout: 5}}");
-    assert_eq!(told[0].0, Code::ConfigUnknownKey);
-    assert!(told[0].1.contains("did you mean `command_timeout_s`?"), "{}", told[0].1);
+fn a_typo_in_the_defaults_of_a_policy_is_an_error_that_names_the_key() {
+    let reported = profile("shell/script", "policy: {defaults: {command_timeout: 5}}");
+    assert_eq!(reported[0].0, Code::ConfigUnknownKey);
+    assert!(reported[0].1.contains("did you mean `command_timeout_s`?"), "{}", reported[0].1);
 }
 
 #[test]
 fn a_secret_among_the_variables_of_a_profile_is_refused_and_not_repeated() {
-    let told =
+    let reported =
         profile("shell/script", "env: {DB_PASSWORD: canary-31, TG_LOG: '', CREDENTIALS_FILE: /a}");
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].0, Code::SpecSecret);
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0].0, Code::SpecSecret);
     assert!(
-        told[0].1.contains("`DB_PASSWORD`") && !told[0].1.contains("canary-31"),
+        reported[0].1.contains("`DB_PASSWORD`") && !reported[0].1.contains("canary-31"),
         "{}",
-        told[0].1
+        reported[0].1
     );
 }
 

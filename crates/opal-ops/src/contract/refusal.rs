@@ -89,9 +89,9 @@ impl fmt::Display for Refusal {
             Self::SealedToOthers => f.write_str("this machine is not among the recipients"),
             Self::EnvelopeDamaged(error) => error.fmt(f),
             Self::ForgedSignature(signer) => {
-                write!(f, "the signature is not that of `{signer}`, which it names")
+                write!(f, "the signature does not match its signer `{signer}`")
             }
-            Self::OtherSeed => f.write_str("its seed is not the one that it was made with"),
+            Self::OtherSeed => f.write_str("its seed has been changed"),
             Self::Policy(refusals) => {
                 f.write_str(refusals.first().map_or("the policy forbids it", |it| &it.message))
             }
@@ -101,7 +101,7 @@ impl fmt::Display for Refusal {
             }
             Self::Used => f.write_str("this single-use contract has already been run"),
             Self::NotPlannable { code, .. } => {
-                write!(f, "there is no plan to compare with the contract ({code})")
+                write!(f, "no plan to compare with the contract ({code})")
             }
             Self::Differs(compared) => f.write_str(&differs(&compared.verdict)),
             Self::SourceChanged(_) => {

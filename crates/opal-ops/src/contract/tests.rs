@@ -413,7 +413,7 @@ fn another_text_of_the_source_is_refused_where_it_counts() {
 }
 
 #[test]
-fn other_resources_are_refused_unless_they_are_as_described() {
+fn other_resources_are_refused_unless_they_are_in_the_desired_state() {
     let machine = Machine::new();
     let bytes = machine.contract(WITH_LINK, Terms::default());
     let opened = open(&bytes, &machine.runner()).unwrap();

@@ -31,7 +31,7 @@ impl Complete {
     /// The inputs of a step that are a typo of one of the module, and which. Others are not
     /// reported of before a run: a blueprint may be written for more than one version of a module.
     #[must_use]
-    pub fn slips<'s>(&'s self, inputs: &'s Map<String, Value>) -> Vec<(&'s str, &'s str)> {
+    pub fn typos<'s>(&'s self, inputs: &'s Map<String, Value>) -> Vec<(&'s str, &'s str)> {
         let (given, known) = (inputs.keys(), self.spec.defaults.keys());
         let absent: Vec<&str> =
             known.filter(|key| !inputs.contains_key(*key)).map(String::as_str).collect();

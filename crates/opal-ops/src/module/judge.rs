@@ -70,7 +70,7 @@ impl Finished<'_> {
                 Judgement::cancelled()
             }
             Some(Halt::Stopped(Why::TimedOut | Why::Cancelled)) => {
-                Judgement::new(End::Failed, Some("its time was over".to_owned()))
+                Judgement::new(End::Failed, Some("it timed out".to_owned()))
             }
             Some(Halt::Unrecorded) => {
                 let why = self.evidence.trouble().map(ToString::to_string);
@@ -95,7 +95,7 @@ impl Finished<'_> {
         let prepared = &self.run.prepared;
         let own = self.tools.iter().take(prepared.work.tools.len());
         own.map(|tool| (tool, prepared.driver.has_missed(tool.rc, &self.printed(&tool.label))))
-            .find_map(|(tool, why)| Some(format!("{} has done nothing: {}", tool.label, why?)))
+            .find_map(|(tool, why)| Some(format!("{} did nothing: {}", tool.label, why?)))
     }
 
     /// What a tool has printed, as far as the evidence has it.
@@ -112,15 +112,15 @@ impl Judgement {
     }
 
     fn cancelled() -> Self {
-        Self::new(End::Cancelled, Some("somebody stopped it".to_owned()))
+        Self::new(End::Cancelled, Some("it was interrupted".to_owned()))
     }
 }
 
 /// What a tool ended with, and what that means where it could not be run at all.
 fn ended(tool: &ToolEnd) -> String {
     let meaning = match tool.rc {
-        126 => ": a command may not be executed",
-        127 => ": a command was not found",
+        126 => ": a command is not executable",
+        127 => ": command not found",
         _ => "",
     };
     format!("{} ended with {}{meaning}", tool.label, tool.rc)

@@ -99,7 +99,7 @@ impl<'k> Keeping<'k> {
         let (folder, vault) = (self.setup.folder.clone(), &self.run.vault);
         let began = Evidence::begin(folder, self.tools(plan), vault).map_err(NotBegun::Evidence)?;
         let evidence = self.evidence.get_or_init(|| began);
-        let told = Stamp {
+        let reported = Stamp {
             version: self.setup.version,
             command: prepared.command.name(),
             run_id: &self.run.id,
@@ -107,7 +107,7 @@ impl<'k> Keeping<'k> {
             pid: self.setup.pid,
             at: (self.setup.clock)(),
         };
-        stamp(&prepared.root, &told, vault);
+        stamp(&prepared.root, &reported, vault);
         let checks = match (self.setup.skip_preflight, machine) {
             (None, Some(machine)) => preflight(prepared, machine),
             _ => Vec::new(),
@@ -152,7 +152,7 @@ impl<'k> Keeping<'k> {
         evidence.finish((self.setup.clock)());
         let why = self.run.vault.scrub(why).text().into_owned();
         let result = finish::result(self.run, End::Failed, Some(why), &[]);
-        // The reason is told in any case.
+        // The reason is reported in any case.
         let _ = finish::conclude(self.run, evidence, &result, None);
     }
 
@@ -186,7 +186,7 @@ impl<'k> Keeping<'k> {
         Some(KeptEnd { result, kept, trouble: evidence.trouble() })
     }
 
-    /// The tools in the order of the plan, which is that of the driver; hooks are behind them.
+    /// The tools in the order of the plan, which is that of the driver; hooks are after them.
     fn tools(&self, plan: &Plan) -> Vec<ToolStep> {
         let mut paths = Vec::new();
         collect(&plan.steps, &mut paths);
@@ -228,7 +228,7 @@ impl<'k> Keeping<'k> {
             is_block: true,
             message: Some(self.run.vault.scrub(&message)),
         };
-        // The reason is told in any case.
+        // The reason is reported in any case.
         let _ = evidence.event(&Event { at, kind: Kind::Started(started) });
         let _ = evidence.event(&Event { at, kind: Kind::Finished(finished) });
     }

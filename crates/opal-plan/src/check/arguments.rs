@@ -79,7 +79,7 @@ impl Checker<'_> {
 
     fn argument(&mut self, param: &'static Param, arg: &Argument, site: Site) {
         if let Some(instead) = param.deprecated {
-            let message = format!("`{}` goes away", param.name);
+            let message = format!("`{}` is deprecated", param.name);
             self.error(Code::DeprecatedParameter, arg.span, message, instead);
         }
         if self.unquoted_choice(&param.ty, &arg.value) {
@@ -108,7 +108,7 @@ impl Checker<'_> {
         if !choices.contains(name) || self.is_visible(name) {
             return false;
         }
-        let message = format!("`{name}` is a variable that is not declared");
+        let message = format!("undeclared variable `{name}`");
         self.report(
             Diagnostic::new(Code::UndeclaredVariable, value.span, message)
                 .help(format!("for the text, write `\"{name}\"`"))
@@ -182,7 +182,7 @@ impl Checker<'_> {
             ExprKind::Name(name) => format!("var.{name}"),
             _ => "var.NAME".to_owned(),
         };
-        let message = "a value would become code: this command is put together from values";
+        let message = "a value would become code: this command is built from values";
         let error = Diagnostic::new(Code::ReevaluatedText, part.span, message)
             .help(format!("write it into the command itself: `\"… @{path} …\"`"))
             .help(format!("to paste it unprotected, write `@raw(@{path})`"));
@@ -234,7 +234,7 @@ impl Checker<'_> {
                 self.error(Code::MissingArgument, span, message, form(descriptor));
             }
             Err(ExactlyOneError::Two { first: (first, place), second: (second, again) }) => {
-                let message = format!("`{second}` is given, and so is `{first}`");
+                let message = format!("`{second}` and `{first}` are mutually exclusive");
                 let error = Diagnostic::new(Code::RepeatedArgument, again, message);
                 let help = format!("give exactly one of {}", names());
                 self.report(error.also(place, "first here").help(help));

@@ -71,7 +71,7 @@ pub(crate) fn decorator_error(
             };
             let help = match path {
                 "var" | "let" => {
-                    format!("to follow it with text in parentheses: `@{path}.NAME()(…)`")
+                    format!("to follow it with text in parentheses, write `@{path}.NAME()(…)`")
                 }
                 "environ" => "write `@environ(NAME=\"value\") { … }`".to_owned(),
                 _ => form(descriptor),
@@ -121,7 +121,7 @@ pub(crate) fn function_error(
                 .help(signature(function))
         }
         _ => {
-            let message = format!("`@cmd.{path}` is given too many arguments");
+            let message = format!("too many arguments for `@cmd.{path}`");
             Diagnostic::new(Code::TooManyArguments, arg.span, message).help(signature(function))
         }
     }
@@ -162,7 +162,7 @@ pub(crate) fn signature(function: &unit::Function) -> String {
             (None, _) => param.name.text.clone(),
         })
         .collect();
-    format!("it is called as `@cmd.{}({})`", function.name.text, params.join(", "))
+    format!("call it as `@cmd.{}({})`", function.name.text, params.join(", "))
 }
 
 /// An expression as far as the source text tells: its type, and the value of a literal.

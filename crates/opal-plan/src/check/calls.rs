@@ -56,8 +56,8 @@ impl Checker<'_> {
         let help = if is_input {
             "read the file with `< @file.read(\"FILE\")`"
         } else {
-            "pipe it: `… | cat > FILE`; or write `> @file.write(\"FILE\")`, which keeps the file only \
-             on success, or redirect the commands inside"
+            "pipe it: `… | cat > FILE`; write `> @file.write(\"FILE\")`, which keeps the file \
+             only on success; or redirect the commands inside"
         };
         self.error(Code::RedirectedCall, text.span, message, help);
     }
@@ -75,8 +75,7 @@ impl Checker<'_> {
         let reads = redirect.operator.kind.is_input();
         let fits = if reads { descriptor.reads } else { descriptor.writes };
         if !fits {
-            let message =
-                format!("`@{}` cannot stand behind `{}`", call.path.text, redirect.operator);
+            let message = format!("`@{}` cannot follow `{}`", call.path.text, redirect.operator);
             let help = if reads {
                 "read from a file or from `@file.read(\"path\")`"
             } else {
@@ -111,7 +110,7 @@ impl Checker<'_> {
             self.nameless(&call.path.text, span, &call.args);
         } else if call.path.text == "cmd" {
             let help = "name the function: `@cmd.NAME()`";
-            self.error(Code::UnknownFunction, span, "`@cmd` calls no function", help);
+            self.error(Code::UnknownFunction, span, "`@cmd` needs the name of a function", help);
         } else if call.function().is_none() {
             // Every question is asked before the first step, so it cannot hold what a step gave.
             let site = if descriptor.path == "confirm" { Site::Question } else { Site::Run };
@@ -122,7 +121,7 @@ impl Checker<'_> {
             }
         }
         if descriptor.path == "rethrow" && self.catches == 0 {
-            let message = "`@rethrow()` is allowed in a `catch` only";
+            let message = "`@rethrow()` is allowed only in a `catch`";
             let help = "put it in the `catch`; `@fail(\"…\")` fails anywhere";
             self.error(Code::MisplacedDecorator, span, message, help);
         }
@@ -134,7 +133,7 @@ impl Checker<'_> {
     fn uncaptured(&mut self, descriptor: &Descriptor, call: &Call) {
         if let Some(arg) = any_result(descriptor, call) {
             let option = descriptor.any_with.unwrap_or_default();
-            let message = format!("`{option}` is for a `let`, and nothing captures this result");
+            let message = format!("`{option}` requires a `let`, but nothing captures this result");
             let help = format!("write `let.NAME = @{}(…, {option}=true)`", descriptor.path);
             self.error(Code::UncapturedOption, arg.span, message, help);
         }
@@ -157,9 +156,9 @@ impl Checker<'_> {
         let word = !path.text.contains('.');
         let near = self.registry.nearest(&path.text);
         if word && near.is_none() {
-            let message = format!("nothing provides `@{}`", path.text);
+            let message = format!("unknown decorator `@{}`", path.text);
             let error = Diagnostic::new(Code::UnknownDecorator, span, message).help(format!(
-                "a command has no `@` before it, as in Make: write `{} …`",
+                "a command has no `@` before it, unlike in Make: write `{} …`",
                 path.text
             ));
             self.report(error);
@@ -179,7 +178,7 @@ impl Checker<'_> {
             ),
             (Some(block), BlockPolicy::Forbidden) => {
                 let open = Span::new(block.span.start, block.span.start + 1);
-                let message = format!("`@{path}` takes no block");
+                let message = format!("`@{path}` does not accept a block");
                 let help = "put the steps of the block below it";
                 self.error(Code::BlockNotAllowed, open, message, help);
             }
@@ -197,10 +196,10 @@ impl Checker<'_> {
         {
             let path = &source.path.text;
             let help = format!(
-                "a value that is known before anything runs: `var {} = @{path}`",
+                "for a value that is known before anything runs, write `var {} = @{path}`",
                 name.text
             );
-            let message = format!("`@{space}` is no decorator that runs");
+            let message = format!("`@{space}` is not a decorator that runs");
             self.error(Code::LetWithoutResult, span, message, help);
             return self.bind_broken_let(name);
         }
@@ -247,18 +246,15 @@ impl Checker<'_> {
         } else {
             None
         };
-        let mut error = Diagnostic::new(
-            Code::UnknownFunction,
-            span,
-            format!("there is no function `{function}`"),
-        );
+        let mut error =
+            Diagnostic::new(Code::UnknownFunction, span, format!("unknown function `{function}`"));
         error = match near {
             Some(near) => error.help(format!("did you mean `@cmd.{near}`?")).fix(
                 format!("write `@cmd.{near}`"),
                 span,
                 format!("@cmd.{near}"),
             ),
-            None => error.help(format!("declare it at top level: `fun {function}() {{ … }}`")),
+            None => error.help(format!("declare it at the top level: `fun {function}() {{ … }}`")),
         };
         self.report(error);
     }

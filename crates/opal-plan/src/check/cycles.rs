@@ -13,8 +13,8 @@ impl Checker<'_> {
         }
         for cycle in cycles(&edges) {
             let path = cycle.path(|index| self.unit.functions[index].name.text.as_str());
-            let message = format!("these functions call each other without end: {path}");
-            let help = "calls are expanded before anything runs: break the circle";
+            let message = format!("recursive function call: {path}");
+            let help = "calls are expanded before anything runs: break the cycle";
             self.error(Code::CallCycle, cycle.closed_by, message, help);
         }
     }

@@ -51,15 +51,15 @@ impl Checker<'_> {
         {
             (
                 format!("Make's `-` is not removed: the shell looks for a program `{first}`"),
-                format!("to go on when it fails: `{command} … || true`"),
+                format!("to continue when it fails, write `{command} … || true`"),
             )
         } else if let Some(attribute) = attribute(line) {
             let help = match attribute {
                 "private" => "a task whose name begins with `_` is not listed".to_owned(),
-                "confirm" => "ask with `@confirm(\"…\")` as the first step".to_owned(),
+                "confirm" => "use `@confirm(\"…\")` as the first step".to_owned(),
                 "doc" => "write the text as a comment above the function".to_owned(),
                 "group" => {
-                    "tasks with the same word before their first `-` are listed together".into()
+                    "tasks with the same prefix before their first `-` are listed together".into()
                 }
                 "working-directory" => "put the steps in `@workdir(\"…\") { … }`".to_owned(),
                 _ => format!("delete the line; opal has no attribute `{attribute}`"),
@@ -74,7 +74,7 @@ impl Checker<'_> {
                 "export" => "set variables for steps with `@environ(NAME=…) { … }`",
                 _ => "delete the line",
             };
-            (format!("`set {setting}` is a setting of just, and changes nothing here"), help.into())
+            (format!("`set {setting}` is a setting of just, and has no effect here"), help.into())
         } else {
             return false;
         };
@@ -85,13 +85,12 @@ impl Checker<'_> {
     /// `{{name}}` and `$(NAME)`.
     fn foreign_variables(&mut self, text: &str, span: Span) {
         if let Some(name) = between(text, "{{", "}}").map(str::trim).filter(|it| is_name(it)) {
-            let message = format!("`{{{{{name}}}}}` is just's spelling: the shell gets it as text");
+            let message = format!("`{{{{{name}}}}}` is just syntax: the shell gets it as text");
             self.note(span, message, format!("write `@var.{name}`"));
         }
         let upper = |name: &&str| is_name(name) && !name.bytes().any(|b| b.is_ascii_lowercase());
         if let Some(name) = between(text, "$(", ")").filter(upper) {
-            let message =
-                format!("`$({name})` is Make's spelling: the shell runs a program `{name}`");
+            let message = format!("`$({name})` is Make syntax: the shell runs a program `{name}`");
             let help = if self.is_visible(name) {
                 format!("write `@var.{name}`")
             } else {

@@ -80,17 +80,23 @@ impl Checker<'_> {
         let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
         for (index, param) in function.params.iter().enumerate() {
             if let Some(first) = seen.insert(&param.name.text, param.name.span) {
-                let message = format!("the parameter `{}` stands here twice", param.name.text);
+                let message = format!("duplicate parameter `{}`", param.name.text);
                 let error = Diagnostic::new(Code::BadParameters, param.name.span, message);
                 self.report(error.also(first, "first here").help("rename one of them"));
             }
             if param.rest && index + 1 != function.params.len() {
-                let message = format!("`{}...` takes the rest, so it comes last", param.name.text);
+                let message = format!(
+                    "`{}...` takes the remaining arguments, so it must be last",
+                    param.name.text
+                );
                 let help = "move it to the end of the list";
                 self.error(Code::BadParameters, param.name.span, message, help);
             }
             if param.rest && param.default.is_some() {
-                let message = format!("`{}...` is empty when nothing is given", param.name.text);
+                let message = format!(
+                    "`{}...` cannot have a default: it is empty when no argument is given",
+                    param.name.text
+                );
                 self.error(Code::BadParameters, param.name.span, message, "remove the default");
             }
             self.parameter_declaration(param);
@@ -110,14 +116,11 @@ impl Checker<'_> {
                 "Text" | "Str" | "str" => Some("String"),
                 _ => None,
             });
-            let mut error = Diagnostic::new(
-                Code::UnknownType,
-                written.span,
-                format!("there is no type `{name}`"),
-            )
-            .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-            .help(expected(Type::NAMES))
-            .help("a closed set is written `\"a\" | \"b\"`");
+            let mut error =
+                Diagnostic::new(Code::UnknownType, written.span, format!("unknown type `{name}`"))
+                    .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
+                    .help(expected(Type::NAMES))
+                    .help("write a closed set as `\"a\" | \"b\"`");
             if let Some(near) = near.filter(|near| near.eq_ignore_ascii_case(name)) {
                 error = error.fix(format!("write `{near}`"), written.span, near);
             }
@@ -160,8 +163,9 @@ impl Checker<'_> {
         if words.iter().all(|word| self.functions.find(word).is_some()) {
             let calls: Vec<String> = words.iter().map(|word| format!("@cmd.{word}()")).collect();
             let message =
-                format!("`{text}` would run as a command, and is only names of functions");
-            let help = format!("call them, one a line: `fun {name}() {{ {} }}`", calls.join(" ⏎ "));
+                format!("`{text}` would run as a command, but consists of function names");
+            let help =
+                format!("call them, one on each line: `fun {name}() {{ {} }}`", calls.join(" ⏎ "));
             self.error(Code::LabelWithoutBody, statement.span, message, help);
         }
     }

@@ -48,11 +48,11 @@ impl Checker<'_> {
         }
         let mut words = text.leading().split_ascii_whitespace();
         let first = words.next().unwrap_or_default();
-        let told = |byte: u8| matches!(byte, b'\n' | b'=' | b';' | b'|' | b'&' | b'{' | b'*');
+        let reported = |byte: u8| matches!(byte, b'\n' | b'=' | b';' | b'|' | b'&' | b'{' | b'*');
         words.next().is_some()
             && !is_special(first)
             && text.pieces.iter().all(|piece| match piece {
-                Piece::Text(text) => !text.bytes().any(told),
+                Piece::Text(text) => !text.bytes().any(reported),
                 _ => true,
             })
     }
@@ -64,7 +64,7 @@ impl Checker<'_> {
         if opens && words.any(|word| word.ends_with("*/")) {
             let message = "`/*` is a glob here: the shell replaces it with everything in `/`";
             let help =
-                "a comment inside a step begins with `#`; quote the glob if it is meant: `'/*'`";
+                "a comment inside a step begins with `#`; to pass the text `/*`, quote it: `'/*'`";
             self.error(Code::CommentAsGlob, text.span, message, help);
         }
     }
@@ -77,18 +77,21 @@ impl Checker<'_> {
         let first = commands[0].first().copied().unwrap_or_default();
         let (name, value) = first.split_once('=').unwrap_or((first, ""));
         let message = format!("`{name}` ends with its step: the next step does not see it");
-        let variable = (first.contains('=') && !value.contains(['$', '`', VALUE]))
-            .then(|| format!("for the steps that follow: `var {name} = …`, read as `@var.{name}`"));
-        let captured = (first.contains('=') && value.contains("$("))
-            .then(|| format!("to keep what a command prints: `var {name} = @shell.output(\"…\")`"));
+        let variable = (first.contains('=') && !value.contains(['$', '`', VALUE])).then(|| {
+            format!(
+                "for the following steps, write `var {name} = …` and read it with `@var.{name}`"
+            )
+        });
+        let captured = (first.contains('=') && value.contains("$(")).then(|| {
+            format!("to keep the output of a command, write `var {name} = @shell.output(\"…\")`")
+        });
         self.report(
             Diagnostic::new(Code::LostAssignment, text.span, message)
                 .maybe_help(variable)
                 .maybe_help(captured)
                 .help(
-                    "steps share values through `var`, `let` and `@environ(NAME=…) { … }`, a file of \
-                     variables is given with `--env-file FILE`; or put everything on one line with \
-                     `&&`",
+                    "share values between steps with `var`, `let`, `@environ(NAME=…) { … }` or \
+                     `--env-file FILE`, or put everything on one line with `&&`",
                 ),
         );
     }
@@ -102,7 +105,7 @@ impl Checker<'_> {
         });
         let Some(word) = jump else { return };
         let help = match word {
-            "break" | "continue" => "loops are unrolled in the plan: choose with `if … { }` inside",
+            "break" | "continue" => "loops are unrolled in the plan: use `if … { }` inside",
             _ => "a step that fails ends the block: write `false`; to stop early, use `if … { }`",
         };
         let message = format!("`{word}` ends its own step, not the block around it");
@@ -122,7 +125,7 @@ impl Checker<'_> {
         let message = format!("`{word}` runs a program of that name, not the function");
         let error = Diagnostic::new(Code::FunctionAsCommand, text.span, message)
             .help(format!("call the function with `@cmd.{word}()`"))
-            .help(format!("for the program, say so: `command {word}`"));
+            .help(format!("to run the program, write `command {word}`"));
         self.report(error);
     }
 
@@ -140,25 +143,21 @@ impl Checker<'_> {
         let first = words.next().unwrap_or_default();
         let name = words.next().unwrap_or("NAME").trim_end_matches("()");
         let help = match first {
-            "switch" | "match" | "case" => "a choice is `when VALUE { \"a\" -> … }`".to_owned(),
+            "switch" | "match" | "case" => "write `when VALUE { \"a\" -> … }`".to_owned(),
             "func" | "fn" | "def" | "function" | "task" | "recipe" | "job" | "sub" | "proc" => {
-                format!("a function is `fun {name}() {{ … }}`")
+                format!("write a function as `fun {name}() {{ … }}`")
             }
             "parallel" | "retry" | "timeout" | "workdir" => {
                 format!("a decorator begins with `@`: `@{first}(…) {{ … }}`")
             }
             "unless" => "write `if !CONDITION { … }`".to_owned(),
-            "loop" | "repeat" | "foreach" => "a loop is `for NAME in LIST { … }`".to_owned(),
-            _ => format!("a function is `fun {first}() {{ … }}`"),
+            "loop" | "repeat" | "foreach" => "write a loop as `for NAME in LIST { … }`".to_owned(),
+            _ => format!("write a function as `fun {first}() {{ … }}`"),
         };
         self.report(
-            Diagnostic::new(
-                Code::Syntax,
-                text.span,
-                format!("`{first}` begins no construct of opal"),
-            )
-            .help(help)
-            .help("constructs are var, fun, if, when, for, while, try and let"),
+            Diagnostic::new(Code::Syntax, text.span, format!("`{first}` is not a keyword of opal"))
+                .help(help)
+                .help("the keywords are var, fun, if, when, for, while, try and let"),
         );
         true
     }
@@ -204,13 +203,13 @@ impl Checker<'_> {
         }
         let first = flat.split_whitespace().next().unwrap_or_default();
         if first == ".PHONY:" {
-            let message = "functions are never files, so there is nothing to declare";
+            let message = "functions are never files, so `.PHONY` is not needed";
             self.error(Code::LabelWithoutBody, text.span, message, "delete the line");
             return true;
         }
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if flat.ends_with(':') && !flat.contains('\n') && first.chars().all(word) {
-            let message = format!("`{first}` looks like a recipe, and has no body on its line");
+            let message = format!("`{first}` looks like a recipe, but has no body on its line");
             let help = format!("write `fun {first}(PARAMETERS) {{ … }}`");
             self.error(Code::LabelWithoutBody, text.span, message, help);
             return true;
@@ -300,14 +299,14 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_heredoc_is_no_command() {
+    fn the_text_of_a_heredoc_is_not_a_command() {
         let found = commands("cat <<'A' <<-B > x; ls\nexit 1\nA\n\tX=1\n\tB\necho z\n");
         assert_eq!(found[2], ["echo", "z"], "{found:?}");
         assert_eq!(commands("grep x <<< y\nexit 1")[1], ["exit", "1"]);
     }
 
     #[test]
-    fn the_shells_own_safety_is_no_lost_state() {
+    fn the_shells_own_safety_is_not_a_lost_state() {
         assert!(!is_state(&["set", "-euo", "pipefail"]));
         assert!(is_state(&["set", "-x"]));
         assert!(is_state(&["A=1", "B=2"]));

@@ -141,7 +141,7 @@ impl Checker<'_> {
                 Diagnostic::new(
                     Code::LetConditional,
                     name.span,
-                    format!("`let.{}` would be bound only sometimes", name.text),
+                    format!("`let.{}` is bound conditionally", name.text),
                 )
                 .also(span, format!("this `{word}` may not run"))
                 .help("bind it before, and use it inside"),
@@ -178,7 +178,7 @@ impl Checker<'_> {
     pub(super) fn read_let(&mut self, name: &str, span: Span, site: Site) -> Type {
         if site != Site::Run {
             let message = format!(
-                "`@let.{name}` is known only at run time, and {} is decided before",
+                "`@let.{name}` is known only at run time, but {} is decided at plan time",
                 site.describe()
             );
             self.error(
@@ -210,13 +210,13 @@ impl Checker<'_> {
                 (
                     Code::LetOutOfScope,
                     format!("`@let.{name}` belongs to another branch of `@parallel`"),
-                    "put both into one branch: `{ … }`, or bind it before `@parallel`".to_owned(),
+                    "put both in one branch: `{ … }`, or bind it before `@parallel`".to_owned(),
                 )
             } else {
                 (
                     Code::LetUnbound,
                     format!("UnboundLetError: `@let.{name}` is read before it is bound"),
-                    format!("the binding is on line {line}: move it above this"),
+                    format!("the binding is on line {line}: move it above this line"),
                 )
             };
             let error = Diagnostic::new(code, span, message).also(at, "bound here");
@@ -239,7 +239,7 @@ impl Checker<'_> {
             None if self.is_visible(name) => format!("`{name}` is a variable: `@var.{name}`"),
             None => format!("bind it first: `let.{name} = @shell(\"…\")`"),
         };
-        self.error(Code::LetUndeclared, span, format!("`let.{name}` is bound nowhere"), help);
+        self.error(Code::LetUndeclared, span, format!("`let.{name}` is never bound"), help);
     }
 
     pub(super) fn say_unused_lets(&mut self) {
@@ -249,7 +249,7 @@ impl Checker<'_> {
                 let message = format!("`let.{}` is never read", binding.name);
                 self.out.push(
                     Diagnostic::new(Code::UnusedLet, binding.span, message)
-                        .help("leave out the `let` and keep the decorator, or read it"),
+                        .help("remove the `let` and keep the decorator, or read it"),
                 );
             }
         }

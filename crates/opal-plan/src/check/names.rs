@@ -203,11 +203,11 @@ impl Checker<'_> {
                     format!("`{name}` is used before its declaration"),
                 )
                 .also(at, "declared here")
-                .help(format!("move the declaration on line {line} above this")),
+                .help(format!("move the declaration on line {line} above this line")),
             );
             return;
         }
-        let message = format!("the variable `{name}` is not declared");
+        let message = format!("undeclared variable `{name}`");
         let mut error = Diagnostic::new(Code::UndeclaredVariable, span, message);
         if let Some(at) = inner {
             self.names.read_early.insert(at);
@@ -228,12 +228,12 @@ impl Checker<'_> {
             error = error.help(help);
         } else if !self.text[span.range()].starts_with('@') {
             error = error.help(match name {
-                "env" => "the environment is read with `@env.NAME`".to_owned(),
+                "env" => "read the environment with `@env.NAME`".to_owned(),
                 _ => format!("for the text, write `\"{name}\"`; for a variable, declare it first"),
             });
         } else if !name.chars().any(char::is_lowercase) {
             error = error.help(format!(
-                "declare it with `var {name} = …`; the environment is read with `@env.{name}`"
+                "declare it with `var {name} = …`; read the environment with `@env.{name}`"
             ));
         } else {
             error = error.help(format!("declare it with `var {name} = …`"));
@@ -253,7 +253,8 @@ impl Checker<'_> {
             let again = declarations[1..].iter().map(|index| self.names.vars[*index].span);
             let assigned = self.names.assigned.get(name).into_iter().flatten().copied();
             for span in again.chain(assigned) {
-                let message = format!("`{name}` is read by a function, so it is set only once");
+                let message =
+                    format!("`{name}` is read by a function, so it can be assigned only once");
                 found.push(
                     Diagnostic::new(Code::UnstableGlobal, span, message)
                         .also(first, "first set here")
@@ -281,11 +282,11 @@ impl Checker<'_> {
             looked_up += 1;
             let shell = looked_up <= 50 && reads_as_shell_variable(self.text, name);
             let hint =
-                shell.then(|| format!("a variable is read as `@var.{name}`, not as `${name}`"));
+                shell.then(|| format!("read a variable with `@var.{name}`, not with `${name}`"));
             self.out.push(
                 Diagnostic::new(code, var.span, format!("the {what} `{name}` is never used"))
                     .maybe_help(hint)
-                    .help(format!("remove it, or call it `_{name}` where that is on purpose")),
+                    .help(format!("remove it, or call it `_{name}` if it is unused on purpose")),
             );
         }
         self.say_unused_lets();

@@ -43,7 +43,7 @@ impl Checker<'_> {
         let zero = matches!(&right.kind, ExprKind::Literal(Value::Int(0)));
         if zero && matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
             let help = "divide by something else, or guard it with `if`";
-            self.error(Code::OperandTypes, right.span, "a division by zero", help);
+            self.error(Code::OperandTypes, right.span, "division by zero", help);
         }
     }
 

@@ -106,8 +106,8 @@ impl Checked {
         // As a script the file does run its top-level steps.
         let is_meant = |code| function.is_some() || code != Code::TopLevelStep;
         let is_habit = |code: Code| {
-            let is_told = code == Code::ForeignHabit || code.severity() == Severity::Warning;
-            code.group() == Group::Data && is_told && is_meant(code)
+            let is_reported = code == Code::ForeignHabit || code.severity() == Severity::Warning;
+            code.group() == Group::Data && is_reported && is_meant(code)
         };
         let found = self.diagnostics.iter().filter(|found| is_habit(found.code));
         let mut habits: Vec<_> = found.cloned().collect();

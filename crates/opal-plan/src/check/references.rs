@@ -60,11 +60,12 @@ impl Checker<'_> {
     /// A registered path; none where the accesses are still to be followed from Any.
     fn value_decorator(&mut self, reference: &Reference, span: Span, site: Site) -> Option<Type> {
         if let Some(function) = reference.path.text.strip_prefix("cmd.") {
-            let message = format!("`@cmd.{function}` runs a function and gives no value");
+            let message = format!("`@cmd.{function}` runs a function and has no value");
             let help = if site == Site::Run {
-                "give it a line or an operand of its own; for plain text write `\\@cmd`"
+                "put it on its own line, or make it an operand of its own; for plain text, write \
+                 `\\@cmd`"
             } else {
-                "the output of a command is `@shell.output(\"…\")`"
+                "for the output of a command, use `@shell.output(\"…\")`"
             };
             self.error(Code::NotAValue, span, message, help);
             self.argument_values(&reference.args, Site::Run);
@@ -80,7 +81,7 @@ impl Checker<'_> {
             return Some(Type::Any);
         };
         if !descriptor.is_value() {
-            let message = format!("`@{}` gives no value", descriptor.path);
+            let message = format!("`@{}` has no value", descriptor.path);
             let help = self.no_value_help(descriptor);
             self.error(Code::NotAValue, span, message, help);
             self.argument_values(&reference.args, Site::Run);
@@ -90,8 +91,8 @@ impl Checker<'_> {
             self.error(
                 Code::ScriptArgumentsInFunction,
                 span,
-                "`@args` is empty when the function runs by its name",
-                "take the arguments as a parameter: `fun NAME(rest...)`",
+                "`@args` is empty when the function runs as a task",
+                "declare a parameter for the arguments: `fun NAME(rest...)`",
             );
         }
         let inner = if descriptor.path == "raw" { site } else { Site::ValueArgument };
@@ -124,11 +125,11 @@ impl Checker<'_> {
     fn no_value_help(&self, descriptor: &Descriptor) -> String {
         match &descriptor.returns {
             Some(_) => format!(
-                "it runs later: capture it with `let.NAME = @{}(…)` and read `@let.NAME`; \
+                "it runs later: capture its result with `let.NAME = @{}(…)` and read `@let.NAME`; \
                  for the plan itself use `@shell.output(\"…\")`",
                 descriptor.path
             ),
-            None => format!("for plain text write `\\@{}`", descriptor.path),
+            None => format!("for plain text, write `\\@{}`", descriptor.path),
         }
     }
 
@@ -140,20 +141,20 @@ impl Checker<'_> {
         let space = spaces.into_iter().find(|space| {
             given.contains('.') && first != *space && suggest::distance(first, space) == 1
         });
-        let slip = match space {
+        let typo = match space {
             Some(space) => Some(format!("{space}{}", &given[first.len()..])),
-            None => self.registry.slip(given).map(str::to_owned),
+            None => self.registry.typo(given).map(str::to_owned),
         };
-        if slip.is_none() && !is_reference {
+        if typo.is_none() && !is_reference {
             return self.literal_at(given, span);
         }
-        let message = format!("nothing provides `@{given}`");
+        let message = format!("unknown decorator `@{given}`");
         let mut error = Diagnostic::new(Code::UnknownDecorator, span, message);
         let family = self.registry.iter().map(|d| d.path).filter(|path| {
             given.contains('.') && path.split('.').next() == Some(first) && path.contains('.')
         });
         let family: Vec<String> = family.map(|path| format!("@{path}")).collect();
-        let near = slip.clone().or_else(|| {
+        let near = typo.clone().or_else(|| {
             self.may_suggest(64).then(|| self.registry.nearest(given).map(str::to_owned)).flatten()
         });
         if let Some(near) = near {
@@ -161,10 +162,10 @@ impl Checker<'_> {
         } else if !family.is_empty() {
             error = error.help(expected(family.iter().map(String::as_str)));
         }
-        if let Some(near) = slip {
+        if let Some(near) = typo {
             error = error.fix(format!("write `@{near}`"), span, format!("@{near}"));
         }
-        self.report(error.help(format!("for plain text write `\\@{given}`")));
+        self.report(error.help(format!("for plain text, write `\\@{given}`")));
     }
 
     fn literal_at(&mut self, given: &str, span: Span) {
@@ -172,7 +173,7 @@ impl Checker<'_> {
             Code::LiteralAt,
             span,
             format!("`@{given}` stays plain text"),
-            format!("to say so yourself, write `\\@{given}`"),
+            format!("to make that explicit, write `\\@{given}`"),
         );
     }
 
@@ -216,7 +217,7 @@ impl Checker<'_> {
                     let error = Diagnostic::new(
                         Code::UnknownField,
                         name.span,
-                        format!("there is no field `{}`", name.text),
+                        format!("unknown field `{}`", name.text),
                     )
                     .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
                     .help(expected(names));
@@ -240,7 +241,7 @@ impl Checker<'_> {
             Some(path) => error.help(format!(
                 "for the value followed by the text `.{field}`, write `@{path}().{field}`"
             )),
-            None => error.help("`.length` is what a String, an Array and a Map have"),
+            None => error.help("only a String, an Array and a Map have `.length`"),
         });
     }
 
@@ -264,7 +265,7 @@ impl Checker<'_> {
         };
         if !wanted.accepts(given) {
             let message = format!(
-                "this index is {}, and {} takes {}",
+                "this index is {}, but {} takes {}",
                 given.with_article(),
                 ty.with_article(),
                 wanted.with_article()

@@ -36,12 +36,12 @@ impl Checker<'_> {
             };
             let name = &self.unit.functions[parameter.0].params[parameter.1].name.text;
             let message = format!(
-                "a run-time value is given to `{name}`, which is used in {}",
+                "`{name}` gets a run-time value, but is used at plan time in {}",
                 site.describe()
             );
             let error = Diagnostic::new(Code::LetParameterAtPlanTime, span, message)
                 .also(at, "the plan depends on it here")
-                .help("give it a value that is known before anything runs");
+                .help("pass a value that is known before anything runs");
             self.report(error);
         }
     }

@@ -90,7 +90,7 @@ impl Checker<'_> {
         }
         if let Some(case) = context.found().filter(|case| case.role == Role::Warn) {
             let message = format!("`@{path}` can become code: {}", case.why);
-            let help = "check the value before, or pass it in a way that the program takes as data";
+            let help = "check the value first, or pass it in a way that the program treats as data";
             self.report(Diagnostic::new(Code::ValueInCode, reference.span, message).help(help));
         }
         match admit_type(context, &ty) {
@@ -115,11 +115,11 @@ impl Checker<'_> {
             _ => return,
         };
         let path = &reference.path.text;
-        let message = format!("`@{path}` is {what}, which has no one form {place}");
+        let message = format!("`@{path}` is {what}, which has no single form {place}");
         let help = match ty {
             Type::Array(_) => format!(
-                "join it: `var text = join(@{path}, \",\")`; as a bare word of its own it gives one \
-                 word an element"
+                "join it: `var text = join(@{path}, \",\")`; as a bare word of its own it becomes \
+                 one word for each element"
             ),
             Type::Map(_) => format!("take one of its fields: `@{path}.KEY`, or `join` its parts"),
             _ => format!("use the value itself, `@{path}`, or `join` its parts"),
@@ -159,7 +159,8 @@ impl Checker<'_> {
             && after.trim_start().starts_with('{')
             && after.starts_with(' ')
         {
-            let message = format!("`@{}` gives a value and takes no block", reference.path.text);
+            let message =
+                format!("`@{}` is a value and does not accept a block", reference.path.text);
             let help = "put the steps of the block below it";
             self.error(Code::BlockNotAllowed, reference.span, message, help);
         }

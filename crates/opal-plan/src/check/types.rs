@@ -51,8 +51,8 @@ impl Checker<'_> {
         if let Err(error) = regex::Regex::new(pattern) {
             let error = error.to_string();
             let reason = error.lines().last().unwrap_or(&error).trim_start_matches("error: ");
-            let message = format!("this regex cannot be read: {reason}");
-            let help = "a bracket or another special character is matched with a `\\` before it";
+            let message = format!("invalid regular expression: {reason}");
+            let help = "to match a bracket or another special character, put a `\\` before it";
             self.error(Code::BadRegex, expr.span, message, help);
         }
         Type::Regex
@@ -88,11 +88,11 @@ impl Checker<'_> {
             types.push(self.expression(value, site));
             if key.name.text.is_empty() && self.text[key.name.span.range()].contains('@') {
                 let message = "a key is plain text, without references";
-                self.error(Code::Syntax, key.name.span, message, "write the key as it is");
+                self.error(Code::Syntax, key.name.span, message, "write the key as plain text");
                 continue;
             }
             if let Some(first) = seen.insert(&key.name.text, key.name.span) {
-                let message = format!("the key `{}` stands here twice", key.name.text);
+                let message = format!("duplicate key `{}`", key.name.text);
                 let error = Diagnostic::new(Code::RepeatedArgument, key.name.span, message)
                     .also(first, "first here")
                     .help("remove one of them");
@@ -202,7 +202,7 @@ impl Checker<'_> {
         let plural = if wanted == 1 { "" } else { "s" };
         let least = if variadic { "at least " } else { "" };
         let message =
-            format!("`{}` takes {least}{wanted} argument{plural}, given {}", name.text, args.len());
+            format!("`{}` expects {least}{wanted} argument{plural}, got {}", name.text, args.len());
         self.error(code, name.span, message, function.form());
     }
 
@@ -221,7 +221,7 @@ impl Checker<'_> {
             _ => accepted.is_empty() || accepted.iter().any(|ty| ty.accepts(given)),
         };
         if !fits {
-            let message = format!("`{}` does not take {}", function.name(), given.with_article());
+            let message = format!("`{}` does not accept {}", function.name(), given.with_article());
             self.error(Code::WrongType, arg.span, message, function.form());
         }
     }
@@ -235,7 +235,7 @@ impl Checker<'_> {
             format!("unknown function `{}` in an expression", name.text),
         )
         .maybe_help(near.map(|near| format!("did you mean `{near}`?")))
-        .maybe_help(task.then(|| format!("your `fun {0}` is called with `@cmd.{0}()`", name.text)))
+        .maybe_help(task.then(|| format!("call your `fun {0}` with `@cmd.{0}()`", name.text)))
         .help(format!("expected one of: {}", Builtin::names().collect::<Vec<_>>().join(", ")));
         self.report(error);
     }

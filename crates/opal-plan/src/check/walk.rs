@@ -157,7 +157,7 @@ impl Checker<'_> {
             AssignOp::Increment | AssignOp::Decrement => {
                 if !Type::Int.accepts(&ty) {
                     let message = format!(
-                        "`{}` is {}, and only an Int is counted",
+                        "`{}` is {}, but only an Int can be incremented",
                         name.text,
                         ty.with_article()
                     );
@@ -204,7 +204,7 @@ impl Checker<'_> {
                     arm.span.start,
                     arm.span.start + 4.min(arm.span.end - arm.span.start),
                 );
-                let message = "no arm behind this `else` can match";
+                let message = "no arm after this `else` can match";
                 self.error(Code::Syntax, word, message, "put `else` last");
             }
             for pattern in &arm.patterns {

@@ -213,10 +213,12 @@ impl CallShape {
         let span = self.call.span;
         if answer.as_text().is_some_and(|text| text.contains('\0')) {
             let path = self.descriptor().path;
-            let message = format!("`@{path}` gave a NUL character, which no command can take");
-            return Some(Diagnostic::new(Code::NulInText, span, message).help(
-                "read it in the step instead, or convert it with `iconv` where it is UTF-16",
-            ));
+            let message = format!("`@{path}` contains a NUL character, which no command accepts");
+            return Some(
+                Diagnostic::new(Code::NulInText, span, message).help(
+                    "read it in the step instead, or convert it with `iconv` if it is UTF-16",
+                ),
+            );
         }
         let found = resolved::check(self.descriptor(), inputs, answer).err()?;
         Some(Diagnostic { code: Code::ShortSecret, ..trouble(found, span) })
@@ -227,7 +229,7 @@ impl CallShape {
 fn why(descriptor: &Descriptor) -> &'static str {
     let needs = |capability| descriptor.capabilities.contains(&capability);
     if descriptor.generator.is_some() {
-        "drawn when a contract is made or a run begins"
+        "generated when a contract is made or a run begins"
     } else if needs(Capability::Network) {
         "asks the network"
     } else if needs(Capability::Processes) {
@@ -286,7 +288,7 @@ fn raw_text(datum: &Datum, span: Span) -> Result<Secret, Diagnostic> {
             super::operate::scalar(datum).err().unwrap_or_else(|| {
                 super::operate::OpError::new(
                     Code::WrongType,
-                    format!("{} is no text of a command", datum.type_of().with_article()),
+                    format!("{} is not the text of a command", datum.type_of().with_article()),
                     "convert it with `str(…)`",
                 )
             }),

@@ -61,7 +61,7 @@ fn generate(
     let wrong = |found: Diagnostic| Unplanned::Errors(vec![found]);
     let graph_node = &planner.graph.nodes[site.node as usize];
     let (Op::Call(shape), State::Done(open)) = (&graph_node.op, &graph_node.state) else {
-        unreachable!("a site is a generator that has been looked at");
+        unreachable!("a site is a generator that has been evaluated");
     };
     let values: Vec<&Datum> =
         graph_node.operands.iter().filter_map(|cell| planner.graph.known(cell)).collect();

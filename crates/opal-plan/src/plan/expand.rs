@@ -30,7 +30,7 @@ use super::planner::Planner;
 use super::scope::Entry;
 use super::scoped::{Block, Function, Program, Slot, Statement, StatementKind};
 
-/// Nodes of a plan: steps, and what stands around them.
+/// Nodes of a plan: steps, and what is around them.
 const MAX_NODES: usize = 4 * MAX_STEPS;
 /// What steps hold in clear, in 16 bytes.
 const MAX_HELD: usize = 64 * 1024 * 1024 / 16;
@@ -66,10 +66,10 @@ impl<'a> Planner<'a> {
         self.depth += 1;
         if self.depth > MAX_LEVELS {
             let span = block.statements.first().map_or(Span::at(0), |first| first.span);
-            let message = format!("the plan nests deeper than {MAX_LEVELS} levels");
+            let message = format!("the plan is nested deeper than {MAX_LEVELS} levels");
             return Err(self.stop(
                 Diagnostic::new(Code::TooDeep, span, message)
-                    .help("calls count as a level: call fewer functions from functions"),
+                    .help("each call counts as a level: reduce the depth of calls"),
             ));
         }
         self.ahead.push(Ahead::new(block, self.frames.len()));
@@ -215,7 +215,7 @@ impl<'a> Planner<'a> {
             let message = format!("`{}` is random, so it cannot shape the plan", datum.symbol());
             return Err(self.stop(
                 Diagnostic::new(Code::RandomSteers, span, message)
-                    .help("use it in a step; decide by something that can be foreseen"),
+                    .help("use it in a step; decide by a value that is not random"),
             ));
         }
         Ok(datum)
@@ -258,6 +258,6 @@ pub(super) fn steered(name: &'static str, by: &[Datum], step: &mut Step) {
 }
 
 pub(super) fn no_function(name: &str) -> Diagnostic {
-    Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("there is no function `{name}`"))
+    Diagnostic::new(Code::UnknownFunction, Span::at(0), format!("unknown function `{name}`"))
         .help("`opal` alone lists the tasks")
 }

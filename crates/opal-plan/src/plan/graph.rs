@@ -128,7 +128,7 @@ impl Graph {
             return Ok(());
         }
         let message = "planning would take too long: too much is computed";
-        let help = "loop over fewer items, or let a step do the work when it runs";
+        let help = "loop over fewer items, or let a step do the work at run time";
         Err(OpError::new(opal_core::Code::TooManySteps, message, help))
     }
 

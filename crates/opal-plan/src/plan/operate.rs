@@ -38,7 +38,7 @@ impl From<opal_core::Diagnostic> for OpError {
 
 impl From<TooLarge> for OpError {
     fn from(_: TooLarge) -> Self {
-        let message = "this collection would hold more than 1,000,000 values, 32 MiB or 64 levels";
+        let message = "this collection would exceed 1,000,000 values, 32 MiB or 64 levels";
         Self::new(Code::ValueTooLarge, message, "build it from fewer values")
     }
 }
@@ -75,7 +75,7 @@ pub(crate) fn refuse_handles(operands: &[&Datum]) -> Result<(), OpError> {
         None => Ok(()),
         Some(handle) => Err(OpError::new(
             Code::LetAtPlanTime,
-            format!("`{handle}` is known only when its step has run, and this is computed before"),
+            format!("`{handle}` is known only after its step has run, but this is computed before"),
             "use it as it is, or inside a string: `\"… @let.NAME …\"`",
         )),
     }
@@ -181,7 +181,7 @@ fn arithmetic(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Plain, OpErro
 fn int(op: BinaryOp, left: i64, right: i64) -> Result<i64, OpError> {
     if right == 0 && matches!(op, BinaryOp::Divide | BinaryOp::Remainder) {
         let help = "guard it: `if divisor != 0 { … }`";
-        return Err(OpError::new(Code::NoResult, "a division by zero", help));
+        return Err(OpError::new(Code::NoResult, "division by zero", help));
     }
     let result = match op {
         BinaryOp::Add => left.checked_add(right),
@@ -204,8 +204,8 @@ fn float(op: BinaryOp, left: f64, right: f64) -> Result<Plain, OpError> {
     if result.is_finite() {
         return Ok(Plain::Float(result));
     }
-    let help = "keep the numbers within the range of a Float, and divide by no zero";
-    Err(OpError::new(Code::NoResult, "this computation has no number as its result", help))
+    let help = "keep the numbers within the range of a Float, and do not divide by zero";
+    Err(OpError::new(Code::NoResult, "the result of this computation is not a number", help))
 }
 
 fn duration(op: BinaryOp, left: i64, right: i64) -> Result<Plain, OpError> {
@@ -315,7 +315,7 @@ pub(crate) fn scalar(datum: &Datum) -> Result<zeroize::Zeroizing<String>, OpErro
 }
 
 fn in_text(datum: &Datum) -> OpError {
-    let message = format!("{} has no one form inside text", datum.type_of().with_article());
+    let message = format!("{} has no single form inside text", datum.type_of().with_article());
     OpError::new(Code::CollectionInText, message, "join it: `join(list, \",\")`")
 }
 
@@ -334,7 +334,7 @@ pub(crate) fn mismatch(op: BinaryOp, left: &Datum, right: &Datum) -> OpError {
 }
 
 fn overflow() -> OpError {
-    let message = "this number does not fit into 64 bits";
+    let message = "this number does not fit in 64 bits";
     OpError::new(Code::NoResult, message, "use smaller numbers, or a Float: `float(…)`")
 }
 

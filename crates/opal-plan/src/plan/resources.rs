@@ -18,7 +18,7 @@ use opal_core::{Code, Data, Diagnostic, Registry, Value, suggest};
 use super::Resolved;
 use crate::unit::Block;
 use conditional::LeftOut;
-use order::{Circle, Place};
+use order::{BranchCycle, Place};
 
 /// Everything that is wrong, in the order of the places. `blocks` are the script and the functions
 /// that the plan reaches.
@@ -42,7 +42,7 @@ pub(super) fn check(
     errors
 }
 
-/// A resource, and where it stands.
+/// A resource, and where it is.
 struct Node<'p> {
     step: &'p Step,
     described: Described,
@@ -71,9 +71,9 @@ impl<'p> Checker<'p> {
         for node in &self.nodes {
             for name in ["id", "depends_on"] {
                 if node.step.arg(name).is_some_and(is_of_the_run) {
-                    let message = format!("`{name}` is a value that only the run will give");
+                    let message = format!("`{name}` is a run-time value");
                     let error = Diagnostic::new(Code::LetAtPlanTime, node.step.span, message)
-                        .help("what a step is called and waits for is part of the plan");
+                        .help("the id and the dependencies of a step are part of the plan");
                     self.errors.push(error);
                 }
             }
@@ -91,12 +91,12 @@ impl<'p> Checker<'p> {
             }
             let name = self.shown(node.step.arg("id"));
             let message = format!(
-                "{name} is the id of two resources: `{}` and `{}`",
+                "duplicate resource id {name}: `{}` and `{}`",
                 other.step.path, node.step.path
             );
             let error = Diagnostic::new(Code::DuplicateId, node.step.span, message)
                 .also(other.step.span, "the other")
-                .help("give each an id of its own; in a loop, make the element a part of it");
+                .help("give each its own id; in a loop, include the element in it");
             self.errors.push(error);
         }
     }
@@ -122,37 +122,38 @@ impl<'p> Checker<'p> {
         for &(index, other) in &edges {
             let (node, before) = (&self.nodes[index], &self.nodes[other]);
             if index == other {
-                self.errors.push(self.circle(&Circle { resources: vec![index], is_longer: false }));
+                self.errors
+                    .push(self.cycle(&BranchCycle { resources: vec![index], is_longer: false }));
             } else if node.place.waits_in_vain(&before.place) {
                 let (name, wanted) = (self.name(index), self.name(other));
                 let message = format!("`{name}` depends on `{wanted}`, which comes after it");
                 let error = Diagnostic::new(Code::DependencyOrder, node.step.span, message)
                     .also(before.step.span, "this comes later")
                     .help(format!("move `{wanted}` before it"))
-                    .help("in a `@parallel { … }` the order does not matter");
+                    .help("inside `@parallel { … }` the order does not matter");
                 self.errors.push(error);
             }
         }
         let places: Vec<&Place> = self.nodes.iter().map(|node| &node.place).collect();
-        for circle in order::circles(&places, &edges) {
-            self.errors.push(self.circle(&circle));
+        for cycle in order::branch_cycles(&places, &edges) {
+            self.errors.push(self.cycle(&cycle));
         }
     }
 
     /// `a -> b -> a`.
-    fn circle(&self, Circle { resources: around, is_longer }: &Circle) -> Diagnostic {
+    fn cycle(&self, BranchCycle { resources: around, is_longer }: &BranchCycle) -> Diagnostic {
         let first = around.first().copied().unwrap_or_default();
         let mut names: Vec<&str> = around.iter().map(|&index| self.name(index)).collect();
         names.extend(is_longer.then_some("…"));
         names.push(self.name(first));
         let names = names.join(" -> ");
-        let message = format!("resources depend on each other in a circle: {names}");
+        let message = format!("dependency cycle between resources: {names}");
         let span = self.nodes[first].step.span;
         let error = Diagnostic::new(Code::DependencyCycle, span, message);
         let others = around.iter().skip(1).map(|&index| self.nodes[index].step.span);
         others
-            .fold(error, |error, span| error.also(span, "part of the circle"))
-            .help("take one of them out of a `depends_on`")
+            .fold(error, |error, span| error.also(span, "part of the cycle"))
+            .help("remove one of them from a `depends_on`")
     }
 
     fn unknown(
@@ -168,17 +169,17 @@ impl<'p> Checker<'p> {
             given => self.shown(given),
         };
         let is_hidden = item != format!("`{wanted}`");
-        let message = format!("there is no resource with the id {item} to depend on");
+        let message = format!("unknown dependency: no resource has the id {item}");
         let nearest = suggest::nearest(wanted, ids.keys().copied()).filter(|_| !is_hidden);
         // What is hidden is named by its path.
         let nearest = nearest.and_then(|id| ids.get(id)).map(|&index| self.name(index));
         Diagnostic::new(Code::UnknownDependency, step.span, message).help(match nearest {
             Some(name) => format!("did you mean `{name}`?"),
-            None => "give the resource that is meant this `id`".to_owned(),
+            None => "set this `id` on the intended resource".to_owned(),
         })
     }
 
-    /// An argument for a message: in clear only where it stands in the source.
+    /// An argument for a message: in clear only where it is in the source.
     fn shown(&self, arg: Option<&Arg>) -> String {
         match arg {
             Some(Arg::Const(Value::String(text))) => format!("`{text}`"),

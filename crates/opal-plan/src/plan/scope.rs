@@ -194,7 +194,7 @@ impl<'s> Scoper<'s> {
 
     /// Something that cannot be planned, because it means nothing.
     fn lost(&mut self, span: Span, what: &str) {
-        let message = format!("{what} means nothing here");
+        let message = format!("{what} has no meaning here");
         self.lost.push(
             Diagnostic::new(Code::UndeclaredVariable, span, message)
                 .help("`opal check` says more about it"),

@@ -70,11 +70,11 @@ fn refuse_unrepeatable(planner: &mut Planner<'_>) {
         };
         if !descriptor.repeatable && taint.roots.iter().any(|root| reads.contains_key(root)) {
             let message = format!(
-                "`@{}` is another value at every look, so no contract can hold it",
+                "`@{}` has another value each time it is read, so a contract cannot contain it",
                 descriptor.path
             );
             let error = Diagnostic::new(Code::NotInContract, node.span, message)
-                .help("work it out in the step itself: `date -u +%F`")
+                .help("compute it in the step itself: `date -u +%F`")
                 .help("a run without a contract may use it");
             planner.errors.push(Rc::new(error));
         }
@@ -85,7 +85,7 @@ fn refuse_unrepeatable(planner: &mut Planner<'_>) {
 struct Settler {
     /// What stands for each demand, in their order.
     args: Vec<Arg>,
-    /// The generators that each demand stands on.
+    /// The generators that each demand depends on.
     randoms: Vec<BTreeSet<u32>>,
     values: BTreeMap<Key, Entry>,
     deferred: Vec<Deferred>,
@@ -243,7 +243,7 @@ impl Settler {
                         self.sites.push(Site { node: *node, path: path.into() });
                     }
                 }
-                // Each demand stands at one place.
+                // Each demand is at one place.
                 *arg = std::mem::replace(&mut self.args[index], Arg::Const(opal_core::Value::Null));
             }
             Arg::Shell(pieces) | Arg::Text(pieces) => self.tie_pieces(pieces, path),

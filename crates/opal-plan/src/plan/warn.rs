@@ -29,7 +29,7 @@ pub(super) fn unmatched(
         let message = format!("no arm of this `when` matches {}", named(value, key, algorithm));
         if said.insert((span.start, message.clone())) {
             let arms = format!("its arms are {}", arms.join(", "));
-            let help = "where nothing is meant to happen, write `else -> {}`";
+            let help = "to do nothing, write `else -> {}`";
             warnings
                 .push(Diagnostic::new(Code::NoArmMatches, *span, message).help(arms).help(help));
         }
@@ -79,6 +79,6 @@ pub(super) fn hidden(datum: &Datum, span: Span) -> Option<Diagnostic> {
     };
     Some(
         Diagnostic::new(Code::CommonValue, span, message)
-            .help("if everyone may see it, declare it: `public=true`"),
+            .help("if everyone may see it, declare it with `public=true`"),
     )
 }

@@ -1,7 +1,7 @@
 //! Resolution in waves: everything that can be asked at the same time is.
 //!
 //! One wave walks what is needed down to the decorators whose arguments are known, asks all the
-//! expensive ones side by side, and goes on with their answers. Cheap ones are asked on the way.
+//! expensive ones in parallel, and goes on with their answers. Cheap ones are asked on the way.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ use crate::unit::BinaryOp;
 use opal_core::class::resolved;
 
 /// Decorators that are asked at the same time.
-const MAX_SIDE_BY_SIDE: usize = 16;
+const MAX_PARALLEL: usize = 16;
 
 type Question<'q> = (&'static dyn Resolver, &'q Inputs);
 
@@ -100,7 +100,7 @@ impl Graph {
         }
     }
 
-    /// Computes a node whose operands have been looked at; a question where one must be asked.
+    /// Computes a node whose operands have been evaluated; a question where one must be asked.
     fn step(&mut self, id: u32, probe: &dyn Probe) -> Option<Job> {
         let needed = self.needed(id);
         let node = &self.nodes[id as usize];
@@ -179,8 +179,7 @@ impl Graph {
         refuse_handles(values).map_err(|error| diagnostic(error, span))?;
         let open = values.iter().filter_map(|value| value.open()).max();
         if open == Some(Open::Late) {
-            let message =
-                format!("`@{}` is read before there is any random value", descriptor.path);
+            let message = format!("`@{}` is read before random values exist", descriptor.path);
             return Err(Diagnostic::new(Code::RandomSteers, span, message)
                 .help("use the random value in a step"));
         }
@@ -225,9 +224,9 @@ impl Graph {
             return Ok(Prepared::open(Open::Deferred, taint));
         }
         let Some(resolver) = descriptor.resolver else {
-            let message = format!("`@{}` gives no value at plan time", descriptor.path);
+            let message = format!("`@{}` has no value at plan time", descriptor.path);
             return Err(Diagnostic::new(Code::NotAValue, span, message)
-                .help("it is described, and not part of this version"));
+                .help("it is documented, but this version does not implement it"));
         };
         Ok(Prepared::Ask(Job { node: id, resolver, inputs, taint, question }))
     }
@@ -315,7 +314,7 @@ fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Troubl
         }
     };
     std::thread::scope(|scope| {
-        let count = questions.len().min(MAX_SIDE_BY_SIDE);
+        let count = questions.len().min(MAX_PARALLEL);
         let helpers: Vec<_> = (0..count).map(|_| scope.spawn(work)).collect();
         // One that panics leaves its question without an answer.
         helpers.into_iter().for_each(|helper| drop(helper.join()));
@@ -325,6 +324,6 @@ fn ask(questions: &[Question<'_>], probe: &dyn Probe) -> Vec<Result<Data, Troubl
 }
 
 fn lost() -> Trouble {
-    let message = "a decorator ended without an answer, which is a bug of opal";
+    let message = "a decorator ended without an answer; this is a bug in opal";
     Trouble::new(TroubleKind::Failed, message, "please report it")
 }

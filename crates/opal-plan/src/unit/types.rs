@@ -67,10 +67,10 @@ pub(crate) fn conversion(op: BinaryOp, left: &Type, right: &Type) -> String {
     let number = |ty: &Type| matches!(ty, Type::Int | Type::Float);
     match (left, right) {
         (left, right) if text(left) && number(right) && op == BinaryOp::Add => {
-            "to join texts, convert the number with `str(…)`; to add, the text with `int(…)`".into()
+            "to join texts, convert the number with `str(…)`; to add numbers, convert the text with `int(…)`".into()
         }
         (left, right) if (text(left) && number(right)) || (number(left) && text(right)) => {
-            "nothing is converted by itself: use `int(…)`, `float(…)` or `str(…)`".into()
+            "nothing is converted automatically: use `int(…)`, `float(…)` or `str(…)`".into()
         }
         (Type::Array(_), Type::Array(_)) => "arrays can be concatenated with `+`".into(),
         (Type::Array(_), _) if op == BinaryOp::Add => {
@@ -82,6 +82,6 @@ pub(crate) fn conversion(op: BinaryOp, left: &Type, right: &Type) -> String {
         (left, right) if text(left) && text(right) => {
             "texts can be joined with `+` and compared".into()
         }
-        _ => "nothing is converted by itself: bring both to one type".into(),
+        _ => "nothing is converted automatically: convert both to one type".into(),
     }
 }

@@ -53,7 +53,7 @@ fn what_nothing_uses_is_not_asked_for() {
 }
 
 #[test]
-fn what_stands_in_a_branch_that_is_not_taken_is_not_asked_for() {
+fn what_is_in_a_branch_that_is_not_taken_is_not_asked_for() {
     check(&[
         ("if true { echo @env.A } else { echo @env.B }\n", &["A"]),
         ("if false { echo @env.A } else if @env.B == \"3\" { echo @env.C }\n", &["B", "C"]),
@@ -118,7 +118,7 @@ fn most_at_once(source: &str, wanted: usize) -> usize {
 }
 
 #[test]
-fn independent_questions_are_asked_side_by_side() {
+fn independent_questions_are_asked_in_parallel() {
     let eight: String = (0..8).map(|index| format!("echo @shell.output(\"c{index}\")\n")).collect();
     assert!(most_at_once(&eight, 5) > 4);
     // What waits for an answer is asked afterwards.

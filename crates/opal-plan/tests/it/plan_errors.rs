@@ -154,7 +154,7 @@ fn elements_that_are_not_there() {
 }
 
 #[test]
-fn values_that_may_not_stand_in_text() {
+fn values_that_are_not_allowed_in_text() {
     check(
         &[
             ("//@ target f\nvar l = [1]\nfun f(x = l) { echo \"@var.x\" }\n", &["3:22 E0512"]),
@@ -247,7 +247,7 @@ fn calls_do_not_nest_without_end() {
 }
 
 #[test]
-fn a_circle_of_calls_is_found_before_anything_is_planned() {
+fn a_cycle_of_calls_is_found_before_anything_is_planned() {
     let source = "fun a() = @cmd.b()\nfun b() = @cmd.a()\n";
     assert!(found(&Project::new(source).target("a"))[0].ends_with("E0405"));
 }

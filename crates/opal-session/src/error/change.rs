@@ -33,14 +33,14 @@ pub(crate) enum Obstacle {
     TooDeep {
         most: usize,
     },
-    /// A symbolic link on the way belongs to somebody who could lead it anywhere.
+    /// A symlink in its path belongs to another user, who could redirect it.
     ForeignLink {
         name: OsString,
         user: u32,
     },
     /// It has another name, in a directory that others may write to.
     SharedFile,
-    /// Somebody else changed it meanwhile.
+    /// Someone else changed it meanwhile.
     Changed,
     /// It cannot have the owner and group that it should have.
     NotGivenAway,
@@ -50,7 +50,7 @@ pub(crate) enum Obstacle {
 #[derive(Debug)]
 pub(crate) enum WayOut {
     AnotherPath,
-    /// What a link leads to.
+    /// The target of a symlink.
     Target(PathBuf),
     LinkedFile(Option<PathBuf>),
     File,
@@ -62,16 +62,16 @@ pub(crate) enum WayOut {
 impl WayOut {
     fn said(&self) -> Message {
         match self {
-            Self::AnotherPath => "name another path, or make room there".into(),
-            Self::Target(to) => message!("name what it leads to: `", to.as_path(), "`"),
+            Self::AnotherPath => "name another path, or move it away".into(),
+            Self::Target(to) => message!("name its target: `", to.as_path(), "`"),
             Self::LinkedFile(Some(to)) => {
-                message!("name the file it leads to: `", to.as_path(), "`")
+                message!("name its target: `", to.as_path(), "`")
             }
-            Self::LinkedFile(None) => "name the file it leads to".into(),
+            Self::LinkedFile(None) => "name its target".into(),
             Self::File => "name a file".into(),
             Self::FileWithin => "name a file in it".into(),
             Self::Directory => "name a directory".into(),
-            Self::Force => "say `force=true` to replace it, or move it away".into(),
+            Self::Force => "set `force=true` to replace it, or move it away".into(),
         }
     }
 }
@@ -102,45 +102,45 @@ impl ChangeError {
             }
             Obstacle::NoName => (
                 Invalid,
-                cannot("it names nothing within a directory".into()),
-                "name it by its own name, and not with `..` or `/` at the end",
+                cannot("it does not end in a name".into()),
+                "write its name, without `..` or `/` at the end",
             ),
             Obstacle::Mounted => (
                 Denied,
                 cannot("a file system is mounted there".into()),
-                "see `findmnt`, and unmount it first",
+                "unmount it first; `findmnt` lists mounts",
             ),
             Obstacle::TooDeep { most } => (
                 TooLarge,
                 cannot(message!("it is more than ", most, " directories deep")),
-                "see what is in there, and remove it by hand",
+                "check its content, and remove it yourself",
             ),
             Obstacle::ForeignLink { name, user } => (
                 Denied,
                 cannot(message!(
                     "`",
                     Path::new(name),
-                    "` on the way is a symbolic link of user ",
+                    "` in its path is a symlink of user ",
                     user,
-                    ", who could lead it anywhere"
+                    ", who could redirect it"
                 )),
-                "name the path without the link, or let root own the link (`chown -h`)",
+                "name the path without the symlink, or let root own the symlink (`chown -h`)",
             ),
             Obstacle::SharedFile => (
                 Denied,
                 cannot(
-                    "it has another name elsewhere, in a directory that others may write to".into(),
+                    "it has another hard link, in a directory that other users can write to".into(),
                 ),
-                "make it a file of its own: copy it, and put the copy in its place",
+                "replace it with a copy of itself",
             ),
             Obstacle::Changed => (
                 Failed,
-                message!("`", path, "` was changed by somebody else meanwhile"),
-                "see who else writes there, and run again",
+                message!("`", path, "` was changed by another process meanwhile"),
+                "check which other process writes there, and run again",
             ),
             Obstacle::NotGivenAway => (
                 Denied,
-                message!("`", path, "` cannot belong to its owner and group: permission denied"),
+                message!("cannot set the owner and group of `", path, "`: permission denied"),
                 "run as root, or as its owner and a member of its group",
             ),
         };
@@ -152,8 +152,16 @@ impl ChangeError {
         let done = Words(self.done);
         (
             TroubleKind::Missing,
-            message!("`", path, "` cannot be ", done, ": there is no directory `", above, "`"),
-            message!("make it first, for example with `@file.directory(\"", above, "\")`"),
+            message!(
+                "`",
+                path,
+                "` cannot be ",
+                done,
+                ": the directory `",
+                above,
+                "` does not exist"
+            ),
+            message!("create it first, for example with `@file.directory(\"", above, "\")`"),
         )
     }
 }
@@ -164,41 +172,39 @@ fn system(error: Errno) -> (TroubleKind, Message, &'static str) {
         Errno::ACCESS | Errno::PERM => (
             Denied,
             "permission denied",
-            "see who may write there with `ls -ld`, or run as one who may",
+            "check its permissions with `ls -ld`, or run as another user",
         ),
-        Errno::ROFS => (
-            Denied,
-            "its file system is read-only",
-            "mount it for writing, or choose another place",
-        ),
+        Errno::ROFS => {
+            (Denied, "its file system is read-only", "mount it for writing, or choose another path")
+        }
         Errno::NOSPC => (TooLarge, "the disk is full", "free some space, and run again"),
-        Errno::DQUOT => (TooLarge, "the quota is used up", "free some space, and run again"),
+        Errno::DQUOT => (TooLarge, "the disk quota is exceeded", "free some space, and run again"),
         Errno::FBIG => (TooLarge, "it is too large", "see `ulimit -f`"),
         Errno::NAMETOOLONG => (Invalid, "a name in it is too long", "choose a shorter one"),
         Errno::INVAL => (Invalid, "the name is invalid", "choose another name"),
         Errno::NOTDIR => (
             Invalid,
             "a part of its path is not a directory",
-            "correct the path, or make room for the directory",
+            "fix the path, or move the file away",
         ),
         Errno::LOOP | Errno::EXIST | Errno::ISDIR => (
             Failed,
-            "something else was put there at the same moment",
-            "see who else writes there, and run again",
+            "another process created it at the same moment",
+            "check which other process writes there, and run again",
         ),
         Errno::NOTEMPTY => (
             Invalid,
             "it is a directory that is not empty",
-            "say `recursive=true` to remove it with all that is in it",
+            "set `recursive=true` to remove it with its content",
         ),
         Errno::BUSY => (
             Failed,
             "it is in use, or a file system is mounted there",
-            "see `findmnt`, and unmount it first",
+            "unmount it first; `findmnt` lists mounts",
         ),
         other => {
             let why: ErrorKind = std::io::Error::from(other).kind();
-            return (Failed, message!(why), "see whether the disk is in order");
+            return (Failed, message!(why), "check the disk");
         }
     };
     (kind, why.into(), help)

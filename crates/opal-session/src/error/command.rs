@@ -65,11 +65,9 @@ impl CommandEnd {
     fn said(self, name: &Message) -> (TroubleKind, Message, &'static str) {
         use TroubleKind::{Failed, Invalid, Missing, NotText, TimedOut, TooLarge};
         match self {
-            Self::NoName => (
-                Invalid,
-                "a program without a name cannot be run".into(),
-                "name the program in the first place",
-            ),
+            Self::NoName => {
+                (Invalid, "missing program name".into(), "give the name of the program first")
+            }
             Self::NotInstalled => (
                 Missing,
                 message!("the program ", name, " is not installed, or not in `PATH`"),
@@ -82,37 +80,37 @@ impl CommandEnd {
             Self::Code(_) | Self::Signal(_) => self.ended(name),
             Self::TimedOut(limit) => (
                 TimedOut,
-                message!(name, " did not end within ", limit, ", and was ended"),
-                "run it by hand to see what it waits for; its standard input is empty",
+                message!(name, " timed out after ", limit),
+                "run it in a terminal to see what it waits for; its standard input is empty",
             ),
             Self::LeftOpen(limit) => (
                 TimedOut,
                 message!(name, " ended, but something it started kept its output open for ", limit),
-                "let what stays in the background write elsewhere: `… >/dev/null 2>&1 &`",
+                "redirect the output of background processes: `… >/dev/null 2>&1 &`",
             ),
             Self::OutOfTime => (
                 TimedOut,
-                message!(name, " was ended: the time for it is over"),
-                "run it by hand to see what it waits for, or give it more time",
+                message!(name, " was stopped: it timed out"),
+                "run it in a terminal to see what it waits for, or give it more time",
             ),
             Self::Stopped => (
                 Failed,
-                message!(name, " was ended: opal was told to stop"),
-                "it only looked; start again when you like",
+                message!(name, " was stopped: opal was asked to stop"),
+                "it changed nothing; start again at any time",
             ),
             Self::Lost => (
                 Failed,
                 message!("the output of ", name, " could not be read"),
-                "try again; if it happens again, run it by hand",
+                "try again; if it happens again, run it in a terminal",
             ),
             Self::NotText => (
                 NotText,
-                message!("what ", name, " printed is not UTF-8 text"),
+                message!("the output of ", name, " is not UTF-8 text"),
                 "encode it, for example with `| base64`",
             ),
             Self::TooLarge => (
                 TooLarge,
-                message!(name, " printed more than ", MAX_VALUE_BYTES >> 20, " MiB"),
+                message!("the output of ", name, " is larger than ", MAX_VALUE_BYTES >> 20, " MiB"),
                 "let it print only what is needed, or write to a file in a step",
             ),
         }
@@ -120,27 +118,24 @@ impl CommandEnd {
 
     fn ended(self, name: &Message) -> (TroubleKind, Message, &'static str) {
         use TroubleKind::{Denied, Failed, Missing};
-        const BY_HAND: &str = "run it by hand to see what it says; its messages are not shown \
-                               here, since they may hold secrets";
+        const BY_HAND: &str = "run it in a terminal to see its messages; they are not shown here, \
+                               because they may contain secrets";
         match self {
             Self::Code(127) => (
                 Missing,
-                message!(name, " was not found, or ran something that was not (exit code 127)"),
-                "install what it needs, or add its directory to `PATH`",
+                message!("command not found by ", name, " (exit code 127)"),
+                "install the missing command, or add its directory to `PATH`",
             ),
             Self::Code(126) => (
                 Denied,
-                message!(
-                    name,
-                    " may not be executed, or ran something that may not (exit code 126)"
-                ),
+                message!(name, " is not executable, or ran something that is not (exit code 126)"),
                 "make it executable with `chmod +x`, or name its interpreter",
             ),
             Self::Code(code) => (Failed, message!(name, " failed with exit code ", code), BY_HAND),
             Self::Signal(Some(number)) => {
-                (Failed, message!(name, " was ended by signal ", number), BY_HAND)
+                (Failed, message!(name, " was killed by signal ", number), BY_HAND)
             }
-            _ => (Failed, message!(name, " was ended by signal"), BY_HAND),
+            _ => (Failed, message!(name, " was killed by a signal"), BY_HAND),
         }
     }
 }
@@ -155,6 +150,6 @@ fn not_started(why: ErrorKind) -> (TroubleKind, &'static str) {
         ErrorKind::ArgumentListTooLong => {
             (TroubleKind::TooLarge, "pass long text on standard input or in a file")
         }
-        _ => (TroubleKind::Failed, "run it by hand to see why"),
+        _ => (TroubleKind::Failed, "run it in a terminal to see why"),
     }
 }

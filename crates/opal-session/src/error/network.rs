@@ -53,12 +53,12 @@ impl PageError {
         };
         match self {
             Self::InvalidAddress => invalid(
-                "this is not an address of the web",
-                "write it as in `https://example.com/path`, with blanks and the like as `%20`",
+                "invalid URL",
+                "write it like `https://example.com/path`, with blanks as `%20`",
             ),
             Self::InvalidHeader => invalid(
-                "a header has a name or a value that no request can hold",
-                "leave out line ends and characters outside of ASCII",
+                "invalid name or value of a header",
+                "remove line ends and characters outside ASCII",
             ),
             Self::Failed { server, why } => {
                 let (kind, message, help) = why.said(&server.said());
@@ -81,7 +81,7 @@ impl ServerError {
     fn said(self, server: &Message) -> (TroubleKind, Message, &'static str) {
         use TroubleKind::{Denied, Failed, NotText, TooLarge, Unreachable};
         const IN_A_STEP: &str = "fetch it in a step, with `curl`, and keep it in a file";
-        const REALLY: &str = "name the address where the page really is";
+        const REALLY: &str = "use the final URL";
         match self {
             Self::NotFound => {
                 (Unreachable, message!(server, " was not found"), "check the name and the network")
@@ -95,7 +95,7 @@ impl ServerError {
             Self::TimedOut(None) => (Unreachable, message!(server, " did not answer in time"), TRY),
             Self::NotTrusted => (
                 Denied,
-                message!(server, " could not prove who it is"),
+                message!("invalid certificate of ", server),
                 "check its certificate, and whether the port speaks `https`",
             ),
             Self::BrokenProxy => (
@@ -103,7 +103,7 @@ impl ServerError {
                 message!("the proxy to ", server, " does not work"),
                 "check `https_proxy`, `http_proxy` and `no_proxy`",
             ),
-            Self::NotHttp => (Failed, message!(server, " gave an answer that is not HTTP"), TRY),
+            Self::NotHttp => (Failed, message!("the response of ", server, " is not HTTP"), TRY),
             Self::Status(status) => {
                 let (kind, help) = of_status(status);
                 (kind, message!(server, " answered with status ", status), help)
@@ -113,16 +113,22 @@ impl ServerError {
             }
             Self::Downgrade => (
                 Denied,
-                message!(server, " redirects from `https` to `http`, which anybody can change"),
+                message!(server, " redirects from `https` to `http`, which is not secure"),
                 REALLY,
             ),
             Self::TooLarge => (
                 TooLarge,
-                message!(server, " answered with more than ", MAX_VALUE_BYTES >> 20, " MiB"),
+                message!(
+                    "the response of ",
+                    server,
+                    " is larger than ",
+                    MAX_VALUE_BYTES >> 20,
+                    " MiB"
+                ),
                 IN_A_STEP,
             ),
             Self::NotText => {
-                (NotText, message!("what ", server, " answered is not UTF-8 text"), IN_A_STEP)
+                (NotText, message!("the response of ", server, " is not UTF-8 text"), IN_A_STEP)
             }
         }
     }
@@ -131,8 +137,8 @@ impl ServerError {
 fn of_status(status: u16) -> (TroubleKind, &'static str) {
     match status {
         404 | 410 => (TroubleKind::Missing, "check the address"),
-        401 | 403 | 407 => (TroubleKind::Denied, "this page wants to know who asks"),
-        502..=504 => (TroubleKind::Unreachable, "the server itself is not there: try again later"),
+        401 | 403 | 407 => (TroubleKind::Denied, "this page requires authentication"),
+        502..=504 => (TroubleKind::Unreachable, "the server is unavailable: try again later"),
         _ => (TroubleKind::Failed, TRY),
     }
 }

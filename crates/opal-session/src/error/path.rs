@@ -7,7 +7,7 @@ use opal_core::resolver::TroubleKind;
 
 use super::Said;
 
-/// A path that cannot be looked at, or a file that cannot be read.
+/// A path that cannot be checked, or a file that cannot be read.
 #[derive(Debug)]
 pub(crate) enum PathError {
     /// Nothing can be said about what is there.
@@ -27,7 +27,7 @@ pub(crate) enum PathError {
     NoHome {
         path: String,
     },
-    /// `~name`, for which a shell finds the home directory of somebody.
+    /// `~name`, for which a shell finds the home directory of someone.
     HomeOfAnother {
         path: String,
     },
@@ -45,13 +45,13 @@ impl PathError {
             Self::Open { path, why } => open(path, *why),
             Self::Irregular { path, found } => (
                 Invalid,
-                message!("`", path, "` is ", Words(found), " and not a file"),
-                "name a file; what a program gives is read with `@shell.output(…)`",
+                message!("`", path, "` is ", Words(found), ", not a file"),
+                "name a file; to read the output of a program, use `@shell.output(…)`",
             ),
             Self::NoHome { path } => (
                 Missing,
-                message!("`", path, "` cannot be found, since there is no home directory"),
-                "set `HOME`, or write the whole path",
+                message!("`", path, "` cannot be found, because there is no home directory"),
+                "set `HOME`, or write the absolute path",
             ),
             Self::HomeOfAnother { path } => (
                 Invalid,
@@ -60,13 +60,13 @@ impl PathError {
                     path,
                     "` cannot be found: `~` is only this user's own home directory"
                 ),
-                "write the whole path; a name that begins with `~` is written `./~…`",
+                "write the absolute path; write a name that begins with `~` as `./~…`",
             ),
             // Not missing, which would be the program.
             Self::NoDirectory { path } => (
                 Failed,
-                message!("there is no directory `", path.as_path(), "` to run a command in"),
-                "make it first, or correct the path",
+                message!("the working directory `", path.as_path(), "` does not exist"),
+                "create it first, or fix the path",
             ),
         };
         (kind, message, help.into())
@@ -77,24 +77,22 @@ fn stat(path: &Path, why: ErrorKind) -> (TroubleKind, Message, &'static str) {
     match why {
         ErrorKind::NotFound => (
             TroubleKind::Missing,
-            message!("`", path, "` is not there"),
+            message!("`", path, "` does not exist"),
             "it was removed while it was read; try again",
         ),
         ErrorKind::NotADirectory => (
             TroubleKind::Invalid,
-            message!("`", path, "` cannot be there: a part of its path is a file"),
-            "correct the path, or make room for the directory",
+            message!("`", path, "` cannot exist: a part of its path is a file"),
+            "fix the path, or move the file away",
         ),
         ErrorKind::PermissionDenied => (
             TroubleKind::Denied,
-            message!("`", path, "` may not be looked at: permission denied"),
-            "let this user read it, or run as one who may",
+            message!("cannot access `", path, "`: permission denied"),
+            "give this user read permission, or run as another user",
         ),
-        other => (
-            TroubleKind::Failed,
-            message!("`", path, "` cannot be looked at: ", other),
-            "try it by hand, with `ls -ld`",
-        ),
+        other => {
+            (TroubleKind::Failed, message!("cannot access `", path, "`: ", other), "try `ls -ld`")
+        }
     }
 }
 
@@ -102,21 +100,23 @@ fn open(path: &str, why: ErrorKind) -> (TroubleKind, Message, &'static str) {
     match why {
         ErrorKind::NotFound | ErrorKind::NotADirectory => (
             TroubleKind::Missing,
-            message!("there is no file `", path, "`"),
-            "check the path: a relative one begins in the directory where the steps start",
+            message!("the file `", path, "` does not exist"),
+            "check the path: a relative path starts in the directory where the steps start",
         ),
         ErrorKind::PermissionDenied => (
             TroubleKind::Denied,
-            message!("the file `", path, "` may not be read"),
-            "let this user read it, or run as one who may",
+            message!("the file `", path, "` cannot be read: permission denied"),
+            "give this user read permission, or run as another user",
         ),
-        ErrorKind::InvalidInput => {
-            (TroubleKind::Invalid, "a path cannot hold a NUL character".into(), "leave the NUL out")
-        }
+        ErrorKind::InvalidInput => (
+            TroubleKind::Invalid,
+            "a path cannot contain a NUL character".into(),
+            "remove the NUL character",
+        ),
         other => (
             TroubleKind::Failed,
             message!("the file `", path, "` cannot be opened: ", other),
-            "try it by hand, with `cat`",
+            "try to read it with `cat`",
         ),
     }
 }

@@ -1,6 +1,7 @@
 //! Directories and files as steps name them.
 //!
-//! A file is replaced in one move: it gets its name when all of it is there. What is no ordinary file, such as `/dev/null`, is written to.
+//! A file is replaced in one move: it gets its name when all of it is there. What is not an
+//! ordinary file, such as `/dev/null`, is written to.
 //!
 //! A path may be a value, too short to be hidden, so no message names one: the step does.
 
@@ -36,7 +37,8 @@ pub(super) fn directory(
 ) -> Result<PathBuf, Trouble> {
     let whole = whole(setup, from, path)?;
     if create {
-        fs::create_dir_all(&whole).map_err(|error| unusable("directory cannot be made", &error))?;
+        fs::create_dir_all(&whole)
+            .map_err(|error| unusable("directory cannot be created", &error))?;
     }
     let found =
         fs::metadata(&whole).map_err(|error| unusable("directory cannot be entered", &error))?;

@@ -61,7 +61,7 @@ pub(super) struct Outcome {
     pub(super) code: i32,
     pub(super) directory: Option<PathBuf>,
     pub(super) previous: Option<PathBuf>,
-    pub(super) is_told: bool,
+    pub(super) is_reported: bool,
 }
 
 /// What there is to do.
@@ -95,7 +95,7 @@ impl<'a> Flow<'a> {
             let order = stop.order();
             if order != seen {
                 seen = order;
-                ending = Some(Ending::heed(ending, order, self.is_told(), Instant::now()));
+                ending = Some(Ending::heed(ending, order, self.is_reported(), Instant::now()));
             }
             if let Some(ending) = &mut ending
                 && let Some(code) = ending.advance(&mut self, Instant::now())
@@ -117,7 +117,7 @@ impl<'a> Flow<'a> {
             }
             is_quiet = !is_heard && (is_quiet || ready.is_empty());
         }
-        self.outcome.is_told = ending.is_some() || self.is_told_late(stop);
+        self.outcome.is_reported = ending.is_some() || self.is_reported_late(stop);
         STREAMS.into_iter().for_each(|stream| self.rest(stream));
         // What is still to come of a mark would be the next command's.
         self.lane.is_reusable &= !self.marks.iter().flatten().any(Mark::is_cut);
@@ -126,13 +126,13 @@ impl<'a> Flow<'a> {
     }
 
     /// Whether the terminal has interrupted the command already.
-    fn is_told(&self) -> bool {
+    fn is_reported(&self) -> bool {
         self.lane.group == Group::Shared
             || self.attached.as_ref().is_some_and(|it| it.is_interrupted)
     }
 
     /// Whether the terminal has ended the command together with opal, which hears of it a moment later.
-    fn is_told_late(&self, stop: &Stop) -> bool {
+    fn is_reported_late(&self, stop: &Stop) -> bool {
         if self.lane.group != Group::Shared || !ENDED_BY_KEYS.contains(&self.outcome.code) {
             return false;
         }

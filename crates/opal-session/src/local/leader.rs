@@ -28,7 +28,7 @@ const SHARED: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 pub fn lead(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
     let program = arguments
         .next()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no program was named"))?;
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "missing program"))?;
     setsid()?;
     ioctl_tiocsctty(stdin())?;
     // What this process was started to ignore, and the shell with it.

@@ -46,16 +46,16 @@ impl Mark {
         let mut rest = all.as_slice();
         while let Some(at) = self.position(rest) {
             output.extend_from_slice(&rest[..at]);
-            let behind = &rest[at + self.beginning.len()..];
+            let following = &rest[at + self.beginning.len()..];
             let is_number = |byte: &&u8| byte.is_ascii_digit() || **byte == b':';
-            let count = behind.iter().take(MAX_NUMBERS_BYTES).take_while(is_number).count();
-            if count == behind.len() && count < MAX_NUMBERS_BYTES {
+            let count = following.iter().take(MAX_NUMBERS_BYTES).take_while(is_number).count();
+            if count == following.len() && count < MAX_NUMBERS_BYTES {
                 self.held = rest[at..].to_vec();
                 return output;
             }
-            let is_whole = behind.get(count) == Some(&END);
-            self.is_found |= is_whole && behind[..count] == self.numbers;
-            rest = &behind[count + usize::from(is_whole)..];
+            let is_whole = following.get(count) == Some(&END);
+            self.is_found |= is_whole && following[..count] == self.numbers;
+            rest = &following[count + usize::from(is_whole)..];
         }
         let longest = (self.beginning.len() - 1).min(rest.len());
         let is_begun = |count: &usize| rest.ends_with(&self.beginning[..*count]);

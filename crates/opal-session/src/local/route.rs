@@ -205,7 +205,7 @@ fn constant(parts: &[ScriptPart]) -> String {
     text.collect()
 }
 
-/// Starts a program without a shell; none where a shell must have a look at it.
+/// Starts a program without a shell; none where a shell must run it.
 fn direct(
     session: &LocalSession,
     task: &Task<'_>,

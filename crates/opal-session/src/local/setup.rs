@@ -21,11 +21,11 @@ pub struct Setup {
     pub home: Option<PathBuf>,
     /// Tells the processes of this run from all others: the id of the run.
     pub marker: String,
-    /// Where somebody sits in front of opal: standard input, output and error are a terminal.
+    /// When opal is interactive: standard input, output and error are a terminal.
     pub terminal: Option<Terminal>,
 }
 
-pub(super) const NO_PIPES: &str = "the pipes of a command cannot be made";
+pub(super) const NO_PIPES: &str = "cannot create the pipes of a command";
 
 pub(super) fn failed(what: &'static str, error: &std::io::Error) -> Trouble {
     SessionError::System { what, why: error.kind() }.into()

@@ -45,7 +45,7 @@ pub(super) struct Waiting {
     /// Whether what is running is not the shell itself, but what leads its session.
     pub(super) is_led: bool,
     pub(super) descriptors: Descriptors,
-    /// Where it stands.
+    /// Where it is.
     pub(super) directory: PathBuf,
     /// What `cd -` goes back to.
     pub(super) previous: Option<PathBuf>,
@@ -167,7 +167,7 @@ impl Waiting {
             None => (format!("{bytes:08}"), "\0".to_owned()),
             Some(_) => (String::new(), format!("\n{}\n", report(self.descriptors))),
         };
-        // A buffer that grows leaves copies behind that nobody wipes.
+        // A buffer that grows leaves copies that nothing wipes.
         self.unsent.reserve_exact(head.len() + bytes + tail.len());
         for piece in [&head, &turn, text, &tail] {
             self.unsent.extend_from_slice(piece.as_bytes());

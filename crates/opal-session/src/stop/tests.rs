@@ -120,7 +120,7 @@ fn cleaning_up_that_waits_hears_the_order_to_kill() {
 }
 
 #[test]
-fn only_the_block_whose_time_is_over_is_out_of_time() {
+fn only_the_block_that_timed_out_is_out_of_time() {
     let run = Stop::new();
     let outer = run.limited(Duration::ZERO, USUAL_GRACE);
     let inner = outer.limited(Duration::ZERO, USUAL_GRACE);

@@ -82,7 +82,7 @@ fn debug_shows_the_names_of_variables_only() {
 }
 
 #[test]
-fn a_variable_that_is_no_text_is_not_text() {
+fn a_variable_that_is_not_utf8_is_not_text() {
     use std::os::unix::ffi::OsStringExt;
     let mut surroundings = surroundings(Path::new("/"), &[]);
     let bytes = std::ffi::OsString::from_vec(vec![0xff, 0xfe]);
@@ -108,7 +108,7 @@ fn paths_begin_where_the_steps_start_or_at_home() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_without_waiting() {
+fn what_is_not_a_file_is_refused_without_waiting() {
     let at = TempDir::new().unwrap();
     let world = world(at.path());
     run(&world, "mkfifo pipe; ln -s pipe link; mkdir directory").unwrap();
@@ -137,7 +137,7 @@ fn exit_codes_have_their_words() {
 }
 
 #[test]
-fn output_that_is_no_text_or_too_much_is_refused() {
+fn output_that_is_not_text_or_too_much_is_refused() {
     let at = TempDir::new().unwrap();
     let world = world(at.path());
     refused(run(&world, r"printf '\377'"), TroubleKind::NotText, "UTF-8");
@@ -169,7 +169,7 @@ fn ends(pid_file: &Path) {
 fn a_command_that_takes_too_long_is_ended_with_all_its_children() {
     let at = TempDir::new().unwrap();
     let script = "sh -c 'sleep 300 & echo $! > pid; wait'; true";
-    refused(run(&hasty(at.path()), script), TroubleKind::TimedOut, "did not end within 2s");
+    refused(run(&hasty(at.path()), script), TroubleKind::TimedOut, "timed out after 2s");
     ends(&at.path().join("pid"));
 }
 
@@ -216,13 +216,13 @@ fn git_tells_commit_and_branch_and_what_is_not_there() {
     refused(ask("git.branch"), TroubleKind::Missing, "no git repository");
     git(at.path(), &["init", "-q", "-b", "feature/x"]);
     assert_eq!(ask("git.branch").unwrap(), "feature/x");
-    refused(ask("git.commit"), TroubleKind::Missing, "without a commit yet");
+    refused(ask("git.commit"), TroubleKind::Missing, "it has no commit yet");
     git(at.path(), &["commit", "-q", "--allow-empty", "-m", "one"]);
     let commit = ask("git.commit").unwrap();
     assert!(commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()), "{commit}");
     git(at.path(), &["checkout", "-q", "--detach"]);
     assert_eq!(ask("git.commit").unwrap(), commit);
-    refused(ask("git.branch"), TroubleKind::Missing, "a commit is checked out by itself");
+    refused(ask("git.branch"), TroubleKind::Missing, "detached HEAD");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn redirections_are_followed_without_headers_to_strangers_and_not_for_ever() {
     assert_eq!(get("/near").unwrap(), "canary-77");
     assert_eq!(get("/far").unwrap(), "");
     refused(get("/round"), TroubleKind::Failed, "more than 10 times");
-    refused(get("/file"), TroubleKind::Invalid, "not an address");
+    refused(get("/file"), TroubleKind::Invalid, "invalid URL");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn servers_that_are_not_there_or_not_who_they_say_are_named_without_credentials(
     let secure = server.url("/canary-path").replace("http://", "https://user:canary-pw@");
     let trouble = get(&world, &secure).unwrap_err();
     assert!(!format!("{trouble:?}").contains("canary"), "{trouble:?}");
-    refused(Err::<(), _>(trouble), TroubleKind::Denied, "could not prove who it is");
+    refused(Err::<(), _>(trouble), TroubleKind::Denied, "invalid certificate");
     let closed = server.stop();
     let trouble = get(&world, &format!("http://u:canary-pw@{closed}/canary")).unwrap_err();
     assert!(!format!("{trouble:?}").contains("canary"), "{trouble:?}");
@@ -350,7 +350,7 @@ fn servers_that_are_not_there_or_not_who_they_say_are_named_without_credentials(
         TroubleKind::Unreachable,
         "`host.invalid` was not found",
     );
-    refused(get(&world, "https:///x"), TroubleKind::Invalid, "not an address");
+    refused(get(&world, "https:///x"), TroubleKind::Invalid, "invalid URL");
 }
 
 #[test]

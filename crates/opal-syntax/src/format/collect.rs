@@ -23,7 +23,7 @@ pub(super) fn collect<'t>(text: &'t str, parse: &'t Parse, style: Style) -> Piec
         verbatim: None,
         next: 0,
         pending: None,
-        behind: Space::Blank,
+        following: Space::Blank,
         newlines: 0,
         broken: false,
         has_parameters: true,
@@ -55,7 +55,7 @@ struct Collector<'t> {
     /// What the nodes that have begun since the last token want before the next one.
     pending: Option<Space>,
     /// What the last token requires after it.
-    behind: Space,
+    following: Space,
     /// Line feeds since the last piece or comment, at most two.
     newlines: u8,
     /// A line feed is somewhere between the last piece and here.
@@ -123,7 +123,7 @@ impl<'t> Collector<'t> {
             _ => {}
         }
         if matches!(kind, Str | ShellStep | Requirement | TextRef | Heredoc) {
-            let space = self.pending.take().unwrap_or(self.behind);
+            let space = self.pending.take().unwrap_or(self.following);
             let start = self.start_of(self.next_token(), space);
             self.verbatim = Some(Verbatim { depth: 1, space, start });
         } else {
@@ -151,7 +151,7 @@ impl<'t> Collector<'t> {
         self.verbatim = None;
         let end = self.parse.tokens().start(self.next) as usize;
         self.push(&self.text[start..end], space, Role::Plain);
-        self.behind = Space::Blank;
+        self.following = Space::Blank;
     }
 
     fn token(&mut self, kind: SyntaxKind, index: usize) {
@@ -185,14 +185,14 @@ impl<'t> Collector<'t> {
             RParen | RBracket | RBrace => self.close(text, space, start),
             _ => self.push(text, space, Role::Plain),
         }
-        self.behind = spacing::behind_token(parent, kind);
+        self.following = spacing::after_token(parent, kind);
     }
 
     /// What precedes a token that leaves it to the one before it.
     fn between(&self, kind: SyntaxKind) -> Space {
         // `- -1`: without the blank it would read `--`.
         let minus = self.out.row.last().is_some_and(|piece| piece.text == "-");
-        if minus && kind == Minus { Space::Blank } else { self.behind }
+        if minus && kind == Minus { Space::Blank } else { self.following }
     }
 
     // Between pieces.

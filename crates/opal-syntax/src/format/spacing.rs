@@ -31,7 +31,7 @@ pub(super) fn before_token(parent: SyntaxKind, kind: SyntaxKind) -> Option<Space
 }
 
 /// What follows a token of a `parent`, where the next one does not decide.
-pub(super) fn behind_token(parent: SyntaxKind, kind: SyntaxKind) -> Space {
+pub(super) fn after_token(parent: SyntaxKind, kind: SyntaxKind) -> Space {
     match (parent, kind) {
         (Arg, Eq) | (Unary, _) => Tight,
         (_, LParen | LBracket | LBrace | Dot | Ellipsis) => Tight,

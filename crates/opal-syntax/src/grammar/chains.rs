@@ -180,14 +180,14 @@ fn redirections(p: &mut Parser<'_>, before: Before, context: &mut usize) {
         let blanks = p.token_text().len() - text.len();
         let start = start + blanks as u32;
         let span = Span::new(start, start + text.trim_end().len().max(1) as u32);
-        text_behind_call(p, span, &shown);
+        text_after_call(p, span, &shown);
     }
     operand(p, context);
     let _ = p.complete(marker, Redirect);
 }
 
 /// Says what to write instead of the text after a call.
-fn text_behind_call(p: &mut Parser<'_>, span: Span, shown: &str) {
+fn text_after_call(p: &mut Parser<'_>, span: Span, shown: &str) {
     let before = p.previous();
     let path = p.lexer.slice(before).to_owned();
     let first = shown.split_whitespace().next().unwrap_or(shown);

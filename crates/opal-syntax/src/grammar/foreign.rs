@@ -39,8 +39,8 @@ fn is_shell_test(line: &[u8]) -> bool {
         _ => return false,
     };
     let Some(at) = memchr::memmem::find(line, close) else { return false };
-    let behind = line[at + close.len()..].trim_ascii_start();
-    matches!(behind, [] | [b';' | b'{' | b'&' | b'|', ..])
+    let following = line[at + close.len()..].trim_ascii_start();
+    matches!(following, [] | [b';' | b'{' | b'&' | b'|', ..])
 }
 
 /// Whether `; then`, or `then` at the end of the line, is outside quotes and before a block.

@@ -62,7 +62,7 @@ impl Lexer<'_> {
                 self.flush_text();
                 match self.text_reference(end) {
                     Ok(()) => {
-                        let context = self.context_behind(context, at);
+                        let context = self.context_after(context, at);
                         self.contexts.push(context);
                     }
                     Err(open) => {
@@ -77,7 +77,7 @@ impl Lexer<'_> {
     }
 
     /// What the text after a reference says about its place.
-    fn context_behind(&mut self, context: Context, at: usize) -> Context {
+    fn context_after(&mut self, context: Context, at: usize) -> Context {
         let top = self.top();
         let whole = top.kind.holds_commands()
             && top.command.word == at as u32

@@ -62,8 +62,8 @@ impl Lexer<'_> {
                 b'#' | b'/' if self.begins_comment(at) => break,
                 b'{' => {
                     let before = at == self.pos || matches!(self.src[at - 1], b' ' | b'\t' | b')');
-                    let behind = self.src.get(at + 1).is_none_or(u8::is_ascii_whitespace);
-                    let block = before && behind;
+                    let following = self.src.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+                    let block = before && following;
                     if head && block {
                         return self.blanks_before(at);
                     }

@@ -88,13 +88,13 @@ impl Lexer<'_> {
 
     /// The end of the line that holds `from`, before its line feed and carriage return.
     pub(super) fn line_end(&self, from: usize) -> usize {
-        let end = self.line_feed_behind(from).min(self.src.len());
+        let end = self.line_feed_after(from).min(self.src.len());
         if end > from && self.src[end - 1] == b'\r' { end - 1 } else { end }
     }
 
     /// Where the next line feed is. A line of a megabyte may ask for each of its strings, so the
     /// last answer is kept.
-    fn line_feed_behind(&self, from: usize) -> usize {
+    fn line_feed_after(&self, from: usize) -> usize {
         let (asked, answer) = self.line_feed.get();
         if asked <= from && from <= answer {
             return answer;

@@ -194,7 +194,7 @@ fn a_broken_file_is_never_touched() {
 }
 
 #[test]
-fn a_warning_is_no_reason_to_refuse() {
+fn a_warning_is_not_a_reason_to_refuse() {
     assert_eq!(formatted("  echo $1\n"), "echo $1\n");
 }
 

@@ -1,4 +1,4 @@
-//! The cases that stand beside the rules, as comments: `// test NAME` and the source below it.
+//! The cases next to the rules, as comments: `// test NAME` and the source below it.
 
 use std::fmt::Write as _;
 use std::path::Path;

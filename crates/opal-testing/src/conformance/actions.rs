@@ -72,7 +72,7 @@ fn scopes(trial: &Trial, found: &mut Findings) {
     }
     found.demand(Law::L10, outcome.halt.is_none(), || "it fails where nothing does".to_owned());
     found.demand(Law::L10, log.last().is_some_and(|line| line == "run `after` in /p"), || {
-        "what stands behind it does not run where and as it would without it".to_owned()
+        "the steps after it do not run as they would without it".to_owned()
     });
 }
 
@@ -109,7 +109,7 @@ fn stops(trial: &Trial, found: &mut Findings) {
         });
         let started = session.log().iter().filter(|line| line.starts_with("run")).count();
         found.demand(Law::L11, outcome.halt == Some(Halt::Stopped(why)) && started == 1, || {
-            format!("told to stop by {why:?}, it ends with {:?}", outcome.halt)
+            format!("asked to stop by {why:?}, it ends with {:?}", outcome.halt)
         });
     }
 }

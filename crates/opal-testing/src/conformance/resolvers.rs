@@ -35,7 +35,7 @@ pub(super) fn check(
     }
 }
 
-/// Begins like a value, and is no text.
+/// Begins like a value, and is not text.
 fn bad_text() -> Vec<u8> {
     [CANARY.as_bytes(), b"\xff\xfe\0", CANARY.as_bytes()].concat()
 }

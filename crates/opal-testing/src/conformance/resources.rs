@@ -45,7 +45,7 @@ pub type Args = Vec<(&'static str, Value)>;
 pub fn check_resource(descriptor: &'static Descriptor, cases: &[Case]) -> Vec<Violation> {
     let mut found = Findings::default();
     if descriptor.resource.is_none() || descriptor.action.is_none() {
-        found.add(Law::L1, "it must have a look and an action");
+        found.add(Law::L1, "it must have a verification and an action");
         return found.0;
     }
     for case in cases {
@@ -75,10 +75,12 @@ fn try_case(descriptor: &'static Descriptor, case: &Case, found: &mut Findings) 
     let (Some(first), Some(second)) = (first, second) else { return Ok(()) };
     found.demand(Law::R1, first.status == case.status, || {
         let (status, message) = (first.status.name(), first.message.text());
-        format!("it is {}, and a look says {status}: {message}", case.status.name())
+        format!("it is {}, but verification reports {status}: {message}", case.status.name())
     });
-    found.demand(Law::R1, same(&first, &second), || "two looks do not find the same".to_owned());
-    found.demand(Law::R2, tree(folder.path())? == before, || "a look changes files".to_owned());
+    found.demand(Law::R1, same(&first, &second), || "two verifications differ".to_owned());
+    found.demand(Law::R2, tree(folder.path())? == before, || {
+        "a verification changes files".to_owned()
+    });
     let outcome = trial.run(trial.registry);
     match first.status {
         Status::Blocked => {
@@ -108,13 +110,13 @@ fn reached(
     found.demand(Law::R3, outcome.halt.is_none(), || {
         let trouble = outcome.failed.as_ref().and_then(|failed| failed.trouble.as_ref());
         let why = trouble.map_or("", |trouble| &trouble.message);
-        format!("it cannot be brought about: {why}")
+        format!("it cannot be applied: {why}")
     });
     let Some(after) = trial.look(found) else { return Ok(()) };
     let is_reached = after.status == Status::Satisfied
         || (first.status, after.status) == (Status::Unknown, Status::Unknown);
     found.demand(Law::R3, is_reached, || {
-        format!("after the action a look says {}", after.status.name())
+        format!("after the action, verification reports {}", after.status.name())
     });
     if outcome.halt.is_some() || first.status == Status::Unknown {
         return Ok(());
@@ -209,7 +211,7 @@ impl Trial<'_> {
         let report = verify(&survey, &|_| {}).ok();
         let seen = report.and_then(|report| report.verifications.into_iter().next());
         if seen.is_none() {
-            found.add(Law::L1, "there is nothing to look at");
+            found.add(Law::L1, "there is nothing to verify");
         }
         seen
     }

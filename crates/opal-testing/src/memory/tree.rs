@@ -69,8 +69,8 @@ impl Tree {
         match self.0.get(&path).map(|node| &node.content) {
             Some(Content::File(bytes)) => Ok(Some(bytes.clone())),
             Some(Content::Closed(trouble) | Content::Hidden(trouble)) => Err(trouble.clone()),
-            Some(_) => Err(wrong(&path, "is no file")),
-            None if self.is_directory(&path) => Err(wrong(&path, "is a directory and not a file")),
+            Some(_) => Err(wrong(&path, "is not a file")),
+            None if self.is_directory(&path) => Err(wrong(&path, "is a directory, not a file")),
             None => Ok(None),
         }
     }
@@ -79,7 +79,7 @@ impl Tree {
     pub(crate) fn refuse_links(&self, top: &Path, path: &Path) -> Result<(), Trouble> {
         for part in path.ancestors().take_while(|part| *part != top) {
             if self.look(part)?.is_some_and(|it| it.kind == EntryKind::Link) {
-                return Err(wrong(part, "is a symbolic link"));
+                return Err(wrong(part, "is a symlink"));
             }
         }
         Ok(())
@@ -89,7 +89,7 @@ impl Tree {
         let path = self.followed(path, false)?;
         match self.0.get(&path).map(|node| &node.content) {
             Some(Content::Link(to)) => Ok(to.clone()),
-            Some(_) => Err(wrong(&path, "is no symbolic link")),
+            Some(_) => Err(wrong(&path, "is not a symlink")),
             None => Err(absent(&path)),
         }
     }
@@ -99,7 +99,7 @@ impl Tree {
         match self.0.get(&path).map(|node| &node.content) {
             Some(Content::Hidden(trouble)) => return Err(trouble.clone()),
             Some(Content::Directory) => {}
-            Some(_) => return Err(wrong(&path, "is no directory")),
+            Some(_) => return Err(wrong(&path, "is not a directory")),
             None if self.is_directory(&path) => {}
             None => return Err(absent(&path)),
         }
@@ -118,7 +118,7 @@ impl Tree {
             Some(Node { content: content @ Content::File(_), .. }) => {
                 *content = Content::File(bytes);
             }
-            Some(_) => return Err(wrong(&path, "is no file")),
+            Some(_) => return Err(wrong(&path, "is not a file")),
             None => self.put(path, Content::File(bytes)),
         }
         Ok(())
@@ -127,7 +127,7 @@ impl Tree {
     pub(crate) fn refuse_anything(&self, path: &Path) -> Result<(), Trouble> {
         match self.look(path)? {
             None => Ok(()),
-            Some(_) => Err(wrong(path, "was put there by somebody else meanwhile")),
+            Some(_) => Err(wrong(path, "was created by another process meanwhile")),
         }
     }
 
@@ -139,7 +139,7 @@ impl Tree {
                 Ok(())
             }
             Some(Entry { kind: EntryKind::Directory, .. }) => Ok(()),
-            Some(_) => Err(wrong(path, "is no directory")),
+            Some(_) => Err(wrong(path, "is not a directory")),
         }
     }
 
@@ -152,7 +152,7 @@ impl Tree {
         match self.look(path)? {
             Some(Entry { kind: EntryKind::Link, .. }) | None => {}
             Some(_) if replace => self.remove(path, true)?,
-            Some(_) => return Err(wrong(path, "stands where the link is to be")),
+            Some(_) => return Err(wrong(path, "is in the place of the symlink")),
         }
         let path = self.followed(path, false)?;
         self.put(path, Content::Link(to.to_owned()));
@@ -212,7 +212,7 @@ impl Tree {
             let to = at.parent().unwrap_or(Path::new("/")).join(to);
             path = plain(&if rest.as_os_str().is_empty() { to } else { to.join(rest) });
         }
-        Err(wrong(&path, "leads through too many links"))
+        Err(wrong(&path, "leads through too many symlinks"))
     }
 
     fn link_on(&self, path: &Path, last: bool) -> Result<Option<(PathBuf, PathBuf)>, Trouble> {
@@ -253,7 +253,7 @@ pub(super) fn plain(path: &Path) -> PathBuf {
 }
 
 fn absent(path: &Path) -> Trouble {
-    let message = format!("there is no file `{}`", path.display());
+    let message = format!("the file `{}` does not exist", path.display());
     Trouble::new(TroubleKind::Missing, message, "give this world the file")
 }
 

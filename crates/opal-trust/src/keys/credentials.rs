@@ -68,7 +68,7 @@ impl<'a> Credentials<'a> {
         if path.exists() {
             return Err(KeyError::new(
                 KeyErrorKind::Exists,
-                format!("`{}` is there already, and is never overwritten", path.display()),
+                format!("`{}` already exists and is never overwritten", path.display()),
                 "choose another name, or move the old one away first",
             ));
         }
@@ -109,7 +109,7 @@ impl<'a> Credentials<'a> {
             KeyError::new(
                 KeyErrorKind::Unreachable,
                 format!("`{}` cannot be read: {error}", folder.display()),
-                "check who may read it",
+                "check its permissions",
             )
         };
         let mut names = Vec::new();
@@ -142,8 +142,8 @@ impl<'a> Credentials<'a> {
         match private {
             Private::Sign(key) => Ok(key),
             Private::Seal(_) => Err(KeyError::invalid(
-                format!("`{name_or_path}` is a key to seal with, and cannot sign"),
-                "`opal keys generate NAME --sign` makes a key that can",
+                format!("`{name_or_path}` is a sealing key and cannot sign"),
+                "make a signing key with `opal keys generate NAME --sign`",
             )),
         }
     }
@@ -174,8 +174,11 @@ impl<'a> Credentials<'a> {
         match self.private(name)? {
             Private::Seal(identity) => Ok(identity),
             Private::Sign(_) => Err(KeyError::invalid(
-                format!("`{}` is a key to sign with, and opens nothing", self.path(name).display()),
-                "move it away; `opal keys generate --seal` makes a runner key",
+                format!(
+                    "`{}` is a signing key and cannot open contracts",
+                    self.path(name).display()
+                ),
+                "move it away, and make a runner key with `opal keys generate --seal`",
             )),
         }
     }
@@ -191,8 +194,8 @@ impl<'a> Credentials<'a> {
         found.map_err(|error| match error.kind {
             KeyErrorKind::Missing => KeyError::new(
                 KeyErrorKind::Missing,
-                format!("there is no key `{}` ({})", name.0, path.display()),
-                "`opal keys list` shows those that are there, `opal keys generate` makes one",
+                format!("unknown key `{}` ({})", name.0, path.display()),
+                "list the keys with `opal keys list`, or make one with `opal keys generate`",
             ),
             _ => error,
         })
@@ -206,8 +209,8 @@ fn load(path: &Path) -> Result<Private, KeyError> {
     let key = sign.or_else(|| text.and_then(Identity::parse).map(Private::Seal));
     key.ok_or_else(|| {
         KeyError::invalid(
-            format!("`{}` holds no key that opal knows", path.display()),
-            "it should be an Ed25519 key as PKCS#8 in PEM form, or an age identity",
+            format!("`{}` does not contain a supported key", path.display()),
+            "expected an Ed25519 key as PKCS#8 in PEM form, or an age identity",
         )
     })
 }
@@ -242,7 +245,7 @@ impl FromStr for KeyName {
         if !sound {
             return Err(KeyError::new(
                 KeyErrorKind::Name,
-                format!("`{}` is no name of a key", text.escape_debug()),
+                format!("invalid key name `{}`", text.escape_debug()),
                 "use letters, digits, `-`, `_` and `.`, at most 64, beginning with a letter",
             ));
         }

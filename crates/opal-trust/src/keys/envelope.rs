@@ -133,7 +133,7 @@ impl SealError {
     pub fn help(self) -> &'static str {
         match self {
             Self::NobodyCouldOpen => {
-                "seal it to a runner with `--recipient age1…`, or bring a key with `--identity`"
+                "seal it to a runner with `--recipient age1…`, or give a key with `--identity`"
             }
             Self::TooLarge => "use fewer random values with a `regen_key`, or fewer recipients",
         }
@@ -143,8 +143,10 @@ impl SealError {
 impl fmt::Display for SealError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NobodyCouldOpen => "this machine has no runner key, so nobody could open it",
-            Self::TooLarge => "the sealed part would have more than 1 MiB",
+            Self::NobodyCouldOpen => {
+                "this machine has no runner key, so no one could open the contract"
+            }
+            Self::TooLarge => "the sealed part would be larger than 1 MiB",
         })
     }
 }
@@ -156,7 +158,7 @@ impl OpenError {
     pub fn help(self) -> &'static str {
         match self {
             Self::NotARecipient => {
-                "make the contract with `--recipient` and this runner's `opal keys show`, or bring \
+                "make the contract with `--recipient` and this runner's `opal keys show`, or give \
                  the right key with `--identity`"
             }
             _ => "fetch the file again, or make a new contract",
@@ -169,8 +171,8 @@ impl fmt::Display for OpenError {
         f.write_str(match self {
             Self::NotARecipient => "it is not sealed to this runner",
             Self::Damaged => "its sealed part is damaged",
-            Self::WrongContent => "its sealed part holds something else",
-            Self::TooLarge => "its sealed part has more than 1 MiB",
+            Self::WrongContent => "its sealed part has unexpected content",
+            Self::TooLarge => "its sealed part is larger than 1 MiB",
         })
     }
 }

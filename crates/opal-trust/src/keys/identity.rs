@@ -34,9 +34,9 @@ impl IdentitySource {
     pub fn from_option(text: &str) -> Result<Self, KeyError> {
         if looks_like_a_key(text) {
             return Err(KeyError::invalid(
-                "`--identity` takes a file or `cmd:PROGRAM`, and this is a key",
-                "others can see arguments: put the key into a file of mode 0600, or into the \
-                 variable `OPAL_IDENTITY`, and make a new one",
+                "`--identity` expects a file or `cmd:PROGRAM`, got a key",
+                "other users can see arguments: make a new key, and put it in a file of mode 0600 \
+                 or in the variable `OPAL_IDENTITY`",
             ));
         }
         match text.strip_prefix("cmd:") {
@@ -65,7 +65,7 @@ impl IdentitySource {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
             return Err(KeyError::invalid(
-                "`cmd:` names no program",
+                "`cmd:` without a program",
                 "write `cmd:PROGRAM ARGUMENTS`, such as `cmd:pass show ci/opal`",
             ));
         }
@@ -79,14 +79,14 @@ impl IdentitySource {
                 (format!("`{}`", path.display()), read(root::read_private(path, MAX_KEY_BYTES)?))
             }
             Self::Command(words) => {
-                (format!("what `{}` printed", words[0]), read(ask(words, TIME_LIMIT)?))
+                (format!("the output of `{}`", words[0]), read(ask(words, TIME_LIMIT)?))
             }
             Self::Text(text) => ("`OPAL_IDENTITY`".into(), text.clone()),
         };
         Runner::from_text(text.expose()).ok_or_else(|| {
             KeyError::invalid(
-                format!("{place} is no runner key"),
-                "a runner key is an age identity: one line that begins with `AGE-SECRET-KEY-1`",
+                format!("{place} is not a runner key"),
+                "expected an age identity: one line that begins with `AGE-SECRET-KEY-1`",
             )
         })
     }
@@ -106,7 +106,11 @@ fn read(bytes: Zeroizing<Vec<u8>>) -> Secret {
 fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let program = &words[0];
     let failed = |what: String| {
-        KeyError::new(KeyErrorKind::Failed, what, "run it by hand: it should print a runner key")
+        KeyError::new(
+            KeyErrorKind::Failed,
+            what,
+            "run it in a terminal: it must print a runner key",
+        )
     };
     let deadline = Instant::now() + limit;
     let mut child =
@@ -124,13 +128,13 @@ fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError
         stop(&mut child);
         return Err(failed(match printed {
             Ok(None) => format!("`{program}` printed more than a key"),
-            _ => format!("`{program}` took longer than {} seconds", limit.as_secs()),
+            _ => format!("`{program}` timed out after {}s", limit.as_secs()),
         }));
     };
     match (printed, status.code()) {
         (Ok(Some(printed)), Some(0)) => Ok(printed),
         (_, Some(code)) => Err(failed(format!("`{program}` failed with exit code {code}"))),
-        (_, None) => Err(failed(format!("`{program}` was ended by a signal"))),
+        (_, None) => Err(failed(format!("`{program}` was killed by a signal"))),
     }
 }
 
@@ -196,7 +200,7 @@ mod tests {
         let mark = folder.path().join("mark");
         let script = format!("(sleep 1; touch {}) & sleep 60", mark.display());
         let error = ask(&words(&script), Duration::from_millis(200)).unwrap_err();
-        assert!(error.message.contains("took longer"), "{error}");
+        assert!(error.message.contains("timed out"), "{error}");
         thread::sleep(Duration::from_millis(1500));
         assert!(!mark.exists(), "what it started went on");
     }
@@ -204,7 +208,7 @@ mod tests {
     #[test]
     fn a_program_that_closes_its_output_and_stays_is_ended_too() {
         let error = ask(&words("exec >&-; sleep 60"), Duration::from_millis(200)).unwrap_err();
-        assert!(error.message.contains("took longer"), "{error}");
+        assert!(error.message.contains("timed out"), "{error}");
     }
 
     #[test]

@@ -87,15 +87,15 @@ impl FromStr for Recipient {
         // Whoever pastes the private half must not see it in a log again.
         if text.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("AGE-SECRET-KEY-")) {
             return Err(KeyError::invalid(
-                "a recipient is the public half of a key, and this is the private one",
-                "`opal keys show` prints the public half; it begins with `age1`",
+                "a recipient must be a public key, got a private key",
+                "`opal keys show` prints the public key; it begins with `age1`",
             ));
         }
         let parsed: Option<x25519::Recipient> = text.parse().ok();
         let sound = parsed.filter(|one| !SMALL_ORDER.contains(&one.to_string().as_str()));
         sound.map(Self).ok_or_else(|| {
             KeyError::invalid(
-                format!("`{text}` is no recipient"),
+                format!("invalid recipient `{text}`"),
                 "a recipient begins with `age1`; `opal keys show runner` prints one",
             )
         })
@@ -132,8 +132,8 @@ pub fn recipients(argument: &str) -> Result<Vec<Recipient>, KeyError> {
 /// What is in the file is not repeated: it may be a key.
 fn not_recipients(path: &str) -> KeyError {
     KeyError::invalid(
-        format!("`{path}` is no file of recipients"),
-        "it holds one recipient a line, each beginning with `age1`; comments begin with `#`",
+        format!("`{path}` is not a file of recipients"),
+        "write one recipient on each line, each beginning with `age1`; comments begin with `#`",
     )
 }
 

@@ -103,8 +103,8 @@ impl FromStr for PublicKey {
         let sound = decoded.is_some() && VerifyingKey::from_bytes(&bytes).is_ok();
         if !sound {
             return Err(KeyError::invalid(
-                "a public key is `ed25519:` and 32 bytes in base64, and this is something else",
-                "`opal keys show NAME` prints the public half of a key",
+                "invalid public key: expected `ed25519:` and 32 bytes in base64",
+                "`opal keys show NAME` prints the public key",
             ));
         }
         Ok(Self(bytes))

@@ -66,7 +66,7 @@ impl Reader<'_> {
     /// The targets of every `[[approval]]` rule, which in this version demands a contract and nothing
     /// more: a rule that is not understood must not look as if it were met.
     pub(super) fn rules(&self, item: &Item) -> Result<BTreeSet<String>, PolicyError> {
-        let help = "write each rule as a table: `[[approval]]` on a line of its own";
+        let help = "write each rule as a table: `[[approval]]` on its own line";
         let rules = item.as_array_of_tables();
         let rules = rules.ok_or_else(|| self.wrong(item, "approval", "a list of tables", help))?;
         let mut targets = BTreeSet::new();
@@ -82,7 +82,7 @@ impl Reader<'_> {
             return Err(self.error(
                 span,
                 format!("`{name}` of `[[approval]]` is not supported by this version"),
-                "a rule can demand a contract: `targets = [\"deploy\"]`, `direct = \"refuse\"`, \
+                "a rule can require a contract: `targets = [\"deploy\"]`, `direct = \"refuse\"`, \
                  `needed = 0`",
             ));
         }
@@ -93,7 +93,7 @@ impl Reader<'_> {
                 needed.and_then(Item::span),
                 "`[[approval]]` rules need `needed = 0` and `direct = \"refuse\"`: approvals are not \
                  supported by this version",
-                "write `needed = 0` to demand a contract without approvals",
+                "write `needed = 0` to require a contract without approvals",
             ));
         }
         let help = "write `targets = [\"deploy\"]`; `*` stands for any characters";

@@ -91,7 +91,7 @@ fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, P
             // Where the directory is missing or something else, there is no file in it.
             Why::Missing | Why::NotADirectory => return Ok(None),
             Why::Foreign(_) => {
-                let help = format!("look at what is in it, then `chown root {}`", path.display());
+                let help = format!("check its content, then run `chown root {}`", path.display());
                 return Err(whole(error.to_string(), help, true));
             }
             _ => return Err(whole(error.to_string(), error.help(), error.is_unsafe())),
@@ -127,7 +127,7 @@ impl ProjectFile {
                     project.name = Some(name.to_owned());
                 }
                 "policy" => {
-                    let help = "write it as a table: `[policy]` on a line of its own";
+                    let help = "write it as a table: `[policy]` on its own line";
                     let table = item.as_table_like();
                     let table =
                         table.ok_or_else(|| reader.wrong(item, "policy", "a table", help))?;
@@ -173,8 +173,8 @@ impl Reader<'_> {
         if let (Some(item), true) = (contradiction, policy.trusted_keys.is_some()) {
             return Err(self.error(
                 item.span(),
-                "`require_signature = false` beside `trusted_keys`, which require a signature",
-                "leave out one of the two",
+                "`require_signature = false` contradicts `trusted_keys`, which require a signature",
+                "remove one of the two",
             ));
         }
         policy.require_signature |= policy.trusted_keys.is_some();
@@ -192,18 +192,18 @@ impl Reader<'_> {
         let list = list.ok_or_else(|| self.wrong(item, "trusted_keys", "a list of keys", help))?;
         let keys = list.iter().map(|value| {
             let key = value.as_str().and_then(|text| text.parse().ok());
-            key.ok_or_else(|| self.error(value.span(), "this is no public key", help))
+            key.ok_or_else(|| self.error(value.span(), "invalid public key", help))
         });
         keys.collect()
     }
 
     fn age(&self, item: &Item) -> Result<Duration, PolicyError> {
-        let help = "write a length of time, such as `max_age = \"24h\"`";
+        let help = "write a duration, such as `max_age = \"24h\"`";
         let text = item.as_str();
-        let text = text.ok_or_else(|| self.wrong(item, "max_age", "a length of time", help))?;
+        let text = text.ok_or_else(|| self.wrong(item, "max_age", "a duration", help))?;
         match Duration::parse(text) {
             Ok(age) if age.as_nanos() > 0 => Ok(age),
-            Ok(_) => Err(self.error(item.span(), "`max_age` of nothing accepts nothing", help)),
+            Ok(_) => Err(self.error(item.span(), "`max_age` must be longer than zero", help)),
             Err(error) => Err(self.error(item.span(), format!("`max_age`: {error}"), help)),
         }
     }
@@ -225,7 +225,7 @@ impl Reader<'_> {
             Item::Value(value) => value.type_name(),
             other => other.type_name(),
         };
-        self.error(item.span(), format!("`{name}` is {expected}, and this is {found}"), help)
+        self.error(item.span(), format!("`{name}` expects {expected}, got {found}"), help)
     }
 
     fn unknown(&self, table: &dyn TableLike, name: &str, known: &[&str]) -> PolicyError {

@@ -68,7 +68,7 @@ impl Policy {
             return required.then(|| {
                 Refusal::new(
                     RefusalKind::NotSigned,
-                    "the contract is not signed, and the policy requires it",
+                    "the contract is not signed, but the policy requires a signature",
                     "make it again with `--sign KEY`",
                 )
             });
@@ -77,7 +77,7 @@ impl Policy {
         if signature.by.is_some_and(|by| !signature.is_by(&by)) {
             return Some(Refusal::new(
                 RefusalKind::BadSignature,
-                "the signature does not fit the contract",
+                "the signature does not match the contract",
                 "fetch the file again, or make a new contract",
             ));
         }
@@ -86,15 +86,14 @@ impl Policy {
         }
         let signer = signature.by.map_or("a key".into(), |by| format!("`{by}`"));
         let help = if trusted.is_empty() {
-            "no key is trusted here: name one in `trusted_keys` of the policy, or with \
+            "no key is trusted: add one to `trusted_keys` of the policy, or use \
              `--require-signature=KEY`"
         } else {
-            "if the signer is to be trusted, whoever keeps the policy adds the key to \
-             `trusted_keys`"
+            "to trust the signer, add the key to `trusted_keys` of the policy"
         };
         Some(Refusal::new(
             RefusalKind::NotTrusted,
-            format!("the contract is signed by {signer} that is not trusted here"),
+            format!("the contract is signed by {signer} that is not trusted"),
             help,
         ))
     }
@@ -103,7 +102,7 @@ impl Policy {
         let max_age = self.max_age?;
         let age = now.saturating_sub(made);
         let (message, help) = if age < -SKEW_SECONDS {
-            ("the contract is dated in the future", "compare the clocks of the two machines")
+            ("the contract is dated in the future", "check the clocks of both machines")
         } else if age.saturating_mul(1_000_000_000) > max_age.as_nanos() {
             ("the contract is older than the policy allows", "make a new contract")
         } else {
@@ -117,7 +116,7 @@ impl Policy {
         (self.require_expiry && !expires).then(|| {
             Refusal::new(
                 RefusalKind::NoExpiry,
-                "the contract has no end date, and the policy requires one",
+                "the contract has no expiry, but the policy requires one",
                 "make it again with `--expires`, such as `--expires 24h`",
             )
         })

@@ -397,7 +397,7 @@ fn age_itself_opens_an_envelope_with_the_runner_key_and_opal_opens_what_age_seal
 }
 
 #[test]
-fn a_sealed_text_that_is_no_envelope_is_wrong_content() {
+fn a_sealed_text_that_is_not_an_envelope_is_wrong_content() {
     if !needs::program("age") {
         return;
     }
@@ -441,7 +441,7 @@ fn a_key_of_small_order_signs_nothing() {
 }
 
 #[test]
-fn what_is_no_public_key_is_refused() {
+fn what_is_not_a_public_key_is_refused() {
     let good = SigningKey::generate().public().to_string();
     for bad in [
         "",

@@ -72,7 +72,7 @@ fn every_mistake_has_its_line_and_a_way_forward() {
         ("randomness = true\n", 1, "contract"),
         ("a = \n", 1, "fix the TOML"),
         ("require_signature = true\nrequire_signature = true\n", 2, "fix the TOML"),
-        ("require_signature = false\ntrusted_keys = []\n", 1, "leave out one"),
+        ("require_signature = false\ntrusted_keys = []\n", 1, "remove one"),
         ("[policy]\nrequire_signature = true\n", 1, "expected one of"),
     ];
     for (text, line, help) in cases {
@@ -245,7 +245,7 @@ fn age_and_end_dates_are_judged_and_every_reason_is_given() {
     assert_eq!(
         kinds(&policy, &made(NOW + 3600)),
         [RefusalKind::TooOld],
-        "the future is no way out"
+        "a date in the future is refused"
     );
     for extreme in [i64::MIN, i64::MAX] {
         assert_eq!(kinds(&policy, &made(extreme)), [RefusalKind::TooOld]);

@@ -78,7 +78,7 @@ fn a_stream_is_the_same_however_it_is_read() {
 }
 
 #[test]
-fn the_values_of_today_are_the_values_of_tomorrow() {
+fn the_values_never_change() {
     // A contract of this version must give the same values in every later one; this one was
     // worked out with another implementation of HKDF and ChaCha20.
     let drawn = text(

@@ -26,7 +26,7 @@ impl Line {
 
     fn key(&mut self, key: &'static str) {
         if let Some(last) = self.last.last_mut() {
-            debug_assert!(*last < key, "`{key}` stands behind `{last}`");
+            debug_assert!(*last < key, "`{key}` follows `{last}`");
             if !last.is_empty() {
                 self.text.push(',');
             }

@@ -52,7 +52,7 @@ impl Output {
         match &mut self.kept {
             Kept::Small(small) if small.bytes.len() + bytes.len() <= SHARED_BYTES => {
                 small.push(stream, bytes);
-                let waiting = small.bytes.len() - small.told;
+                let waiting = small.bytes.len() - small.reported;
                 Ok(if self.pace.is_due(waiting) { small.tell(self.number, false) } else { vec![] })
             }
             Kept::Small(small) => {
@@ -120,7 +120,7 @@ struct Small {
     /// Whose bytes they are, each up to where.
     streams: Vec<(Stream, usize)>,
     /// How many of them the events have.
-    told: usize,
+    reported: usize,
 }
 
 impl Small {
@@ -137,12 +137,12 @@ impl Small {
     fn tell(&mut self, number: u64, is_end: bool) -> Vec<u8> {
         let mut lines = Vec::new();
         for &(stream, to) in &self.streams {
-            let part = self.bytes.get(self.told..to).unwrap_or_default();
+            let part = self.bytes.get(self.reported..to).unwrap_or_default();
             let is_last = to == self.bytes.len();
             let length = if is_last && !is_end { whole(part) } else { part.len() };
             if length > 0 {
                 lines.extend(line::output(number, stream, &part[..length]));
-                self.told += length;
+                self.reported += length;
             }
         }
         lines
@@ -241,7 +241,5 @@ pub(super) fn file_name(number: u64) -> String {
 }
 
 pub(super) fn marker(left_out: u64) -> String {
-    format!(
-        "\n[opal: {left_out} bytes are left out here; a record keeps the first and the last 5 MiB]\n"
-    )
+    format!("\n[opal: {left_out} bytes omitted; a record keeps the first and the last 5 MiB]\n")
 }

@@ -1,10 +1,10 @@
-//! Reading records, also such that a killed process left behind.
+//! Reading records, including those of a killed process.
 //!
 //! | what | where |
 //! |---|---|
 //! | which runs there are, and which one is meant | here |
 //! | what happened, line by line | [`Events`], in `events` |
-//! | what earlier runs of a contract left behind | [`earlier_runs`] |
+//! | what earlier runs of a contract left | [`earlier_runs`] |
 //! | how a run went | [`Run`], in `run` |
 //! | its steps | [`Step`], in `steps` |
 //! | what they printed | [`Outputs`], in `printed`; while it grows [`Following`], in `tail` |
@@ -51,7 +51,7 @@ pub struct Unreadable {
 #[derive(Debug)]
 pub enum Unread {
     Io(io::Error),
-    /// This line is no event, or the file no summary.
+    /// This line is not an event, or the file is not a summary.
     Malformed {
         line: usize,
     },
@@ -152,11 +152,11 @@ impl Unreadable {
     pub fn help(&self) -> String {
         match &self.why {
             Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-                "the record may have been pruned just now: see `opal runs list`".into()
+                "the record may just have been pruned: see `opal runs list`".into()
             }
-            Unread::Io(_) => format!("look at `ls -l {}`", self.path.display()),
+            Unread::Io(_) => format!("check it with `ls -l {}`", self.path.display()),
             Unread::Malformed { .. } | Unread::TooLarge => {
-                "it was changed after it was written; what is left can be read as text".into()
+                "it was changed after it was written; read what is left as text".into()
             }
         }
     }
@@ -168,9 +168,9 @@ impl fmt::Display for Unreadable {
         match &self.why {
             Unread::Io(error) => write!(f, "the record `{path}` cannot be read: {error}"),
             Unread::Malformed { line } => {
-                write!(f, "line {line} of the record `{path}` is not what opal wrote")
+                write!(f, "line {line} of the record `{path}` is damaged")
             }
-            Unread::TooLarge => write!(f, "the record `{path}` has more bytes than opal writes"),
+            Unread::TooLarge => write!(f, "the record `{path}` is larger than opal writes"),
         }
     }
 }

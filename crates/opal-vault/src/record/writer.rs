@@ -28,7 +28,7 @@ use crate::witness::{Recorder, Unrecorded};
 #[derive(Debug)]
 pub struct Writer<'a> {
     header: Header<'a>,
-    /// What it knows stands in no file of the record.
+    /// What it knows is in no file of the record.
     vault: &'a Vault,
     /// How much it knew at the beginning.
     known: u64,
@@ -122,9 +122,9 @@ impl<'a> Writer<'a> {
     /// What was recorded before the vault knew of it is hidden now.
     pub fn finish(self, ending: &Ending<'_>) -> Result<(), Unwritten> {
         let finished = self.last_lines(ending);
-        let has_learnt = self.vault.generation() != self.known;
+        let has_captured = self.vault.generation() != self.known;
         // Held until the summary is there: who has no summary and no lock has crashed.
-        let again = if has_learnt { rescrub::scrub(&self.folder, self.vault) } else { Ok(None) };
+        let again = if has_captured { rescrub::scrub(&self.folder, self.vault) } else { Ok(None) };
         let summed = self.summary(ending);
         let Self { header, logs, target, folder, state, trouble, .. } = self;
         // Only who has ended may be removed.
@@ -238,7 +238,7 @@ impl Unwritten {
         self.0.is_unsafe()
     }
 
-    /// What stands in the way.
+    /// What is in the way.
     #[must_use]
     pub fn cause(&self) -> &RootError {
         &self.0
@@ -286,7 +286,7 @@ fn first_files(folder: &Path, line: &[u8], plan: Option<&[u8]>, sync: bool) -> i
 }
 
 /// The name of a target as the name of a directory: letters, digits, `-` and `_` as they are, all
-/// else as its bytes in hexadecimal behind a `%`, and never longer than a directory's name can be.
+/// else as its bytes in hexadecimal after a `%`, and never longer than a directory's name can be.
 pub(super) fn folder_name(target: &str) -> String {
     const MOST_BYTES: usize = 200;
     let mut name = String::new();

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_pattern_is_passed_over_wherever_it_stands() {
+    fn no_pattern_is_passed_over_wherever_it_is() {
         let patterns: [&[u8]; 4] =
             [b"hunter2hunter2", b"aaaaaaaaaa", b"0123456789abcdef012", b"pass"];
         for some in [&patterns[..3], &patterns[..1], &patterns[..]] {

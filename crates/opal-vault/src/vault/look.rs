@@ -70,7 +70,7 @@ struct Hits<'a, T> {
     track: &'a T,
     stretch: &'a Stretch<'a>,
     hits: Vec<Hit>,
-    /// Where a pattern begins that must stand alone, and nobody knows yet if it does.
+    /// Where a pattern begins that must appear alone, and nobody knows yet if it does.
     undecided: Option<usize>,
 }
 

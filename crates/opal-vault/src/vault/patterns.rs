@@ -1,10 +1,10 @@
-//! What looks like a secret though nobody has told of it: the second stage of a scrubber.
+//! What looks like a secret though it was never declared: the second stage of a scrubber.
 //!
 //! | what | where |
 //! |---|---|
 //! | names that say secret | [`opal_core::class::name`] |
 //! | how far a value goes | `values` |
-//! | values that are no secret | `plain` |
+//! | values that are not secret | `plain` |
 //! | tokens that say what they are | [`opal_core::class::tokens`] |
 //! | private keys | `pem` |
 //! | a line, word by word | `scan`, `assign`, `unjoined` |
@@ -131,7 +131,7 @@ impl Patterns {
     /// As much of a very long line as can be decided.
     fn part(&mut self, out: &mut impl Sink) {
         let decision = self.held_line(false).decide(&self.state);
-        // Else it would be looked at again and again.
+        // Otherwise it would be read again and again.
         let is_enough = decision.settled >= MOST / 2;
         let to = if is_enough { decision.settled } else { self.held.len() };
         self.render(&self.held, &decision.regions, to, out);

@@ -52,7 +52,7 @@ impl Reader {
     /// Writes what stands for the escape after a backslash, and gives its length; nothing where
     /// there is none.
     fn escape(&self, text: &[u8], out: &mut Vec<u8>) -> Option<usize> {
-        let (letter, behind) = text.split_first()?;
+        let (letter, following) = text.split_first()?;
         let plain = match letter {
             b'\\' => b'\\',
             b'a' => 0x07,
@@ -65,7 +65,7 @@ impl Reader {
             b'e' => 0x1b,
             b'E' if self.codes => 0x1b,
             b'0' => {
-                let (code, digits) = number(behind, 8, 3);
+                let (code, digits) = number(following, 8, 3);
                 out.push(code as u8);
                 return Some(1 + digits);
             }
@@ -76,7 +76,7 @@ impl Reader {
             }
             b'x' | b'u' | b'U' if self.codes => {
                 let most = [2, 4, 8][usize::from(*letter != b'x') + usize::from(*letter == b'U')];
-                let (code, digits) = number(behind, 16, most);
+                let (code, digits) = number(following, 16, most);
                 let c = char::from_u32(code).filter(|_| digits > 0)?;
                 match letter {
                     b'x' => out.push(code as u8),

@@ -15,8 +15,8 @@ use super::{Hidden, Vault};
 
 /// One stream of bytes on its way to be seen.
 ///
-/// Each stretch is looked at together with what was held back of the one before, so that nothing
-/// depends on how the stream was cut: all cuts give the same bytes.
+/// Each stretch is read together with what was held back of the one before, so that nothing depends
+/// on how the stream was cut: all cuts give the same bytes.
 pub struct Scrubber<'v> {
     vault: &'v Vault,
     layers: Arc<[Arc<Layer>]>,
@@ -85,7 +85,7 @@ impl<'v> Scrubber<'v> {
             return Cow::Owned(self.push_aside(aside, bytes));
         }
         if let Some((from, open)) = self.goes_on(bytes) {
-            // Nothing else is looked at again for each piece of a long sequence.
+            // Nothing else is read again for each piece of a long sequence.
             self.held.extend_from_slice(bytes);
             let is_long = self.held.len() - from > long_sequences::MOST;
             return if is_long {
@@ -134,7 +134,7 @@ impl<'v> Scrubber<'v> {
         let scrubber = Self { is_inside: true, patterns: None, ..Self::new(self.vault) };
         let mut aside = Box::new(Aside::new(open, scrubber));
         let ended = aside.push(&sequence[2..], &mut out);
-        debug_assert!(ended.is_none(), "its end was looked for");
+        debug_assert!(ended.is_none(), "its end was found");
         // What was shown of it while the stream was idle.
         out.drain(..self.shown.saturating_sub(from).min(out.len()));
         self.shown = self.shown.min(from);

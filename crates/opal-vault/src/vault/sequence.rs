@@ -71,7 +71,7 @@ impl Sequence {
             },
             _ => Some((Self::Control, 1)),
         };
-        // An escape that nothing follows is no more than a control character.
+        // An escape that nothing follows counts as a control character.
         found.or(is_last.then_some((if bytes[0] == ESC { Self::Control } else { Self::None }, 1)))
     }
 

@@ -386,6 +386,6 @@ const URL: &[(&[u8], Option<char>)] = &[
     (b"-._*", Some('+')),              // URLSearchParams
     (b"-._", None),                    // older libraries
     (b"-._", Some('+')),               // PHP's urlencode
-    (b"-._~:/?#[]@!$&'()*+,;=", None), // all that may stand in a URL
+    (b"-._~:/?#[]@!$&'()*+,;=", None), // all that may appear in a URL
     (b"-._~:/?#@!$&'()*+,;=", None),   // encodeURI
 ];

@@ -56,7 +56,7 @@ fn what_looks_like_a_secret_is_hidden_and_what_is_around_it_stays() {
 }
 
 #[test]
-fn what_is_no_secret_is_shown() {
+fn what_is_not_a_secret_is_shown() {
     let lines = shown_lines();
     assert!(lines.len() >= 60);
     let wrong = differences(lines.into_iter().map(|line| (line.clone(), line)));
@@ -149,7 +149,7 @@ fn lines_below_a_key_are_hidden_as_long_as_they_are_further_in() {
 }
 
 #[test]
-fn a_block_is_hidden_behind_times_and_names() {
+fn a_block_is_hidden_after_times_and_names() {
     for lead in ["10:00:01Z ", "web-1  | ", "2026-11-15 10:00:09 INFO  [db1] ", "- ", "  + "] {
         for sign in ["|", "|-", ">", ">-", "|2", ">2-", "|+ # x"] {
             let text = format!("{lead}password: {sign}\n{lead}  one\n{lead}  two\n{lead}b: c\n");

@@ -65,14 +65,14 @@ fn the_longest_of_overlapping_values_gives_the_label() {
 }
 
 #[test]
-fn values_side_by_side_have_a_label_each() {
+fn adjacent_values_have_a_label_each() {
     let vault = vault(&[("abcdefgh", "‹a›"), ("ijklmnop", "‹b›")]);
     assert_eq!(shown(&vault, "abcdefghijklmnop"), "‹a›‹b›");
     assert_eq!(shown(&vault, "abcdefgh:ijklmnop"), "‹a›:‹b›");
 }
 
 #[test]
-fn short_secrets_are_hidden_only_where_they_stand_alone() {
+fn short_secrets_are_hidden_only_where_they_are_alone() {
     let vault = vault(&[("k9x2", "‹s›")]);
     for (text, expected) in [
         ("k9x2", "‹s›"),

@@ -182,7 +182,7 @@ fn no_form_of_any_secret_is_seen_however_the_stream_is_cut() {
             vault
         })
         .collect();
-    let mut looked_at = [0; 13];
+    let mut verified = [0; 13];
     let mut failures = Vec::new();
     for (index, name, form) in forms(&secrets) {
         let (class, secret) = &secrets[index];
@@ -190,7 +190,7 @@ fn no_form_of_any_secret_is_seen_however_the_stream_is_cut() {
         if form.is_empty() || short && !memmem(&form, secret.as_bytes()) {
             continue;
         }
-        looked_at[index] += 1;
+        verified[index] += 1;
         let mut text = b"2026 [\x1b[32mINFO\x1b[0m] ".to_vec();
         let opening = text.len();
         text.extend_from_slice(&form);
@@ -213,7 +213,7 @@ fn no_form_of_any_secret_is_seen_however_the_stream_is_cut() {
         }
     }
     assert!(failures.is_empty(), "{}:\n{}", failures.len(), failures.join("\n"));
-    for (count, (class, _)) in looked_at.iter().zip(&secrets) {
+    for (count, (class, _)) in verified.iter().zip(&secrets) {
         let least = if *class == "a short one" { 10 } else { 80 };
         assert!(*count >= least, "{class}: only {count} forms");
     }

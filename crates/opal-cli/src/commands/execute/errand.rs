@@ -96,7 +96,7 @@ impl Claim {
             ClaimError::Root(error) => {
                 let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::Write };
                 Failure::new(exit, error.to_string(), error.help())
-                    .help("a single-use contract needs a place that remembers it")
+                    .help("a single-use contract needs a directory for its record")
             }
         })
     }

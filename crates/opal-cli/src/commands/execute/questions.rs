@@ -37,8 +37,8 @@ pub(super) fn ask(
     if !stdin.is_terminal() {
         return Err(Failure::new(
             Exit::Usage,
-            "the plan asks questions, and there is no terminal to answer them",
-            "`--yes` answers all of them with yes; `--dry-run` shows them",
+            "the plan asks questions, but there is no terminal to answer them",
+            "answer all of them with `--yes`, or show them with `--dry-run`",
         ));
     }
     for question in questions {

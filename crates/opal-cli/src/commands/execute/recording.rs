@@ -251,7 +251,7 @@ fn open(path: &Path) -> io::Result<File> {
     let waits_not = rustix::fs::OFlags::NONBLOCK;
     let opened = OpenOptions::new().write(true).custom_flags(waits_not.bits() as i32).open(path);
     let file = opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
-        Some(rustix::io::Errno::NXIO) => io::Error::other("nobody reads this pipe"),
+        Some(rustix::io::Errno::NXIO) => io::Error::other("broken pipe: its reader has gone"),
         _ => error,
     })?;
     let flags = rustix::fs::fcntl_getfl(&file)?;

@@ -79,14 +79,14 @@ fn named(plan: &Plan, from: &str) -> Result<String, Failure> {
         return find(plan, from).map(|step| step.path.to_string()).ok_or_else(|| {
             Failure::usage(
                 format!("the plan has no step `{from}`"),
-                "`opal TASK --dry-run --paths` shows the path of each step; `step:N` counts them",
+                "list the paths with `opal TASK --dry-run --paths`; `step:N` counts the steps",
             )
         });
     };
     let number: usize = number.parse().unwrap_or(usize::MAX);
     leaf(plan, number).map(str::to_owned).ok_or_else(|| {
         Failure::usage(
-            format!("there is no step {number}"),
+            format!("unknown step {number}"),
             "steps that run something are counted from 1; `--dry-run` shows them",
         )
     })
@@ -109,8 +109,8 @@ fn earlier(
         }
         Resume::Last => newest(&runs, here, plan).ok_or_else(|| {
             Failure::usage(
-                format!("there is no earlier run of `{}` in this directory", here.target),
-                "run it without `--resume` first; `--resume=RUN` names one of another place",
+                format!("no earlier run of `{}` in this directory", here.target),
+                "run it without `--resume` first, or name a run of another directory with `--resume=RUN`",
             )
         }),
     }
@@ -141,12 +141,12 @@ fn taken_up(run: &Run, plan: &Plan) -> Result<String, Failure> {
     if run.state == State::Running {
         return Err(Failure::usage(
             format!("`{}` is still running", run.id),
-            "wait for its end, or watch it with `opal runs tail`",
+            "wait for it to end, or follow it with `opal runs tail`",
         ));
     }
     let found = failed_path(run).map_err(unreadable)?.ok_or_else(|| {
         Failure::usage(
-            format!("`{}` did not fail at a step, so there is nothing to take up", run.id),
+            format!("`{}` did not fail at a step, so it cannot be resumed", run.id),
             "run it without `--resume`",
         )
     })?;
@@ -157,7 +157,7 @@ fn taken_up(run: &Run, plan: &Plan) -> Result<String, Failure> {
         Failure::new(
             Exit::Refused,
             format!("the plan of `{}` is not the current plan", run.id),
-            "the source, an argument or a decision has changed: run it whole, without `--resume`",
+            "the source, an argument or a decision has changed: run it without `--resume`",
         )
         .help("`--from PATH` starts at a step of the current plan")
     })

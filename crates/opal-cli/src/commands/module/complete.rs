@@ -40,7 +40,7 @@ pub(crate) fn complete(
         view::faults(&file, context.err(), json)
     };
     let unknown = spec.unknown_hooks(Some(&profile));
-    let hooks = if unknown.is_empty() { spec.told_hooks(&profile) } else { unknown };
+    let hooks = if unknown.is_empty() { spec.reported_hooks(&profile) } else { unknown };
     if hooks.iter().any(Diagnostic::is_error) {
         show(hooks)?;
         return Ok(None);
@@ -63,7 +63,7 @@ pub(crate) fn complete(
         show(light)?;
     }
     let stack = places.stack(&spec.execution.driver, &spec.execution.pack).map_err(missing)?;
-    let faults = named::circle(places, source).or(unfit(&stack)?);
+    let faults = named::cycle(places, source).or(unfit(&stack)?);
     let Some(Linted { path, text, diagnostics }) = faults else {
         let schema = load::schema(places, module).map_err(missing)?;
         return Ok(Some(Complete { spec, stack, schema, warnings }));

@@ -65,7 +65,7 @@ pub(crate) fn given_with(
         };
         let value = value.to_str().ok_or_else(|| {
             let message = format!("the variable `{name}` is not UTF-8");
-            Failure::new(Exit::Source, message, "inputs are text")
+            Failure::new(Exit::Source, message, "inputs must be text")
         })?;
         if is_json {
             given.json = Some(value.to_owned()).filter(|value| !value.is_empty());

@@ -113,7 +113,7 @@ impl<'k> Keeping<'k> {
         let failure = helps.into_iter().fold(failure, Failure::help);
         let reason = "`--skip-preflight=REASON`";
         failure.help(match &self.new_contract {
-            None => format!("{reason} runs all the same, and keeps the reason"),
+            None => format!("to run anyway, add {reason}; the reason is recorded"),
             Some(command) => {
                 format!("a contract that runs all the same: add {reason} to `{command}`")
             }

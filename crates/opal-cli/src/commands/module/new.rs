@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
 fn unmade(unmade: Unmade) -> Failure {
     match unmade {
         Unmade::Exists(path) => {
-            let message = format!("`{}` exists, and nothing is overwritten", path.display());
+            let message = format!("`{}` already exists; nothing was overwritten", path.display());
             Failure::new(Exit::Write, message, "choose another reference, or remove it first")
         }
         Unmade::Missing(missing) => not_found(missing, Exit::Usage),
@@ -50,5 +50,5 @@ fn unmade(unmade: Unmade) -> Failure {
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("`{}` cannot be written: {error}", path.display());
-    Failure::new(Exit::Write, message, "name another place with `--module-root DIR`")
+    Failure::new(Exit::Write, message, "name another directory with `--module-root DIR`")
 }

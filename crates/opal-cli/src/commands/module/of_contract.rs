@@ -31,13 +31,8 @@ pub(crate) fn of_contract<'a>(
     options: &PlanOptions,
 ) -> Result<Option<OfContract<'a>>, Failure> {
     let (text, json) = (|name: &str| plan::text(target, name), options.is_json());
-    let strange = || {
-        Failure::new(
-            Exit::Source,
-            "the contract names no module that could be run",
-            "make a new contract",
-        )
-    };
+    let strange =
+        || Failure::new(Exit::Source, "the contract does not name a module", "make a new contract");
     let module =
         text(plan::MODULE).and_then(|name| ModuleRef::parse(name).ok()).ok_or_else(strange)?;
     let command = text(plan::COMMAND).and_then(Command::named).ok_or_else(strange)?;

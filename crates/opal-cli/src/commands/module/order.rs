@@ -34,10 +34,7 @@ pub(super) fn before(
 ) -> Outcome<()> {
     if !matches!(job.command, Command::Apply | Command::Deploy) {
         return Err(Failure::usage(
-            format!(
-                "`--with-deps` applies what a module builds on, and `{}` does not",
-                job.command
-            ),
+            format!("`--with-deps` applies dependencies, but `{}` does not apply", job.command),
             "omit it",
         ));
     }
@@ -84,12 +81,11 @@ pub(super) fn before(
 
 /// That nobody can plan with what a module gives that is not applied.
 fn unknown(module: &ModuleRef) -> Failure {
-    let message = format!(
-        "it builds on `{module}`, and a dry run applies nothing: what that gives is not known"
-    );
-    let help = format!("apply that first: `opal module apply {module} --with-deps`");
+    let message =
+        format!("it depends on `{module}`, but a dry run applies nothing: its outputs are unknown");
+    let help = format!("apply it first: `opal module apply {module} --with-deps`");
     Failure::new(Exit::Unavailable, message, help)
-        .help("`opal blueprint plan` shows modules in order, each as far as it is known")
+        .help("`opal blueprint plan` shows modules in order, as far as they are known")
 }
 
 struct Order<'o, 'c> {
@@ -110,11 +106,8 @@ impl Order<'_, '_> {
                 above.iter().skip_while(|it| *it != module).map(ModuleRef::as_str).collect();
             return Err(Failure::new(
                 Exit::Source,
-                format!(
-                    "modules build on each other in a circle: {} → {module}",
-                    circle.join(" → ")
-                ),
-                "take one of these out of `dependencies`",
+                format!("dependency cycle between modules: {} → {module}", circle.join(" → ")),
+                "remove one of these from `dependencies`",
             ));
         }
         let Some(spec) = self.spec(module)? else { return Ok(false) };

@@ -161,7 +161,7 @@ pub(crate) fn runs_whole(asked: &Asked) -> Result<(), Failure> {
     match asked.run.of_a_source() {
         Some(option) => Err(Failure::usage(
             format!(
-                "`{option}` is for tasks: a module always runs whole, in a directory of its own"
+                "`{option}` applies only to tasks: a module always runs completely, in its own directory"
             ),
             "omit it",
         )),

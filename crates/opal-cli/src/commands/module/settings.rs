@@ -48,8 +48,8 @@ impl Settings {
         let skip = matches.try_get_one::<String>("skip-preflight").ok().flatten().cloned();
         if skip.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
             return Err(Failure::usage(
-                "`--skip-preflight` needs a reason, which is kept with the run",
-                "write `--skip-preflight=\"the registry is down, tools are there\"`",
+                "`--skip-preflight` needs a reason, which is recorded with the run",
+                "write `--skip-preflight=\"the registry is down, tools are installed\"`",
             ));
         }
         let (places, out_dir) = (places(matches)?, out_dir(matches)?);
@@ -74,8 +74,8 @@ impl Settings {
 
     /// That a file has faults, which have been shown, where several runs are one document.
     pub(super) fn faulty(&self, file: &Path) -> Option<Failure> {
-        let message = format!("`{}` has faults", file.display());
-        let help = "correct them: `opal module lint DIR` shows all that are below a directory";
+        let message = format!("`{}` has errors", file.display());
+        let help = "fix them; `opal module lint DIR` lists all errors below a directory";
         self.gathered.as_ref().map(|_| Failure::new(Exit::Source, message, help))
     }
 
@@ -136,8 +136,8 @@ fn beside_packs(folder: &Path, places: &Places) -> Result<(), Failure> {
     let there = folder.ancestors().find_map(whole);
     match packs.zip(there) {
         Some((packs, there)) if there.starts_with(&packs) => Err(Failure::usage(
-            format!("`--out-dir` names `{}`, which is among the packs", folder.display()),
-            "name a directory elsewhere: packs are only read",
+            format!("`--out-dir` is `{}`, which is inside the packs", folder.display()),
+            "name another directory: packs are read-only",
         )),
         _ => Ok(()),
     }
@@ -173,7 +173,7 @@ pub(crate) fn warn(
         let (Some(value), Some(used)) = (value, used) else { continue };
         if !is_same(Path::new(value), used) {
             warnings.push(format!(
-                "`{name}` counts in the environment alone, not in a file of variables: `{}` is used",
+                "`{name}` is read only from the environment, not from a file of variables: `{}` is used",
                 used.display()
             ));
         }

@@ -127,14 +127,14 @@ pub(super) fn check_paths(source: &Path, output: &Path) -> Result<(), Failure> {
     if source == Path::new("-") {
         return Err(Failure::usage(
             "a contract needs a source that a later run can find",
-            "save it to a file and name that with `-f FILE`",
+            "save it to a file, and name the file with `-f FILE`",
         ));
     }
     let same = |path: &Path| path.canonicalize().ok();
     if same(source).is_some_and(|source| same(output) == Some(source)) {
         return Err(Failure::usage(
             format!("`{}` is the source of the contract", output.display()),
-            "write the contract to a file of its own: `-o FILE.plan`",
+            "write the contract to another file: `-o FILE.plan`",
         ));
     }
     Ok(())
@@ -159,7 +159,7 @@ fn unmade(unmade: Unmade, ephemeral: Option<&str>) -> Failure {
                 (FormatErrorKind::TooLarge, _) => "make a contract of a smaller task",
                 (_, Section::Header) => "check the clock of this machine",
                 (_, Section::Provenance) => "give the task simpler arguments",
-                _ => "without `-o` the plan is shown: look there for what is named",
+                _ => "show the plan without `-o`, and find the step there",
             };
             Failure::new(Exit::Source, error.to_string(), help)
         }

@@ -29,7 +29,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| {
         let failure = Failure::unreadable(path, &error);
         // Its help is about sources.
-        let help = "name a contract, as `opal plan TASK -o FILE` makes one";
+        let help = "name a contract; make one with `opal plan TASK -o FILE`";
         Failure { help: vec![help.to_owned()], ..failure }
     })?;
     Ok(bytes)
@@ -71,7 +71,7 @@ pub(super) fn read(
     }
     let contract = contracts::peek(&bytes).map_err(|why| refused(path, why.into(), None))?;
     let shown = path.display();
-    let note = format!("this runner cannot open `{shown}`, so it is not known to be whole");
+    let note = format!("this runner cannot open `{shown}`, so it cannot check that it is intact");
     Ok(Seen { contract, note: Some(note) })
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn plan(
 fn output(options: &PlanOptions, terminal: bool) -> Result<Output, Failure> {
     if let Some(option) = options.contract_only().filter(|_| !options.is_for_contract()) {
         return Err(Failure::usage(
-            format!("`{option}` belongs to a contract"),
+            format!("`{option}` applies to a contract"),
             "add `--resolve`, or write one with `opal plan TASK -o FILE`",
         ));
     }
@@ -126,7 +126,7 @@ fn output(options: &PlanOptions, terminal: bool) -> Result<Output, Failure> {
     }
     match options.contract_only() {
         Some(option) => Err(Failure::usage(
-            format!("`{option}` belongs to a contract, and a view is none"),
+            format!("`{option}` applies to a contract, but this is a view"),
             "write the contract to a file: `-o FILE`",
         )),
         None => Ok(Output::View),

@@ -65,7 +65,7 @@ pub(crate) fn may_draw(
     }
     Err(Failure::new(
         Exit::NotTrusted,
-        "the plan draws random values, and the policy allows that under a contract only",
+        "the plan has random values, which the policy allows only in a contract",
         "make one with `opal plan TASK -o FILE`, and run it with `opal run --plan FILE`",
     ))
 }
@@ -85,7 +85,7 @@ pub(crate) fn may_run_directly(
     }
     Err(Failure::new(
         Exit::NotTrusted,
-        format!("the policy demands a contract for `{target}`; nothing was run"),
+        format!("the policy requires a contract for `{target}`; nothing was run"),
         format!("make one with `{words}`, and run it with `opal run --plan FILE`"),
     ))
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     };
     accept(&bytes, &opened, &rules)
         .map_err(|refusal| Refused { path, own: None, again: &again }.failure(&refusal))?;
-    view::plan::verified(path, contract, "whole", options.is_json())
+    view::plan::verified(path, contract, "intact", options.is_json())
 }
 
 /// `--require-signature[=KEY]`.

@@ -75,8 +75,8 @@ impl<'h> Here<'h> {
                 view::trace::plan(&resolved.plan, self.options);
             }
             News::InterruptedRun => view::plan::note(
-                "resources are not as they were, which an earlier run of this contract may have \
-                 done: it was cut off before anybody could look",
+                "resources have changed, perhaps by an earlier run of this contract, which was \
+                 cut off before it could verify them",
             ),
         }
     }
@@ -114,7 +114,7 @@ pub(crate) fn undecided(why: Undecided, watched: &Watched) -> Result<Exit, Failu
         Undecided::Key(error) => return Err(Failure::key(error)),
         Undecided::Unready(trouble) => return Err(Failure::unready(trouble)),
         Undecided::CutOff(Part::Planning) => CUT_OFF,
-        Undecided::CutOff(Part::Resources) => "the look at its resources was cut off",
+        Undecided::CutOff(Part::Resources) => "the verification of its resources was cut off",
     };
     watched.cut_off(what).unwrap_or(Ok(Exit::Source))
 }

@@ -36,7 +36,7 @@ impl<'c> Current<'c> {
         }
         let loaded = source::read(&path, &context.registry).map_err(|not| match not {
             NotLoaded::Failure(failure) if file.is_none() => {
-                failure.help("the contract was made there; `-f FILE` names the current source")
+                failure.help("the contract was made there; name the current source with `-f FILE`")
             }
             other => other.into_failure(),
         })?;

@@ -93,6 +93,6 @@ pub(crate) fn selected(
 /// A verification that a signal has ended.
 pub(crate) fn interrupted(exit: Exit, report: &Report, counts: Counts) -> Failure {
     let (seen, all) = (report.verifications.len(), counts.resources);
-    let message = format!("interrupted: {seen} of {all} were looked at, and nothing was changed");
-    Failure::new(exit, message, "look again, or at some of them: `opal verify … --only ID`")
+    let message = format!("interrupted: {seen} of {all} were verified, and nothing was changed");
+    Failure::new(exit, message, "verify again, or only some of them: `opal verify … --only ID`")
 }

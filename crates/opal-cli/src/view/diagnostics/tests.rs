@@ -13,7 +13,7 @@ fn place(text: &str, part: &str) -> Span {
 fn undeclared() -> Diagnostic {
     let span = place(SOURCE, "imge");
     Diagnostic::new(Code::UndeclaredVariable, span, "no variable `imge` is declared")
-        .label("not declared")
+        .label("undeclared")
         .also(place(SOURCE, "image"), "a similar one is declared here")
         .help("declare it with `var imge = …`")
 }
@@ -49,7 +49,7 @@ error[E0401]: no variable `imge` is declared
   |     ----- a similar one is declared here
 2 | fun deploy() {
 3 |     echo @var.imge
-  |               ^^^^ not declared
+  |               ^^^^ undeclared
   |
   = help: declare it with `var imge = …`
 "#,
@@ -70,7 +70,7 @@ error[E0401]: no variable `imge` is declared
   |     ----- a similar one is declared here
 2 | fun deploy() {
 3 |     echo @var.imge
-  |               ^^^^ not declared
+  |               ^^^^ undeclared
   |
   = help: declare it with `var imge = …`
 help: there is a variable of a similar name
@@ -234,7 +234,7 @@ fn json_holds_everything_with_sorted_keys() {
         r#"{"files":[{"diagnostics":[{"code":"E0401","fix":{"edits":[{"#,
         span,
         r#","text":"image"}],"title":"rename"},"help":["declare it with `var imge = …`"],"#,
-        r#""label":"not declared","message":"no variable `imge` is declared","#,
+        r#""label":"undeclared","message":"no variable `imge` is declared","#,
         r#""related":[{"message":"a similar one is declared here","#,
         r#""span":{"end":{"column":10,"line":1,"offset":9},"#,
         r#""start":{"column":5,"line":1,"offset":4}}}],"severity":"error","#,

@@ -10,7 +10,7 @@ use crate::failure::{Exit, Failure};
 #[expect(clippy::disallowed_methods, reason = "the user named a program to show the plan with")]
 pub(super) fn pipe(program: &str, view: &[u8]) -> Result<Exit, Failure> {
     let failed = |what: String| {
-        let help = "try it by hand: `opal plan TASK --json | PROGRAM`";
+        let help = "try `opal plan TASK --json | PROGRAM`";
         Err(Failure::new(Exit::Unavailable, format!("`{program}` {what}"), help))
     };
     let mut command = Command::new("sh");

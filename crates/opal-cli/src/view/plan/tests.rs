@@ -94,8 +94,8 @@ fn a_changed_value_is_shown_where_it_is_used_and_never_in_clear() {
     + now:      scale {now}
 
 error: the plan is not the plan of the contract: 1 difference (env_changed); nothing was run
-  help: where the change is meant, make a new contract: `opal plan deploy -o prod.plan`
-  help: `--force` runs the steps of the contract with the values of now
+  help: if the change is intended, make a new contract: `opal plan deploy -o prod.plan`
+  help: `--force` runs the steps of the contract with the current values
 "
     );
     assert_eq!(text, expected);
@@ -155,7 +155,7 @@ fn equal_plans_say_so() {
     let (before, mut after) = (plan("3", &["date"]), plan("3", &["date"]));
     after.source_hash = Digest([1; 32]);
     let text = compared(before, &after, |comparison| differences(comparison, false));
-    let note = "note: the source has changed, and still gives the same plan\n";
+    let note = "note: the source has changed, but gives the same plan\n";
     assert_eq!(text, format!("the plans are the same\n{note}"));
 }
 

@@ -148,10 +148,10 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
     }
     if let Some(resume) = report.resume {
         let hidden = match report.is_resume_hidden {
-            true => ", and write out what is hidden here",
+            true => ", and fill in the hidden values",
             false => "",
         };
-        row("help", &format!("to go on from there, run `{resume}`{hidden}"));
+        row("help", &format!("to continue from there, run `{resume}`{hidden}"));
     }
     if let Some(record) = report.record {
         row("record", &record.display().to_string());

@@ -199,7 +199,7 @@ impl State {
             Kind::Undone { path, message, .. } => self.ends.undone(path, message),
             Kind::Branches { path, count, most } => self.verbose(|ink| {
                 let limit = (most < count).then(|| format!(", at most {most} at a time"));
-                format!("{count} side by side{} {}", limit.unwrap_or_default(), ink.path(path))
+                format!("{count} in parallel{} {}", limit.unwrap_or_default(), ink.path(path))
             }),
         }
     }
@@ -265,7 +265,7 @@ impl State {
             let took = words::time(step.took);
             let how = match step.end {
                 End::Done => format!("done in {took}"),
-                End::Satisfied => format!("satisfied, looked at in {took}"),
+                End::Satisfied => format!("satisfied, verified in {took}"),
                 End::Failed => format!("{} after {took}", words::ending(step.code)),
                 End::TimedOut => format!("timed out after {took}"),
                 End::Stopped => format!("stopped after {took}"),

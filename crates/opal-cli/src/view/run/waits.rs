@@ -91,7 +91,7 @@ impl Waits {
         if let Some(left) = self.pauses.values().map(left).min().filter(|left| !left.is_zero()) {
             // The last second counts as one.
             let left = words::seconds(left + Duration::from_millis(999));
-            lines.push(format!("the next attempt is in {left}"));
+            lines.push(format!("next attempt in {left}"));
         }
         lines
     }

@@ -17,13 +17,13 @@ pub(super) fn ending(code: i32) -> String {
 /// The same in few words.
 pub(super) fn short_ending(code: i32) -> String {
     if let Some(name) = signal(code) {
-        return format!("was ended by {name} (exit code {code})");
+        return format!("was killed by {name} (exit code {code})");
     }
     let meaning = match code {
         124 => ": timed out",
         126 => ": the command was found, but cannot be executed",
         127 => ": command not found",
-        141 => ": the reader of its output closed it (SIGPIPE)",
+        141 => ": broken pipe: the reader closed its output (SIGPIPE)",
         _ => "",
     };
     format!("exit code {code}{meaning}")
@@ -160,9 +160,9 @@ mod tests {
     fn exit_codes_have_their_meaning() {
         assert_eq!(ending(7), "failed with exit code 7");
         assert_eq!(ending(127), "failed with exit code 127: command not found");
-        assert_eq!(ending(137), "was ended by SIGKILL (exit code 137)");
-        assert_eq!(ending(130), "was ended by SIGINT (exit code 130)");
-        assert_eq!(ending(143), "was ended by SIGTERM (exit code 143)");
+        assert_eq!(ending(137), "was killed by SIGKILL (exit code 137)");
+        assert_eq!(ending(130), "was killed by SIGINT (exit code 130)");
+        assert_eq!(ending(143), "was killed by SIGTERM (exit code 143)");
         for code in [128, 255, 256, -1, i32::MIN, i32::MAX] {
             assert_eq!(ending(code), format!("failed with exit code {code}"));
         }

@@ -61,9 +61,9 @@ pub(super) fn human(preview: &Preview<'_>, ink: Ink) -> String {
     let _ = write!(out, "\nnothing was changed: {}\n", counts.collect::<Vec<_>>().join(", "));
     match preview.others {
         0 => {}
-        1 => out.push_str("1 more step only does something: it would run\n"),
+        1 => out.push_str("1 more step only acts: it would run\n"),
         others => {
-            let _ = writeln!(out, "{others} more steps only do something: they would run");
+            let _ = writeln!(out, "{others} more steps only act: they would run");
         }
     }
     out
@@ -105,7 +105,7 @@ fn words(effect: Effect) -> &'static str {
         Effect::Create => "to create",
         Effect::Correct => "to correct",
         Effect::Run => "to run",
-        Effect::Open => "left open",
+        Effect::Open => "deferred",
         Effect::Wait => "waiting for others",
         Effect::Blocked => "blocked",
     }

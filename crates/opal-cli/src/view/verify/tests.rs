@@ -72,11 +72,11 @@ fn the_table_has_a_row_a_step_and_says_what_to_do() {
 ?  migrate            unknown    3ms   there is no check
 
 6 resources: 1 satisfied, 1 missing, 1 drifted, 2 blocked, 1 unknown in 12ms
-2 more steps only do something: they are not looked at
+2 more steps only act: they are not verified
 to apply what is not in the desired state: `opal apply a.yaml`
 to see the differences: `--verbose`
-nobody can tell about what is unknown; a `check` can, for a command
-what is blocked stays so until its reason is gone; `--verbose` says what to do
+for a command of unknown status, add a `check`
+blocked resources stay blocked until the reason is fixed; `--verbose` shows how
 ";
     assert_eq!(shown(&all(), false), expected);
 }
@@ -94,7 +94,7 @@ fn verbose_shows_differences_that_cannot_do_anything_and_the_help_of_what_is_blo
 #[test]
 fn where_all_is_well_nothing_is_to_be_done() {
     let report = report(vec![found("a", Status::Satisfied, "it is there")]);
-    assert!(shown(&report, false).ends_with("everything is as described\n"));
+    assert!(shown(&report, false).ends_with("everything is in the desired state\n"));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_preview_says_what_would_happen_to_each() {
         shown.contains("nothing was changed: 1 to create, 1 to correct, 1 to run, "),
         "{shown}"
     );
-    assert!(shown.ends_with("1 more step only does something: it would run\n"), "{shown}");
+    assert!(shown.ends_with("1 more step only acts: it would run\n"), "{shown}");
 }
 
 #[test]

@@ -21,8 +21,8 @@ fn task(steps: &str) -> Opal {
 /// Whether a look on its own says the same as the run.
 #[track_caller]
 fn fails_as_a_look_does(opal: &Opal, target: &str, ran: &Ran) {
-    ran.code(1).says("at the end of the run it no longer is").says("opal verify");
-    ran.hides("to go on from there");
+    ran.code(1).says("no longer is at the end of the run").says("opal verify");
+    ran.hides("to continue from there");
     opal.call(&["verify", target]).code(1);
 }
 
@@ -55,8 +55,8 @@ fn a_template_and_a_line_of_one_file_do_not_agree() {
     let opal = template_and_line();
     let ran = opal.call(&["apply", "a.yaml"]);
     fails_as_a_look_does(&opal, "a.yaml", &ran);
-    ran.says("step: conf (").says("no longer is: drifted");
-    ran.says("`port` was applied after it, and is about the same path");
+    ran.says("step: conf (").says("no longer is at the end of the run: drifted");
+    ran.says("`port` was applied after it, and concerns the same path");
     ran.says("failed: 1 step done, 1 failed in ").says("opal verify a.yaml -v");
     assert_eq!(opal.read("app.conf"), "port=8080\n");
 }
@@ -69,7 +69,7 @@ fn a_copied_tree_and_something_absent_in_it_do_not_agree() {
     let opal = opal.file("src/a", "a").file("src/b", "b");
     let ran = opal.call(&["apply", "a.yaml"]);
     fails_as_a_look_does(&opal, "a.yaml", &ran);
-    ran.says("step: tree (").says("`gone` was applied after it, and is about something in it");
+    ran.says("step: tree (").says("`gone` was applied after it, and concerns something inside it");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_configuration_does_not_start_afresh() {
     let opal = config(&["id: gone, type: absent, path: d, recursive: true", made]);
     let ran = opal.call(&["apply", "a.yaml"]);
     fails_as_a_look_does(&opal, "a.yaml", &ran);
-    ran.says("step: gone (").says("`made` was applied after it, and is about something in it");
+    ran.says("step: gone (").says("`made` was applied after it, and concerns something inside it");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn everything_that_is_no_longer_so_is_named() {
 fn a_contract_is_held_to_the_same() {
     let opal = template_and_line();
     opal.call(&["plan", "-o", "c.plan", "a.yaml"]).code(0);
-    opal.call(&["run", "--plan", "c.plan"]).code(1).says("at the end of the run it no longer is");
+    opal.call(&["run", "--plan", "c.plan"]).code(1).says("no longer is at the end of the run");
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn json_and_the_record_tell_it() {
     assert_eq!(told["failed"]["id"], "conf", "{told:#}");
     assert_eq!(told["steps"][0]["status"], "failed", "{told:#}");
     let message = told["steps"][0]["message"].as_str().unwrap();
-    assert!(message.contains("at the end of the run it no longer is: drifted: "), "{told:#}");
+    assert!(message.contains("no longer is at the end of the run: drifted: "), "{told:#}");
     assert_eq!(told["steps"][1]["status"], "done", "{told:#}");
     assert_eq!((&told["counts"]["done"], &told["counts"]["failed"]), (&1.into(), &1.into()));
-    opal.call(&["runs", "show", "last"]).code(0).says("at the end of the run it no longer is");
+    opal.call(&["runs", "show", "last"]).code(0).says("no longer is at the end of the run");
     let record = opal.call(&["runs", "show", "last", "--json"]).json();
     assert_eq!(record["run"]["counts"]["done"], told["counts"]["done"], "{record:#}");
     assert_eq!(record["run"]["counts"]["failed"], told["counts"]["failed"], "{record:#}");
@@ -148,7 +148,7 @@ fn json_and_the_record_tell_it() {
     );
     assert_eq!(last_looks(&opal, &["apply", "a.yaml"]), ["drifted"]);
     let ran = opal.call(&["apply", "a.yaml", "-q"]);
-    ran.code(1).says("error: it was as described");
+    ran.code(1).says("error: it was in the desired state");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_validation_that_does_not_hold_says_what_was_expected() {
                 - {type: file_exists, path: x/missing}\n";
     let opal = Opal::machine("").file("a.yaml", text);
     let ran = opal.call(&["apply", "a.yaml"]);
-    ran.code(1).says("`x/missing` was expected, and it is not there").says("failed: 1 step done");
+    ran.code(1).says("`x/missing` does not exist").says("failed: 1 step done");
     opal.write("x/missing", "");
     opal.call(&["apply", "a.yaml"]).code(0);
 }
@@ -59,7 +59,7 @@ fn a_command_that_does_not_bring_about_what_its_check_asks_for_has_failed() {
     let text =
         "version: 1\nsteps:\n  - {id: a, type: command, command: \"true\", check: test -e x}\n";
     let opal = Opal::machine("").file("a.yaml", text);
-    opal.call(&["apply", "a.yaml"]).code(1).says("a look still says missing");
+    opal.call(&["apply", "a.yaml"]).code(1).says("verification still reports missing");
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn a_configuration_that_only_looks_makes_no_contract() {
     let opal = opal();
     for more in [&["-o", "a.plan"][..], &["--resolve"]] {
         let ran = opal.call(&[&["plan", "a.yaml"], more].concat());
-        ran.code(2).says("`a.yaml` says `dry_run: true`").says("take `dry_run` out");
+        ran.code(2).says("`a.yaml` has `dry_run: true`").says("remove `dry_run` from");
         ran.stdout("");
     }
     assert!(!opal.path().join("a.plan").exists());
@@ -27,7 +27,7 @@ fn a_configuration_that_only_looks_makes_no_contract() {
 fn what_has_no_counterpart_in_a_source_is_said_when_it_is_converted() {
     let opal = opal();
     let ran = opal.call(&["convert", "a.yaml", "-o", "a.opl"]);
-    ran.code(0).says("warning: `a.yaml` says `dry_run: true`").says("opal run --dry-run FILE.opl");
+    ran.code(0).says("warning: `a.yaml` has `dry_run: true`").says("opal run --dry-run FILE.opl");
     opal.call(&["run", "--dry-run", "a.opl"]).code(0);
     assert!(!opal.path().join("made").exists());
     opal.write("a.yaml", TEXT.replace("true", "false"));
@@ -38,7 +38,7 @@ fn what_has_no_counterpart_in_a_source_is_said_when_it_is_converted() {
 fn advice_names_what_asked_for_the_dry_run() {
     let opal = opal();
     let ran = opal.call(&["apply", "a.yaml", "--verify-first"]);
-    ran.code(2).says("with `dry_run` taken out of its `settings`").hides("--dry-run");
+    ran.code(2).says("without `dry_run` in its `settings`").hides("--dry-run");
     let ran = opal.call(&["apply", "a.yaml", "--verify-first", "--dry-run"]);
     ran.code(2).says("without `--dry-run`");
     opal.call(&["apply", "a.yaml"]).code(0);
@@ -88,7 +88,7 @@ fn what_was_satisfied_first_is_not_verified_again_and_the_rest_is() {
     let opal = Opal::machine("").file("a.yaml", text).file("there", "");
     let ran = opal.call(&["apply", "a.yaml", "--verify-first"]);
     ran.code(0).says("2 resources: 1 satisfied, 1 missing");
-    ran.says("will be skipped, unless a step before changes it: there\n");
+    ran.says("will be skipped, unless an earlier step changes it: there\n");
     let asked = opal.read("asked");
     let [there, gone] = ["there", "gone"].map(|id| asked.lines().filter(|it| *it == id).count());
     // Once first; the last look at the end, after something has changed, asks for all.

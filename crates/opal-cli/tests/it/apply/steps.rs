@@ -27,7 +27,7 @@ fn the_summary_has_an_entry_for_each_step() {
     assert_eq!(of(&summary, "verified")[..3], ["satisfied", "missing", "unknown"]);
     assert_eq!(of(&summary, "verified")[3], Value::Null);
     assert_eq!(of(&summary, "action"), ["skip", "create", "run", "skip"]);
-    assert!(steps[1]["message"].as_str().unwrap().contains("there is no directory"), "{steps:#}");
+    assert!(steps[1]["message"].as_str().unwrap().contains("does not exist"), "{steps:#}");
     let has_error = |step: &Value| step.get("error").is_some();
     let failed: Vec<bool> = steps.as_array().unwrap().iter().map(has_error).collect();
     assert_eq!(failed, [false, false, true, false], "{steps:#}");

@@ -27,7 +27,7 @@ fn refused(opal: &Opal, why: &str) {
     for args in [&["up"][..], &["run", "up"], &["plan", "up"], &["list"], &["check"], &[], &["fmt"]]
     {
         let ran = below(opal, args);
-        ran.code(77).says("is in a parent directory and is not used").says(why).says("-f ");
+        ran.code(77).says("is in a parent directory, but is not used").says(why).says("-f ");
         assert!(!ran.stdout.contains("ran\n"), "{args:?}");
     }
     // By its name it is the user's choice, and in its own directory too.
@@ -48,12 +48,12 @@ fn what_others_may_write_is_not_used() {
         let opal = project();
         below(&opal, &["up"]).code(0).stdout("ran\n");
         mode(&opal.path(), bits);
-        refused(&opal, "others may write to");
+        refused(&opal, "is writable by other users");
     }
     for bits in [0o666, 0o602] {
         let opal = project();
         mode(&opal.path().join("commands.opl"), bits);
-        refused(&opal, "others may write to");
+        refused(&opal, "is writable by other users");
     }
 }
 
@@ -81,7 +81,7 @@ fn the_users_private_group_counts_as_the_user_and_no_other() {
     chown(&file, None, Some(0)).unwrap();
     below(&opal, &["up"]).code(0).stdout("ran\n");
     chown(&file, None, Some(OTHER)).unwrap();
-    refused(&opal, "others may write to");
+    refused(&opal, "is writable by other users");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_link_is_judged_by_what_it_leads_to() {
     symlink(opal.path().join("open/real.opl"), &link).unwrap();
     below(&opal, &["up"]).code(0).stdout("ran\n");
     mode(&opal.path().join("open"), 0o777);
-    refused(&opal, "others may write to");
+    refused(&opal, "is writable by other users");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_source_that_is_a_pipe_is_not_passed_over() {
     pipe(&opal.path().join("sub/commands.opl"));
     for args in [&["up"][..], &["list"], &["check"], &[]] {
         let ran = ends(opal.command().args(args).current_dir(opal.path().join("sub")));
-        ran.code(66).says("a named pipe and not a regular file").hides("outer");
+        ran.code(66).says("a named pipe, not a regular file").hides("outer");
     }
 }
 

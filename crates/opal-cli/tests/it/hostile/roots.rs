@@ -50,7 +50,7 @@ fn a_root_that_others_can_write_is_refused_and_a_new_one_is_private() {
     let opal = Opal::machine("fun up() = echo ran\n").file("root/.keep", "");
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(opal.path().join("root"), open).unwrap();
-    opal.call(&["--root", "root", "up"]).code(77).says("may write").hides("ran\n");
+    opal.call(&["--root", "root", "up"]).code(77).says("is writable by").hides("ran\n");
     opal.call(&["--root", "new/root", "up"]).code(0).stdout("ran\n");
     let mode = opal.path().join("new/root").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);

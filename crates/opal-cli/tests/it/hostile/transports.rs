@@ -16,7 +16,7 @@ fn an_address_that_would_start_a_program_is_refused_in_every_command() {
         ] {
             let ran = opal.call(args);
             assert_ne!(ran.code, 0, "{address} {args:?}");
-            ran.says("is not a way to a repository");
+            ran.says("unsupported transport");
             assert!(!opal.path().join("ran").exists(), "{address} {args:?}");
         }
     }

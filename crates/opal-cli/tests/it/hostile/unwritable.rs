@@ -16,7 +16,7 @@ const LOOKS: [&[&str]; 6] =
 #[track_caller]
 fn goes_on(opal: &Opal, env: &[(&str, &str)]) {
     let ran = opal.call_with(env, &["up"]);
-    ran.code(0).stdout("step\ncleaned\n").says("warning: this run leaves no record").says("help: ");
+    ran.code(0).stdout("step\ncleaned\n").says("warning: this run has no record").says("help: ");
     assert_eq!(ran.stderr.matches("warning:").count(), 1, "{ran:#?}");
     let json = opal.call_with(env, &["up", "--json"]);
     assert!(json.code(0).json()["run"].is_null() || json.json().get("run").is_none(), "{json:#?}");
@@ -35,7 +35,7 @@ fn without_a_home_a_direct_run_warns_once_and_goes_on() {
             assert_eq!(ran.code, code, "{args:?} {ran:#?}");
         }
         opal.call_with(env, &["verify", "a.yaml"]).code(1);
-        opal.call_with(env, &["apply", "a.yaml", "-y"]).code(0).says("leaves no record");
+        opal.call_with(env, &["apply", "a.yaml", "-y"]).code(0).says("has no record");
         std::fs::remove_dir(opal.path().join("d")).unwrap();
     }
 }
@@ -50,7 +50,7 @@ fn a_home_that_cannot_be_written_is_like_none() {
     let open = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(opal.path(), open).unwrap();
     let Some(ran) = opal.as_nobody(&["up"]) else { return };
-    ran.code(0).stdout("step\ncleaned\n").says("warning: this run leaves no record");
+    ran.code(0).stdout("step\ncleaned\n").says("warning: this run has no record");
     for args in LOOKS {
         let ran = opal.as_nobody(args).unwrap();
         assert_eq!(ran.code, 0, "{args:?} {ran:#?}");
@@ -82,7 +82,7 @@ const LOUD: &str = "fun up() {\n    try {\n        seq 200000 | tail -n 100000\n
 fn a_record_that_fills_the_disk_stops_no_direct_run() {
     let ran = limited(&Opal::machine(LOUD), 128, &["up"]);
     assert!(ran.stdout.ends_with("200000\nnext\ncleaned\n"), "{}", ran.stderr);
-    ran.code(0).says("warning: the record of this run is not complete");
+    ran.code(0).says("warning: the record of this run is incomplete");
     assert_eq!(ran.stdout.lines().count(), 100_002);
     assert_eq!(ran.stderr.matches("warning:").count(), 1, "{}", ran.stderr);
 }
@@ -123,7 +123,7 @@ fn no_output_is_lost_where_temporary_files_cannot_be_written() {
                 echo first'\n        sh -c 'seq 20000000; touch go; exit 0'\n    }\n}\n";
     let ran = limited(&Opal::machine(text), 128, &["up", "--no-record"]);
     assert_eq!(ran.code, 74, "{}", ran.stderr);
-    assert!(ran.stderr.contains("could not be kept while it waited"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("could not be stored while it waited"), "{}", ran.stderr);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_full_disk_is_like_a_read_only_one() {
     opal.call(&["--root", "disk", "up"])
         .code(0)
         .stdout("step\ncleaned\n")
-        .says("warning: this run leaves no record");
+        .says("warning: this run has no record");
 }
 
 /// A disk without a free byte, until it is dropped.

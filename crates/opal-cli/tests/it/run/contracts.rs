@@ -59,7 +59,7 @@ fn random_values_outside_of_contracts_can_be_forbidden() {
     let policy = opal.path().join("home/.opal/config");
     std::fs::create_dir_all(&policy).unwrap();
     std::fs::write(policy.join("policy.toml"), "randomness = \"contract\"\n").unwrap();
-    opal.call(&["main"]).code(77).says("under a contract only");
+    opal.call(&["main"]).code(77).says("only in a contract");
     opal.call(&["plan", "main", "-o", "c.plan"]).code(0);
     opal.call(&["run", "--plan", "c.plan"]).code(0);
     assert_eq!(opal.read("secret").len(), 16);

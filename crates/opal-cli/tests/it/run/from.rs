@@ -71,7 +71,7 @@ fn scripts_have_records_of_their_own() {
     opal.call(&["--resume", "tools/b.opl"]).code(0).stdout("b\n");
     let listed = opal.call(&["runs", "list", "--target", "b.opl", "--json"]).json();
     assert_eq!(listed["runs"].as_array().unwrap().len(), 2);
-    opal.call(&["runs", "list", "--target", "script"]).says("No run is like that");
+    opal.call(&["runs", "list", "--target", "script"]).says("No matching runs");
     assert!(opal.path().join("home/.opal/logs/run/a%2eopl").is_dir());
     let summary = opal.call(&["--json", "a.opl"]).code(0).json();
     assert_eq!(summary["target"], "a.opl");
@@ -162,7 +162,7 @@ fn steps_before_the_first_are_skipped_and_recorded() {
     let opal = Opal::machine(THREE);
     opal.call(&["main", "--from", "step:3"]).code(0).stdout("three\n");
     opal.call(&["main", "--from", "main.shell[2]"]).code(0).stdout("three\n");
-    opal.call(&["main", "--from", "step:4"]).code(2).says("no step 4");
+    opal.call(&["main", "--from", "step:4"]).code(2).says("unknown step 4");
     opal.call(&["main", "--from", "main.shell[7]"]).code(2).says("no step `main.shell[7]`");
     let shown = opal.call(&["runs", "show", "last", "--json"]).json();
     assert_eq!(shown["run"]["status"], "executed");

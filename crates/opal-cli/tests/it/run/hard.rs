@@ -103,8 +103,8 @@ fn without_bash_pipes_are_warned_about() {
     }
     let path = opal.path().join("bin").display().to_string();
     let environment = [("PATH", path.as_str())];
-    opal.call_with(&environment, &["main"]).code(0).says("there is no bash here");
-    opal.call_with(&environment, &["other"]).code(0).hides("there is no bash here");
+    opal.call_with(&environment, &["main"]).code(0).says("bash is not installed");
+    opal.call_with(&environment, &["other"]).code(0).hides("bash is not installed");
 }
 
 #[test]

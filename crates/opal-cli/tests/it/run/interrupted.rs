@@ -51,7 +51,7 @@ fn a_second_signal_kills_and_cleans_nothing() {
     signal(&child, "INT");
     // A second signal right after the first counts as the same one.
     let (mut stderr, mut said) = (child.stderr.take().unwrap(), Vec::new());
-    while !String::from_utf8_lossy(&said).contains("the same signal again kills it") {
+    while !String::from_utf8_lossy(&said).contains("the same signal again kills them") {
         let mut some = [0; 1024];
         let count = stderr.read(&mut some).unwrap();
         assert_ne!(count, 0, "{}", String::from_utf8_lossy(&said));

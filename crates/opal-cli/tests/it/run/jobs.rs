@@ -87,7 +87,7 @@ fn a_step_that_interrupts_itself_has_failed() {
     let mut shell = Shell::of("fun main() {\n    sh -c 'kill -INT $$'\n}\n");
     shell.types(b"\"$opal\" main </dev/null\n");
     let shown = shell.read(READY);
-    assert!(shown.contains("was ended by SIGINT") && shown.contains("failed: "), "{shown}");
+    assert!(shown.contains("was killed by SIGINT") && shown.contains("failed: "), "{shown}");
     shell.ends();
 }
 

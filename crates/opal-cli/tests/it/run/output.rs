@@ -100,7 +100,7 @@ fn a_direct_run_goes_on_without_its_record_unless_it_needs_one() {
     let ran = opal.call(&["main", "--root", "blocked", "--sync"]);
     ran.code(74).says("nothing was run").says("--no-record");
     assert!(!opal.path().join("ran").exists());
-    opal.call(&["main", "--root", "blocked"]).code(0).says("this run leaves no record");
+    opal.call(&["main", "--root", "blocked"]).code(0).says("this run has no record");
     assert!(opal.path().join("ran").exists());
     opal.call(&["main", "--root", "blocked", "--no-record"]).code(0).hides("no record");
 }

@@ -40,7 +40,7 @@ fn steps_run_behind_what_they_require_and_are_skipped_where_that_is_said() {
 fn a_plan_of_a_blueprint_runs_and_writes_nothing() {
     let release = release("true\n");
     let ran = release.opal().call(&["blueprint", "plan", "demo/site@v1"]);
-    ran.code(0).says("./run.sh apply").says("it builds on `core/net`, which has not been applied");
+    ran.code(0).says("./run.sh apply").says("it depends on `core/net`, which has not been applied");
     assert!(!release.path("root").exists());
 }
 
@@ -175,7 +175,7 @@ fn a_difference_is_no_failure_of_a_blueprint_and_a_failure_counts_more() {
     }
     let (release, name) = looked("2", "", "");
     let ran = release.opal().call(&["blueprint", "apply", &name]);
-    ran.code(1).says("demo/look@v1: not as wanted").says("look  drifted");
+    ran.code(1).says("demo/look@v1: not in the desired state").says("look  drifted");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn a_blueprint_that_was_stopped_says_so_in_the_words_of_its_run() {
         assert_eq!(document["runs"][0]["status"], "cancelled");
         assert_eq!(document["steps"][0]["status"], "cancelled");
         assert_eq!(document["steps"][1]["status"], "not run");
-        assert_eq!(document["error"]["message"], "somebody stopped it");
+        assert_eq!(document["error"]["message"], "it was interrupted");
     }
 }
 
@@ -239,6 +239,6 @@ fn a_module_that_is_not_there_is_missed_by_every_command() {
     std::fs::remove_dir_all(release.path("rel/modules/core/host")).unwrap();
     for verb in ["validate", "plan", "apply"] {
         let ran = release.opal().call(&["blueprint", verb, "demo/site@v1"]);
-        ran.code(66).says("there is no module `core/host`").says("the step `host`");
+        ran.code(66).says("unknown module `core/host`").says("the step `host`");
     }
 }

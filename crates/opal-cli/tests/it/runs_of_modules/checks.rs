@@ -90,7 +90,7 @@ fn outputs_are_checked_after_the_tools_and_a_broken_constraint_fails_the_run() {
     let document =
         release.run_with(&[("HYOPS_INPUT_size", "odd")], &["apply", "core/net", "--json"]);
     let document = document.code(1).json();
-    let error = "the outputs break the constraints: `name` must match `net-(small|large)`";
+    let error = "the outputs violate the constraints: `name` must match `net-(small|large)`";
     assert_eq!(
         (&document["status"], &document["error"]["message"]),
         (&json!("error"), &json!(error))
@@ -166,11 +166,11 @@ fn a_failed_probe_fails_an_apply_and_is_a_difference_for_verify() {
 fn a_probe_that_cannot_be_asked_is_no_difference() {
     let release = checked("probes: [{name: up, http: 'http://{outputs.name}'}]");
     let ran = release.run(&["verify", "core/net"]);
-    ran.code(3).says("the probe `up` failed").says("there is no output `name`");
+    ran.code(3).says("the probe `up` failed").says("no output `name`");
     let set = [("HYOPS_INPUT_size", "")];
     let release = checked("probes: [{name: up, http: 'http://{inputs.size}'}]");
     let ran = release.run_with(&set, &["apply", "core/net"]);
-    ran.code(65).says("the probe `up` needs `size`, which has no text or number as its value");
+    ran.code(65).says("the probe `up` needs `size`, which is not a text or a number");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_secret_never_becomes_part_of_a_probe() {
         "net",
         "echo '{\"name\": \"https://bob:canary-hunter2@host\"}' > \"$HYOPS_OUTPUTS_FILE\"\n",
     );
-    token.apply(&[]).says("there is no output `name`").hides("canary-hunter2");
+    token.apply(&[]).says("no output `name`").hides("canary-hunter2");
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn a_comment_breaks_nothing_unless_the_source_is_to_be_the_same() {
         fs::write(path, format!("{text}# more\n")).unwrap();
     }
     run(&release, &["--strict-source"]).code(76);
-    run(&release, &[]).code(0).says("the source has changed, and still gives the same plan");
+    run(&release, &[]).code(0).says("the source has changed, but gives the same plan");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_contract_of_a_module_can_be_shown_compared_and_verified() {
     let release = contract(&[]);
     let opal = release.opal();
     opal.call(&["plan", "show", "net.plan"]).code(0).says("./run.sh apply").hides("canary");
-    opal.call(&["plan", "verify", "net.plan"]).code(0).says("whole");
+    opal.call(&["plan", "verify", "net.plan"]).code(0).says("intact");
     opal.call(&["plan", "diff", "net.plan"]).code(0).says("the same");
     release.run_with(
         &[("HYOPS_INPUT_size", "huge")],
@@ -246,7 +246,7 @@ fn a_signed_contract_runs_where_signatures_are_asked_for() {
 fn a_module_always_runs_whole_under_a_contract_too() {
     let release = contract(&[]);
     for option in ["--from=step:1", "--resume", "--verify-first"] {
-        run(&release, &[option]).code(2).says("always runs whole");
+        run(&release, &[option]).code(2).says("always runs completely");
         assert_eq!(release.runs(), 0, "{option}");
     }
     let release = Release::new("exit 5\n");
@@ -311,7 +311,7 @@ fn a_contract_finds_its_file_of_inputs_from_anywhere() {
     );
     assert_eq!(refused["new_contract"], told);
     fs::remove_file(&file).unwrap();
-    let gone = format!("there is no file `{}`", file.display());
+    let gone = format!("the file `{}` does not exist", file.display());
     for ran in [run(&release, &[]), run_from(&release, "/", &[])] {
         ran.code(66).says(&gone).says("the contract was made with it").says(&told[..20]);
     }

@@ -31,7 +31,7 @@ fn a_dependency_without_a_state_is_named_with_what_to_type() {
         [&["apply", "core/host"][..], &["plan", "core/host"], &["apply", "core/host", "--dry-run"]]
     {
         let ran = release.run(line);
-        ran.code(69).says("it builds on `core/net`, which has not been applied");
+        ran.code(69).says("it depends on `core/net`, which has not been applied");
         ran.says("`opal module apply core/net`");
         assert_eq!(ran.stderr.contains("--with-deps"), line[0] == "apply", "{ran:?}");
     }
@@ -39,14 +39,14 @@ fn a_dependency_without_a_state_is_named_with_what_to_type() {
     release.apply(&[]).code(0);
     release.run(&["destroy", "core/net"]).code(0);
     release.run(&["apply", "core/host"]).code(69).says("which has been destroyed");
-    release.run(&["destroy", "core/host"]).code(0).says("warning: it builds on `core/net`");
+    release.run(&["destroy", "core/host"]).code(0).says("warning: it depends on `core/net`");
 }
 
 #[test]
 fn one_that_is_not_required_is_only_told_of() {
     let release = release(&ON_NET.replace("core/net,", "core/net, required: false,"));
     let ran = release.run(&["apply", "core/host"]);
-    ran.code(0).says("warning: it builds on `core/net`, which has not been applied").says("on \n");
+    ran.code(0).says("warning: it depends on `core/net`, which has not been applied").says("on \n");
     let meta = release::json(&release.evidence_of("core__host").join("meta.json"));
     assert_eq!(meta["dependencies"]["warnings"].as_array().unwrap().len(), 1);
 }
@@ -56,7 +56,7 @@ fn an_output_that_was_not_published_is_said_to_be_missing() {
     let release = release(&ON_NET.replace("name: network", "other: network"));
     release.apply(&[]).code(0);
     let ran = release.run(&["apply", "core/host"]);
-    ran.code(69).says("`core/net` has published no output `other`").says("outputs.publish");
+    ran.code(69).says("`core/net` has not published an output `other`").says("outputs.publish");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn an_import_that_was_hidden_is_refused_and_not_taken_for_a_value() {
             release(&ON_NET.replace("{name:", &format!("{{{name}:"))).script("net", &script);
         release.apply(&[]).code(0);
         let ran = release.run(&["apply", "core/host"]);
-        ran.code(69).says(&format!("the output `{name}` of `core/net` holds a secret"));
+        ran.code(69).says(&format!("the output `{name}` of `core/net` contains a secret"));
         ran.says("`imports`").hides("hunter2");
         assert!(!release.path("root/logs/module/core__host").exists());
     }
@@ -92,7 +92,7 @@ fn an_output_that_holds_a_secret_input_is_not_published_at_all() {
     release.run_with(&set, &["apply", "core/net"]).code(0);
     assert_eq!(release.state()["outputs"], json!({}));
     let ran = release.run(&["apply", "core/host"]);
-    ran.code(69).says("`core/net` has published no output `name`").says("what is secret is never");
+    ran.code(69).says("`core/net` has not published an output `name`").says("secrets are never");
 }
 
 /// A chain: `core/app` on `core/host` on `core/net`.
@@ -154,7 +154,7 @@ fn a_dry_run_with_dependencies_plans_the_module_and_tells_of_the_others() {
     let release = chain();
     let ran = release.run(&["apply", "core/app", "--with-deps", "--dry-run", "--json"]);
     ran.code(69).says("dependency=core/net status=to be applied first").json();
-    ran.says("it builds on `core/host`, and a dry run applies nothing").hides("add `--with-deps`");
+    ran.says("it depends on `core/host`, but a dry run applies nothing").hides("add `--with-deps`");
     ran.says("`opal module apply core/host --with-deps`").says("`opal blueprint plan`");
     assert!(!release.path("root").exists());
     release.run(&["apply", "core/host", "--with-deps"]).code(0);
@@ -178,5 +178,5 @@ fn only_what_changes_something_can_bring_its_dependencies_along() {
     release.run(&["plan", "core/app", "--with-deps"]).code(2);
     fs::remove_dir_all(release.path("rel/modules/core/host")).unwrap();
     let ran = release.run(&["apply", "core/app", "--with-deps"]);
-    ran.code(66).says("there is no module `core/host`");
+    ran.code(66).says("unknown module `core/host`");
 }

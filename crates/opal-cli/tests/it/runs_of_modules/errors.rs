@@ -79,11 +79,11 @@ fn a_fault_that_is_found_on_the_way_is_told_in_the_one_document() {
         .module("core/app", &[("profile: local@v1", "profile: bad@v1")], "true\n")
         .file("rel/drivers/shell/script/profiles/bad@v1.profile.yml", "kind: Other\n");
     let error = fails(&release, &["blueprint", "apply", "site.yml"]);
-    assert!(error["message"].as_str().unwrap().contains("bad@v1.profile.yml` has faults"));
+    assert!(error["message"].as_str().unwrap().contains("bad@v1.profile.yml` has errors"));
     let on_app = "dependencies: [{module_ref: core/net}, {module_ref: core/app}]\nexecution:";
     let release = release.module("core/top", &[("execution:", on_app)], "true\n");
     let error = fails(&release, &["module", "apply", "core/top", "--with-deps"]);
-    assert!(error["message"].as_str().unwrap().contains("bad@v1.profile.yml` has faults"));
+    assert!(error["message"].as_str().unwrap().contains("bad@v1.profile.yml` has errors"));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn something_before_it_that_fails() {
     assert!(error["message"].as_str().unwrap().contains("core/net"), "{error}");
     fails(&release, &["module", "apply", "core/app"]);
     let error = fails(&release, &["blueprint", "apply", "site.yml"]);
-    assert_eq!(error["message"], "the step `one` has ended with 4");
+    assert_eq!(error["message"], "the step `one` ended with 4");
 }
 
 #[test]
@@ -161,9 +161,9 @@ fn a_run_judges_a_pack_as_a_validation_does() {
     let backend = "terraform {\n  backend \"local\" { path = \"/tmp/x\" }\n}\n";
     let release = release.file("rel/packs/shell/script/net/stack/main.tf", backend);
     for verb in ["validate", "preflight", "plan", "apply"] {
-        release.run(&[verb, "core/net"]).code(65).says("E1109").says("where state is kept");
+        release.run(&[verb, "core/net"]).code(65).says("E1109").says("where state is stored");
     }
-    release.run(&["destroy", "core/net"]).code(0).says("main.tf`: a pack does not say where");
+    release.run(&["destroy", "core/net"]).code(0).says("main.tf`: a pack must not configure where");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_packs_root_that_is_not_there_is_a_wrong_setting_for_everybody() {
     let release = Release::new(SCRIPT);
     for verb in ["validate", "apply", "preflight"] {
         let ran = release.run_with(&[("HYOPS_PACKS_ROOT", "/nosuch")], &[verb, "core/net"]);
-        ran.code(78).says("`$HYOPS_PACKS_ROOT` names");
+        ran.code(78).says("named by `$HYOPS_PACKS_ROOT`");
     }
 }
 
@@ -186,7 +186,7 @@ fn evidence_is_never_put_among_the_packs() {
     let release = Release::new(SCRIPT);
     for folder in ["rel/packs/shell/script/net/stack/new/evidence", "rel/packs"] {
         let ran = release.apply(&["--out-dir", folder]);
-        ran.code(2).says("which is among the packs");
+        ran.code(2).says("which is inside the packs");
     }
     assert!(!release.path("rel/packs/shell/script/net/stack/new").exists());
 }
@@ -195,8 +195,8 @@ fn evidence_is_never_put_among_the_packs() {
 fn evidence_that_cannot_be_put_where_it_was_wanted_names_the_option_that_said_so() {
     let release = Release::new(SCRIPT).file("taken", "");
     let ran = release.apply(&["--out-dir", "taken/out"]);
-    ran.code(74).says("`--out-dir DIR` names another place");
+    ran.code(74).says("choose another directory with `--out-dir DIR`");
     assert!(!ran.stderr.contains("--root DIR"), "{ran:?}");
     let release = Release::new(SCRIPT).file("root/logs", "");
-    release.apply(&[]).code(74).says("`--root DIR` names another place");
+    release.apply(&[]).code(74).says("choose another directory with `--root DIR`");
 }

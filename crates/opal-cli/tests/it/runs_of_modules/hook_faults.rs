@@ -7,10 +7,10 @@ fn what_a_run_would_say_about_hooks_is_said_before_it() {
     let unfilled = "tell: {command: [\"true\", \"{target}\"]}";
     let doubled = "tell: {command: [\"true\", \"{{target}}\"]}";
     let unused = "`trget` of the hook `tell` has no effect";
-    for (own, why) in [(unfilled, "nothing says what `{target}` is"), (doubled, "`{{` in it")] {
+    for (own, why) in [(unfilled, "`{target}` has no value"), (doubled, "contains `{{`")] {
         let release = hooked("tell: {trget: a}", own);
         for line in [&["validate", "core/net"], &["lint", "rel"], &["preflight", "core/net"]] {
-            release.run(line).code(0).says("`tell` is not run").says(why).says(unused);
+            release.run(line).code(0).says("`tell` does not run").says(why).says(unused);
         }
         release.apply(&[]).code(0).says(why).says(unused);
         let json = release.run(&["validate", "core/net", "--json"]).code(0).json();
@@ -25,7 +25,7 @@ fn what_a_run_would_say_about_hooks_is_said_before_it() {
         release.run(&["validate", "core/net", "--json"]).code(65);
     }
     let release = hooked("export_infra: true", "");
-    release.run(&["validate", "core/net"]).code(0).says("`export_infra` is not run");
+    release.run(&["validate", "core/net"]).code(0).says("`export_infra` does not run");
     let release = hooked("tell: {target: a}", unfilled);
     release.run(&["validate", "core/net"]).code(0).hides("warning");
     hooked("tell: false", unfilled).run(&["validate", "core/net"]).code(0).hides("warning");
@@ -34,15 +34,15 @@ fn what_a_run_would_say_about_hooks_is_said_before_it() {
 #[test]
 fn what_a_profile_says_wrong_about_a_hook_is_told_where_it_stands() {
     let faults = [
-        ("tell: {command: mail}", "E1005", "is a list of words"),
-        ("tell: {command: []}", "E1005", "is a list of words"),
+        ("tell: {command: mail}", "E1005", "must be a list of words"),
+        ("tell: {command: []}", "E1005", "must be a list of words"),
         ("tell: {command: [a, {b}]}", "E1005", "with quotes around placeholders"),
-        ("tell: {command: [a], strict: 1}", "E1005", "`strict` is `true` or `false`"),
+        ("tell: {command: [a], strict: 1}", "E1005", "`strict` must be `true` or `false`"),
         ("tell: {command: [a], timeout_s: 0}", "E1005", "at least 1"),
-        ("tell: {command: [a], hook_root_env: A-B}", "E1005", "names a variable"),
+        ("tell: {command: [a], hook_root_env: A-B}", "E1005", "name of an environment variable"),
         ("tell: {command: [a], strickt: true}", "E1002", "did you mean `strict`"),
         ("tell: {command: [a, \"--password canary-55-hidden\"]}", "E1110", "secret"),
-        ("Tell It: {command: [a]}", "E1105", "no name of a hook"),
+        ("Tell It: {command: [a]}", "E1105", "invalid hook name"),
     ];
     for (own, code, told) in faults {
         let release = hooked("", own);
@@ -56,13 +56,13 @@ fn what_a_profile_says_wrong_about_a_hook_is_told_where_it_stands() {
 #[test]
 fn what_a_spec_says_wrong_about_a_hook_is_told_where_it_stands() {
     for (spec, told) in [
-        ("tell: {strict: maybe}", "`strict` of the hook `tell` is `true` or `false`"),
-        ("tell: {enabled: 1}", "`enabled` of the hook `tell` is `true` or `false`"),
+        ("tell: {strict: maybe}", "`strict` of the hook `tell` must be `true` or `false`"),
+        ("tell: {enabled: 1}", "`enabled` of the hook `tell` must be `true` or `false`"),
         ("tell: {enabeld: false}", "did you mean `enabled`?"),
-        ("tell: {enable: no}", "`enable` of the hook `tell` switches nothing"),
+        ("tell: {enable: no}", "`enable` of the hook `tell` has no effect"),
         ("tell: {Enabled: false, strict: true}", "did you mean `enabled`?"),
         ("tell: {stric: true, enabled: true}", "did you mean `strict`?"),
-        ("tell: {api_token: canary-56-hidden}", "`api_token` holds a secret"),
+        ("tell: {api_token: canary-56-hidden}", "`api_token` contains a secret"),
     ] {
         let release = hooked(spec, "tell: {command: [a, \"{api_token}\"]}");
         release.run(&["lint", "rel"]).code(65).says(told).hides("canary-56");

@@ -133,7 +133,7 @@ fn a_program_that_is_not_there_stops_only_a_run_that_is_strict_about_it() {
 
     let release = hooked("tell: {strict: true}", own);
     release.run(&["preflight", "core/net"]).code(69).says("missing  tool:no-such-program-here");
-    release.apply(&[]).code(69).says("`no-such-program-here` is not there");
+    release.apply(&[]).code(69).says("`no-such-program-here` is not installed");
     assert!(!release.path("root/work").join("core__net").exists());
     assert_eq!(release.document("hook_tell.result.json")["rc"], 127);
 }
@@ -159,16 +159,15 @@ fn what_is_filled_in_stays_one_word() {
 
 #[test]
 fn a_placeholder_that_nothing_fills_is_told_of_before_anything_runs() {
-    for (word, told) in [
-        ("{target}", "nothing says what `{target}` is"),
-        ("{{target}}", "its command has `{{` in it"),
-    ] {
+    for (word, told) in
+        [("{target}", "`{target}` has no value"), ("{{target}}", "its command contains `{{`")]
+    {
         let own = format!("tell: {{command: [touch, \"{word}\"]}}");
         let release = hooked("tell: true", &own);
         let ran = release.apply(&["--json"]);
         ran.code(0);
         let warnings = warnings(&ran, &release);
-        assert!(warnings[0].starts_with("the hook `tell` is not run: "), "{warnings:?}");
+        assert!(warnings[0].starts_with("the hook `tell` does not run: "), "{warnings:?}");
         assert!(warnings[0].contains(told), "{warnings:?}");
         assert!(!release.evidence().join("hook_tell.result.json").exists());
         release.apply(&["--dry-run"]).code(0).hides("hook_tell");
@@ -184,7 +183,7 @@ fn a_command_without_a_program_and_one_that_is_too_long_are_not_run() {
     let long = "x".repeat(9 << 10);
     let many = "\"{text}\", ".repeat(8);
     for (own, told) in [
-        ("command: [\"{text}\"], text: \"\"".to_owned(), "its command names no program"),
+        ("command: [\"{text}\"], text: \"\"".to_owned(), "its command has no program"),
         (format!("command: [echo, {many}], text: {long}"), "its command is longer than 64 KiB"),
     ] {
         let own = format!("tell: {{{own}}}");
@@ -200,14 +199,14 @@ fn a_hook_without_a_command_is_told_of_and_so_is_a_setting_that_nobody_reads() {
     ran.code(0);
     let told = warnings(&ran, &release);
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].contains("`export_infra` is not run: the profile `local@v1` has no command"));
-    assert!(told[1].contains("switch the hook off in the spec"), "{told:?}");
+    assert!(told[0].contains("`export_infra` does not run: the profile `local@v1` has no command"));
+    assert!(told[1].contains("disable the hook in the spec"), "{told:?}");
 
     let own = "tell: {command: [\"true\", \"{target}\"], other_command: [a], other_timeout_s: 3}";
     let release = hooked("tell: {target: a, push: true, pull: false}", own);
     let told = release.apply(&["--json"]).code(0).json()["warnings"].clone();
     let of_profile = "`hooks.tell.other_command` and `hooks.tell.other_timeout_s` have no effect: \
-                      nothing in its command is filled in with them";
+                      its command has no placeholders for them";
     let of_spec = "`push` of the hook `tell` has no effect: its command has no `{push}`";
     assert_eq!(told, json!([of_profile, of_spec]));
     release.run(&["lint", "rel"]).code(0).says("W1111").says("`push`").says(of_profile);

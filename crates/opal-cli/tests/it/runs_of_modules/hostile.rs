@@ -27,7 +27,7 @@ fn an_unknown_driver_is_named_with_those_there_are() {
             release::PROFILE.replace("shell/script", "shell/other"),
         )
         .file("rel/packs/shell/other/net/stack/run.sh", "true\n");
-    refused(&release, 65, "there is no driver `shell/other`");
+    refused(&release, 65, "unknown driver `shell/other`");
     release.apply(&[]).says("`shell/script`");
 }
 
@@ -45,7 +45,7 @@ fn a_pack_with_a_link_that_leads_out_is_refused() {
     for to in ["/etc/passwd", "../../../../../../in.yml", "lib/../../x", "../stack/../../.."] {
         let release = Release::new(SCRIPT).file("in.yml", "");
         symlink(to, release.stack().join("link")).unwrap();
-        refused(&release, 65, "the link `link` leads out of it");
+        refused(&release, 65, "the symlink `link` leads out of it");
     }
     let release = Release::new(SCRIPT);
     fs::remove_file(release.stack().join("run.sh")).unwrap();
@@ -74,7 +74,7 @@ fn two_links_that_only_together_lead_out_are_refused() {
     // By its letters it is `a`, and in truth what is above the stack.
     symlink("a/b/top/..", release.stack().join("out")).unwrap();
     let before = release.runs();
-    release.apply(&[]).code(65).says("the link `out` leads out of it");
+    release.apply(&[]).code(65).says("the symlink `out` leads out of it");
     assert_eq!(release.runs(), before);
 }
 
@@ -160,12 +160,12 @@ fn bombs_and_anchors_in_any_file_are_refused_at_once() {
 #[test]
 fn an_outputs_file_that_is_no_plain_file_fails_the_run() {
     for (make, says) in [
-        ("ln -s /etc/passwd", "it is a link"),
-        ("ln -s gone", "it is a link"),
-        ("mkfifo", "it is no regular file"),
-        ("mkdir", "it is no regular file"),
-        ("printf '[1]' >", "is no JSON object"),
-        ("printf 'canary-1' >", "is no JSON object"),
+        ("ln -s /etc/passwd", "it is a symlink"),
+        ("ln -s gone", "it is a symlink"),
+        ("mkfifo", "it is not a regular file"),
+        ("mkdir", "it is not a regular file"),
+        ("printf '[1]' >", "is not a JSON object"),
+        ("printf 'canary-1' >", "is not a JSON object"),
         ("printf '{\"name\": \"\\377\"}' >", "cannot be read"),
     ] {
         let release = Release::new(&format!("{make} \"$HYOPS_OUTPUTS_FILE\"\n"));

@@ -74,15 +74,18 @@ fn inputs_that_do_not_fit_are_refused_before_anything_is_written() {
     );
     let refused = [
         (("HYOPS_INPUT_size", "canary-9"), "`size`"),
-        (("HYOPS_INPUT_network__cidr", "REPLACE_ME"), "`network.cidr` still holds the placeholder"),
-        (("HYOPS_INPUTS_JSON", "[canary-9]"), "no JSON object"),
+        (
+            ("HYOPS_INPUT_network__cidr", "REPLACE_ME"),
+            "`network.cidr` still contains the placeholder",
+        ),
+        (("HYOPS_INPUTS_JSON", "[canary-9]"), "not a JSON object"),
         (("HYOPS_INPUT_size__deep", "1"), "`size` has no keys below it"),
-        (("HYOPS_INPUT_big", "18446744073709551615"), "`HYOPS_INPUT_big`: a number is larger than"),
+        (("HYOPS_INPUT_big", "18446744073709551615"), "`HYOPS_INPUT_big`: a number does not fit"),
         (
             ("HYOPS_INPUT_big", "12345678901234567890123"),
-            "64 bits can hold; in quotes it is a text",
+            "does not fit in 64 bits; put it in quotes to make it a text",
         ),
-        (("HYOPS_INPUTS_JSON", r#"{"big": [12345678901234567890123]}"#), "larger than 64 bits"),
+        (("HYOPS_INPUTS_JSON", r#"{"big": [12345678901234567890123]}"#), "does not fit in 64 bits"),
         (("HYOPS_INPUTS_JSON", r#"{"size": "small", "size": "large"}"#), "`size` is given twice"),
     ];
     for (set, says) in refused {
@@ -115,14 +118,14 @@ fn every_kind_of_value_reaches_the_tools_as_it_was_given() {
 fn an_input_that_the_module_does_not_have_is_told_and_probably_a_slip() {
     let release = Release::new(SCRIPT);
     let ran = release.run_with(&[("HYOPS_INPUT_sise", "large")], &["apply", "core/net"]);
-    ran.code(0).says("warning: the module has no input `sise`; did you mean `size`?");
+    ran.code(0).says("warning: unknown input `sise`; did you mean `size`?");
 }
 
 #[test]
 fn what_is_taken_down_with_other_inputs_is_told() {
     let release = Release::new(SCRIPT);
     release.run_with(&[("HYOPS_INPUT_size", "large")], &["apply", "core/net"]).code(0);
-    release.run(&["destroy", "core/net"]).code(0).says("not the inputs of the last run");
+    release.run(&["destroy", "core/net"]).code(0).says("the inputs differ from the last run");
 }
 
 #[test]
@@ -145,12 +148,12 @@ fn a_file_of_variables_says_inputs_and_the_environment_wins_over_it() {
     }
     for verb in ["validate", "preflight", "apply"] {
         let ran = release.run(&[verb, "core/net", "--env-file", "bad.env"]);
-        ran.code(65).says("`size` still holds the placeholder");
+        ran.code(65).says("`size` still contains the placeholder");
         release.run(&[verb, "core/net", "--env-file", "gone.env"]).code(66).says("gone.env");
         release.run_with(&set, &[verb, "core/net", "--env-file", "bad.env"]).code(0);
     }
     let before = ["--env-file", "bad.env", "module", "validate", "core/net"];
-    release.opal().call(&before).code(65).says("`size` still holds the placeholder");
+    release.opal().call(&before).code(65).says("`size` still contains the placeholder");
 }
 
 #[test]
@@ -180,6 +183,6 @@ fn a_variable_is_decoded_unless_its_default_is_a_text_that_was_filled_in() {
 fn an_output_that_would_come_out_as_another_is_refused() {
     let script = "echo '{\"name\": 12345678901234567890123}' > \"$HYOPS_OUTPUTS_FILE\"\n";
     let release = Release::new(script);
-    release.apply(&[]).code(65).says("a number is larger than 64 bits can hold");
+    release.apply(&[]).code(65).says("a number does not fit in 64 bits");
     assert_eq!(release.state()["status"], "error");
 }

@@ -111,7 +111,7 @@ fn outputs_that_make_no_sense_are_removed_and_an_error_only_where_they_were_want
 fn an_outputs_file_that_cannot_be_removed_is_told_of() {
     let release = release("mkdir -p \"$HYOPS_OUTPUTS_FILE/x\"\n");
     let ran = release.run(&["plan", "core/net"]);
-    ran.code(0).says("`hyops.outputs.json` may hold a secret, and cannot be removed");
+    ran.code(0).says("`hyops.outputs.json` may contain a secret, but cannot be removed");
 }
 
 #[test]

@@ -65,7 +65,10 @@ fn evidence_that_does_not_have_all_that_was_printed_is_told_of() {
     let release = Release::new("head -c 68000000 /dev/zero | tr '\\0' x\n");
     let ran = release.apply(&["--quiet", "--json"]).code(0).json();
     let warnings = ran["warnings"].to_string();
-    assert!(warnings.contains("`shell_apply.stdout.txt` has the first 64 MiB"), "{warnings}");
+    assert!(
+        warnings.contains("`shell_apply.stdout.txt` contains only the first 64 MiB"),
+        "{warnings}"
+    );
     assert_eq!(release.document("driver_result.json")["warnings"], ran["warnings"]);
 }
 

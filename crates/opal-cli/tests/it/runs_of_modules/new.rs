@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::release::{Release, SCRIPT};
+use super::sensitive::real;
 use crate::needs;
 use crate::support::Opal;
 
@@ -44,11 +45,11 @@ fn nothing_is_overwritten_and_a_second_module_shares_the_profile() {
     opal.call(&["module", "new", "demo/note"]).code(0);
     let spec = opal.read("modules/demo/note/spec.yml");
     let again = opal.call(&["module", "new", "demo/note"]);
-    again.code(74).says("spec.yml` exists, and nothing is overwritten");
+    again.code(74).says("spec.yml` already exists; nothing was overwritten");
     fs::remove_file(opal.path().join("modules/demo/note/spec.yml")).unwrap();
     opal.call(&["module", "new", "demo/note"])
         .code(74)
-        .says("packs/shell/script/demo/note` exists");
+        .says("packs/shell/script/demo/note` already exists");
     assert!(!opal.path().join("modules/demo/note/spec.yml").exists(), "nothing is made by halves");
     opal.write("modules/demo/note/spec.yml", spec);
     let other = opal.call(&["module", "new", "demo/other"]);
@@ -107,7 +108,36 @@ fn a_new_module_of_ansible_is_applied_verified_and_destroyed_by_the_real_tool() 
     module("destroy").code(0);
     assert!(!opal.path().join("root/note.txt").exists());
     let ran = module("verify");
-    ran.code(1).says("verify demo/note: not as wanted").says("the probe `written` failed: ");
+    ran.code(1)
+        .says("verify demo/note: not in the desired state")
+        .says("the probe `written` failed: ");
+}
+
+#[test]
+fn a_new_module_of_terraform_is_applied_verified_and_destroyed_by_the_real_tool() {
+    let tools = real();
+    if !needs::has("tofu or terraform", !tools.is_empty()) {
+        return;
+    }
+    for (name, tool) in tools {
+        let opal = machine();
+        let bin = opal.path().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        std::os::unix::fs::symlink(tool, bin.join(name)).unwrap();
+        let path = format!("{}:/usr/bin:/bin", bin.display());
+        opal.call(&["module", "new", "demo/note", "--driver", "iac/terragrunt"]).code(0);
+        let module = |verb: &str| {
+            let words = ["module", verb, "demo/note", "--module-root", "modules"];
+            opal.call_with(&[("PATH", &path)], &words)
+        };
+        module("preflight").code(0);
+        module("verify").code(1).says("verify demo/note: not in the desired state");
+        let ran = module("apply");
+        ran.code(0).says("apply demo/note: ok").says("greeting = \"hello, note\"").hides("Warning");
+        module("verify").code(0).says("verify demo/note: ok");
+        module("destroy").code(0);
+        module("verify").code(1).says("verify demo/note: not in the desired state");
+    }
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn the_exit_code_of_the_tool_is_that_of_the_run() {
         assert_eq!(release.state()["status"], "error");
     }
     let release = Release::new("no-such-program-here\n");
-    release.apply(&[]).says("shell_apply ended with 127: a command was not found");
+    release.apply(&[]).says("shell_apply ended with 127: command not found");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_tool_that_is_missing_is_127_in_its_envelope_and_the_run_cannot_begin() {
     let path = release.path("bin").display().to_string();
     let ran = release.run_with(&[("PATH", &path)], &["apply", "core/net"]);
     ran.code(69)
-        .says("the program `ansible-playbook` is not there")
+        .says("the program `ansible-playbook` is not installed")
         .says("--skip-preflight=REASON");
     let envelope = release.document("ansible_apply.result.json");
     assert_eq!((&envelope["rc"], &envelope["argv"][0]), (&json!(127), &json!("ansible-playbook")));
@@ -103,7 +103,7 @@ fn a_script_whose_shell_is_not_there_is_told_of_before_anything_runs() {
     for (first, path, says) in [
         ("#!/usr/bin/env bash", empty.as_str(), "`./run.sh` is a script for `bash`, which is not"),
         ("#! /usr/bin/env -S A=b zsh -e", "", "`./run.sh` is a script for `zsh`, which is not"),
-        ("#!/usr/bin/env bash", "", "help: `PATH` names no directory"),
+        ("#!/usr/bin/env bash", "", "help: `PATH` is empty"),
         ("#!/nowhere/zsh -e", empty.as_str(), "`./run.sh` is a script for `/nowhere/zsh`"),
     ] {
         fs::write(&script, format!("{first}\n")).unwrap();
@@ -114,9 +114,9 @@ fn a_script_whose_shell_is_not_there_is_told_of_before_anything_runs() {
     }
     fs::write(&script, "true\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
-    for (path, help) in [("", "`PATH` names no directory"), (&empty, "on the PATH")] {
+    for (path, help) in [("", "`PATH` is empty"), (&empty, "to `PATH`")] {
         let ran = release.run_with(&[("PATH", path)], &["apply", "core/net"]);
-        ran.code(69).says("the program `sh` is not there").says(help);
+        ran.code(69).says("the program `sh` is not installed").says(help);
     }
     assert!(!release.has_state());
 }

@@ -194,7 +194,7 @@ fn where_opal_looks_is_not_said_by_a_file_of_variables_and_that_is_told_once() {
         let output = command.env_remove("HYOPS_RUNTIME_ROOT").args(words).output();
         Ran::from(output.unwrap())
     };
-    let told = |name: &str| format!("warning: `{name}` counts in the environment alone");
+    let told = |name: &str| format!("warning: `{name}` is read only from the environment");
     for verb in ["apply", "preflight"] {
         let ran = call(&[&["module", verb, "core/net"][..], &with].concat());
         ran.code(0);

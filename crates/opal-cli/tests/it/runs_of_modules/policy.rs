@@ -64,7 +64,7 @@ fn a_tool_of_another_version_stops_a_run_before_it_begins() {
     let wants =
         |wanted: &str| terragrunt(&format!("policy: {{tool_versions: {{tofu: '{wanted}'}}}}\n"));
     let machine = Machine::new(wants(">=1.9.0,<2.0.0"), &[("bin/tofu", TOFU)]);
-    let told = "`tofu` is version 1.8.2, and `>=1.9.0, <2.0.0` is wanted";
+    let told = "`tofu` is version 1.8.2, but `>=1.9.0, <2.0.0` is required";
     machine.run(&["apply", "core/net"]).code(69).says(told).says("policy.tool_versions");
     let checks = machine.0.document("meta.json")["preflight"]["checks"].clone();
     let failed = checks.as_array().unwrap().iter().find(|it| it["name"] == "version:tofu");
@@ -96,11 +96,12 @@ esac";
 #[test]
 fn a_tool_that_says_no_version_is_told_of() {
     let profile = "policy: {tool_versions: {tofu: '1'}}\n";
-    for (script, why) in
-        [("echo unknown", "prints no version"), ("echo 'needs GLIBC 2.34'; exit 1", "ended with 1")]
-    {
+    for (script, why) in [
+        ("echo unknown", "does not print a version"),
+        ("echo 'needs GLIBC 2.34'; exit 1", "ended with 1"),
+    ] {
         let machine = Machine::new(terragrunt(profile), &[("bin/tofu", script)]);
-        machine.preflight().code(69).says("the version of `tofu` is not known").says(why);
+        machine.preflight().code(69).says("unknown version of `tofu`").says(why);
     }
 }
 
@@ -114,7 +115,7 @@ fn a_question_for_a_version_ends_with_opal() {
     let child = release.started(&["apply", "core/net"]).env("PATH", path).spawn().unwrap();
     eventually("it is asked", || is_running(&word));
     signal(&child, "INT");
-    Ran::from(child.wait_with_output().unwrap()).code(130).says("opal was told to stop");
+    Ran::from(child.wait_with_output().unwrap()).code(130).says("opal was asked to stop");
     eventually("it has ended", || !is_running(&word));
     assert!(!release.has_state());
 }
@@ -207,12 +208,13 @@ fn state_is_kept_where_the_key_of_the_state_says() {
         assert!(fs::read_to_string(backend).unwrap().contains("terraform.tfstate"), "{mode}");
         if mode == "cloud" {
             ran.says(
-                "`policy.workspace.backend_mode: cloud` is told to the stack; nothing in it says",
+                "`policy.workspace.backend_mode: cloud` is passed to the stack; it does not \
+                 configure",
             );
         }
     }
     let wrong = terragrunt("policy: {workspace: {backend_mode: clodu}}\n");
-    wrong.apply(&[]).code(65).says("is `local` or `cloud`");
+    wrong.apply(&[]).code(65).says("must be `local` or `cloud`");
 }
 
 #[test]
@@ -234,13 +236,9 @@ fn a_workspace_is_called_by_the_pattern_of_the_profile() {
         .hides("HYOPS_WORKSPACE_NAME")
         .hides("has no effect");
     for (pattern, inputs, why) in [
-        (
-            "{name_prefix}-{context_id}",
-            "{name_prefix: acme, ",
-            "`{context_id}`, and there is no input",
-        ),
-        ("{api_token}", "{api_token: '', ", "`{api_token}`, and the input of that name is secret"),
-        ("{n}", "{n: \"a\\nb\", ", "`{n}`, and there is no input"),
+        ("{name_prefix}-{context_id}", "{name_prefix: acme, ", "`{context_id}`, but no input"),
+        ("{api_token}", "{api_token: '', ", "`{api_token}`, but the input of that name is secret"),
+        ("{n}", "{n: \"a\\nb\", ", "`{n}`, but no input"),
     ] {
         let release = release(pattern, inputs).env("HYOPS_INPUT_api_token", "canary-0071");
         let ran = release.apply(&[]);
@@ -309,7 +307,8 @@ fn a_look_before_a_run_tells_all_that_a_validation_does() {
         |verb| release.run(&[verb, "core/2026/net", "--json"]).code(0).json()["warnings"].clone();
     let (validated, looked) = (run("validate"), run("preflight"));
     let (validated, looked) = (validated.as_array().unwrap(), looked.as_array().unwrap());
-    for part in ["names a time", "`core/gone`", "`target`", "`metdata`", "tell.other", "`defaults`"]
+    for part in
+        ["contains a time", "`core/gone`", "`target`", "`metdata`", "tell.other", "`defaults`"]
     {
         let told = validated.iter().filter_map(|it| it.as_str()).filter(|it| it.contains(part));
         let told: Vec<&str> = told.collect();
@@ -318,7 +317,7 @@ fn a_look_before_a_run_tells_all_that_a_validation_does() {
         assert_eq!(again.count(), 1, "{part}: {looked:?}");
     }
     let ran = release.run(&["preflight", "core/2026/net"]);
-    ran.code(0).says("warning: the reference names a time: `2026`");
+    ran.code(0).says("warning: the reference contains a time: `2026`");
 }
 
 #[test]
@@ -327,7 +326,7 @@ fn a_tool_is_named_without_where_it_is() {
         let policy = format!("policy: {{tool_versions: {{{name}: '1'}}}}\n");
         let release = Release::new(SCRIPT).profile(&policy);
         for line in [&["lint", "rel"], &["preflight", "core/net"], &["validate", "core/net"]] {
-            release.run(line).code(65).says("E1005").says("is no name of a program");
+            release.run(line).code(65).says("E1005").says("invalid program name");
         }
     }
 }

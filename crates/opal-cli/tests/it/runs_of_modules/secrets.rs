@@ -153,7 +153,7 @@ fn an_error_about_outputs_quotes_nothing_of_them() {
     let script = "echo '{\"token\": \"canary-7704-t\", canary-7704' > \"$HYOPS_OUTPUTS_FILE\"\n";
     let release = Release::new(script);
     let ran = release.apply(&[]);
-    ran.code(65).says("`hyops.outputs.json` is no JSON object").hides("canary-7704");
+    ran.code(65).says("`hyops.outputs.json` is not a JSON object").hides("canary-7704");
     assert_hidden(&release, "canary-7704");
     assert_eq!(release.state()["status"], "error");
 }
@@ -190,7 +190,7 @@ fn credentials_that_cannot_be_hidden_stop_the_run() {
 fn missing_credentials_are_named_with_where_they_belong() {
     let release = Release::new(SCRIPT).spec(&[("credentials: []", "credentials: [hetzner]")]);
     let ran = release.apply(&[]);
-    ran.code(69).says("the credentials `hetzner` are not there").says("hetzner.credentials.env");
+    ran.code(69).says("missing credentials `hetzner`").says("hetzner.credentials.env");
     assert_eq!(release.document("driver_result.json")["status"], "error");
     assert!(!release.has_state(), "nothing ran");
     release.apply(&["--skip-preflight", "they come from the agent"]).code(0);

@@ -249,7 +249,7 @@ fn what_was_sensitive_before_is_hidden_where_opal_is_killed() {
 }
 
 /// The real tools of this machine, by their names.
-fn real() -> Vec<(&'static str, PathBuf)> {
+pub(super) fn real() -> Vec<(&'static str, PathBuf)> {
     let folders = ["/usr/local/bin", "/usr/bin", "/bin"].map(Path::new);
     let found = |name| folders.iter().map(|it| it.join(name)).find(|path| path.is_file());
     ["tofu", "terraform"].into_iter().filter_map(|name| Some((name, found(name)?))).collect()

@@ -92,7 +92,7 @@ fn what_a_driver_or_a_profile_does_not_do_is_told_wherever_a_run_is_told_of() {
     let release = Release::new(SCRIPT)
         .spec(&[("pack_ref: {id: net}", "pack_ref: {id: net}, hooks: {export_infra: true}")])
         .profile("policy: {naming: {env: a}}\n");
-    let told = ["the hook `export_infra` is not run", "`policy.naming.env` has no effect"];
+    let told = ["the hook `export_infra` does not run", "`policy.naming.env` has no effect"];
     let ran = release.apply(&[]);
     let json = release.apply(&["--json"]).code(0).json()["warnings"].to_string();
     let kept = release.document("driver_result.json")["warnings"].to_string();

@@ -52,7 +52,7 @@ steps:
 
 #[test]
 fn an_input_that_nobody_knows_is_told_by_validate_too() {
-    let told = "warning: the module has no input `siez`; did you mean `size`?";
+    let told = "warning: unknown input `siez`; did you mean `size`?";
     let release = Release::new(SCRIPT).file("in.yml", "siez: large\n");
     let ran = release.run(&["validate", "core/net", "--inputs", "in.yml"]);
     ran.code(0).says(told);
@@ -126,12 +126,12 @@ fn what_a_spec_names_is_missed_where_the_directories_would_have_it() {
         .replace("local@v1", "gone@v1")
         .replace("id: net", "id: gone");
     let release = Release::new(SCRIPT).file("rel/modules/core/net/spec.yml", needs);
-    let missed = ["no profile `gone@v1`", "no pack `gone`", "no module `core/gone`"];
+    let missed = ["no profile `gone@v1`", "unknown pack `gone`", "unknown module `core/gone`"];
     let ran = release.run(&["lint", "rel"]);
     ran.code(0).says("W1112").says(missed[0]).says(missed[1]).says(missed[2]);
     let ran = release.run(&["lint", "rel/modules", "rel/drivers"]);
     ran.code(0).says(missed[0]).hides(missed[1]).says(missed[2]);
-    release.run(&["lint", "rel/modules/core/net"]).code(0).says("nothing to complain about");
+    release.run(&["lint", "rel/modules/core/net"]).code(0).says("no problems found");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_driver_that_is_not_there_is_only_a_warning() {
             .code(0)
             .says("W1112")
             .says("spec.yml:7:21")
-            .says("no driver `images/packer`");
+            .says("unknown driver `images/packer`");
     }
 }
 
@@ -163,7 +163,7 @@ steps: [{id: a, module_ref: core/net}, {id: b, module_ref: core/gone}]
 ";
     let release = Release::new(SCRIPT).file("rel/blueprints/core/site@v1/blueprint.yml", blueprint);
     let ran = release.run(&["lint", "rel"]);
-    ran.code(0).says("no module `core/gone`").says("blueprint.yml:4:");
+    ran.code(0).says("unknown module `core/gone`").says("blueprint.yml:4:");
     release.run(&["lint", "rel/blueprints"]).code(0).hides("W1112");
 }
 

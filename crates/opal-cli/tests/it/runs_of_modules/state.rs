@@ -111,7 +111,7 @@ fn a_hostile_name_of_an_instance_is_refused() {
     let release = Release::new(SCRIPT);
     for name in ["", ".", "..", "../x", "a/b", "a b", "-x", "a\nb", &"a".repeat(65)] {
         let typed = format!("--state-instance={name}");
-        release.apply(&[&typed]).code(2).says("no name of an instance");
+        release.apply(&[&typed]).code(2).says("invalid instance name");
     }
     assert!(!release.path("root").exists());
 }
@@ -127,7 +127,7 @@ fn of_two_applies_at_once_one_is_refused_and_another_instance_is_not() {
     for verb in ["apply", "destroy"] {
         let ran = release.run(&[verb, "core/net"]);
         ran.code(69)
-            .says("another run of this module instance is under way")
+            .says("another run of this module instance is in progress")
             .says("--state-instance");
     }
     assert_eq!(release.state()["status"], "running");
@@ -153,7 +153,7 @@ fn a_run_that_was_killed_counts_as_failed_and_the_next_goes_on() {
     child.wait().unwrap();
     assert_eq!(release.state()["status"], "running", "nobody could say otherwise");
     let (busy, runs) = (release.apply(&[]), release.runs());
-    busy.code(69).says("another run of this module instance is under way");
+    busy.code(69).says("another run of this module instance is in progress");
     assert_eq!(runs, 1, "the tool of the first still runs");
     fs::write(release.path("root/go"), "").unwrap();
     eventually("the tool has ended", || {
@@ -171,7 +171,7 @@ fn a_state_that_makes_no_sense_stops_a_run_and_is_named() {
     for text in ["", "{", "{\"status\": \"fine\"}", "[]"] {
         let release_path = release.path(path);
         fs::write(&release_path, text).unwrap();
-        release.apply(&[]).code(74).says("latest.json").says("move it away, or correct it");
+        release.apply(&[]).code(74).says("latest.json").says("move it away, or fix it");
         assert_eq!(fs::read_to_string(&release_path).unwrap(), text, "it is left as it is");
     }
     assert!(!release.path("root/state/tools/core__net/latest/ran").exists(), "nothing ran");

@@ -121,7 +121,7 @@ fn ansible_prints_what_is_read_whatever_the_environment_wants() {
 #[test]
 fn a_playbook_that_is_for_no_host_has_failed() {
     let release = ansible("printf 'skipping: no hosts matched\\n\\nPLAY RECAP ***\\n\\n'");
-    release.apply(&[]).code(65).says("ansible_apply has done nothing").says("no host");
+    release.apply(&[]).code(65).says("ansible_apply did nothing").says("no host");
     assert_eq!(release.state()["status"], "error");
     release.run(&["verify", "core/net"]).code(3).says("no host");
 }
@@ -129,7 +129,7 @@ fn a_playbook_that_is_for_no_host_has_failed() {
 #[test]
 fn groups_without_a_host_are_refused_before_anything_runs() {
     let release = ansible("").env("HYOPS_INPUTS_JSON", r#"{"inventory_groups": {"web": []}}"#);
-    release.apply(&[]).code(65).says("no host is named").says("inventory_groups");
+    release.apply(&[]).code(65).says("no host given").says("inventory_groups");
     assert_eq!(release.runs(), 0);
 }
 
@@ -140,7 +140,7 @@ fn values_of_a_pack_that_would_win_over_the_inputs_are_refused() {
         for words in [&["validate", "core/net"][..], &["apply", "core/net"]] {
             release.run(words).code(65).says(name).says("`terraform.tfvars`");
         }
-        release.run(&["lint", "rel"]).code(65).says(name).says("would win over the inputs");
+        release.run(&["lint", "rel"]).code(65).says(name).says("would override the inputs");
         assert_eq!(release.runs(), 0, "{name}");
     }
     for name in ["terraform.tfvars", "a.auto.tfvars", "inputs.auto.tfvars", "deep/zz.auto.tfvars"] {
@@ -154,5 +154,5 @@ fn values_of_a_pack_that_would_win_over_the_inputs_are_refused() {
 fn neither_does_a_template_win_over_the_inputs() {
     let release = terraform("templates: [{src: a.tfvars, dst: zz.auto.tfvars}]\n")
         .file("rel/drivers/iac/terragrunt/templates/a.tfvars", "");
-    release.apply(&[]).code(65).says("`zz.auto.tfvars` would win over the inputs");
+    release.apply(&[]).code(65).says("`zz.auto.tfvars` would override the inputs");
 }

@@ -39,7 +39,7 @@ fn a_signal_leaves_an_error_a_cancelled_result_and_the_envelope_of_the_stopped_t
         eventually("everything has ended", || !is_running(&word));
         let state = release.state();
         assert_eq!((&state["status"], &state["outputs"]), (&json!("error"), &json!({})), "{name}");
-        assert_eq!(state["last_error"], "somebody stopped it");
+        assert_eq!(state["last_error"], "it was interrupted");
         let result = release.document("driver_result.json");
         assert_eq!(
             (&result["status"], &result["normalized_outputs"]),
@@ -77,7 +77,7 @@ fn a_tool_has_minutes_to_save_what_it_was_doing() {
         eventually("the script begins", || memory.join("begun").exists());
         signal(&child, name);
         let ran = Ran::from(child.wait_with_output().unwrap());
-        ran.code(code).says("waiting for what runs to end, 10 minutes at most");
+        ran.code(code).says("waiting for running steps, at most 10 minutes");
         assert!(memory.join("saved").exists(), "{name}");
     }
 }

@@ -124,7 +124,7 @@ fn a_place_for_records_that_cannot_be_used_is_told_with_what_names_another() {
     let taken = release.path("taken/records").display().to_string();
     let ran = release.run_with(&[("OPAL_ROOT", &taken)], &["apply", "core/net"]);
     ran.code(0)
-        .says("this run leaves no record")
+        .says("this run has no record")
         .says("`OPAL_ROOT=DIR`, or `--root DIR` before the command");
     let other = release.path("other").display().to_string();
     release.run_with(&[("OPAL_ROOT", &other)], &["apply", "core/net"]).code(0);

@@ -125,7 +125,7 @@ fn a_record_that_cannot_be_written_stops_only_a_run_that_needs_it() {
     ran.code(74).says("gone/events");
     assert_eq!(release.state(), before);
     let ran = release.run_with(&set, &["apply", "core/net"]);
-    ran.code(0).says("this run leaves no record");
+    ran.code(0).says("this run has no record");
     assert_eq!(release.state()["outputs"]["name"], "net-large");
 }
 

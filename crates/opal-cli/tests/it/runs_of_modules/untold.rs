@@ -13,8 +13,8 @@ use opal_testing::processes::{eventually, signal};
 /// What is said of outputs that a tool was to tell.
 fn untold(label: &str, why: &str) -> String {
     format!(
-        "`{label}` {why}: what it would have told to be secret may stand in clear in the evidence and \
-         the record of this run"
+        "`{label}` {why}: secrets among its outputs may be in clear in the evidence and the \
+         record of this run"
     )
 }
 
@@ -23,7 +23,7 @@ fn outputs_that_there_are_none_of_yet_are_nothing_to_warn_about() {
     for output in ["output) echo '{}' ;;", "output) ;;"] {
         let release = stand_in("", &["apply) ;;", output]);
         let ran = release.apply(&["--json"]).code(0).json();
-        let publishes = "the output `name` is to be published, and there is none";
+        let publishes = "the output `name` should be published, but does not exist";
         assert_eq!(ran["warnings"], json!([publishes]), "{output}");
         let release = stand_in("", &["init) exit 4 ;;", "output) exit 3 ;;"]);
         let ran = release.apply(&["--json"]).code(4).json();
@@ -81,7 +81,7 @@ fn outputs_that_are_interrupted_again_are_warned_about_and_the_run_is_cancelled(
     let ran = ran.code(130).json();
     let warning = untold("terragrunt_output", "ended with 130");
     assert_eq!((&ran["status"], &ran["warnings"]), (&json!("cancelled"), &json!([warning])));
-    assert_eq!(ran["error"]["message"], "somebody stopped it");
+    assert_eq!(ran["error"]["message"], "it was interrupted");
     let record = release.opal().call(&["runs", "show", "last", "--json"]).json();
     assert_eq!(record["run"]["status"], "interrupted");
 }
@@ -91,7 +91,7 @@ fn outputs_that_cannot_be_told_before_change_nothing_of_a_look_and_are_warned_ab
     let profile = "policy: {defaults: {retries: 2}}\n";
     for (output, why) in [
         ("output) exit 3 ;;", "ended with 3"),
-        ("output) echo '{\"db' ;;", "has told what cannot be read"),
+        ("output) echo '{\"db' ;;", "printed unreadable outputs"),
         ("output) kill -9 $$ ;;", "ended with 137"),
     ] {
         let release = stand_in(profile, &[output]);

@@ -1,4 +1,4 @@
-//! `opal module verify`: as wanted, not as wanted, or not to be told.
+//! `opal module verify`: as wanted, not in the desired state, or not to be told.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ fn what_is_as_wanted_what_differs_and_a_failure_are_told_apart() {
 fn a_difference_is_said_in_words_and_is_no_failure_of_the_run() {
     let release = Release::new("echo 'size: small -> large'; exit 2\n");
     let ran = release.run(&["verify", "core/net"]);
-    ran.code(1).says("verify core/net: not as wanted").says("size: small -> large");
+    ran.code(1).says("verify core/net: not in the desired state").says("size: small -> large");
     ran.hides("ended with 2");
     assert_eq!(release.document("driver_result.json")["error"], json!(null));
 }

@@ -67,7 +67,7 @@ fn advice_on_time_names_what_gave_so_little_of_it() {
     }
     let ran = opal.call(&["verify", "a.yaml", "--timeout", "2", "-v"]);
     ran.code(1).says("did not answer within 2s").says("more time with `--timeout`");
-    opal.call(&["verify", "a.yaml", "--timeout", "0"]).code(2).says("leaves no time");
+    opal.call(&["verify", "a.yaml", "--timeout", "0"]).code(2).says("must be longer than zero");
     opal.call(&["verify", "a.yaml", "--timeout", "-5"]).code(2);
     opal.call(&["verify", "a.yaml", "--timeout", "5 s"]).code(2).says("90s");
 }
@@ -104,5 +104,8 @@ fn a_terminal_gets_a_sign_of_life_and_nothing_of_it_stays() {
     assert!(shown.contains("verifying: 0 of 1, ") && shown.contains(": slow"), "{shown}");
     let lines = screen(&shown);
     assert!(!lines.iter().any(|line| line.contains("verifying")), "{lines:?}");
-    assert!(lines.iter().any(|line| line.contains("everything is as described")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.contains("everything is in the desired state")),
+        "{lines:?}"
+    );
 }

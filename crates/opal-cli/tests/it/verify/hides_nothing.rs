@@ -110,7 +110,7 @@ fn differences_say_which_side_is_which() {
         yaml("steps:\n  - {id: it, type: copy, content: new, destination: f, overwrite: true}\n");
     opal.write("f", "old");
     let ran = opal.call(&["verify", "a.yaml", "-v"]);
-    ran.code(1).says("lines with `-` are expected, lines with `+` are what is there");
+    ran.code(1).says("lines with `-` are expected, lines with `+` are actual");
     ran.says("\n--- expected: content\n+++ actual: ").says("\n-new\n").says("\n+old\n");
     let ran = opal.call(&["apply", "a.yaml", "--dry-run"]);
     ran.code(0).says("lines with `-` are removed, lines with `+` are written");
@@ -247,7 +247,7 @@ fn uncommitted_changes_are_drift_and_go_only_by_force() {
     let before = tree(&opal.path().join("copy"));
     let ran = opal.call(&["verify", "a.yaml", "-v"]);
     ran.code(1).says("uncommitted changes 1 file (one), expected none");
-    ran.says("apply will not correct it").says("force=true");
+    ran.says("apply will not fix it").says("force=true");
     opal.call(&["apply", "a.yaml", "--dry-run"]).code(1).says("✗  r  ").says("not committed");
     opal.call(&["apply", "a.yaml"])
         .code(1)

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::support::{Opal, Ran};
 
-const WHY: &str = "not shown, because only the owner may read the file";
+const WHY: &str = "not shown, because only its owner can read the file";
 
 fn set_mode(opal: &Opal, name: &str, mode: u32) {
     std::fs::set_permissions(opal.path().join(name), Permissions::from_mode(mode)).unwrap();

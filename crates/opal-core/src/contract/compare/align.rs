@@ -1,7 +1,7 @@
 //! Which step of one plan is which step of the other.
 //!
 //! A step is known by its *shape*: what it does, without its path, since an added step moves the
-//! paths of all behind it. On each level equal shapes are matched, first from both ends, then in the
+//! paths of all after it. On each level equal shapes are matched, first from both ends, then in the
 //! middle by the longest common row; between the matches, steps of the same decorator are one step
 //! that changed. The work is bounded: where the middles are large, the longest common row is not
 //! looked for, and steps are paired in their order.
@@ -12,7 +12,7 @@ use crate::contract::wire_v1::{head, shape};
 use crate::hash::Digest;
 use crate::plan::{Key, Plan, Step};
 
-/// Pairs of steps that are looked at for longest common rows, in all levels together.
+/// Pairs of steps that are compared for longest common rows, in all levels together.
 const MAX_PAIRS: usize = 4_000_000;
 
 /// A step with the fingerprints of its shape and of everything below it.
@@ -40,7 +40,7 @@ pub(super) struct Walk<'a> {
     /// What steered each construct around the place of the walk, the outermost first.
     around: Vec<Vec<Key>>,
     found: Vec<Difference>,
-    /// Steps that only stand elsewhere: they count where nothing else is found.
+    /// Steps that only moved: they count where nothing else is found.
     moved: Vec<Difference>,
     paths: Paths,
 }
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
             } else {
                 format!("; it was `{was}` {}", self.sides.then)
             };
-            let words = format!("step `{is}` is not the same{moved}");
+            let words = format!("step `{is}` has changed{moved}");
             let difference = self.changed(before.step, after.step, words);
             self.found.push(difference);
         }
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
 
     fn lone(&mut self, change: Change, step: &Step) {
         let side = if change == Change::Added { self.sides.now } else { self.sides.then };
-        let words = format!("step `{}` is there only {side}", step.path);
+        let words = format!("step `{}` exists only {side}", step.path);
         let difference = self.difference(change, step, words);
         self.found.push(difference);
     }

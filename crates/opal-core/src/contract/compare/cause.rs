@@ -34,7 +34,7 @@ pub(super) fn because(key: &str, causes: &[Cause]) -> String {
     }
 }
 
-/// What both plans looked at.
+/// What both plans read.
 pub(super) struct Reads<'a> {
     before: BTreeMap<&'a str, &'a Read>,
     after: BTreeMap<&'a str, &'a Read>,

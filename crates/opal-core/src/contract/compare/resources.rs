@@ -69,9 +69,9 @@ fn difference(then: &Seen, now: &Seen) -> Option<Difference> {
     let (was, is) = (then.status.name(), now.status.name());
     let path = &now.path;
     let words = match was == is {
-        true => format!("what `{path}` describes is {is} as before, and not in the same way"),
+        true => format!("`{path}` is {is} as before, but differs in another way"),
         false => {
-            format!("what `{path}` describes was {was} when the contract was made, and is {is}")
+            format!("`{path}` was {was} when the contract was made, and is now {is}")
         }
     };
     let side = |seen: &Seen| {

@@ -51,7 +51,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(in crate::contract) fn end(&self) -> Read<()> {
-        if self.at == self.text.len() { Ok(()) } else { self.fault("something follows the value") }
+        if self.at == self.text.len() {
+            Ok(())
+        } else {
+            self.fault("unexpected text after the value")
+        }
     }
 
     pub(in crate::contract) fn peek(&self) -> Option<u8> {
@@ -68,13 +72,13 @@ impl<'a> Reader<'a> {
         if self.take(byte) {
             Ok(())
         } else {
-            self.fault(format!("`{}` is missing here", char::from(byte)))
+            self.fault(format!("expected `{}`", char::from(byte)))
         }
     }
 
     fn word(&mut self, word: &str) -> Read<()> {
         if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
-            return self.fault("no value is written like this");
+            return self.fault("invalid value");
         }
         self.at += word.len();
         Ok(())
@@ -97,7 +101,7 @@ impl<'a> Reader<'a> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let canonical = !digits.starts_with('0') || text == "0";
         let Some(value) = text.parse().ok().filter(|_| canonical) else {
-            return self.fault("no whole number of 64 bits is written like this");
+            return self.fault("invalid 64-bit integer");
         };
         self.at += length;
         Ok(value)
@@ -128,8 +132,8 @@ impl<'a> Reader<'a> {
                     return Ok(text);
                 }
                 Some(b'\\') => text.push(self.escape()?),
-                Some(_) => return self.fault("a control character stands in a string as it is"),
-                None => return self.fault("a string has no end"),
+                Some(_) => return self.fault("unescaped control character in a string"),
+                None => return self.fault("unterminated string"),
             }
         }
     }
@@ -145,7 +149,7 @@ impl<'a> Reader<'a> {
             Some(b'f') => '\u{c}',
             Some(b'r') => '\r',
             Some(b'u') => return self.long_escape(),
-            _ => return self.fault("a string has an escape that nothing needs"),
+            _ => return self.fault("unnecessary escape in a string"),
         };
         self.at += 2;
         Ok(short)
@@ -159,7 +163,7 @@ impl<'a> Reader<'a> {
             .and_then(|rest| u8::from_str_radix(rest, 16).ok())
             .filter(|byte| *byte < 0x20 && !matches!(byte, 0x08 | b'\t' | b'\n' | 0x0c | b'\r'));
         let Some(byte) = byte else {
-            return self.fault("a string has an escape that nothing needs");
+            return self.fault("unnecessary escape in a string");
         };
         self.at += 6;
         Ok(char::from(byte))
@@ -212,9 +216,9 @@ impl<'a> Reader<'a> {
             let order = last.as_ref().map_or(Ordering::Less, |last| (**last).cmp(&*key));
             if order != Ordering::Less {
                 let reason = if order == Ordering::Equal {
-                    format!("`{key}` is there twice")
+                    format!("duplicate member `{key}`")
                 } else {
-                    "the members of an object are not sorted".to_owned()
+                    "the members of an object are unsorted".to_owned()
                 };
                 return Err(Fault { offset: start, reason: reason.into() });
             }
@@ -231,7 +235,7 @@ impl<'a> Reader<'a> {
         if self.lenient {
             return self.skip();
         }
-        self.fault(format!("`{key}` is not known in this version of the format"))
+        self.fault(format!("unknown member `{key}` in this version of the format"))
     }
 
     fn skip(&mut self) -> Read<()> {
@@ -272,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_special_byte_is_found_wherever_it_stands() {
+    fn the_first_special_byte_is_found_wherever_it_is() {
         for before in 0..20 {
             for special in 0..=255u8 {
                 let mut bytes = vec![0xe9; before];

@@ -86,11 +86,11 @@ pub(in crate::contract) fn read(
     if compiled && keyed {
         return Ok(());
     }
-    r.fault("`compiler` and `placeholder_key_id` are always there")
+    r.fault("`compiler` and `placeholder_key_id` are required")
 }
 
 fn unless_empty(r: &Reader<'_>, empty: bool) -> Parsed<()> {
-    if empty { r.fault("what is empty or false is left out") } else { Ok(()) }
+    if empty { r.fault("an empty or false member must be omitted") } else { Ok(()) }
 }
 
 /// A flag is there where it is set.
@@ -127,7 +127,7 @@ fn read_source_file(r: &mut Reader<'_>) -> Parsed<SourceFile> {
     })?;
     match (path, digest) {
         (Some(path), Some(digest)) => Ok(SourceFile { path, digest }),
-        _ => r.fault("a source file has a `path` and a `digest`"),
+        _ => r.fault("a source file needs a `path` and a `digest`"),
     }
 }
 
@@ -160,7 +160,7 @@ fn read_plugin(r: &mut Reader<'_>) -> Parsed<PluginRecord> {
         (Some(name), Some(version), Some(source), Some(verification)) => {
             Ok(PluginRecord { name, version, source, verification, signed_by, schema })
         }
-        _ => r.fault("a plugin has a `name`, a `version`, a `source` and a `verification`"),
+        _ => r.fault("a plugin needs a `name`, a `version`, a `source` and a `verification`"),
     }
 }
 
@@ -183,13 +183,13 @@ fn read_read(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Read> {
         (Some(key), Some(decorator)) => {
             Ok(Read { key: key.into(), decorator: decorator.into(), placeholder, public })
         }
-        _ => r.fault("a read has a `key` and a `decorator`"),
+        _ => r.fault("a read needs a `key` and a `decorator`"),
     }
 }
 
 fn read_length(r: &mut Reader<'_>) -> Parsed<u32> {
     let length = u32::try_from(r.int()?);
-    length.or_else(|_| r.fault("a length has 32 bits"))
+    length.or_else(|_| r.fault("a length must fit in 32 bits"))
 }
 
 fn placeholder(
@@ -201,7 +201,7 @@ fn placeholder(
     match (digest, length) {
         (Some(digest), Some(length)) => Ok(Some(Placeholder { length, algorithm, digest })),
         (None, None) => Ok(None),
-        _ => r.fault("`digest` and `length` stand together"),
+        _ => r.fault("`digest` and `length` must occur together"),
     }
 }
 
@@ -216,7 +216,7 @@ fn read_resource(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Seen> {
             "prerequisite" => by_prerequisite = read_flag(r)?,
             "status" => match Status::named(&text(r)?) {
                 Some(named) => status = Some(named),
-                None => return r.fault("a status is one of five"),
+                None => return r.fault("unknown status"),
             },
             _ => r.unknown(member)?,
         }
@@ -227,7 +227,7 @@ fn read_resource(r: &mut Reader<'_>, algorithm: Algorithm) -> Parsed<Seen> {
         (Some(path), Some(status)) => {
             Ok(Seen { path: path.into(), status, details, by_prerequisite })
         }
-        _ => r.fault("a resource has a `path` and a `status`"),
+        _ => r.fault("a resource needs a `path` and a `status`"),
     }
 }
 
@@ -240,7 +240,7 @@ fn read_reasons(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
         r.charge(weight::ITEM + path.len())?;
         let reason = text(r)?;
         if !is_reason(&reason) {
-            return r.fault(format!("a reason is one line of 1 to {MAX_REASON} characters"));
+            return r.fault(format!("a reason must be one line of 1 to {MAX_REASON} characters"));
         }
         push(&mut reasons, (path.into(), Some(reason.into())));
         Ok(())
@@ -248,7 +248,7 @@ fn read_reasons(r: &mut Reader<'_>, plan: &mut Plan) -> Parsed<()> {
     unless_empty(r, reasons.is_empty())?;
     explain(&mut plan.steps, &mut reasons);
     match reasons.iter().find(|(_, reason)| reason.is_some()) {
-        Some((path, _)) => r.fault(format!("`{path}` has a reason and is no step")),
+        Some((path, _)) => r.fault(format!("`{path}` has a reason but is not a step")),
         None => Ok(()),
     }
 }
@@ -278,7 +278,7 @@ fn read_seed(r: &mut Reader<'_>) -> Parsed<Seed> {
         (Some(alg), Some(kdf), Some(scope), Some(seed_hash)) => {
             Ok(Seed { alg, kdf, scope, seed_hash })
         }
-        _ => r.fault("a seed has `alg`, `kdf`, `scope` and `seed_hash`"),
+        _ => r.fault("a seed needs `alg`, `kdf`, `scope` and `seed_hash`"),
     }
 }
 
@@ -294,7 +294,7 @@ fn read_source(r: &mut Reader<'_>) -> Parsed<Source> {
     })?;
     match (path, absolute) {
         (Some(path), Some(absolute)) => Ok(Source { path, absolute }),
-        _ => r.fault("a source has a `path` and an `absolute` one"),
+        _ => r.fault("a source needs a `path` and an `absolute` path"),
     }
 }
 
@@ -341,7 +341,7 @@ fn read_set<T: Ord + From<String>>(r: &mut Reader<'_>) -> Parsed<BTreeSet<T>> {
         r.charge(weight::ITEM)?;
         let item = T::from(text(r)?);
         if set.last().is_some_and(|last| *last >= item) {
-            return r.fault("a set is not sorted, or something is in it twice");
+            return r.fault("a set is unsorted, or has a duplicate");
         }
         set.insert(item);
         Ok(())

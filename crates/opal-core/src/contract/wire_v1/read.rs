@@ -75,7 +75,7 @@ impl StepReader {
             Ok(())
         })?;
         if !decorated || !placed {
-            return r.fault("a step has a `decorator` and a `path`");
+            return r.fault("a step needs a `decorator` and a `path`");
         }
         if step.has_unknown_operators() {
             return r.fault("a chain with unknown operators");
@@ -103,7 +103,7 @@ impl StepReader {
             Ok(())
         })?;
         if args.is_empty() {
-            return r.fault("an empty `args` is left out");
+            return r.fault("an empty `args` must be omitted");
         }
         fit(&mut args);
         Ok(args)
@@ -151,12 +151,12 @@ impl StepReader {
                 "map" => self.map(r)?,
                 "shell" => Arg::Shell(self.pieces(r)?),
                 "text" => Arg::Text(self.pieces(r)?),
-                "deferred" => return r.fault("a contract leaves no value open"),
+                "deferred" => return r.fault("unresolved value in a contract"),
                 _ => return r.unknown(key),
             };
             match found.replace(arg) {
                 None => Ok(()),
-                Some(_) => r.fault("an argument is of two kinds"),
+                Some(_) => r.fault("an argument has two kinds"),
             }
         })?;
         match (found, value, handle) {
@@ -170,7 +170,7 @@ impl StepReader {
                 let access = access.unwrap_or_default();
                 Ok(Arg::Handle(Handle { id, name, access }))
             }
-            _ => r.fault("no argument is written like this"),
+            _ => r.fault("invalid argument"),
         }
     }
 
@@ -219,10 +219,10 @@ impl StepReader {
                 };
                 match piece.replace(found) {
                     None => Ok(()),
-                    Some(_) => r.fault("a piece is of two kinds"),
+                    Some(_) => r.fault("a piece has two kinds"),
                 }
             })?;
-            piece.map_or_else(|| r.fault("a piece is text, `data` or `raw`"), Ok)
+            piece.map_or_else(|| r.fault("a piece must be text, `data` or `raw`"), Ok)
         })
     }
 
@@ -234,7 +234,7 @@ impl StepReader {
             Named { id: Some(id), name: Some(name), access } => {
                 Ok(Binding { id, name, access: access.unwrap_or_default() })
             }
-            _ => r.fault("a `let` has an `id` and a `name`"),
+            _ => r.fault("a `let` needs an `id` and a `name`"),
         }
     }
 
@@ -264,7 +264,7 @@ impl StepReader {
         })?;
         match (operator, target) {
             (Some(operator), Some(target)) => Ok(Redirect { operator, target }),
-            _ => r.fault("a redirection has an `operator` and a target"),
+            _ => r.fault("a redirection needs an `operator` and a target"),
         }
     }
 }
@@ -306,7 +306,7 @@ impl Named {
 pub(in crate::contract) fn value(r: &mut Reader<'_>) -> Read<Value> {
     match StepReader::new(std::iter::empty()).arg(r)? {
         Arg::Const(value) => Ok(value),
-        _ => r.fault("only a constant may stand here"),
+        _ => r.fault("expected a constant"),
     }
 }
 

@@ -34,11 +34,11 @@ impl Words<'_> {
         }
     }
 
-    /// The keyword, and behind it the head as it was written or what it looks at.
-    fn head(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
+    /// The keyword, and after it the head as it was written, or what it reads.
+    fn head(&mut self, step: &Step, checks: &str, ink: &mut Ink) {
         let keyword = step.node.name();
         ink.styled(Style::Bold, keyword);
-        match (step.head(), step.arg(looks_at)) {
+        match (step.head(), step.arg(checks)) {
             (head, Some(arg)) if head.is_none() || !self.for_reader => {
                 ink.write(" ");
                 self.written(arg, ink);
@@ -61,8 +61,8 @@ impl Words<'_> {
         steered_by(step, ink);
     }
 
-    fn repeated(&mut self, step: &Step, looks_at: &str, ink: &mut Ink) {
-        self.head(step, looks_at, ink);
+    fn repeated(&mut self, step: &Step, checks: &str, ink: &mut Ink) {
+        self.head(step, checks, ink);
         if is_undecided(step) {
             return self.outcome(step, ink, |_, _| {});
         }

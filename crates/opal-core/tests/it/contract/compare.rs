@@ -117,7 +117,7 @@ fn another_source_with_another_structure_cannot_be_forced() {
 }
 
 #[test]
-fn an_added_step_is_the_only_difference_though_all_paths_behind_it_move() {
+fn an_added_step_is_the_only_difference_though_all_paths_after_it_move() {
     let before = row(&["a", "b", "c", "d"]);
     for (commands, expected) in [
         (&["x", "a", "b", "c", "d"][..], &["Added value_changed deploy.shell[0]"][..]),
@@ -164,7 +164,7 @@ fn a_changed_step_says_where_it_was() {
     let changed = verdict.differences.iter().find(|one| one.change == Change::Changed).unwrap();
     assert_eq!(changed.path.as_deref(), Some("deploy.shell[3]"));
     assert_eq!(changed.was.as_deref(), Some("deploy.shell[1]"));
-    let words = "step `deploy.shell[3]` is not the same; it was `deploy.shell[1]` in the contract";
+    let words = "step `deploy.shell[3]` has changed; it was `deploy.shell[1]` in the contract";
     assert!(changed.words.starts_with(words), "{}", changed.words);
     let was: Vec<Option<String>> = (0..5)
         .map(|index| verdict.was(&format!("deploy.shell[{index}]")).map(str::to_owned))
@@ -320,7 +320,7 @@ fn a_value_that_only_one_plan_has_is_named() {
 }
 
 #[test]
-fn random_values_are_no_news_where_the_structure_is_another() {
+fn random_values_are_not_news_where_the_structure_is_another() {
     let drawn = |commands: &[&str], content: &str| {
         let mut plan = row(commands);
         plan.values.extend([value(ALGORITHM, "random.password(length=8)#0", content)]);
@@ -390,7 +390,7 @@ fn filled(allow_failure: bool) -> Plan {
 }
 
 #[test]
-fn defaults_that_an_old_contract_leaves_out_are_no_difference() {
+fn defaults_that_an_old_contract_leaves_out_are_not_a_difference() {
     let old = accept(&golden("1.0", VARIANTS[0])).unwrap();
     let verdict = diff(&old, &contract(filled(false)), &registry());
     assert!(verdict.is_same(), "{:?}", outline(&verdict));

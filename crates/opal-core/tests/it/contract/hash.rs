@@ -139,7 +139,7 @@ fn what_is_not_structure_is_not_in_the_hash() {
 }
 
 #[test]
-fn a_quick_plan_has_a_hash_and_is_no_contract() {
+fn a_quick_plan_has_a_hash_and_is_not_a_contract() {
     let deferred = |key: &str| {
         let mut plan = plan(Algorithm::Sha256);
         plan.mode = Mode::Quick;

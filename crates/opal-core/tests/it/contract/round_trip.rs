@@ -129,8 +129,8 @@ fn what_cannot_be_read_back_is_not_written() {
         plan.steps = vec![crate::contract::support::with(step("@log", "p"), "a", arg)];
         plan
     };
-    refused(with(Arg::Const(Value::Float(f64::NAN))), "STEPS: a Float is no number");
-    refused(with(Arg::Value("env.A".into())), "`env.A` is used and not among the values");
+    refused(with(Arg::Const(Value::Float(f64::NAN))), "STEPS: a Float is not a number");
+    refused(with(Arg::Value("env.A".into())), "`env.A` is used but missing from the values");
     let deep = (0..130).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
     refused(with(Arg::Const(deep)), "more than 128 levels of nesting");
     let mut twice = with(Arg::Const(Value::Null));
@@ -141,7 +141,7 @@ fn what_cannot_be_read_back_is_not_written() {
         let inner = std::mem::take(&mut deep.steps);
         deep.steps = vec![crate::contract::support::around(step("@retry", "p"), inner)];
     }
-    refused(deep, "more than 128 deep");
+    refused(deep, "nested more than 128 levels deep");
     let mut other = with(Arg::Const(Value::Null));
     other.values.extend([value(Algorithm::Blake3, "env.A", "1")]);
     refused(other, "VALUES: `env.A` was hashed with another algorithm");

@@ -70,17 +70,17 @@ fn another_key_is_refused() {
 fn every_field_of_the_header_out_of_range_is_refused() {
     decode(&Raw::default().bytes()).unwrap();
     let raw = Raw::default;
-    refused(&Raw { major: 2, ..raw() }, "HEADER at offset 4: the format has version 2");
-    refused(&Raw { major: 0, ..raw() }, "HEADER at offset 4: the format has version 0");
+    refused(&Raw { major: 2, ..raw() }, "HEADER at offset 4: unsupported format version 2");
+    refused(&Raw { major: 0, ..raw() }, "HEADER at offset 4: unsupported format version 0");
     for bit in 3..16 {
         let flags = 0b100 | 1 << bit;
-        refused(&Raw { flags, ..raw() }, "HEADER at offset 8: a flag is set");
+        refused(&Raw { flags, ..raw() }, "HEADER at offset 8: unknown flag");
     }
-    refused(&Raw { flags: 0, ..raw() }, "HEADER at offset 8: there is no authentication record");
+    refused(&Raw { flags: 0, ..raw() }, "HEADER at offset 8: missing authentication record");
     refused(&Raw { flags: 0b110, ..raw() }, "SIGNATURE at offset");
     refused(&Raw { mode: 0, ..raw() }, "HEADER at offset 10: a quick plan is not a contract");
-    refused(&Raw { mode: 2, ..raw() }, "HEADER at offset 10: there is no mode 2");
-    refused(&Raw { hash: 2, ..raw() }, "HEADER at offset 11: there is no hash 2");
+    refused(&Raw { mode: 2, ..raw() }, "HEADER at offset 10: unknown mode 2");
+    refused(&Raw { hash: 2, ..raw() }, "HEADER at offset 11: unknown hash algorithm 2");
     for created in [-1, i64::MIN, i64::MAX] {
         refused(&Raw { created, ..raw() }, "HEADER at offset 24: the time");
     }
@@ -108,9 +108,9 @@ fn wrong_counts_in_packed_sections_are_refused() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_refused() {
+fn bytes_after_the_end_are_refused() {
     for trailing in [vec![0], vec![0; 8], vec![1, 0, 0, 0, 0, 0, 0, 0]] {
-        refused(&Raw { trailing, ..Raw::default() }, "something follows the end of the file");
+        refused(&Raw { trailing, ..Raw::default() }, "unexpected bytes after the end of the file");
     }
 }
 
@@ -143,10 +143,16 @@ fn unsorted_duplicate_and_foreign_values_are_refused() {
         Raw { values, ..Raw::default() }
     };
     decode(&values(&["env.A", "env.B"]).bytes()).unwrap();
-    refused(&values(&["env.B", "env.A"]), "not sorted");
-    refused(&values(&["env.A", "env.A"]), "twice");
-    refused(&Raw { values: vec![(b"env.A".to_vec(), 1)], ..Raw::default() }, "another than in the");
-    refused(&Raw { values: vec![(b"env.A".to_vec(), 7)], ..Raw::default() }, "no hash 7");
+    refused(&values(&["env.B", "env.A"]), "unsorted");
+    refused(&values(&["env.A", "env.A"]), "duplicated");
+    refused(
+        &Raw { values: vec![(b"env.A".to_vec(), 1)], ..Raw::default() },
+        "differs from the one in the",
+    );
+    refused(
+        &Raw { values: vec![(b"env.A".to_vec(), 7)], ..Raw::default() },
+        "unknown hash algorithm 7",
+    );
     refused(&Raw { values: vec![(b"\xff".to_vec(), 0)], ..Raw::default() }, "not UTF-8");
     let uses = r#"{"args":{"a":{"value":"env.A"}},"decorator":"@log","path":"p"}"#;
     refused(&Raw::with_step(uses), "`env.A` is not in VALUES");
@@ -332,10 +338,10 @@ fn a_reason_that_no_writer_gives_is_refused() {
     let long = |length| format!("\"{}\"", "ß".repeat(length));
     decode(&reasons(path, &long(200)).bytes()).unwrap();
     for reason in [&*long(201), r#""a\nb""#, "\"a\u{85}b\"", "\"a\u{2028}b\"", "\"\""] {
-        refused(&reasons(path, reason), "a reason is one line of 1 to 200 characters");
+        refused(&reasons(path, reason), "a reason must be one line of 1 to 200 characters");
     }
     refused(&reasons(path, "0"), "PROVENANCE at offset");
-    refused(&reasons("p", "\"if a\""), "`p` has a reason and is no step");
+    refused(&reasons("p", "\"if a\""), "`p` has a reason but is not a step");
 }
 
 #[test]
@@ -377,17 +383,17 @@ fn bombs_are_refused() {
     assert!(huge.len() < 10_000);
     refused(&with((huge.clone(), 40 << 20)), "more than 32 MiB unpacked");
     refused(&with((huge.clone(), u32::MAX)), "more than 32 MiB unpacked");
-    refused(&with((huge, steps.1)), "not one zstd frame");
-    refused(&with((steps.0.clone(), steps.1 + 1)), "not one zstd frame");
-    refused(&with((steps.0.clone(), 0)), "not one zstd frame");
-    refused(&with(([steps.0.clone(), steps.0.clone()].concat(), steps.1 * 2)), "not one zstd");
-    refused(&with(([&steps.0[..], &[0]].concat(), steps.1)), "not one zstd frame");
+    refused(&with((huge, steps.1)), "expected one zstd frame");
+    refused(&with((steps.0.clone(), steps.1 + 1)), "expected one zstd frame");
+    refused(&with((steps.0.clone(), 0)), "expected one zstd frame");
+    refused(&with(([steps.0.clone(), steps.0.clone()].concat(), steps.1 * 2)), "expected one zstd");
+    refused(&with(([&steps.0[..], &[0]].concat(), steps.1)), "expected one zstd frame");
     let skippable = [&0x184D_2A50_u32.to_le_bytes()[..], &[0; 4], &steps.0].concat();
-    refused(&with((skippable, steps.1)), "not one zstd frame");
-    refused(&with((Vec::new(), 0)), "not one zstd frame");
+    refused(&with((skippable, steps.1)), "expected one zstd frame");
+    refused(&with((Vec::new(), 0)), "expected one zstd frame");
     let mut streamed = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
     std::io::Write::write_all(&mut streamed, &vec![0; 1 << 20]).unwrap();
-    refused(&with((streamed.finish().unwrap(), 1 << 20)), "not one zstd frame");
+    refused(&with((streamed.finish().unwrap(), 1 << 20)), "expected one zstd frame");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
     }
 }
 
-/// What the tests make of a plan before they look at it.
+/// What the tests make of a plan before they compare it.
 pub(crate) trait With: Sized {
     /// A value that was read under `key`.
     fn read(self, key: &str, text: &str, holders: &[&str]) -> Self;

@@ -51,7 +51,7 @@ fn a_step_reads_the_same_from_a_plan_and_from_its_file() {
     assert_eq!(steps(&from_file), steps(&fresh));
 }
 
-/// A command whose data stands where `@` does, at the place that the lexer would tell.
+/// A command whose data is where `@` is, in the place that the lexer would report.
 fn command(parts: &[&str], constant: &str, place: Place) -> Step {
     let context = Context::new(place).whole_word(place == Place::Word);
     let mut pieces = Vec::new();

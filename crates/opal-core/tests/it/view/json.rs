@@ -41,7 +41,7 @@ fn a_shell_step_has_its_command_as_one_text_and_lists_what_it_uses() {
 }
 
 #[test]
-fn a_constant_that_looks_like_a_reference_is_told_apart() {
+fn a_constant_that_looks_like_a_reference_is_distinguished() {
     let plan = plan_of_everything();
     let args = &document(&plan)["steps"][2]["args"];
     assert_eq!(args["string"], json!("<1:sha256:abc123>"));

@@ -28,7 +28,7 @@ fn large(count: usize) -> Plan {
 }
 
 #[test]
-fn each_of_200_steps_is_one_line_behind_its_bars() {
+fn each_of_200_steps_is_one_line_after_its_bars() {
     let plan = large(200);
     let shown = steps(&plan);
     let lines: Vec<&str> = shown.lines().collect();

@@ -50,7 +50,7 @@ fn each_step_alone_is_valid_too() {
 }
 
 #[test]
-fn documents_that_are_no_views_are_refused() {
+fn documents_that_are_not_views_are_refused() {
     let schema = schema();
     let plan = plan_of_everything();
     let good = document(&view(&plan).with_facts(all_facts()));

@@ -91,7 +91,7 @@ fn public_values_are_in_clear_and_marked() {
 }
 
 #[test]
-fn constants_arrays_and_pasted_text_can_be_told_apart() {
+fn constants_arrays_and_pasted_text_can_be_distinguished() {
     let whole = Context::new(Place::Word).whole_word(true);
     let words = strings(&["a", "b c"]);
     let plan = plan(vec![shell(vec![
@@ -212,7 +212,7 @@ fn an_open_way_that_cannot_be_planned_says_why() {
 }
 
 #[test]
-fn a_head_that_was_cut_or_is_no_if_says_nothing_about_else() {
+fn a_head_that_was_cut_or_is_not_an_if_says_nothing_about_else() {
     let long = format!("if \"{}\" == b else", "x".repeat(200));
     let plan = plan(vec![
         construct("if", vec![("taken", int(1))]).note(&long),
@@ -275,7 +275,7 @@ fn chains_redirects_handles_and_errors_are_drawn() {
 }
 
 #[test]
-fn continued_lines_stay_behind_bars_and_cannot_draw_other_steps() {
+fn continued_lines_stay_after_bars_and_cannot_draw_other_steps() {
     let plan = plan(vec![
         run("cat <<EOF\n  hello\nEOF"),
         run("echo\n└─ rm -rf /\n\nPlan Hash: sha256:00"),
@@ -340,12 +340,12 @@ fn colours_change_nothing_but_colours() {
 }
 
 #[test]
-fn facts_and_notes_stand_below_the_hash() {
+fn facts_and_notes_are_below_the_hash() {
     let plan = plan(Vec::new());
     let shown = tree(&view(&plan).with_facts(all_facts()).with_notes(vec!["the end".into()]));
     let expected = format!(
         "deploy:
-└─ nothing to run
+└─ no steps to run
 
 Plan Hash: sha256:{}
 Project: shop
@@ -358,8 +358,8 @@ Resources: 1 satisfied, 1 missing
 Options: --root /srv/opal
 Seed: chacha20-drbg, hkdf-sha256, scope plan, hash {}
 Expires: 2025-10-13T20:00:00Z
-Once: it may run a single time
-note: these placeholders are of this process alone: no other plan has the same
+Once: it may run only once
+note: these placeholders belong to this process: no other plan has the same
 note: the end
 ",
         "cd".repeat(32),
@@ -369,7 +369,7 @@ note: the end
 }
 
 #[test]
-fn paths_stand_beside_their_steps_where_they_are_asked_for() {
+fn paths_are_beside_their_steps_where_they_are_asked_for() {
     let plan = plan(vec![construct("block", vec![]).block(vec![run("date")])]);
     let shown = |with_paths| {
         let mut view = view(&plan);

@@ -45,7 +45,7 @@ fn expected_lines_go_and_actual_lines_come() {
 }
 
 #[test]
-fn a_missing_line_end_is_told() {
+fn a_missing_line_end_is_reported() {
     assert_eq!(
         diff("a\nb\n", "a\nb"),
         "--- expected: a\n+++ actual: b\n@@ -1,2 +1,2 @@\n a\n-b\n+b\n\
@@ -125,7 +125,7 @@ fn a_long_diff_is_cut_and_says_by_how_much() {
     let lines: Vec<&str> = found.lines().collect();
     assert_eq!(lines.len(), 10_000);
     // Two headers, one of the hunk and 16,000 lines, of which 9,999 are there.
-    assert_eq!(lines[9_999], "[6,004 more lines left out]");
+    assert_eq!(lines[9_999], "[6,004 more lines omitted]");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn patch_takes_what_is_left_of_a_diff_that_was_cut() {
 #[test]
 fn long_lines_are_left_out_too() {
     let found = diff(&"a".repeat(MAX_BYTES), "b\n");
-    assert_eq!(found.lines().last(), Some("[4 more lines left out]"));
+    assert_eq!(found.lines().last(), Some("[4 more lines omitted]"));
     assert!(found.len() < 200, "{}", found.len());
 }
 

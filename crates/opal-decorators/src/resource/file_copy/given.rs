@@ -39,11 +39,11 @@ fn wanted(content: &str, inputs: &Inputs, probe: &dyn Probe) -> Result<Wanted, T
     })
 }
 
-/// What is there and differs is somebody's work: it is replaced only where that is said.
+/// What is there and differs may be someone's work: it is replaced only where an argument says so.
 fn decide(wanted: &Wanted, found: Option<&Found>, inputs: &Inputs) -> Result<Finding, Trouble> {
     let finding = written::decide(wanted, found, "has the content");
     if finding.status == Status::Drifted && !inputs.is_true("overwrite") {
-        let help = "say `overwrite=true` to replace it, or move it away";
+        let help = "set `overwrite=true` to replace it, or move it away";
         let message = finding.message.expose().to_owned();
         return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }

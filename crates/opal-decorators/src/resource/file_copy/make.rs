@@ -128,7 +128,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Trouble {
         Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => {
             (TroubleKind::TooLarge, "free some space, and run again")
         }
-        _ => (TroubleKind::Failed, "see whether the disk is in order"),
+        _ => (TroubleKind::Failed, "check the disk"),
     };
     let message = format!("`{}` cannot be written: {}", path.display(), error.kind());
     Trouble::new(kind, message, help)

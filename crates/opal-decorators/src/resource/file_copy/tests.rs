@@ -61,15 +61,20 @@ fn a_single_file_is_compared_by_content_and_mode() {
 
 #[test]
 fn what_cannot_be_copied_blocks_and_is_named() {
-    let denied = Trouble::new(TroubleKind::Denied, "`/s` may not be read", "be root");
+    let denied =
+        Trouble::new(TroubleKind::Denied, "`/s` cannot be read: permission denied", "be root");
     let file = || MemoryWorld::default().file("/s", "x");
-    blocked(&MemoryWorld::default(), ALL, "there is no `/s` to copy");
-    blocked(&MemoryWorld::default().link("/s", "/nowhere"), ALL, "there is no `/s` to copy");
+    blocked(&MemoryWorld::default(), ALL, "the source `/s` does not exist");
+    blocked(&MemoryWorld::default().link("/s", "/nowhere"), ALL, "the source `/s` does not exist");
     blocked(&MemoryWorld::default().link("/s", "/s"), ALL, "`/s`");
     blocked(&MemoryWorld::default().special("/s"), ALL, "`/s` is neither a file nor a directory");
-    blocked(&MemoryWorld::default().hidden("/s", denied), ALL, "`/s` may not be read");
+    blocked(
+        &MemoryWorld::default().hidden("/s", denied),
+        ALL,
+        "`/s` cannot be read: permission denied",
+    );
     blocked(&MemoryWorld::default().directory("/s"), &["overwrite"], "`/s` is a directory");
-    blocked(&file().link("/d", "else"), ALL, "`/d` is a symbolic link");
+    blocked(&file().link("/d", "else"), ALL, "`/d` is a symlink");
     blocked(&file().directory("/d"), ALL, "`/d` is a directory where the source has a file");
     blocked(&file().special("/d"), ALL, "`/d` is neither a file nor a directory");
 }
@@ -122,12 +127,12 @@ fn a_tree_without_an_end_is_refused_in_words() {
     let deep = format!("/s/{}", "d/".repeat(200));
     blocked(&MemoryWorld::default().directory(&deep), ALL, "`/s` cannot be compared");
     let world = MemoryWorld::default().file("/s/x", "").link("/d", "/s");
-    blocked(&world, ALL, "`/d` is a symbolic link");
+    blocked(&world, ALL, "`/d` is a symlink");
     let mut within = inputs(ALL);
     within.args.insert("destination", Input::Data(Data::text("/s/copy")));
     let world = MemoryWorld::default().file("/s/x", "");
     let trouble = FileCopy.verify(&within, &world).unwrap_err();
-    assert!(trouble.message.contains("`/s/copy` lies within its own source"));
+    assert!(trouble.message.contains("`/s/copy` is inside its own source"));
 }
 
 #[test]

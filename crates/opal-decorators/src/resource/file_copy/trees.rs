@@ -102,24 +102,24 @@ impl Facts {
                 return Err(Trouble::new(
                     TroubleKind::Invalid,
                     format!("`{}` is a directory", wanted.source.display()),
-                    "say `recursive=true` to copy it with all that is in it",
+                    "set `recursive=true` to copy it with its content",
                 ));
             }
             if wanted.attributes.mode.is_some() {
                 return Err(Trouble::new(
                     TroubleKind::Invalid,
                     format!(
-                        "`{}` is a directory, and `mode` is for a file",
+                        "`{}` is a directory, but `mode` applies only to files",
                         wanted.source.display()
                     ),
-                    "leave `mode` out: the copy has the permissions of the source",
+                    "omit `mode`: the copy has the permissions of the source",
                 ));
             }
             if wanted.destination.starts_with(&source) {
                 return Err(Trouble::new(
                     TroubleKind::Invalid,
-                    format!("`{}` lies within its own source", wanted.destination.display()),
-                    "choose a destination outside of it",
+                    format!("`{}` is inside its own source", wanted.destination.display()),
+                    "choose a destination outside the source",
                 ));
             }
         }
@@ -170,7 +170,7 @@ impl Walk<'_> {
             return Err(Trouble::new(
                 TroubleKind::Invalid,
                 format!("`{}` is {}", below(&self.source, path).display(), source.kind.name()),
-                "copy files, directories and links alone",
+                "copy only files, directories and symlinks",
             ));
         }
         match there {
@@ -318,15 +318,15 @@ impl<'p> Chunks<'p> {
 pub(super) fn unread(path: &Path, error: &io::Error) -> Trouble {
     Trouble::new(
         TroubleKind::Failed,
-        format!("`{}` could not be read to its end: {}", path.display(), error.kind()),
-        "see whether the disk is in order, and look again",
+        format!("`{}` could not be read completely: {}", path.display(), error.kind()),
+        "check the disk, and try again",
     )
 }
 
 fn no_source(path: &Path) -> Trouble {
     Trouble::new(
         TroubleKind::Missing,
-        format!("there is no `{}` to copy", path.display()),
-        "check the path: a relative one begins beside the file that names it",
+        format!("the source `{}` does not exist", path.display()),
+        "check the path: a relative path starts next to the file that names it",
     )
 }

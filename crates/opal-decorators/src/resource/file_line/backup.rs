@@ -48,7 +48,7 @@ pub(super) fn keep(
     let (directory, of) = (directory.display(), wanted.path.display());
     Err(Trouble::new(
         TroubleKind::Failed,
-        format!("`{directory}` holds {MAX_BACKUPS} backups of `{of}`"),
+        format!("`{directory}` contains {MAX_BACKUPS} backups of `{of}`"),
         "move some of them away",
     ))
 }

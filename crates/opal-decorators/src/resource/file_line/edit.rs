@@ -61,7 +61,7 @@ struct Match {
     body: Range<usize>,
     /// Where the next one begins.
     next: usize,
-    is_wanted: bool,
+    is_required: bool,
 }
 
 /// None where the file is as wanted. A file that is not there has no content.
@@ -81,14 +81,14 @@ pub(super) fn edit(content: Option<&[u8]>, line: &Line<'_>) -> Result<Option<Cha
             Some(Change { content, how: How::Removed(numbers(meant)) })
         }
         (true, []) => Some(Change { content: added(content, &wanted), how: How::Added }),
-        (true, meant) if meant.iter().all(|it| it.is_wanted) => None,
+        (true, meant) if meant.iter().all(|it| it.is_required) => None,
         (true, meant) => {
             let mut edited = spliced(content, meant.iter().map(|it| (it.body.clone(), &*wanted)));
             // An empty line without an end would be no line.
             if wanted.is_empty() && meant.last().is_some_and(|it| it.next == it.body.end) {
                 edited.extend_from_slice(usual_end(content));
             }
-            let differing = meant.iter().filter(|it| !it.is_wanted).map(|it| it.number);
+            let differing = meant.iter().filter(|it| !it.is_required).map(|it| it.number);
             Some(Change { content: edited, how: How::Replaced(differing.collect()) })
         }
     })
@@ -102,10 +102,10 @@ fn matches(content: &[u8], line: &Line<'_>, wanted: &[u8]) -> Result<Vec<Match>,
         let number = index + 1;
         let body = &whole[..whole.len() - end(whole).len()];
         let text = line.encoding.decode(body).ok_or(Refusal::OtherEncoding(number))?;
-        let is_wanted = body == wanted;
+        let is_required = body == wanted;
         let next = start + whole.len();
-        if is_wanted || line.pattern.as_ref().is_some_and(|pattern| pattern.is_match(&text)) {
-            found.push(Match { number, body: start..start + body.len(), next, is_wanted });
+        if is_required || line.pattern.as_ref().is_some_and(|pattern| pattern.is_match(&text)) {
+            found.push(Match { number, body: start..start + body.len(), next, is_required });
         }
         start = next;
     }
@@ -121,7 +121,7 @@ fn meant<'m>(line: &Line<'_>, matches: &'m [Match]) -> Result<&'m [Match], Refus
         _ if matches.len() < 2 => Ok(matches),
         Several::All => Ok(matches),
         Several::First if line.is_present => Ok(&matches[..1]),
-        Several::Refused if matches.iter().all(|it| it.is_wanted) => Ok(matches),
+        Several::Refused if matches.iter().all(|it| it.is_required) => Ok(matches),
         Several::First | Several::Refused => Err(Refusal::Ambiguous(numbers(matches))),
     }
 }

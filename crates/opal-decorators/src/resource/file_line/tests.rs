@@ -38,7 +38,7 @@ fn what_is_found_decides() {
     for (given, world, status, message) in [
         (&[][..], there("new\n"), Status::Satisfied, "`/f` has the line"),
         (&[], there("old\n"), Status::Drifted, "`/f` does not have the line"),
-        (&[], nothing(), Status::Missing, "there is no `/f`"),
+        (&[], nothing(), Status::Missing, "`/f` does not exist"),
         (&[("match", "^o")], there("a\nold\n"), Status::Drifted, "line 2 of `/f` differs"),
         (&[("state", "absent")], nothing(), Status::Satisfied, "`/f` does not have the line"),
         (&[("state", "absent")], there("a\n"), Status::Satisfied, "`/f` does not have the line"),
@@ -46,7 +46,7 @@ fn what_is_found_decides() {
             &[("state", "absent")],
             there("new\na\nnew\n"),
             Status::Drifted,
-            "lines 1 and 3 of `/f` should not be there",
+            "lines 1 and 3 of `/f` should be absent",
         ),
     ] {
         let finding = verify(given, &world).unwrap();
@@ -58,29 +58,37 @@ fn what_is_found_decides() {
 #[test]
 fn what_cannot_be_decided_is_blocked_with_the_path_and_the_reason() {
     let file = |content: &[u8]| MemoryWorld::default().file("/f", content);
-    let denied = Trouble::new(TroubleKind::Denied, "`/f` may not be read", "be somebody else");
+    let denied = Trouble::new(
+        TroubleKind::Denied,
+        "`/f` cannot be read: permission denied",
+        "be somebody else",
+    );
     for (given, world, message) in [
         (
             &[("match", "^o")][..],
             file(b"o1\no2\n"),
-            "lines 1 and 2 of `/f` match, and one is meant",
+            "lines 1 and 2 of `/f` match, but only one should",
         ),
-        (&[], file(b"a\0b"), "`/f` is binary: it holds a NUL"),
+        (&[], file(b"a\0b"), "`/f` is binary: it contains a NUL byte"),
         (&[], file(b"a\nb\xe9\n"), "line 2 of `/f` is not UTF-8"),
         (
             &[("line", "5 €"), ("encoding", "latin-1")],
             file(b""),
             "character 3 of `line` cannot be written to `/f` in Latin-1",
         ),
-        (&[("match", "(")], file(b""), "`match` is not a usable regular expression"),
-        (&[], MemoryWorld::default().link("/f", "/g"), "`/f` is a symbolic link"),
-        (&[], MemoryWorld::default().directory("/f"), "`/f` is a directory and no file"),
+        (&[("match", "(")], file(b""), "invalid regular expression in `match`"),
+        (&[], MemoryWorld::default().link("/f", "/g"), "`/f` is a symlink"),
+        (&[], MemoryWorld::default().directory("/f"), "`/f` is a directory, not a file"),
         (
             &[],
             MemoryWorld::default().special("/f"),
-            "`/f` is neither a file nor a directory and no file",
+            "`/f` is neither a file nor a directory, not a file",
         ),
-        (&[], MemoryWorld::default().closed_file("/f", denied), "`/f` may not be read"),
+        (
+            &[],
+            MemoryWorld::default().closed_file("/f", denied),
+            "`/f` cannot be read: permission denied",
+        ),
     ] {
         let trouble = verify(given, &world).unwrap_err();
         assert_eq!(trouble.message, message);

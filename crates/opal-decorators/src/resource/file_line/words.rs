@@ -10,7 +10,7 @@ use crate::resource::diff::grouped;
 /// Line numbers that a message names.
 const MAX_NAMED: usize = 8;
 
-pub(super) fn told(path: &str, change: Option<&Change>, is_present: bool) -> String {
+pub(super) fn reported(path: &str, change: Option<&Change>, is_present: bool) -> String {
     match change.map(|change| &change.how) {
         None if is_present => format!("`{path}` has the line"),
         None => format!("`{path}` does not have the line"),
@@ -20,7 +20,7 @@ pub(super) fn told(path: &str, change: Option<&Change>, is_present: bool) -> Str
             format!("{} of `{path}` {verb}", numbered(lines))
         }
         Some(How::Removed(lines)) => {
-            format!("{} of `{path}` should not be there", numbered(lines))
+            format!("{} of `{path}` should be absent", numbered(lines))
         }
     }
 }
@@ -32,34 +32,34 @@ pub(super) fn refused(path: &Path, line: &Line<'_>, refusal: &Refusal) -> Troubl
     match refusal {
         Refusal::Binary => trouble(
             TroubleKind::NotText,
-            format!("`{path}` is binary: it holds a NUL"),
-            "name a text file; one in UTF-16 has to be converted first",
+            format!("`{path}` is binary: it contains a NUL byte"),
+            "name a text file; convert UTF-16 first",
         ),
         Refusal::OtherEncoding(number) => trouble(
             TroubleKind::NotText,
             format!("line {} of `{path}` is not {encoding}", grouped(*number)),
-            "say which it is: `encoding=\"…\"`",
+            "set its encoding: `encoding=\"…\"`",
         ),
         Refusal::Unwritable(position) => trouble(
             TroubleKind::Invalid,
             format!("character {position} of `line` cannot be written to `{path}` in {encoding}"),
-            "write the line without it, or say another encoding",
+            "remove the character, or set another encoding",
         ),
         Refusal::Ambiguous(lines) => {
             let help = match (line.several, line.is_present) {
                 (Several::First, _) => {
-                    "to remove all of them, say `on_multiple_matches=\"all\"`; to remove one, make \
-                     `match` stricter"
+                    "to remove all of them, set `on_multiple_matches=\"all\"`; to remove one, \
+                     make `match` stricter"
                 }
                 (_, true) => {
-                    "make `match` stricter, or say which is meant: \
-                     `on_multiple_matches=\"first\"` or `\"all\"`"
+                    "make `match` stricter, or set `on_multiple_matches=\"first\"` or `\"all\"`"
                 }
                 (_, false) => {
-                    "make `match` stricter, or remove all of them: `on_multiple_matches=\"all\"`"
+                    "make `match` stricter, or set `on_multiple_matches=\"all\"` to remove all of \
+                     them"
                 }
             };
-            let message = format!("{} of `{path}` match, and one is meant", numbered(lines));
+            let message = format!("{} of `{path}` match, but only one should", numbered(lines));
             trouble(TroubleKind::Invalid, message, help)
         }
     }

@@ -28,7 +28,7 @@ pub(super) fn demand_short(template: &str) -> Result<(), Fault> {
         branches += usize::from(tag.trim_ascii_start().starts_with(b"elif"));
         if links(&tag) > MOST_LINKS || branches > MOST_LINKS {
             let line = memchr::memchr_iter(b'\n', &bytes[..open]).count() + 1;
-            let why = format!("more than {MOST_LINKS} operators or branches stand in a row");
+            let why = format!("more than {MOST_LINKS} operators or branches in a row");
             return Err(Fault::at(line, why));
         }
         at = open + 2 + length;
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_or_list_is_no_chain() {
+    fn a_long_text_or_list_is_not_a_chain() {
         let list = "1, ".repeat(10_000);
         let text = "+".repeat(10_000);
         let tags = format!("{{% set a = [{list}] %}}{{{{ '}}}} {text}' }}}}");

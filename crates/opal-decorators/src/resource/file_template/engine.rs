@@ -21,7 +21,7 @@ const FUEL: u64 = 10_000_000;
 /// Bytes that a template may render to.
 pub(super) const MAX_OUTPUT: usize = 64 << 20;
 
-/// Many files often come from one template, side by side.
+/// Many files often come from one template, in parallel.
 const KEPT: usize = 8;
 
 /// Longer sources are not kept.
@@ -205,10 +205,10 @@ fn said(error: &Error, detail: &str) -> String {
         // It speaks of the template alone.
         ErrorKind::SyntaxError if !detail.is_empty() => detail.to_owned(),
         ErrorKind::TemplateNotFound | ErrorKind::BadInclude => {
-            "a template cannot bring in another one".to_owned()
+            "a template cannot include another one".to_owned()
         }
-        ErrorKind::OutOfFuel => "it takes too many steps to render".to_owned(),
-        ErrorKind::WriteFailure => format!("it renders to more than {} MiB", MAX_OUTPUT >> 20),
+        ErrorKind::OutOfFuel => "rendering takes too many steps".to_owned(),
+        ErrorKind::WriteFailure => format!("the result is larger than {} MiB", MAX_OUTPUT >> 20),
         // The detail of any other may hold values.
         kind => match excerpt(error) {
             Some(place) => format!("{kind} in `{place}`"),

@@ -165,7 +165,7 @@ impl Translation {
             format!("\"true\" if {value} else \"false\"")
         } else {
             let message = "Go prints a Bool as `true`, and Jinja as `True`";
-            self.note(line, message, "where the value is a Bool, write `{{ name|tojson }}`");
+            self.note(line, message, "if the value is a Bool, write `{{ name|tojson }}`");
             value
         };
         Ok(format!("{{{{{left} {value} {kept}{right}}}}}"))
@@ -207,7 +207,7 @@ impl Translation {
             "end" if rest.is_empty() => match self.open.pop() {
                 Some(open) if open.range.is_some() => "endfor".to_owned(),
                 Some(_) => "endif".to_owned(),
-                None => return Err(Fault::at(line, "`end` has nothing to end")),
+                None => return Err(Fault::at(line, "`end` without a block")),
             },
             "end" => return Err(Fault::at(line, "nothing may follow `end`")),
             "with" | "define" | "template" | "block" | "break" | "continue" => {
@@ -220,10 +220,10 @@ impl Translation {
     fn otherwise(&mut self, rest: &str, line: usize) -> Result<String, Fault> {
         let (word, condition) = split_word(rest);
         let Some(open) = self.open.last_mut() else {
-            return Err(Fault::at(line, "`else` has no `if` or `range` before it"));
+            return Err(Fault::at(line, "`else` without `if` or `range`"));
         };
         if open.is_last {
-            return Err(Fault::at(line, "`else` comes after an `else`"));
+            return Err(Fault::at(line, "`else` after an `else`"));
         }
         match word {
             "" => {
@@ -260,7 +260,7 @@ impl Translation {
             ),
             None => (String::new(), format!("{{% for {} in {list}.values() %}}", item.jinja)),
         };
-        self.note(line, message, format!("where it is a map, write `{map}`"));
+        self.note(line, message, format!("if it is a map, write `{map}`"));
         let statement = format!("for {} in {list}{keep}", item.jinja);
         self.push(Open { line, range: Some(Range { key, item }), is_last: false })?;
         Ok(statement)
@@ -268,7 +268,7 @@ impl Translation {
 
     fn push(&mut self, open: Open) -> Result<(), Fault> {
         if self.open.len() == MAX_NESTING {
-            let message = format!("blocks lie more than {MAX_NESTING} deep");
+            let message = format!("blocks are nested more than {MAX_NESTING} levels deep");
             return Err(Fault::at(open.line, message));
         }
         self.open.push(open);

@@ -47,7 +47,7 @@ pub(super) fn unknown(kind: ErrorKind, detail: &str) -> Option<(String, String)>
         _ if has(FILTERS, name) => format!("it is a filter: write `VALUE|{name}`"),
         _ => one_of("functions", FUNCTIONS, name),
     };
-    Some((format!("there is no {what} `{name}`"), help))
+    Some((format!("unknown {what} `{name}`"), help))
 }
 
 fn filter(name: &str) -> String {
@@ -63,7 +63,7 @@ fn method(name: &str) -> String {
     }
     match nearest(name, methods::NAMES) {
         Some(near) if near != name => format!("did you mean `.{near}()`?"),
-        _ => format!("methods are {}", methods::NAMES.join(", ")),
+        _ => format!("the methods are {}", methods::NAMES.join(", ")),
     }
 }
 

@@ -43,12 +43,12 @@ pub(super) fn is_tame(jinja: &str) -> bool {
     let mut rest = jinja;
     while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).min() {
         let end = if rest[at..].starts_with("{{") { "}}" } else { "%}" };
-        let Some((tag, behind)) = rest[at + 2..].split_once(end) else { return false };
+        let Some((tag, following)) = rest[at + 2..].split_once(end) else { return false };
         // Where a text holds what looks like the end of its tag, the tag goes on.
         if ends_in_text(tag) || !is_tame_tag(tag.trim_matches(['-', '+'])) {
             return false;
         }
-        rest = behind;
+        rest = following;
     }
     true
 }
@@ -145,7 +145,7 @@ pub(super) fn render<'d>(
         _ => Err(Fault {
             line: None,
             reason: Reason::Other(format!(
-                "it takes more than {} MiB of memory or {MAX_SECONDS} seconds of CPU time to render",
+                "rendering needs more than {} MiB of memory or {MAX_SECONDS} seconds of CPU time",
                 MAX_MEMORY >> 20
             )),
             help: None,

@@ -39,7 +39,7 @@ fn applied(given: &[(&'static str, Data)], world: MemoryWorld) -> (bool, LoggedS
 fn content_and_mode_decide() {
     let mode = [("mode", Data::text("0640"))];
     for (given, world, status, message) in [
-        (&[][..], world("x"), Status::Missing, "there is no `/d`"),
+        (&[][..], world("x"), Status::Missing, "`/d` does not exist"),
         (
             &[],
             with_destination("port=8080\n", 0o600),
@@ -102,20 +102,26 @@ fn what_is_too_large_is_another_content() {
 #[test]
 fn what_cannot_be_decided_is_blocked_with_the_path_and_the_reason() {
     let nothing = MemoryWorld::default;
-    let denied = || Trouble::new(TroubleKind::Denied, "`/x` may not be read", "be somebody else");
+    let denied = || {
+        Trouble::new(
+            TroubleKind::Denied,
+            "`/x` cannot be read: permission denied",
+            "be somebody else",
+        )
+    };
     for (world, message) in [
-        (nothing(), "there is no template `/t`"),
-        (nothing().closed_file("/t", denied()), "`/x` may not be read"),
-        (nothing().file("/t", b"a\xe9"), "the template `/t` is not UTF-8 text: see byte 2"),
+        (nothing(), "the template `/t` does not exist"),
+        (nothing().closed_file("/t", denied()), "`/x` cannot be read: permission denied"),
+        (nothing().file("/t", b"a\xe9"), "the template `/t` is not UTF-8 text, at byte 2"),
         (world("{{ prot }}"), "the template `/t` cannot be rendered: line 1: `prot` has no value"),
         (
             world("\n{{with .x}}{{end}}"),
             "the template `/t` cannot be rendered: line 2: `{{ with .x }}` is a tag of a Go template",
         ),
-        (world("x").link("/d", "/e"), "`/d` is a symbolic link"),
-        (world("x").directory("/d"), "`/d` is a directory and no file"),
-        (world("x").special("/d"), "`/d` is neither a file nor a directory and no file"),
-        (world("x").closed_file("/d", denied()), "`/x` may not be read"),
+        (world("x").link("/d", "/e"), "`/d` is a symlink"),
+        (world("x").directory("/d"), "`/d` is a directory, not a file"),
+        (world("x").special("/d"), "`/d` is neither a file nor a directory, not a file"),
+        (world("x").closed_file("/d", denied()), "`/x` cannot be read: permission denied"),
     ] {
         let trouble = FileTemplate.verify(&inputs(&[]), &world).unwrap_err();
         assert_eq!(trouble.message, message);

@@ -14,9 +14,8 @@ pub(super) fn unread(source: &Path, trouble: Trouble) -> Trouble {
     if trouble.kind != TroubleKind::Missing {
         return trouble;
     }
-    let message = format!("there is no template `{}`", source.display());
-    let help = "see whether `source` is written as the file is; a relative path begins beside the \
-                file that names it";
+    let message = format!("the template `{}` does not exist", source.display());
+    let help = "check `source`; a relative path starts next to the file that names it";
     Trouble::new(TroubleKind::Missing, message, help)
 }
 
@@ -30,7 +29,7 @@ pub(super) fn own_template(path: &Path) -> Trouble {
 
 pub(super) fn no_text(source: &Path, error: &Utf8Error) -> Trouble {
     let message = format!(
-        "the template `{}` is not UTF-8 text: see byte {}",
+        "the template `{}` is not UTF-8 text, at byte {}",
         source.display(),
         error.valid_up_to() + 1
     );
@@ -65,10 +64,10 @@ fn missing(name: &str, text: &str, inputs: &Inputs) -> Vec<String> {
     let near = similar(name, inputs).or_else(own);
     let values = if inputs.is_true("env") {
         "give it a value in `vars`, or set it in the environment, which `env=true` reads; \
-         `allow_missing=true` lets names without a value render as nothing"
+         `allow_missing=true` renders undefined names as an empty text"
     } else {
-        "give it a value in `vars`, or read the environment with `env=true`; \
-         `allow_missing=true` lets names without a value render as nothing"
+        "give it a value in `vars`, or read the environment with `env=true`; `allow_missing=true` \
+         renders undefined names as an empty text"
     };
     let near = near.map(|near| format!("did you mean `{near}`?"));
     near.into_iter().chain([values.to_owned()]).collect()

@@ -128,7 +128,7 @@ pub(super) fn demand_free(
     }
     let Some(other) = holder(listed.stdout.expose(), &tip.branch) else { return Ok(()) };
     let message = format!("`{}` is checked out in `{other}`, of the same repository", tip.branch);
-    let help = "follow another branch, or clone into a directory that is no worktree of it";
+    let help = "follow another branch, or clone into a directory that is not a worktree of it";
     Err(Trouble::new(TroubleKind::Failed, message, help))
 }
 
@@ -145,12 +145,13 @@ fn unreadable(path: &Path, answer: &Answer) -> Trouble {
     if said.contains("dubious ownership") {
         let message = format!("git does not trust the owner of `{path}`");
         let help = format!(
-            "run opal as the owner, or trust them: `git config --global --add safe.directory {path}`"
+            "run opal as the owner, or trust the directory: `git config --global --add \
+             safe.directory {path}`"
         );
         return Trouble::new(TroubleKind::Denied, message, help);
     }
     let message = format!("git cannot read `{path}`: {}", url::without_credentials(reason(said)));
-    let help = format!("try it by hand: `git -C {path} status`");
+    let help = format!("try `git -C {path} status`");
     Trouble::new(TroubleKind::Failed, message, help)
 }
 
@@ -163,18 +164,18 @@ pub(super) fn tip(from: &str, branch: Option<&str>, probe: &dyn Probe) -> Result
     if answer.code != 0 {
         let said = url::without_credentials(why(answer.stderr.expose()));
         let message = format!("the server of `{shown}` does not answer: {said}");
-        let help = format!("try it by hand: `git ls-remote {shown}`; nobody is asked a password");
+        let help = format!("try `git ls-remote {shown}`; opal never asks for a password");
         return Err(Trouble::new(TroubleKind::Failed, message, help));
     }
     read_tip(answer.stdout.expose(), branch).ok_or_else(|| match branch {
         Some(branch) => {
             let message = format!("`{shown}` has no branch `{branch}`");
-            let help = format!("`git ls-remote --heads {shown}` lists those it has");
+            let help = format!("list its branches with `git ls-remote --heads {shown}`");
             Trouble::new(TroubleKind::Missing, message, help)
         }
         None => {
-            let message = format!("`{shown}` is empty, or does not say which branch it is about");
-            Trouble::new(TroubleKind::Missing, message, "name one: `branch=\"main\"`")
+            let message = format!("`{shown}` is empty, or has no default branch");
+            Trouble::new(TroubleKind::Missing, message, "name a branch: `branch=\"main\"`")
         }
     })
 }

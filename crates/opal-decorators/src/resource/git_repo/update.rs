@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What could be lost is looked for before anything moves; git itself refuses to write over files
-//! that it does not know or was told to ignore.
+//! that it does not know or was asked to ignore.
 
 use opal_core::action::{Halt, Stage};
 use opal_core::files::Attributes;
@@ -23,7 +23,7 @@ pub(super) fn clone(wanted: &Wanted, tip: &Tip, stage: &mut dyn Stage) -> Result
     let made = stage.files().make_directory(&wanted.path, &Attributes::default());
     made.map_err(|trouble| stage.fail(1, trouble))?;
     let path = text(&wanted.path).map_err(|trouble| stage.fail(1, trouble))?;
-    // Without `--no-local` a path ignores the depth, and its objects are taken without a look.
+    // Without `--no-local` a path ignores the depth, and its objects are taken without a check.
     let mut program = git("clone --quiet --origin origin --no-local --no-recurse-submodules")
         .text("--template= --branch")
         .word(&*tip.branch);
@@ -67,7 +67,7 @@ pub(super) fn forward(
             within(wanted, "checkout --quiet --no-overwrite-ignore --no-track -B", stage)?
                 .word(&**branch)
         };
-        succeed(checkout.word(&*fetched), "moved forward", wanted, stage)?;
+        succeed(checkout.word(&*fetched), "fast-forwarded", wanted, stage)?;
     }
     match &repository.origin {
         Some(origin) if *origin == wanted.url => Ok(()),
@@ -95,7 +95,7 @@ fn nothing_to_lose(
         if answer(inside, stage)?.code != 0 {
             let message =
                 format!("`{branch}` in `{path}` has commits that the server does not have");
-            return Err(kept(message, "push them, or move the branch away", stage));
+            return Err(kept(message, "push them, or rename the branch", stage));
         }
     }
     if repository.branch.is_none() && repository.commit.is_some() {
@@ -135,7 +135,7 @@ fn succeed(
     let said = completed.stdout.expose();
     let fatal = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");
     let said = url::without_credentials(said.lines().find(fatal).unwrap_or_else(|| reason(said)));
-    let message = format!("`{}` was not {what}: {said}", wanted.path.display());
-    let help = "see to it by hand, with `git` in that directory";
+    let message = format!("`{}` could not be {what}: {said}", wanted.path.display());
+    let help = "fix it with `git` in that directory";
     Err(stage.fail(completed.code, Trouble::new(TroubleKind::Failed, message, help)))
 }

@@ -7,13 +7,14 @@ use super::git::{TRANSPORTS, text};
 /// What git is given: a path is made whole, since git would see it from somewhere else.
 pub(super) fn whole(url: &str, probe: &dyn Probe) -> Result<String, Trouble> {
     if let Some(transport) = transport(url).filter(|it| !TRANSPORTS.contains(it)) {
-        let message = format!("`{transport}` is not a way to a repository that opal uses");
-        let help = format!("the ways are {}, `user@host:path` and a path", TRANSPORTS.join(", "));
+        let message = format!("unsupported transport `{transport}`");
+        let help =
+            format!("expected one of: {}, `user@host:path` or a path", TRANSPORTS.join(", "));
         return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }
     let is_option = |host: &str| host.starts_with('-');
     if url.is_empty() || is_option(url) || is_option(host(url)) || url.contains(char::is_control) {
-        let message = format!("`{}` is no address of a repository", without_credentials(url));
+        let message = format!("invalid repository address `{}`", without_credentials(url));
         let help = "write it as `https://…`, `ssh://…`, `user@host:path` or a path";
         return Err(Trouble::new(TroubleKind::Invalid, message, help));
     }
@@ -53,15 +54,15 @@ pub(super) fn without_credentials(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
-        let (before, behind) = rest.split_at(at + 3);
+        let (before, following) = rest.split_at(at + 3);
         let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '?' | '#' | '\'' | '"' | '`');
-        let authority = &behind[..behind.find(ends).unwrap_or(behind.len())];
+        let authority = &following[..following.find(ends).unwrap_or(following.len())];
         out.push_str(before);
-        rest = behind;
+        rest = following;
         if let Some((user, _)) = authority.rsplit_once('@') {
             let is_secret = !before.ends_with("ssh://") || user.contains(':');
             out.push_str(if is_secret { "***" } else { user });
-            rest = &behind[user.len()..];
+            rest = &following[user.len()..];
         }
     }
     out + rest
@@ -124,12 +125,12 @@ mod tests {
             "://x",
         ] {
             let refused = whole(url, &world).unwrap_err();
-            assert!(refused.message.contains("is not a way"), "{url} {refused:?}");
+            assert!(refused.message.contains("unsupported transport"), "{url} {refused:?}");
         }
     }
 
     #[test]
-    fn paths_are_told_from_addresses() {
+    fn paths_are_distinguished_from_addresses() {
         for path in ["../a.git", "/srv/a.git", "~/a", "a", "./host:a", "a/b:c"] {
             assert!(is_path(path), "{path}");
         }

@@ -58,7 +58,7 @@ impl Manager {
         let mut there = Self::ALL.into_iter().filter(|it| found.contains(&it.program()));
         if name == "auto" {
             return there.next().ok_or_else(|| {
-                let message = "this machine has no package manager that opal knows";
+                let message = "no supported package manager on this machine";
                 let help = "install the packages with `@shell(…, check=…)`";
                 Trouble::new(TroubleKind::Missing, message, help)
             });
@@ -66,7 +66,7 @@ impl Manager {
         let is_meant = |it: &Self| it.program().trim_end_matches("-get") == name;
         there.find(is_meant).ok_or_else(|| {
             let message = format!("the package manager `{name}` is not on this machine");
-            let help = "leave `manager` out to take the one that the machine has";
+            let help = "omit `manager` to use the one of this machine";
             Trouble::new(TroubleKind::Missing, message, help)
         })
     }
@@ -97,10 +97,10 @@ impl Manager {
     ) -> Result<Vec<Installed>, Trouble> {
         let names = wanted.iter().map(|it| it.name.as_str());
         let answer = self.query().words(names).ask(probe)?;
-        if answer.code != 0 && !self.is_told_by_code(&answer) {
+        if answer.code != 0 && !self.is_reported_by_code(&answer) {
             let program = self.program();
             let said = reason(answer.stderr.expose());
-            let message = format!("`{program}` cannot say what is installed: {said}");
+            let message = format!("`{program}` cannot list the installed packages: {said}");
             let help = "repair the package database, or try again as root";
             return Err(Trouble::new(TroubleKind::Failed, message, help));
         }
@@ -130,7 +130,7 @@ impl Manager {
     }
 
     /// Whether an exit code says no more than that some packages are not there.
-    fn is_told_by_code(self, answer: &Answer) -> bool {
+    fn is_reported_by_code(self, answer: &Answer) -> bool {
         let said = answer.stderr.expose().trim();
         let all = |start: &str| said.lines().all(|line| line.starts_with(start));
         match self {

@@ -34,11 +34,11 @@ fn each_state_of_packages_has_its_status() {
         ),
         (vec![fine(), package("a", &[])], Status::Missing, "not installed: `a`"),
         (vec![package("a=2", &[there("1")])], Status::Drifted, "installed in another version: `a`"),
-        (vec![package("a", &[half("1")])], Status::Drifted, "not installed to the end: `a`"),
+        (vec![package("a", &[half("1")])], Status::Drifted, "only partly installed: `a`"),
         (
             vec![package("a=2", &[there("1")]), package("b", &[]), package("c", &[half("3")])],
             Status::Missing,
-            "not installed: `b`; installed in another version: `a`; not installed to the end: `c`",
+            "not installed: `b`; installed in another version: `a`; only partly installed: `c`",
         ),
     ] {
         let finding = decide(&packages).unwrap();
@@ -79,5 +79,5 @@ fn a_held_package_is_left_alone() {
         Status::Satisfied
     );
     let trouble = decide(&[package("a=2", &[held])]).unwrap_err();
-    assert_eq!(trouble.message, "`a` is held at 1, and another version is wanted");
+    assert_eq!(trouble.message, "`a` is held at 1, but another version is required");
 }

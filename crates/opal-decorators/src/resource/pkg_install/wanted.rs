@@ -50,14 +50,14 @@ fn is_word(text: &str, punctuation: &str) -> bool {
 }
 
 fn no_name(text: &str, manager: Manager) -> Trouble {
-    let message = format!("`{text}` is no package that `{}` could have", manager.program());
+    let message = format!("invalid package name `{text}` for `{}`", manager.program());
     let help = "write `name` or `name=version`, without patterns, groups and options";
     Trouble::new(TroubleKind::Invalid, message, help)
 }
 
 fn twice(name: &str) -> Trouble {
-    let message = format!("`{name}` is asked for twice, in different versions");
-    Trouble::new(TroubleKind::Invalid, message, "leave one of them out")
+    let message = format!("`{name}` is given twice, in different versions");
+    Trouble::new(TroubleKind::Invalid, message, "remove one of them")
 }
 
 #[cfg(test)]
@@ -128,6 +128,6 @@ mod tests {
         let wanted = read_texts(&["a", "b", "a"], Manager::Apt).unwrap();
         assert_eq!(wanted.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["a", "b"]);
         let trouble = read_texts(&["a=1", "a=2"], Manager::Apt).unwrap_err();
-        assert!(trouble.message.contains("`a` is asked for twice"), "{}", trouble.message);
+        assert!(trouble.message.contains("`a` is given twice"), "{}", trouble.message);
     }
 }

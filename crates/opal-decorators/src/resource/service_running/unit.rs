@@ -83,13 +83,13 @@ impl Unit {
         match &*self.load {
             "loaded" => {}
             "not-found" => {
-                let help = "install what brings it, or look for its name with \
-                            `systemctl list-unit-files`";
-                let message = format!("systemd knows no service `{name}`");
+                let help = "install its package, or find its name with `systemctl \
+                            list-unit-files`";
+                let message = format!("unknown service `{name}`");
                 return blocked(TroubleKind::Missing, message, help.to_owned());
             }
             "masked" if starts => {
-                let message = format!("`{name}` is masked: somebody has forbidden to start it");
+                let message = format!("`{name}` is masked, so it cannot be started");
                 let help = format!("allow it with `systemctl unmask {name}`");
                 return blocked(TroubleKind::Denied, message, help);
             }
@@ -100,13 +100,11 @@ impl Unit {
                 return blocked(TroubleKind::Failed, message, help);
             }
         }
-        let (file, help) = (&self.file, "leave `enabled` out");
+        let (file, help) = (&self.file, "omit `enabled`");
         match (wanted.enabled, self.boot()) {
             (Some(_), Boot::Generated) => {
-                let message = format!(
-                    "whether `{name}` starts with the machine is not systemd's to say: its file is \
-                     generated"
-                );
+                let message =
+                    format!("`{name}` cannot be enabled or disabled: its unit file is generated");
                 blocked(TroubleKind::Invalid, message, help.to_owned())
             }
             (Some(true), Boot::Fixed) => {
@@ -205,16 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_brought_about_is_blocked() {
+    fn what_cannot_be_applied_is_blocked() {
         let (yes, no) = (Some(true), Some(false));
         for (words, runs, enabled, part) in [
-            ("not-found inactive dead x", true, None, "knows no service `nginx`"),
-            ("not-found inactive dead x", false, no, "knows no service `nginx`"),
+            ("not-found inactive dead x", true, None, "unknown service `nginx`"),
+            ("not-found inactive dead x", false, no, "unknown service `nginx`"),
             ("masked inactive dead masked", true, None, "`nginx` is masked"),
             ("masked inactive dead masked", false, yes, "`nginx` is masked"),
             ("bad-setting inactive dead enabled", true, None, "its state is `bad-setting`"),
             ("loaded active running static", true, yes, "its file is `static`"),
-            ("loaded active running generated", true, no, "its file is generated"),
+            ("loaded active running generated", true, no, "its unit file is generated"),
         ] {
             let trouble = unit(words).decide(&wanted(runs, enabled)).unwrap_err();
             assert!(trouble.message.contains(part), "{words}: {}", trouble.message);

@@ -101,8 +101,8 @@ fn is_name(text: &str) -> bool {
 }
 
 fn unfit(argument: &str, text: &str) -> Trouble {
-    let message = format!("`{text}` cannot be in `{argument}` of an account");
-    Trouble::new(TroubleKind::Invalid, message, "choose another one")
+    let message = format!("invalid `{argument}` of an account: `{text}`");
+    Trouble::new(TroubleKind::Invalid, message, "choose another value")
 }
 
 pub(super) fn look(wanted: &Wanted, probe: &dyn Probe) -> Result<Facts, Trouble> {
@@ -147,7 +147,7 @@ fn entries(probe: &dyn Probe, of: Database, key: &str) -> Result<Vec<String>, Tr
         Ok(answer) => {
             let said = reason(answer.stderr.expose());
             let message = format!("the accounts of this machine cannot be read: {said}");
-            Err(Trouble::new(TroubleKind::Failed, message, "try it by hand: `getent passwd`"))
+            Err(Trouble::new(TroubleKind::Failed, message, "try `getent passwd`"))
         }
         Err(trouble) if trouble.kind == TroubleKind::Missing => {
             let mut text = String::new();
@@ -201,13 +201,13 @@ impl Facts {
         self.check(wanted)?;
         let name = &wanted.name;
         let Some(user) = &self.user else {
-            let missing = Finding::missing(format!("there is no user `{name}`"));
+            let missing = Finding::missing(format!("the user `{name}` does not exist"));
             let given = wanted.given();
             return Ok(if given.is_empty() { missing } else { missing.with_details(given) });
         };
         let properties = self.properties(wanted, user);
         if !properties.iter().any(Property::differs) {
-            return Ok(Finding::satisfied(format!("the user `{name}` is as described")));
+            return Ok(Finding::satisfied(format!("the user `{name}` is in the desired state")));
         }
         let different = differing(&properties);
         let finding = Finding::drifted(format!("the user `{name}` differs: {different}"));
@@ -218,12 +218,12 @@ impl Facts {
         let absent = wanted.groups.iter().map(String::as_str);
         let absent: Vec<_> = absent.filter(|name| self.group(name).is_none()).collect();
         if !absent.is_empty() {
-            let message = format!("there is no such group: {}", named(absent));
-            let help = "make it with `groupadd`, or leave it out of `groups`";
+            let message = format!("unknown group: {}", named(absent));
+            let help = "create it with `groupadd`, or remove it from `groups`";
             return Err(Trouble::new(TroubleKind::Missing, message, help));
         }
         if let (Some(uid), Some(other)) = (&wanted.uid, &self.uid_of) {
-            let message = format!("the number {uid} belongs to the user `{other}`");
+            let message = format!("the uid {uid} belongs to the user `{other}`");
             let help = format!("choose another `uid` for `{}`", wanted.name);
             return Err(Trouble::new(TroubleKind::Invalid, message, help));
         }

@@ -89,7 +89,7 @@ fn joining(name: &str, group: &str) -> (&'static str, Program) {
 }
 
 fn no_tool(name: &str) -> Trouble {
-    let message = format!("this machine has no `{name}`, which changes accounts");
+    let message = format!("`{name}` is not installed, but is needed to change accounts");
     let help = "install it: the package is `shadow`, `shadow-utils` or `passwd`";
     Trouble::new(TroubleKind::Missing, message, help)
 }
@@ -145,7 +145,7 @@ mod tests {
             ["adduser -D -u 7 -h /srv/ann -- ann", "addgroup -- ann web", "addgroup -- ann mail"];
         assert_eq!(written(create(&wanted, &facts, &["adduser", "addgroup"])), busybox);
         let trouble = create(&wanted, &facts, &[]).unwrap_err();
-        assert_eq!(trouble.message, "this machine has no `useradd`, which changes accounts");
+        assert_eq!(trouble.message, "`useradd` is not installed, but is needed to change accounts");
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
             ["usermod  --home /srv/ann --append --groups mail -- ann"]
         );
         let trouble = correct(&wanted, &facts, &ann, &["addgroup"]).unwrap_err();
-        assert_eq!(trouble.message, "this machine has no `usermod`, which changes accounts");
+        assert_eq!(trouble.message, "`usermod` is not installed, but is needed to change accounts");
         let groups = Wanted { uid: None, home: None, ..wanted };
         let commands = written(correct(&groups, &facts, &ann, &["addgroup"]));
         assert_eq!(commands, ["addgroup -- ann mail"]);

@@ -29,7 +29,10 @@ fn kind(inputs: &Inputs) -> Result<Kind, Trouble> {
         Some("ed25519") => Ok(Kind::Ed25519),
         Some("x25519") => Ok(Kind::X25519),
         Some("aes256") => Ok(Kind::Aes256),
-        _ => Err(invalid("`type` is no kind of key", "there are `ed25519`, `x25519` and `aes256`")),
+        _ => Err(invalid(
+            "unknown key type in `type`",
+            "expected one of: `ed25519`, `x25519`, `aes256`",
+        )),
     }
 }
 

@@ -20,7 +20,7 @@ impl Alphabet {
     }
 
     /// Reads single characters and ranges. A `-` at the start or the end is itself; anywhere else
-    /// it must stand between the ends of a range, so that nobody has to guess.
+    /// it must appear between the ends of a range, so that nobody has to guess.
     pub(super) fn parse(text: &str) -> Result<Self, Trouble> {
         let all: Vec<char> = text.chars().collect();
         let mut known = BTreeSet::new();
@@ -62,8 +62,9 @@ impl Alphabet {
         }
         if known.iter().any(|c| c.is_control()) {
             return Err(invalid(
-                "`alphabet` holds a control character",
-                "leave out line ends, tabs and the like: few programs take them in a password",
+                "`alphabet` contains a control character",
+                "remove line ends, tabs and similar characters: few programs accept them in a \
+                 password",
             ));
         }
         if known.len() < 2 {
@@ -93,15 +94,15 @@ impl Alphabet {
 
 fn loose() -> Trouble {
     invalid(
-        "a `-` in the middle of `alphabet` is neither a range nor itself",
-        "put it at the start or the end if it is meant itself, as in `a-z0-9-`",
+        "ambiguous `-` in the middle of `alphabet`",
+        "put a literal `-` at the start or the end, as in `a-z0-9-`",
     )
 }
 
 fn too_many() -> Trouble {
     invalid(
         message!("`alphabet` has more than ", MAX_CHARACTERS, " characters"),
-        "leave some out: an alphabet of 64 characters gives 6 bits a character",
+        "remove some: an alphabet of 64 characters gives 6 bits for each character",
     )
 }
 

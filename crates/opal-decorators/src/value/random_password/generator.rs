@@ -19,13 +19,13 @@ fn parameters(inputs: &Inputs) -> Result<(usize, Alphabet), Trouble> {
         Some(Data::Int(length)) if (shortest..=longest).contains(length) => *length as usize,
         _ => {
             return Err(invalid(
-                format!("`length` is no whole number from {shortest} to {longest}"),
+                format!("`length` must be a whole number between {shortest} and {longest}"),
                 "write it as a number, such as `length=24`",
             ));
         }
     };
     let alphabet = inputs.text("alphabet").ok_or_else(|| {
-        invalid("`alphabet` is no text", "write characters and ranges, such as `A-Za-z0-9`")
+        invalid("`alphabet` must be a text", "write characters and ranges, such as `A-Za-z0-9`")
     })?;
     Ok((length, Alphabet::parse(alphabet)?))
 }

@@ -87,7 +87,7 @@ fn two_looks_that_differ_are_found() {
 }
 
 #[test]
-fn a_look_with_an_effect_is_found() {
+fn a_verification_with_an_effect_is_found() {
     static MEDDLES: Made = Made {
         look: |probe| {
             fs::write(probe.place("seen")?, "x").expect("the directory is its own");

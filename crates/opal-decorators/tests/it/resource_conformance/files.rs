@@ -29,7 +29,7 @@ fn directory() {
         &[
             Case { name: "nothing there", status: Missing, prepare: args },
             Case { name: "another mode", status: Drifted, prepare: |it| made(it, 0o700) },
-            Case { name: "as described", status: Satisfied, prepare: |it| made(it, 0o750) },
+            Case { name: "in the desired state", status: Satisfied, prepare: |it| made(it, 0o750) },
             Case {
                 name: "a file in its place",
                 status: Blocked,
@@ -102,7 +102,11 @@ fn link() {
                 },
             },
             Case { name: "another link", status: Drifted, prepare: |it| linked(it, "other") },
-            Case { name: "as described", status: Satisfied, prepare: |it| linked(it, "to") },
+            Case {
+                name: "in the desired state",
+                status: Satisfied,
+                prepare: |it| linked(it, "to"),
+            },
             Case {
                 name: "a file in its place",
                 status: Blocked,
@@ -137,7 +141,7 @@ fn copy() {
             Case { name: "another content", status: Drifted, prepare: |it| other(it, true) },
             Case { name: "one to be kept", status: Blocked, prepare: |it| other(it, false) },
             Case {
-                name: "as described",
+                name: "in the desired state",
                 status: Satisfied,
                 prepare: |folder| {
                     fs::write(folder.join("to"), "one\ntwo\n")?;

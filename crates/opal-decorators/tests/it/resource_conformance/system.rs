@@ -78,7 +78,7 @@ fn repository() {
             Case { name: "nothing there", status: Missing, prepare: args },
             Case { name: "a clone", status: Satisfied, prepare: cloned },
             Case {
-                name: "behind",
+                name: "older commits",
                 status: Drifted,
                 prepare: |folder| {
                     let args = cloned(folder)?;
@@ -204,12 +204,12 @@ fn account() {
                 prepare: |it| args(it, "demo:x:900:900::/home/demo:/bin/sh\n", &[]),
             },
             Case {
-                name: "as described",
+                name: "in the desired state",
                 status: Satisfied,
                 prepare: |it| args(it, "demo:x:900:900::/srv/demo:/bin/sh\n", &[]),
             },
             Case {
-                name: "no such group",
+                name: "unknown group",
                 status: Blocked,
                 prepare: |it| args(it, "", &["nobodies"]),
             },

@@ -16,7 +16,7 @@ fn whatever_is_there_goes() {
     site.link("dangling", "nowhere");
     site.link("slashed", "nowhere");
     for name in ["file", "empty", "link", "dangling", "slashed/"] {
-        site.brings_about(&format!("@file.absent(\"{name}\")"), Status::Drifted);
+        site.applies(&format!("@file.absent(\"{name}\")"), Status::Drifted);
         assert!(fs::symlink_metadata(site.path(name.trim_end_matches('/'))).is_err());
     }
     assert_eq!(site.text("kept"), "x");
@@ -29,8 +29,8 @@ fn a_full_directory_goes_only_where_that_is_said() {
     site.file("full/a/b/c", "x");
     site.file("full/d", "x");
     let said = site.blocked("@file.absent(\"full\")");
-    assert!(said.contains("not empty: it holds 2 entries; say `recursive=true`"), "{said}");
-    site.brings_about("@file.absent(\"full\", recursive=true)", Status::Drifted);
+    assert!(said.contains("not empty: it contains 2 entries; set `recursive=true`"), "{said}");
+    site.applies("@file.absent(\"full\", recursive=true)", Status::Drifted);
     assert!(!site.path("full").exists());
 }
 
@@ -58,9 +58,9 @@ fn below_a_file_nothing_is() {
 fn nothing_and_everything_cannot_be_removed() {
     let site = Site::new();
     let said = site.blocked("@file.absent(\"/\", recursive=true)");
-    assert!(said.contains("`/` is nothing that could be removed"), "{said}");
+    assert!(said.contains("`/` cannot be removed"), "{said}");
     let said = site.blocked("@file.absent(\"a/..\", recursive=true)");
-    assert!(said.contains("nothing that could be removed"), "{said}");
+    assert!(said.contains("cannot be removed"), "{said}");
 }
 
 #[test]
@@ -73,19 +73,19 @@ fn a_tree_that_is_too_deep_is_refused_in_words() {
 }
 
 #[test]
-fn the_ground_that_it_stands_on_is_not_removed() {
+fn the_directory_that_it_runs_in_is_not_removed() {
     let site = Site::new();
     site.file("kept", "x");
     site.link("way", site.path(""));
     let above = site.path("").parent().unwrap().display().to_string();
     for path in [".", "./", &above] {
         let said = site.blocked(&format!("@file.absent(\"{path}\", recursive=true)"));
-        assert!(said.contains("nothing that could be removed"), "{path} {said}");
+        assert!(said.contains("cannot be removed"), "{path} {said}");
         let said = site.blocked(&format!("@file.symlink(\"x\", \"{path}\", force=true)"));
-        assert!(said.contains("nothing that could be removed"), "{path} {said}");
+        assert!(said.contains("cannot be removed"), "{path} {said}");
     }
     // Of a link only the link is removed.
-    site.brings_about("@file.absent(\"way/\", recursive=true)", Status::Drifted);
+    site.applies("@file.absent(\"way/\", recursive=true)", Status::Drifted);
     assert_eq!(site.text("kept"), "x");
 }
 
@@ -132,6 +132,6 @@ fn what_is_mounted_in_a_tree_keeps_all_of_it() {
         site.files().make_link(&whole, Path::new("x"), true).unwrap_err();
         assert_eq!(site.tree(), before, "{path}");
     }
-    site.brings_about("@file.absent(\"old\", recursive=true)", Status::Drifted);
+    site.applies("@file.absent(\"old\", recursive=true)", Status::Drifted);
     assert_eq!(site.text("store/db"), "precious");
 }

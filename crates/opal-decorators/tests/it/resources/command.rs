@@ -7,7 +7,7 @@ use crate::resources::support::Site;
 #[test]
 fn a_check_decides_whether_the_command_runs() {
     let site = Site::new();
-    site.brings_about("@shell(\"touch made\", check=\"test -e made\")", Status::Missing);
+    site.applies("@shell(\"touch made\", check=\"test -e made\")", Status::Missing);
     let again = "@shell(\"echo twice >> made\", check=\"test -e made\")";
     site.apply(again).ok();
     assert_eq!(site.text("made"), "");

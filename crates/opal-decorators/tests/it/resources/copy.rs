@@ -14,14 +14,14 @@ fn a_file_is_copied_with_its_mode() {
     let site = Site::new();
     site.file("s", "one\ntwo\n");
     site.set_mode("s", 0o640);
-    site.brings_about("@file.copy(\"s\", \"d\")", Status::Missing);
+    site.applies("@file.copy(\"s\", \"d\")", Status::Missing);
     assert_eq!((site.text("d").as_str(), site.mode("d")), ("one\ntwo\n", 0o640));
     site.file("d", "one\n2\n");
     let found = site.verify(COPY);
     assert!(details(&found).contains("-two\n+2\n"), "{}", details(&found));
-    site.brings_about(COPY, Status::Drifted);
+    site.applies(COPY, Status::Drifted);
     site.set_mode("d", 0o600);
-    site.brings_about(COPY, Status::Drifted);
+    site.applies(COPY, Status::Drifted);
     assert_eq!(site.mode("d"), 0o640);
 }
 
@@ -32,11 +32,11 @@ fn without_its_mode_a_copy_is_new_or_keeps_its_own() {
     site.file("s", "new");
     site.set_mode("s", 0o700);
     let call = "@file.copy(\"s\", \"d\", overwrite=true, preserve_mode=false)";
-    site.brings_about(call, Status::Missing);
+    site.applies(call, Status::Missing);
     assert_eq!(site.mode("d"), site.mode("usual"));
     site.file("d", "old");
     site.set_mode("d", 0o604);
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
     assert_eq!(site.mode("d"), 0o604);
 }
 
@@ -46,7 +46,7 @@ fn what_differs_is_somebodys_work() {
     site.file("s", "ours");
     site.file("d", "theirs!");
     let said = site.blocked("@file.copy(\"s\", \"d\")");
-    assert!(said.contains("content (7 bytes, expected 4); say `overwrite=true`"), "{said}");
+    assert!(said.contains("content (7 bytes, expected 4); set `overwrite=true`"), "{said}");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_replaced_file_keeps_its_owner_and_set_uid_is_not_copied() {
     site.set_mode("s", 0o4755);
     site.file("d", "theirs");
     chown(site.path("d"), Some(65534), Some(12345)).unwrap();
-    site.brings_about(COPY, Status::Drifted);
+    site.applies(COPY, Status::Drifted);
     let found = site.found("d");
     assert_eq!((found.uid(), found.gid(), site.mode("d")), (65534, 12345, 0o755));
 }
@@ -74,7 +74,7 @@ fn all_twelve_bits_are_copied_to_a_copy_of_the_same_owner() {
     for (name, mode) in [("run", 0o4755), ("shared", 0o1777), ("group", 0o2775)] {
         site.set_mode(&format!("s/{name}"), mode);
     }
-    site.brings_about(TREE, Status::Missing);
+    site.applies(TREE, Status::Missing);
     let modes = || ["d/a", "d/run", "d/shared", "d/group"].map(|name| site.mode(name));
     assert_eq!(modes()[1..], [0o4755, 0o1777, 0o2775]);
     // What someone else has added is drift too.
@@ -85,7 +85,7 @@ fn all_twelve_bits_are_copied_to_a_copy_of_the_same_owner() {
     assert!(found.contains("`shared`: mode 0777, expected 1777\n"), "{found}");
     assert!(found.contains("`run`: mode 0755, expected 4755\n"), "{found}");
     assert!(found.contains("`a`: mode 4"), "{found}");
-    site.brings_about(TREE, Status::Drifted);
+    site.applies(TREE, Status::Drifted);
     assert_eq!((modes()[0] & 0o7000, modes()[1]), (0, 0o4755));
     let left = TREE.replace("recursive=true", "recursive=true, preserve_mode=false");
     site.set_mode("d/a", 0o4755);
@@ -101,7 +101,7 @@ fn a_program_of_somebody_else_does_not_run_as_who_copies_it() {
     site.file("s", "x");
     chown(site.path("s"), Some(65534), Some(12345)).unwrap();
     site.set_mode("s", 0o6755);
-    site.brings_about(COPY, Status::Missing);
+    site.applies(COPY, Status::Missing);
     assert_eq!((site.found("d").uid(), site.mode("d")), (0, 0o755));
 }
 
@@ -109,9 +109,9 @@ fn a_program_of_somebody_else_does_not_run_as_who_copies_it() {
 fn what_a_system_makes_up_as_it_is_read_is_copied() {
     let site = Site::new();
     let call = "@file.copy(\"/proc/version\", \"d\", overwrite=true)";
-    site.brings_about(call, Status::Missing);
+    site.applies(call, Status::Missing);
     site.file("d", "other");
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_tree_is_copied_by_the_name_of_a_link_too() {
     let site = Site::new();
     site.file("real/sub/a", "a");
     site.link("s", "real");
-    site.brings_about("@file.copy(\"s/\", \"d\", recursive=true)", Status::Missing);
+    site.applies("@file.copy(\"s/\", \"d\", recursive=true)", Status::Missing);
     assert_eq!(site.text("d/sub/a"), "a");
 }
 
@@ -141,19 +141,19 @@ fn a_tree_is_copied_piece_by_piece() {
     site.link("s/up", "a");
     site.set_mode("s/closed/b", 0o400);
     site.set_mode("s/closed", 0o550);
-    site.brings_about("@file.copy(\"s\", \"d\", recursive=true)", Status::Missing);
+    site.applies("@file.copy(\"s\", \"d\", recursive=true)", Status::Missing);
     assert_eq!(fs::read(site.path("d/closed/b")).unwrap(), [0xff, 0, 0xfe]);
     assert_eq!((site.mode("d/closed"), site.mode("d/closed/b")), (0o550, 0o400));
     assert_eq!(fs::read_link(site.path("d/closed/dangling")).unwrap().to_str(), Some("no/where"));
     site.file("d/more", "left alone");
     assert_eq!(site.status(TREE), Status::Satisfied);
     fs::remove_file(site.path("d/up")).unwrap();
-    site.brings_about("@file.copy(\"s\", \"d\", recursive=true)", Status::Drifted);
+    site.applies("@file.copy(\"s\", \"d\", recursive=true)", Status::Drifted);
     site.file("d/a", "b");
     let found = site.verify(TREE);
     let shown = details(&found);
     assert!(shown.starts_with("`a`: content\n--- expected: ") && shown.contains("-a\n"), "{shown}");
-    site.brings_about(TREE, Status::Drifted);
+    site.applies(TREE, Status::Drifted);
     assert_eq!(site.text("d/more"), "left alone");
 }
 
@@ -166,22 +166,19 @@ fn large_files_are_compared_to_their_end() {
     site.file("d", &content);
     let found = site.verify(COPY);
     assert_eq!((found.status, details(&found).as_str()), (Status::Drifted, "content\n"));
-    site.brings_about(COPY, Status::Drifted);
+    site.applies(COPY, Status::Drifted);
 }
 
 #[test]
 fn what_cannot_be_copied_blocks_and_is_named() {
     let site = Site::new();
     let said = site.blocked(COPY);
-    assert!(said.contains("/s` to copy"), "{said}");
+    assert!(said.contains("/s` does not exist"), "{said}");
     site.file("s", "x");
     site.link("d", "elsewhere");
     let said = site.blocked(COPY);
     let to = site.path("elsewhere").display().to_string();
-    assert!(
-        said.contains(&format!("/d` is a symbolic link; name what it leads to: `{to}`")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("/d` is a symlink; name its target: `{to}`")), "{said}");
     fs::remove_file(site.path("d")).unwrap();
     site.directory("d");
     let said = site.blocked(COPY);
@@ -193,5 +190,5 @@ fn what_cannot_be_copied_blocks_and_is_named() {
     let said = site.blocked("@file.copy(\"/dev/zero\", \"e\")");
     assert!(said.contains("`/dev/zero` is neither a file nor a directory"), "{said}");
     let failure = site.apply("@file.copy(\"s\", \"no/such/place\")").failure();
-    assert!(failure.contains("there is no directory `"), "{failure}");
+    assert!(failure.contains("the directory `"), "{failure}");
 }

@@ -47,5 +47,5 @@ fn a_diff_of_ten_thousand_changed_lines_ends_with_a_mark() {
     site.file("d", text("old"));
     let diff = details(&site.verify(CALL));
     assert_eq!(diff.lines().count(), 10_000);
-    assert!(diff.ends_with("\n[10,004 more lines left out]\n"));
+    assert!(diff.ends_with("\n[10,004 more lines omitted]\n"));
 }

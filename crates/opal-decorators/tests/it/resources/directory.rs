@@ -8,10 +8,10 @@ use opal_testing::needs;
 #[test]
 fn a_directory_is_made_with_those_above_it() {
     let site = Site::new();
-    site.brings_about("@file.directory(\"a/b/c\", mode=\"0750\")", Status::Missing);
+    site.applies("@file.directory(\"a/b/c\", mode=\"0750\")", Status::Missing);
     assert_eq!(site.mode("a/b/c"), 0o750);
     assert_eq!(site.mode("a/b") & 0o700, 0o700);
-    site.brings_about("@file.directory(\"~/in/home\")", Status::Missing);
+    site.applies("@file.directory(\"~/in/home\")", Status::Missing);
     assert!(site.found("home/in/home").is_dir());
 }
 
@@ -24,7 +24,7 @@ fn permissions_are_corrected_for_the_directory_alone() {
     let call = "@file.directory(\"d\", mode=\"2711\")";
     let found = site.verify(call);
     assert!(details(&found).contains("-mode: 2711\n+mode: 0755\n"), "{}", details(&found));
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
     assert_eq!((site.mode("d"), site.mode("d/inside")), (0o2711, inside));
     assert_eq!(site.status("@file.directory(\"d\")"), Status::Satisfied);
 }
@@ -34,28 +34,28 @@ fn owners_are_names_or_numbers() {
     let site = Site::new();
     let nobody = "@file.directory(\"d\", owner=\"nobody\", group=\"12345\", mode=\"0700\")";
     if needs::root() {
-        site.brings_about(nobody, Status::Missing);
+        site.applies(nobody, Status::Missing);
         let found = site.found("d");
         assert_eq!((found.uid(), found.gid(), site.mode("d")), (65534, 12345, 0o700));
         chown(site.path("d"), Some(1), None).unwrap();
-        site.brings_about(nobody, Status::Drifted);
+        site.applies(nobody, Status::Drifted);
     }
     let said = site.blocked("@file.directory(\"e\", owner=\"no-such-user\")");
-    assert!(said.contains("there is no user `no-such-user`"), "{said}");
+    assert!(said.contains("unknown user `no-such-user`"), "{said}");
     let said = site.blocked("@file.directory(\"e\", group=\"no-such-group\")");
-    assert!(said.contains("there is no group `no-such-group`"), "{said}");
+    assert!(said.contains("unknown group `no-such-group`"), "{said}");
 }
 
 #[test]
-fn what_is_no_directory_blocks_and_is_named() {
+fn what_is_not_a_directory_blocks_and_is_named() {
     let site = Site::new();
     site.file("file", "x");
     site.link("link", "elsewhere");
     site.directory("elsewhere");
     let said = site.blocked("@file.directory(\"file\")");
-    assert!(said.contains("/file` is a file and no directory"), "{said}");
+    assert!(said.contains("/file` is a file, not a directory"), "{said}");
     let said = site.blocked("@file.directory(\"link\", mode=\"0700\")");
-    assert!(said.contains("/link` is a symbolic link; name what it leads to: `"), "{said}");
+    assert!(said.contains("/link` is a symlink; name its target: `"), "{said}");
     let said = site.blocked("@file.directory(\"file/below\")");
     assert!(said.contains("a part of its path is a file"), "{said}");
     let said = site.blocked("@file.directory(\"/dev/null\")");
@@ -68,7 +68,7 @@ fn what_fails_half_way_leaves_nothing() {
     let name = "n".repeat(300);
     let before = site.tree();
     let failure = site.apply(&format!("@file.directory(\"a/{name}\")")).failure();
-    assert!(failure.contains("too long") || failure.contains("looked at"), "{failure}");
+    assert!(failure.contains("too long") || failure.contains("cannot be read"), "{failure}");
     assert!(!site.path("a").exists());
     assert_eq!(site.tree().len(), before.len());
 }
@@ -79,6 +79,6 @@ fn a_link_of_ones_own_on_the_way_is_followed() {
     site.directory("real/deep");
     site.link("way", "real/deep");
     site.link("again", "way/../deep");
-    site.brings_about("@file.directory(\"again/new\")", Status::Missing);
+    site.applies("@file.directory(\"again/new\")", Status::Missing);
     assert!(site.found("real/deep/new").is_dir());
 }

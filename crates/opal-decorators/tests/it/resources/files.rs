@@ -86,15 +86,15 @@ fn a_replaced_file_keeps_mode_and_owner() {
 }
 
 #[test]
-fn what_is_no_file_is_not_written_to() {
+fn what_is_not_a_file_is_not_written_to() {
     let site = Site::new();
     site.directory("directory");
     site.link("link", "victim");
     site.file("victim", "old");
     refused(write(&site, "directory", &USUAL), TroubleKind::Invalid, "it is a directory");
-    refused(write(&site, "link", &USUAL), TroubleKind::Invalid, "it is a symbolic link");
+    refused(write(&site, "link", &USUAL), TroubleKind::Invalid, "it is a symlink");
     refused(write(&site, "/dev/null", &USUAL), TroubleKind::Invalid, "neither a file nor");
-    refused(write(&site, "no/f", &USUAL), TroubleKind::Missing, "there is no directory `");
+    refused(write(&site, "no/f", &USUAL), TroubleKind::Missing, "the directory `");
     refused(write(&site, "victim/f", &USUAL), TroubleKind::Invalid, "not a directory");
     refused(site.files().set(&site.path("link"), &mode(0o600)), TroubleKind::Invalid, "link");
     refused(site.files().set(&site.path("/dev/null"), &mode(0o600)), TroubleKind::Invalid, "`/dev");
@@ -127,7 +127,7 @@ fn a_link_of_another_user_on_the_way_is_not_followed() {
         site.files().remove(&site.path("way/f"), true),
         site.files().set(&site.path("way/f"), &mode(0o777)),
     ] {
-        refused(result, TroubleKind::Denied, "`way` on the way is a symbolic link of user 65534");
+        refused(result, TroubleKind::Denied, "`way` in its path is a symlink of user 65534");
     }
     assert_eq!(fs::read_dir(site.path("victim")).unwrap().count(), 0);
     lchown(&link, Some(0), Some(0)).unwrap();
@@ -147,7 +147,7 @@ fn a_second_name_of_a_file_elsewhere_gets_no_mode_from_where_others_write() {
     site.set_mode("open", 0o777);
     fs::hard_link(victim, site.path("open/name")).unwrap();
     let set = site.files().set(&site.path("open/name"), &mode(0o666));
-    refused(set, TroubleKind::Denied, "it has another name elsewhere");
+    refused(set, TroubleKind::Denied, "it has another hard link");
     assert_eq!(site.mode("victim"), 0o600);
 }
 
@@ -208,13 +208,17 @@ fn what_comes_or_changes_while_a_file_is_written_stays() {
     for existing in [Existing::Refused, Existing::Replaced] {
         let pending = begun(existing);
         site.file("f", "theirs");
-        refused(pending.keep(), TroubleKind::Failed, "/f` cannot be written: something else was");
+        refused(
+            pending.keep(),
+            TroubleKind::Failed,
+            "/f` cannot be written: another process created",
+        );
         assert_eq!((site.text("f").as_str(), names(&site)), ("theirs", vec!["f".to_owned()]));
         fs::remove_file(site.path("f")).unwrap();
     }
     site.file("f", "old");
     let taken = site.files().write(&site.path("f"), &USUAL, Existing::Refused);
-    refused(taken, TroubleKind::Failed, "/f` cannot be written: something else was put there");
+    refused(taken, TroubleKind::Failed, "/f` cannot be written: another process created it");
 
     for is_swapped in [false, true] {
         let pending = begun(Existing::Replaced);
@@ -222,7 +226,11 @@ fn what_comes_or_changes_while_a_file_is_written_stays() {
         if is_swapped {
             fs::rename(site.path("g"), site.path("f")).unwrap();
         }
-        refused(pending.keep(), TroubleKind::Failed, "/f` was changed by somebody else meanwhile");
+        refused(
+            pending.keep(),
+            TroubleKind::Failed,
+            "/f` was changed by another process meanwhile",
+        );
         assert_eq!((site.text("f").as_str(), names(&site)), ("theirs", vec!["f".to_owned()]));
     }
     begun(Existing::Replaced).keep().unwrap();

@@ -20,7 +20,7 @@ fn a_line_is_added_and_the_rest_keeps_its_bytes() {
         ("", "Port 22\n"),
     ] {
         site.file("f", before);
-        site.brings_about(&line(""), Status::Drifted);
+        site.applies(&line(""), Status::Drifted);
         assert_eq!(site.text("f"), after);
     }
 }
@@ -31,7 +31,7 @@ fn a_file_that_is_not_there_is_made_for_a_line_and_not_for_none() {
     assert_eq!(site.status(&line(", state=\"absent\"")), Status::Satisfied);
     site.apply(&line(", state=\"absent\"")).ok();
     assert!(!site.path("f").exists());
-    site.brings_about(&line(""), Status::Missing);
+    site.applies(&line(""), Status::Missing);
     assert_eq!(site.text("f"), "Port 22\n");
 }
 
@@ -43,9 +43,9 @@ fn what_matches_is_replaced_or_removed() {
     let found = site.verify(&port);
     let diff = "@@ -1,2 +1,2 @@\n-Port 22\n+#Port 80\n other\n";
     assert!(details(&found).ends_with(diff), "{}", details(&found));
-    site.brings_about(&port, Status::Drifted);
+    site.applies(&port, Status::Drifted);
     assert_eq!(site.text("f"), "Port 22\nother\n");
-    site.brings_about(&line(", match=r\"^#?Port\", state=\"absent\""), Status::Drifted);
+    site.applies(&line(", match=r\"^#?Port\", state=\"absent\""), Status::Drifted);
     assert_eq!(site.text("f"), "other\n");
 }
 
@@ -57,10 +57,10 @@ fn several_matches_block_unless_it_is_said_which() {
     site.file("f", content);
     let said = site.blocked(&matching(""));
     assert!(said.contains("lines 1 and 3 of `") && said.contains("/f` match"), "{said}");
-    site.brings_about(&matching(", on_multiple_matches=\"first\""), Status::Drifted);
+    site.applies(&matching(", on_multiple_matches=\"first\""), Status::Drifted);
     assert_eq!(site.text("f"), "Port 22\nx\nPort 2\n");
     site.file("f", content);
-    site.brings_about(&matching(", on_multiple_matches=\"all\""), Status::Drifted);
+    site.applies(&matching(", on_multiple_matches=\"all\""), Status::Drifted);
     assert_eq!(site.text("f"), "Port 22\nx\nPort 22\n");
 }
 
@@ -73,7 +73,7 @@ fn mode_and_owner_are_kept_in_the_file_and_its_backup() {
         chown(site.path("f"), Some(1), Some(2)).unwrap();
     }
     let before = site.found("f");
-    site.brings_about(&line(", backup=true"), Status::Drifted);
+    site.applies(&line(", backup=true"), Status::Drifted);
     assert_eq!((site.text("f.bak").as_str(), site.text("f").as_str()), ("a\n", "a\nPort 22\n"));
     for name in ["f", "f.bak"] {
         let found = site.found(name);
@@ -91,7 +91,7 @@ fn a_backup_has_the_attributes_of_the_file() {
     if setxattr(&path, "user.note", b"ours", XattrFlags::empty()).is_err() {
         return;
     }
-    site.brings_about(&line(", backup=true"), Status::Drifted);
+    site.applies(&line(", backup=true"), Status::Drifted);
     for name in ["f", "f.bak"] {
         let mut value = [0; 64];
         let length = getxattr(site.path(name), "user.note", &mut value).unwrap();
@@ -123,7 +123,7 @@ fn files_of_other_encodings_keep_their_bytes() {
         let call = format!("@file.line(\"f\", \"Zoë\", match=r\"^name\", encoding=\"{encoding}\")");
         let found = site.verify(&call);
         assert!(details(&found).contains("-Zoë\n+name\n"), "{}", details(&found));
-        site.brings_about(&call, Status::Drifted);
+        site.applies(&call, Status::Drifted);
         assert_eq!(fs::read(site.path("f")).unwrap(), after, "{encoding}");
     }
 }
@@ -137,20 +137,20 @@ fn what_cannot_be_read_or_written_blocks() {
     let euro = "@file.line(\"f\", \"5 €\", encoding=\"latin-1\")";
     assert!(site.blocked(euro).contains("character 3 of `line` cannot be written"));
     site.file("f", b"a\0b\n");
-    assert!(site.blocked(&line("")).contains("/f` is binary: it holds a NUL"));
+    assert!(site.blocked(&line("")).contains("/f` is binary: it contains a NUL byte"));
     fs::remove_file(site.path("f")).unwrap();
     site.link("f", "elsewhere");
-    assert!(site.blocked(&line("")).contains("/f` is a symbolic link"));
+    assert!(site.blocked(&line("")).contains("/f` is a symlink"));
     let file = fs::File::create(site.path("large")).unwrap();
     file.set_len(65 << 20).unwrap();
     let large = line("").replace("\"f\"", "\"large\"");
     let found = site.verify_all(&format!("{large}\n"));
     assert_eq!(found[0].status, Status::Blocked);
-    assert!(words(&found[0]).contains("/large` has more than 64 MiB"), "{}", words(&found[0]));
+    assert!(words(&found[0]).contains("/large` is larger than 64 MiB"), "{}", words(&found[0]));
 }
 
 #[test]
-fn lines_that_are_added_side_by_side_are_all_there() {
+fn lines_that_are_added_in_parallel_are_all_there() {
     const LINES: usize = 20;
     let site = Site::new();
     for (start, more) in [(None, ""), (Some("a\n"), ", backup=true")] {

@@ -79,12 +79,12 @@ fn a_name_never_becomes_an_option() {
     }
     for name in ["--version", "-h", "coreutils*", "coreutils-", "./x.deb"] {
         let reason = site.blocked(&format!("@pkg.install([\"{name}\"])"));
-        assert!(reason.contains(&format!("`{name}` is no package")), "{reason}");
+        assert!(reason.contains(&format!("invalid package name `{name}`")), "{reason}");
     }
 }
 
 #[test]
-fn a_name_that_apt_does_not_know_fails_and_is_no_pattern() {
+fn a_name_that_apt_does_not_know_fails_and_is_not_a_pattern() {
     if !has_apt() || !needs::root() {
         return;
     }
@@ -101,7 +101,7 @@ fn a_name_that_apt_does_not_know_fails_and_is_no_pattern() {
 
 /// Installs a tiny package, and leaves the machine as it was.
 #[test]
-fn a_package_is_installed_and_a_lock_of_another_process_is_told() {
+fn a_package_is_installed_and_a_lock_of_another_process_is_reported() {
     if !has_apt() || !needs::root() {
         return;
     }
@@ -149,7 +149,7 @@ fn with_fakes(site: &Site, call: &str) -> String {
 }
 
 #[test]
-fn who_is_not_root_is_told_to_be() {
+fn who_is_not_root_is_asked_to_be() {
     let site = Site::new();
     fake(&site, "apt-get", "echo never; exit 0");
     fake(&site, "dpkg-query", "echo 'dpkg-query: no packages found matching x' >&2; exit 1");
@@ -157,7 +157,7 @@ fn who_is_not_root_is_told_to_be() {
     let call = with_fakes(&site, "@pkg.install([\"x\"], manager=\"apt\")");
     assert_eq!(site.status(&call), Status::Missing);
     let failure = site.apply(&call).failure();
-    assert!(failure.contains("126: installing packages is for root alone"), "{failure}");
+    assert!(failure.contains("126: installing packages requires root"), "{failure}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn lists_are_refreshed_only_where_something_is_to_be_installed() {
     fake(&site, "id", "echo 0");
     site.link("bin/basename", "/usr/bin/basename");
     let call = with_fakes(&site, "@pkg.install([\"x=1.0-1\"], update=true, manager=\"pacman\")");
-    site.brings_about(&call, Status::Missing);
+    site.applies(&call, Status::Missing);
     let calls =
         "pacman --noconfirm --sync --refresh\npacman --noconfirm --needed --sync -- x=1.0-1\n";
     assert_eq!(site.text("log"), calls);

@@ -50,7 +50,7 @@ fn head(site: &Site, copy: &str) -> String {
 #[test]
 fn what_is_not_there_is_cloned() {
     let site = site();
-    site.brings_about(CALL, Status::Missing);
+    site.applies(CALL, Status::Missing);
     assert_eq!(site.text("copy/one"), "one");
     assert_eq!(head(&site, "copy"), head(&site, "work"));
 }
@@ -58,13 +58,13 @@ fn what_is_not_there_is_cloned() {
 #[test]
 fn directories_above_are_made_and_an_empty_one_is_filled() {
     let site = site();
-    site.brings_about("@git.repo(\"server.git\", \"a/b/copy\")", Status::Missing);
+    site.applies("@git.repo(\"server.git\", \"a/b/copy\")", Status::Missing);
     site.directory("copy");
-    site.brings_about(CALL, Status::Drifted);
+    site.applies(CALL, Status::Drifted);
 }
 
 #[test]
-fn a_copy_that_is_behind_moves_forward() {
+fn a_copy_with_older_commits_moves_forward() {
     let site = site();
     site.apply(CALL).ok();
     commit(&site, "work", "two");
@@ -74,7 +74,7 @@ fn a_copy_that_is_behind_moves_forward() {
     assert!(found.message.text().ends_with(&expected), "{}", found.message.text());
     let details = found.details.unwrap();
     assert!(details.text().contains(&format!("-commit: {}", head(&site, "work").trim())));
-    site.brings_about(CALL, Status::Drifted);
+    site.applies(CALL, Status::Drifted);
     assert_eq!(site.text("copy/two"), "two");
 }
 
@@ -86,11 +86,11 @@ fn a_shallow_copy_has_few_commits_and_still_moves_forward() {
     }
     push(&site);
     let call = "@git.repo(\"server.git\", \"copy\", depth=1)";
-    site.brings_about(call, Status::Missing);
+    site.applies(call, Status::Missing);
     assert_eq!(git(&site, "git -C copy rev-list --count HEAD").trim(), "1");
     commit(&site, "work", "four");
     push(&site);
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
     assert_eq!(git(&site, "git -C copy rev-list --count HEAD").trim(), "2");
 }
 
@@ -104,7 +104,7 @@ fn another_branch_is_checked_out_and_the_first_one_kept() {
     commit(&site, "work", "stable");
     push(&site);
     let call = "@git.repo(\"server.git\", \"copy\", branch=\"stable\")";
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
     assert_eq!(git(&site, "git -C copy rev-parse main"), mine);
     assert_eq!(git(&site, "git -C copy branch --show-current").trim(), "stable");
 }
@@ -124,7 +124,7 @@ fn a_branch_of_another_working_copy_is_not_taken_from_it() {
     assert!(site.apply(call).failure().contains("`main` is checked out in"));
     assert_eq!((head(&site, "dev"), head(&site, "deploy")), (main.clone(), main));
     git(&site, "git -C dev checkout --quiet --detach");
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
 }
 
 #[test]
@@ -134,16 +134,16 @@ fn another_origin_is_corrected_and_an_absent_one_added() {
     git(&site, "git -C copy remote set-url origin https://ann:pw-5150@example.com/x.git");
     let found = site.verify(CALL);
     assert!(!found.details.unwrap().text().contains("5150"));
-    site.brings_about(CALL, Status::Drifted);
+    site.applies(CALL, Status::Drifted);
     git(&site, "git -C copy remote remove origin");
-    site.brings_about(CALL, Status::Drifted);
+    site.applies(CALL, Status::Drifted);
 }
 
 #[test]
 fn a_repository_without_a_commit_is_filled() {
     let site = site();
     git(&site, "git init --quiet --initial-branch=main copy");
-    site.brings_about(CALL, Status::Drifted);
+    site.applies(CALL, Status::Drifted);
     assert_eq!(site.text("copy/one"), "one");
 }
 
@@ -167,11 +167,11 @@ fn refused(site: &Site, call: &str, reason: &str) {
 fn files_of_somebody_are_never_deleted() {
     let site = site();
     site.file("copy/notes", "mine");
-    refused(&site, CALL, "with other files, and nothing is deleted");
+    refused(&site, CALL, "with other files; opal does not delete it");
     assert_eq!(site.text("copy/notes"), "mine");
     let file = "@git.repo(\"server.git\", \"work/one\")";
     assert_eq!(site.status(file), Status::Drifted);
-    assert!(site.apply(file).failure().contains("is a file, and nothing is deleted"));
+    assert!(site.apply(file).failure().contains("is a file; opal does not delete it"));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_link_is_not_followed() {
     site.link("link", "copy");
     let call = "@git.repo(\"server.git\", \"link\")";
     assert_eq!(site.status(call), Status::Drifted);
-    assert!(site.apply(call).failure().contains("is a symbolic link"));
+    assert!(site.apply(call).failure().contains("is a symlink"));
     site.link("dangling", "nowhere");
     assert_eq!(site.status("@git.repo(\"server.git\", \"dangling\")"), Status::Drifted);
 }
@@ -196,7 +196,7 @@ fn changes_and_commits_that_are_only_here_are_never_lost() {
     refused(&site, CALL, "has changes that are not committed");
     site.file("copy/one", "one");
     site.file("copy/two", "untracked");
-    refused(&site, CALL, "was not moved forward");
+    refused(&site, CALL, "could not be fast-forwarded");
     fs::remove_file(site.path("copy/two")).unwrap();
     commit(&site, "copy", "mine");
     let mine = head(&site, "copy");
@@ -216,7 +216,7 @@ fn a_file_that_is_ignored_here_is_not_written_over() {
     site.file("copy/two", "precious");
     commit(&site, "work", "two");
     push(&site);
-    refused(&site, CALL, "was not moved forward");
+    refused(&site, CALL, "could not be fast-forwarded");
     assert_eq!(site.text("copy/two"), "precious");
 }
 
@@ -233,7 +233,7 @@ fn a_history_that_was_rewritten_is_not_followed() {
 fn a_server_that_does_not_answer_blocks() {
     let site = site();
     let reason = site.blocked("@git.repo(\"server.git\", \"\")");
-    assert!(reason.contains("`destination` is no path"), "{reason}");
+    assert!(reason.contains("invalid path in `destination`"), "{reason}");
     let reason = site.blocked("@git.repo(\"nowhere.git\", \"copy\")");
     assert!(reason.contains("nowhere.git` does not answer: "), "{reason}");
     let call = "@git.repo(\"https://ann:pw-5150@127.0.0.1:1/x.git\", \"copy\")";
@@ -281,7 +281,7 @@ fn hooks_and_programs_of_a_repository_do_not_run() {
     git(&site, &format!("git -C copy config core.fsmonitor {}", monitor.display()));
     commit(&site, "work", "two");
     push(&site);
-    site.brings_about(CALL, Status::Drifted);
+    site.applies(CALL, Status::Drifted);
     assert!(!site.path("made").exists());
 }
 
@@ -305,7 +305,7 @@ fn a_repository_above_is_not_taken_for_this_one() {
     site.file("work/inner/notes", "mine");
     let call = "@git.repo(\"server.git\", \"work/inner\")";
     assert_eq!(site.status(call), Status::Drifted);
-    assert!(site.apply(call).failure().contains("with other files, and nothing is deleted"));
+    assert!(site.apply(call).failure().contains("with other files; opal does not delete it"));
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn what_a_hook_around_opal_has_set_leads_nowhere_else() {
     let call =
         format!("@environ(GIT_DIR=\"{}\") {{\n    {CALL}\n}}", site.path("work/.git").display());
     let before = head(&site, "work");
-    site.brings_about(&call, Status::Missing);
+    site.applies(&call, Status::Missing);
     assert_eq!(site.text("copy/one"), "one");
     assert_eq!(head(&site, "work"), before);
 }

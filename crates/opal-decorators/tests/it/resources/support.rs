@@ -120,7 +120,7 @@ impl Site {
     pub(crate) fn verify(&self, call: &str) -> Verification {
         let before = self.tree();
         let [first, second] = [(); 2].map(|()| self.verify_all(&format!("{call}\n")));
-        assert_eq!(self.tree(), before, "a look has changed something: {call}");
+        assert_eq!(self.tree(), before, "a verification changed something: {call}");
         let [first] = <[_; 1]>::try_from(first).unwrap();
         assert_eq!(words(&first), words(&second[0]), "{call}");
         first
@@ -151,7 +151,7 @@ impl Site {
 
     /// Brings it about from a status, and once more, which changes nothing.
     #[track_caller]
-    pub(crate) fn brings_about(&self, call: &str, from: Status) {
+    pub(crate) fn applies(&self, call: &str, from: Status) {
         assert_eq!(self.status(call), from, "{call}");
         self.apply(call).ok();
         assert_eq!(self.status(call), Status::Satisfied, "{call}");

@@ -12,13 +12,13 @@ fn to(site: &Site, name: &str) -> String {
 fn a_link_is_made_and_turned_round() {
     let site = Site::new();
     let call = "@file.symlink(\"source\", \"link\")";
-    site.brings_about(call, Status::Missing);
+    site.applies(call, Status::Missing);
     assert_eq!(to(&site, "link"), site.path("source").display().to_string());
     fs::remove_file(site.path("link")).unwrap();
     site.link("link", "/somewhere/else");
     let found = site.verify(call);
     assert!(details(&found).contains("+/somewhere/else\n"), "{}", details(&found));
-    site.brings_about(call, Status::Drifted);
+    site.applies(call, Status::Drifted);
 }
 
 #[test]
@@ -33,20 +33,20 @@ fn a_link_that_leads_nowhere_is_as_good_as_any() {
     let site = Site::new();
     site.link("link", "gone");
     assert_eq!(site.status("@file.symlink(\"gone\", \"link\")"), Status::Satisfied);
-    site.brings_about("@file.symlink(\"other\", \"link\")", Status::Drifted);
+    site.applies("@file.symlink(\"other\", \"link\")", Status::Drifted);
 }
 
 #[test]
-fn what_stands_in_its_place_goes_only_by_force() {
+fn what_is_in_its_place_goes_only_by_force() {
     let site = Site::new();
     site.file("file", "x");
     site.file("full/of/things", "x");
     for (name, what) in [("file", "a file"), ("full", "a directory")] {
         let said = site.blocked(&format!("@file.symlink(\"source\", \"{name}\")"));
-        assert!(said.contains(&format!("/{name}` is {what} and no link")), "{said}");
+        assert!(said.contains(&format!("/{name}` is {what}, not a symlink")), "{said}");
         assert!(said.contains("force=true"), "{said}");
         let forced = format!("@file.symlink(\"source\", \"{name}\", force=true)");
-        site.brings_about(&forced, Status::Drifted);
+        site.applies(&forced, Status::Drifted);
     }
     let left: Vec<_> =
         fs::read_dir(site.path("")).unwrap().map(|it| it.unwrap().file_name()).collect();
@@ -59,5 +59,5 @@ fn nothing_points_to_itself_and_no_directory_is_made_up() {
     let said = site.blocked("@file.symlink(\"link\", \"link\")");
     assert!(said.contains("cannot point to itself"), "{said}");
     let failure = site.apply("@file.symlink(\"source\", \"no/such/link\")").failure();
-    assert!(failure.contains("there is no directory `"), "{failure}");
+    assert!(failure.contains("the directory `"), "{failure}");
 }

@@ -38,7 +38,7 @@ impl Drop for Throwaway<'_> {
 }
 
 #[test]
-fn the_accounts_of_the_machine_are_looked_at() {
+fn the_accounts_of_the_machine_are_verified() {
     let site = Site::new();
     assert_eq!(site.status("@user.present(\"root\", uid=0)"), Status::Satisfied);
     assert_eq!(site.status("@user.present(\"no-such-user\")"), Status::Missing);
@@ -52,13 +52,13 @@ fn the_accounts_of_the_machine_are_looked_at() {
 fn what_is_in_the_way_blocks_and_is_named() {
     let site = Site::new();
     let reason = site.blocked("@user.present(\"no-such-user\", uid=0)");
-    assert!(reason.starts_with("the number 0 belongs to the user `root`"), "{reason}");
+    assert!(reason.starts_with("the uid 0 belongs to the user `root`"), "{reason}");
     let reason = site.blocked("@user.present(\"root\", groups=[\"no-such-group\"])");
-    assert!(reason.starts_with("there is no such group: `no-such-group`"), "{reason}");
+    assert!(reason.starts_with("unknown group: `no-such-group`"), "{reason}");
     let reason = site.blocked("@user.present(\"no-such-user\", home=\"\")");
-    assert!(reason.contains("`home` is no path"), "{reason}");
+    assert!(reason.contains("invalid path in `home`"), "{reason}");
     let reason = site.blocked("@user.present(\"root\", groups=[\"--help\"])");
-    assert!(reason.contains("`--help` cannot be in `groups`"), "{reason}");
+    assert!(reason.contains("invalid `groups` of an account: `--help`"), "{reason}");
 }
 
 #[test]
@@ -71,25 +71,25 @@ fn an_account_is_made_and_corrected() {
         "@user.present(\"{name}\", home=\"{}\", shell=\"/bin/sh\", groups=[\"daemon\"])",
         home.display()
     );
-    site.brings_about(&made, Status::Missing);
+    site.applies(&made, Status::Missing);
     assert!(home.is_dir());
     let uid = 61_000 + std::process::id() % 4_000;
     let changed =
         format!("@user.present(\"{name}\", uid={uid}, shell=\"/bin/false\", groups=[\"mail\"])");
-    site.brings_about(&changed, Status::Drifted);
+    site.applies(&changed, Status::Drifted);
     // Other memberships are kept.
     let both = format!("@user.present(\"{name}\", groups=[\"daemon\", \"mail\"])");
     assert_eq!(site.status(&both), Status::Satisfied);
 }
 
 #[test]
-fn a_group_of_the_same_name_is_no_obstacle() {
+fn a_group_of_the_same_name_is_not_an_obstacle() {
     let site = Site::new();
     let Some(account) = Throwaway::new(&site, "opal-g") else { return };
     let name = &account.name;
     site.apply(&format!("groupadd {name}")).ok();
     let call = format!("@user.present(\"{name}\", home=\"{}\")", site.path("g").display());
-    site.brings_about(&call, Status::Missing);
+    site.applies(&call, Status::Missing);
 }
 
 /// Tools of a machine of its own: a shell, what the site is given, and nothing else.
@@ -110,13 +110,13 @@ const GETENT: &str = "db=$HOME/$1; shift; code=0\n\
                       for key; do grep \"^$key:\" \"$db\" || code=2; done; exit $code";
 
 #[test]
-fn who_is_not_root_is_told_to_be() {
+fn who_is_not_root_is_asked_to_be() {
     let site = Site::new();
     site.file("passwd", "");
     site.file("group", "");
     let on = machine(&site, &[("getent", GETENT), ("id", "echo 1000")]);
     let failure = site.apply(&on("@user.present(\"ann\")")).failure();
-    assert!(failure.contains("126: changing accounts is for root alone"), "{failure}");
+    assert!(failure.contains("126: changing accounts requires root"), "{failure}");
 }
 
 #[test]

@@ -22,9 +22,9 @@ fn steps_run_in_order_up_to_the_first_that_fails() {
 fn a_step_is_recorded_before_it_does_anything_and_after_it_ended() {
     let session = LoggedSession::new().on("a", Answer::prints("hello\n"));
     let ran = Running::new("a\n", &session).run();
-    let told = ["start script.shell[0]: a", "out 1> hello\n", "done script.shell[0] 0"];
-    assert_eq!(ran.record, told);
-    assert_eq!(ran.seen, told);
+    let reported = ["start script.shell[0]: a", "out 1> hello\n", "done script.shell[0] 0"];
+    assert_eq!(ran.record, reported);
+    assert_eq!(ran.seen, reported);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn every_kind_of_block_keeps_its_directory_to_itself() {
 }
 
 #[test]
-fn a_function_starts_where_its_call_stands() {
+fn a_function_starts_where_its_call_is() {
     assert_eq!(log("fun f() { x }\ncd a\n@cmd.f()\n"), ["run `cd a` in /p", "run `x` in /p/a"]);
 }
 
@@ -181,13 +181,13 @@ fn nested_finally_blocks_run_from_the_inside_out() {
 
 #[test]
 fn a_command_that_cannot_be_run_fails_with_the_shells_code() {
-    let missing = Trouble::new(TroubleKind::Missing, "there is no `zsh`", "install it");
+    let missing = Trouble::new(TroubleKind::Missing, "`zsh` does not exist", "install it");
     let denied = Trouble::new(TroubleKind::Denied, "it may not be run", "see its mode");
     let session =
         LoggedSession::new().on("a", Answer::fails(missing)).on("b", Answer::fails(denied));
     let ran = Running::new("@shell(\"a\", shell=\"zsh\")\n", &session).run();
-    assert_eq!(ran.failure(), "script.shell[0] 127: there is no `zsh`");
-    assert_eq!(ran.record.last().unwrap(), "failed script.shell[0] 127: there is no `zsh`");
+    assert_eq!(ran.failure(), "script.shell[0] 127: `zsh` does not exist");
+    assert_eq!(ran.record.last().unwrap(), "failed script.shell[0] 127: `zsh` does not exist");
     let ran = Running::new("b\n", &session).run();
     assert_eq!(ran.failure(), "script.shell[0] 126: it may not be run");
 }

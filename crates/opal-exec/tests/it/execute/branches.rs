@@ -210,7 +210,7 @@ fn a_deep_plan_fits_into_the_stack_of_a_branch() {
 }
 
 #[test]
-fn that_it_cleans_up_is_told_at_once_whichever_branch_is_shown() {
+fn that_it_cleans_up_is_reported_at_once_whichever_branch_is_shown() {
     let session = LoggedSession::new()
         .on("a", Answer::default().takes(LONG).stubborn())
         .on("b", Answer::default().takes(LONG));

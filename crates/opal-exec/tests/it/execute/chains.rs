@@ -24,7 +24,7 @@ fn ran(line: &str) -> (String, i32) {
 }
 
 #[test]
-fn operators_go_from_left_to_right_as_in_a_shell() {
+fn operators_run_from_left_to_right_as_in_a_shell() {
     for (line, expected, code) in [
         ("@cmd.yes() && @cmd.a()", "yes a", 0),
         ("@cmd.no() && @cmd.a()", "no", 7),
@@ -45,7 +45,7 @@ fn operators_go_from_left_to_right_as_in_a_shell() {
 }
 
 #[test]
-fn a_directory_carries_on_from_operand_to_operand_and_behind_them() {
+fn a_directory_carries_on_from_operand_to_operand_and_after_them() {
     assert_eq!(
         log("fun a() { x }\ncd web && @cmd.a()\ny\n"),
         ["run `cd web` in /p", "run `x` in /p/web", "run `y` in /p/web"]

@@ -58,7 +58,7 @@ fn a_run_can_begin_in_every_clause_of_a_try() {
 }
 
 #[test]
-fn operands_are_left_out_with_the_operator_behind_them() {
+fn operands_are_left_out_with_the_operator_after_them() {
     let functions = "fun a() { a }\nfun b() { b }\n";
     for line in ["@cmd.a() && @cmd.b()", "@cmd.a() || @cmd.b()", "@cmd.a(); @cmd.b()"] {
         let session = LoggedSession::new();
@@ -68,7 +68,7 @@ fn operands_are_left_out_with_the_operator_behind_them() {
     let piped = format!("{functions}@cmd.a() | @cmd.b()\n");
     assert_eq!(
         refused(&piped, "script.chain[0].b[0].shell[0]"),
-        "the run cannot begin behind a pipe: what it reads would be missing"
+        "the run cannot begin after a pipe: its input would be missing"
     );
 }
 
@@ -79,7 +79,7 @@ fn a_skipped_cd_still_moves_and_what_may_move_is_refused() {
     assert_eq!(session.log(), ["run `b` in /p/web"]);
     assert_eq!(
         refused("cd web && make\nb\n", "script.shell[1]"),
-        "`script.shell[0]` would be skipped, and it may change the directory"
+        "`script.shell[0]` would be skipped, but it may change the directory"
     );
     let session = LoggedSession::new();
     from("{\n    cd $X && make\n}\nb\n", "script.shell[0]", &session);
@@ -91,7 +91,7 @@ fn a_binding_that_is_needed_is_not_skipped() {
     let source = "let.x = @shell(\"a\")\nb\nc @let.x\n";
     assert_eq!(
         refused(source, "script.shell[2]"),
-        "`let.x` is needed, and the step that binds it, `script.shell[0]`, would be skipped"
+        "`let.x` is needed, but `script.shell[0]`, which binds it, would be skipped"
     );
     let session = LoggedSession::new();
     from("let.x = @shell(\"a\")\nb @let.x\nc\n", "script.shell[2]", &session);
@@ -191,5 +191,5 @@ fn a_skipped_move_that_fails_says_why() {
     let failed = ran.outcome.failed.unwrap();
     assert_eq!((&*failed.path, failed.number, failed.code), ("script.shell[0]", None, 1));
     assert_eq!(failed.text.text(), "cd sub");
-    assert_eq!(failed.trouble.unwrap().message, "there is no directory `sub`");
+    assert_eq!(failed.trouble.unwrap().message, "the directory `sub` does not exist");
 }

@@ -155,12 +155,12 @@ fn what_is_not_there_is_named_with_what_is() {
         (
             "a @let.it.pods[0].owner",
             "FieldAccessError: `let.it.pods[0].owner` is null, which has no text",
-            "the step that gave it left this out",
+            "the output of the step does not contain it",
         ),
         (
             "a @let.it.pods[0].owner.name",
-            "FieldAccessError: `let.it.pods[0].owner` is null, so there is nothing in it",
-            "the step that gave it left this out",
+            "FieldAccessError: `let.it.pods[0].owner` is null and has no fields",
+            "the output of the step does not contain it",
         ),
     ] {
         let session = LoggedSession::new();
@@ -177,18 +177,18 @@ fn a_run_time_value_obeys_the_rules_for_its_place() {
     for (step, expected) in [
         (
             "a @let.it.option",
-            "`let.it.option` begins with `-`, so the program would take it for an option",
+            "`let.it.option` begins with `-`, so the program would read it as an option",
         ),
-        ("a @let.it.nul", "`let.it.nul` holds a NUL character, which no command can take"),
-        ("a x@let.it.words", "`let.it.words` is an Array, which has no one form inside text"),
-        ("a @let.it.service", "`let.it.service` is a Map, which has no one form inside text"),
+        ("a @let.it.nul", "`let.it.nul` contains a NUL character, which no command accepts"),
+        ("a x@let.it.words", "`let.it.words` is an Array, which has no single form inside text"),
+        ("a @let.it.service", "`let.it.service` is a Map, which has no single form inside text"),
         (
             "echo $((1 + @let.it.id))",
             "`let.it.id` would become code: the shell computes it, and it is a String",
         ),
         ("@log(@let.it.port)", "`message` expects a String, got an Int"),
         ("@log(\"x\", level=@let.it.id)", "the value is not a valid `level`"),
-        ("@environ(X=@let.it.nul) { a }", "`X` holds a NUL character, which no variable can"),
+        ("@environ(X=@let.it.nul) { a }", "`X` contains a NUL character, which no variable can"),
     ] {
         let session = LoggedSession::new();
         let ran = with(step, &session);
@@ -237,17 +237,17 @@ fn a_binding_is_read_in_branches_and_functions_below_it() {
 }
 
 #[test]
-fn output_that_is_no_text_or_too_long_cannot_be_bound() {
+fn output_that_is_not_text_or_too_long_cannot_be_bound() {
     let session = LoggedSession::new()
         .on("binary", Answer::prints(vec![0xff, 0xfe]))
         .on("long", Answer::prints(vec![b'x'; 9 * 1024 * 1024]));
     let ran = Running::new("let._a = @shell(\"binary\")\n", &session).run();
     assert_eq!(
         ran.failure(),
-        "script.shell[0] 1: what it printed is no text, so it cannot be bound"
+        "script.shell[0] 1: its output is not UTF-8 text, so it cannot be bound"
     );
     let ran = Running::new("let._a = @shell(\"long\")\n", &session).run();
-    assert!(ran.failure().contains("more than 8 MiB"), "{}", ran.failure());
+    assert!(ran.failure().contains("larger than 8 MiB"), "{}", ran.failure());
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn what_is_said_beside_output_that_cannot_be_hidden_is_not_shown() {
     let session =
         LoggedSession::new().on("login", Answer::prints(printed).says("tok hunter22hunter22\n"));
     let ran = Running::new("let.token = @shell(\"login\")\n@log(@let.token)\n", &session).run();
-    assert!(ran.failure().contains("is no text"), "{}", ran.failure());
+    assert!(ran.failure().contains("is not UTF-8 text"), "{}", ran.failure());
     let all = format!("{:?} {:?}", ran.record, ran.seen);
     assert!(!all.contains("hunter22"), "{all}");
 }

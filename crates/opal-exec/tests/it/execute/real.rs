@@ -92,7 +92,7 @@ fn exit_codes_and_signals_are_passed_on() {
 }
 
 #[test]
-fn a_directory_that_has_gone_is_no_missing_command() {
+fn a_directory_that_has_gone_is_not_a_missing_command() {
     let (ran, _) = run("mkdir sub\n@workdir(\"sub\") {\n    rmdir ../sub\n    echo x\n}\n");
     assert!(ran.failure().starts_with("script.workdir[0].shell[1] 1: "), "{}", ran.failure());
     let (ran, _) = run("@shell(\"x\", shell=\"no-such-shell-here\")\n");
@@ -108,7 +108,7 @@ fn a_check_that_does_not_end_fails_the_step_and_nothing_of_it_is_left() {
 }
 
 #[test]
-fn a_check_runs_where_its_step_stands_and_with_its_variables() {
+fn a_check_runs_where_its_step_is_and_with_its_variables() {
     let source = "mkdir web\ncd web\n@environ(NAME=\"made\") {\n    \
                   @shell(\"touch $NAME\", check=\"test -e $NAME\")\n    \
                   @shell(\"touch x\", check=\"test -e $NAME\")\n}\nls > ../log\n";

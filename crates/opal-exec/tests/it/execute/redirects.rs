@@ -71,12 +71,12 @@ fn a_file_that_is_not_there_fails_the_step_before_it_runs() {
     let project = opal_testing::planning::Project::new("cat < @file.read(\"in\")\n")
         .world(|world| world.file("in", "x"));
     let ran = Running::on(project, &session, std::path::Path::new("/p")).run();
-    assert_eq!(ran.failure(), "script.shell[0] 1: there is no `in`");
+    assert_eq!(ran.failure(), "script.shell[0] 1: `in` does not exist");
     assert_eq!(session.log(), ["open in"]);
 }
 
 #[test]
-fn redirections_of_the_shell_stand_behind_their_command() {
+fn redirections_of_the_shell_follow_their_command() {
     let session = session();
     let source = "@shell(\"a\") > log 2>&1\nb > @file.write(\"f\") 2> @env.NAME\n";
     let project =
@@ -89,7 +89,7 @@ fn redirections_of_the_shell_stand_behind_their_command() {
 }
 
 #[test]
-fn values_are_raw_in_files_and_hidden_behind_the_display_filter() {
+fn values_are_raw_in_files_and_hidden_after_the_display_filter() {
     let session = LoggedSession::new()
         .on("id", Answer::prints("secret-0123456\n"))
         .on("echo {}", Answer::prints("it is secret-0123456\n"));

@@ -20,8 +20,9 @@ fn run(source: &str) -> Ran {
 
 /// The record without starts and ends.
 fn looks(ran: &Ran) -> Vec<&str> {
-    let told = ran.record.iter().map(String::as_str);
-    told.filter(|line| Status::ALL.iter().any(|it| line.starts_with(&format!("{}: ", it.name()))))
+    let reported = ran.record.iter().map(String::as_str);
+    reported
+        .filter(|line| Status::ALL.iter().any(|it| line.starts_with(&format!("{}: ", it.name()))))
         .collect()
 }
 
@@ -36,7 +37,7 @@ fn chain(group: &str) -> String {
 }
 
 #[test]
-fn each_of_a_chain_is_looked_at_made_and_looked_at_again() {
+fn each_of_a_chain_is_verified_made_and_verified_again() {
     let ran = run(&chain("row"));
     ran.ok();
     let expected: Vec<String> = (0..5)
@@ -68,7 +69,7 @@ fn what_is_satisfied_is_shown_and_skipped() {
 }
 
 #[test]
-fn what_was_satisfied_in_a_report_is_not_looked_at_again_and_the_rest_is() {
+fn what_was_satisfied_in_a_report_is_not_verified_again_and_the_rest_is() {
     is_there("known/0");
     is_there("known/1");
     let session = std::sync::Arc::new(LoggedSession::new());
@@ -97,7 +98,7 @@ fn commands_without_a_check_are_unknown_run_and_count_as_met() {
     let expected: Vec<String> = (0..5).map(|n| format!("run `step {n}` in /p")).collect();
     assert_eq!(session.log(), expected);
     assert!(looks(&ran).iter().all(|line| line.starts_with("unknown: ")), "{:?}", looks(&ran));
-    assert_eq!(looks(&ran).len(), 5, "once each: there is nothing new to say behind the command");
+    assert_eq!(looks(&ran).len(), 5, "once each: the command has nothing to add");
 }
 
 #[test]
@@ -105,28 +106,28 @@ fn what_is_not_reached_by_its_action_fails() {
     let ran = run("@test.thing(\"never/a\", apply=\"nothing\")\nb\n");
     assert_eq!(
         ran.failure(),
-        "script.test.thing[0] 1: it was applied, and a look still says missing: \
-         `never/a` is not there"
+        "script.test.thing[0] 1: it was applied, but verification still reports missing: \
+         `never/a` does not exist"
     );
     let drifts = run("@test.thing(\"never/b\", is=\"drifted\")\n");
-    assert!(drifts.failure().ends_with("a look still says drifted: different"));
+    assert!(drifts.failure().ends_with("verification still reports drifted: different"));
 }
 
 #[test]
 fn what_is_blocked_fails_with_the_reason_and_is_never_acted_on() {
     let ran = run("@test.thing(\"shut/a\", is=\"blocked\")\n");
-    assert_eq!(ran.failure(), "script.test.thing[0] 1: `shut/a` may not be looked at");
+    assert_eq!(ran.failure(), "script.test.thing[0] 1: `shut/a` cannot be read");
     assert_eq!(log("shut"), ["look a"]);
-    assert_eq!(looks(&ran), ["blocked: `shut/a` may not be looked at"]);
+    assert_eq!(looks(&ran), ["blocked: `shut/a` cannot be read"]);
     let late = run("@test.thing(\"shut/b\", takes=1m, verify_timeout=50ms)\n");
     assert_eq!(late.failure(), "script.test.thing[0] 1: did not answer within 50ms");
     let bug = run("@test.thing(\"shut/c\", is=\"panic\")\n");
-    assert_eq!(bug.failure(), "script.test.thing[0] 1: the look panicked");
+    assert_eq!(bug.failure(), "script.test.thing[0] 1: the verification panicked");
     assert!(!log("shut").iter().any(|line| line.starts_with("make")));
 }
 
 #[test]
-fn branches_wait_for_what_they_depend_on_whatever_stands_first() {
+fn branches_wait_for_what_they_depend_on_whatever_is_first() {
     for (jobs, max) in [(None, ""), (Some(1), ""), (None, "(max=1)"), (Some(2), "(max=3)")] {
         let group = format!("graph{}{}", jobs.unwrap_or(0), max.len());
         let source = format!(
@@ -198,7 +199,7 @@ fn a_failure_that_was_caught_is_still_not_met() {
 }
 
 #[test]
-fn what_stands_before_the_first_step_of_a_run_counts_as_met() {
+fn what_precedes_the_first_step_of_a_run_counts_as_met() {
     let session = LoggedSession::new();
     let source = chain("from");
     let from = Some("script.test.thing[3]".to_owned());
@@ -276,7 +277,7 @@ fn what_depends_on_something_that_ran_out_of_time_says_so() {
 }
 
 #[test]
-fn packages_and_users_are_changed_one_at_a_time_and_other_things_side_by_side() {
+fn packages_and_users_are_changed_one_at_a_time_and_other_things_in_parallel() {
     let all = |decorators: [&str; 2], group: &str| {
         let step = |n: usize| {
             let decorator = decorators[n % 2];
@@ -318,5 +319,5 @@ fn values_are_hidden_in_what_looks_tell() {
         .world(|world| world.env("NAME", "veiled/canary-5150"));
     let ran = Running::on(project, &session, std::path::Path::new("/p")).run();
     let all = format!("{:?} {:?} {}", ran.record, ran.seen, ran.failure());
-    assert!(all.contains("is not there") && !all.contains("canary-5150"), "{all}");
+    assert!(all.contains("does not exist") && !all.contains("canary-5150"), "{all}");
 }

@@ -50,7 +50,7 @@ fn the_failure_of_the_last_attempt_is_the_failure_of_the_step() {
 }
 
 #[test]
-fn attempts_start_where_they_stand() {
+fn attempts_start_where_they_are() {
     let session = LoggedSession::new().on("a", Answer::code(3)).on("a", Answer::code(0));
     Running::new("cd x\n@retry(2, delay=1ms) {\n    cd y\n    a\n}\n", &session).run().ok();
     let starts: Vec<_> =
@@ -111,7 +111,7 @@ fn of_nested_limits_the_one_that_is_over_fails() {
 }
 
 #[test]
-fn a_directory_and_variables_hold_for_a_block_and_nothing_behind_it() {
+fn a_directory_and_variables_hold_for_a_block_and_nothing_after_it() {
     assert_eq!(
         log(
             "@workdir(\"web\") {\n    a\n    @environ(X=\"1\", Y=\"2\") {\n        @workdir(\"../api\") { b }\n        @environ(X=\"3\") { c }\n    }\n    d\n}\ne\n"
@@ -130,14 +130,14 @@ fn a_directory_and_variables_hold_for_a_block_and_nothing_behind_it() {
 fn a_directory_that_is_absent_fails_the_step_unless_it_is_made() {
     let session = LoggedSession::new().without("gone");
     let ran = Running::new("@workdir(\"gone\") { a }\n", &session).run();
-    assert_eq!(ran.failure(), "script.workdir[0] 1: there is no directory `gone`");
+    assert_eq!(ran.failure(), "script.workdir[0] 1: the directory `gone` does not exist");
     assert!(session.log().is_empty());
     Running::new("@workdir(\"gone\", create=true) { a }\n", &session).run().ok();
     assert_eq!(session.log(), ["make gone", "run `a` in /p/gone"]);
 }
 
 #[test]
-fn a_message_is_told_with_its_level_and_a_question_was_asked_before() {
+fn a_message_is_reported_with_its_level_and_a_question_was_asked_before() {
     let session = LoggedSession::new();
     let ran =
         Running::new("@confirm(\"sure?\")\n@log(\"hello\", level=\"warn\")\na\n", &session).run();
@@ -218,7 +218,7 @@ fn what_a_session_says_about_a_failure_holds_no_value() {
     ] {
         let project = Project::new(source).world(|world| world.env("WHERE", VALUE));
         let ran = Running { from, ..Running::on(project, &session, Path::new("/p")) }.run();
-        assert!(ran.failure().contains("1: there is no directory `<21:"), "{}", ran.failure());
+        assert!(ran.failure().contains("1: the directory `<21:"), "{}", ran.failure());
         let all = format!("{:?} {:?} {:?}", ran.outcome, ran.record, ran.seen);
         assert!(!all.contains("hunter22"), "{all}");
     }

@@ -3,8 +3,8 @@
 use opal_core::resource::Status;
 use opal_testing::LoggedSession;
 
-use crate::verify::looking::{Looking, lines};
 use crate::verify::things::{is_there, log};
+use crate::verify::verifying::{Verifying, lines};
 
 #[test]
 fn resources_are_found_in_wrappers_constructs_and_calls() {
@@ -17,7 +17,7 @@ fn resources_are_found_in_wrappers_constructs_and_calls() {
                   if true { @test.thing(\"around/5\") }\nfor i in [6] { @cmd.inner(str(i)) }\n\
                   try { @test.thing(\"around/7\") } catch { echo x }\n\
                   @test.thing(\"around/8\") && @test.thing(\"around/9\")\n";
-    let looked = Looking::new(source).look();
+    let looked = Verifying::new(source).look();
     assert_eq!(looked.report.verifications.len(), 9);
     assert!(looked.report.verifications.iter().all(|it| it.status == Status::Missing));
     assert_eq!(log("around").len(), 9, "each once, however often it may be tried");
@@ -29,20 +29,20 @@ fn nothing_runs_and_nothing_is_written_while_looking() {
     let source = "make\nlet.x = @shell(\"date\")\n@workdir(\"new\", create=true) {\n    \
                   @test.thing(\"quiet/a\")\n}\necho a > @file.write(\"b\")\n\
                   @test.thing(\"quiet/b\")\n@retry(3) { false }\n";
-    let looking = Looking { session: session.clone(), ..Looking::new(source) };
+    let looking = Verifying { session: session.clone(), ..Verifying::new(source) };
     looking.look();
     assert_eq!(session.log(), [""; 0]);
 }
 
 #[test]
-fn what_comes_only_when_something_fails_or_ends_is_not_looked_at() {
+fn what_comes_only_when_something_fails_or_ends_is_not_verified() {
     let source = "try { make } catch { @test.thing(\"then/a\", id=\"a\") } \
                   finally { @test.thing(\"then/b\", id=\"b\") }\n";
     assert_eq!(
         lines(source),
         [
-            "a unknown: only looked at when the run gets there",
-            "b unknown: only looked at when the run gets there",
+            "a unknown: verified only when the run reaches it",
+            "b unknown: verified only when the run reaches it",
         ]
     );
     assert!(log("then").is_empty());
@@ -56,8 +56,8 @@ fn what_uses_a_value_of_the_run_is_unknown() {
     assert_eq!(
         lines(source),
         [
-            "a unknown: it uses a value that only the run will give",
-            "b unknown: `@environ` around it uses a value that only the run will give",
+            "a unknown: it uses a run-time value",
+            "b unknown: `@environ` around it uses a run-time value",
         ]
     );
     assert!(log("of-the-run").is_empty());
@@ -68,15 +68,13 @@ fn a_check_is_unknown_where_its_directory_is_and_other_resources_are_not() {
     let source = ". ./settings\n@shell(\"make\", check=\"test -e made\", id=\"m\")\n\
                   @test.thing(\"adrift/a\", id=\"a\")\n\
                   @workdir(\"gone\") {\n    @shell(\"make\", check=\"test -e it\", id=\"n\")\n}\n";
-    let looked = Looking::new(source).on(LoggedSession::new().without("gone")).look();
+    let looked = Verifying::new(source).on(LoggedSession::new().without("gone")).look();
     assert_eq!(
         looked.lines(),
         [
-            "m unknown: the directory it runs in is not known: \
-             `script.shell[0]` may change the directory",
-            "a missing: `adrift/a` is not there",
-            "n unknown: the directory it runs in is not known: \
-             `script.shell[0]` may change the directory",
+            "m unknown: its directory is unknown: `script.shell[0]` may change the directory",
+            "a missing: `adrift/a` does not exist",
+            "n unknown: its directory is unknown: `script.shell[0]` may change the directory",
         ]
     );
 }
@@ -85,10 +83,10 @@ fn a_check_is_unknown_where_its_directory_is_and_other_resources_are_not() {
 fn a_directory_that_is_named_whole_is_known_again() {
     let source = "cd gone\n@shell(\"a\", check=\"b\", id=\"lost\")\n@workdir(\"/srv\") {\n    \
                   @shell(\"c\", check=\"d\", id=\"found\")\n}\n";
-    let looked = Looking::new(source).on(LoggedSession::new().without("gone")).look();
+    let looked = Verifying::new(source).on(LoggedSession::new().without("gone")).look();
     let lost = looked.of("lost");
     assert_eq!(lost.status, Status::Unknown);
-    assert!(lost.message.text().ends_with("there is no directory `gone`"));
+    assert!(lost.message.text().ends_with("the directory `gone` does not exist"));
     assert_ne!(looked.of("found").status, Status::Unknown);
 }
 
@@ -97,7 +95,7 @@ fn a_key_says_which_thing_it_is_and_shows_no_value() {
     is_there("keys/a");
     let source = "//@ env PLACE keys/hidden-place\n@test.thing(\"keys/a\", id=\"a\")\n\
                   @test.thing(@env.PLACE(secret=true), id=\"b\")\n";
-    let mut looking = Looking::new(source);
+    let mut looking = Verifying::new(source);
     looking.project.world = std::mem::take(&mut looking.project.world).env("PLACE", "keys/hidden");
     let looked = looking.look();
     assert_eq!(looked.of("a").key.text(), "thing:keys/a");
@@ -108,7 +106,8 @@ fn a_key_says_which_thing_it_is_and_shows_no_value() {
 
 #[test]
 fn in_a_key_only_paths_are_tidied() {
-    let looked = Looking::new("@file.line(\"/etc//apt/./list\", \"deb http://x//y ./\")\n").look();
+    let looked =
+        Verifying::new("@file.line(\"/etc//apt/./list\", \"deb http://x//y ./\")\n").look();
     let keys: Vec<_> = looked.report.verifications.iter().map(|it| it.key.text()).collect();
     assert_eq!(keys, ["line_in_file:/etc/apt/list deb http://x//y ./"]);
 }

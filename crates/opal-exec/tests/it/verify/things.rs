@@ -120,12 +120,12 @@ impl Verify for Thing {
             "drifted" => Finding::drifted("different").with_details("-a\n+b\n"),
             "unknown" => Finding::unknown("nobody can tell"),
             "blocked" => {
-                let message = format!("`{name}` may not be looked at");
+                let message = format!("`{name}` cannot be read");
                 return Err(Trouble::new(TroubleKind::Denied, message, "ask for permission"));
             }
             "panic" => panic!("a resource with a bug"),
             _ if is_made => Finding::satisfied("there"),
-            _ => Finding::missing(format!("`{name}` is not there")),
+            _ => Finding::missing(format!("`{name}` does not exist")),
         })
     }
 }

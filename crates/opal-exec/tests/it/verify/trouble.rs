@@ -15,21 +15,21 @@ use opal_session::stop::Stop;
 use opal_session::{Ended, Place, Session, Taker, Work};
 use opal_testing::LoggedSession;
 
-use crate::verify::looking::{Looking, lines};
 use crate::verify::things::log;
+use crate::verify::verifying::{Verifying, lines};
 
 #[test]
 fn an_error_in_one_hides_no_other() {
     let source = "@test.thing(\"errors/a\", id=\"a\", is=\"panic\")\n\
                   @test.thing(\"errors/b\", id=\"b\", is=\"blocked\")\n\
                   @test.thing(\"errors/c\", id=\"c\")\n";
-    let looked = Looking::new(source).look();
+    let looked = Verifying::new(source).look();
     assert_eq!(
         looked.lines(),
         [
-            "a blocked: the look panicked",
-            "b blocked: `errors/b` may not be looked at",
-            "c missing: `errors/c` is not there",
+            "a blocked: the verification panicked",
+            "b blocked: `errors/b` cannot be read",
+            "c missing: `errors/c` does not exist",
         ]
     );
     let help = |id: &str| looked.of(id).blocked.as_ref().unwrap().help[0].text().into_owned();
@@ -44,17 +44,17 @@ fn what_takes_too_long_is_blocked_and_says_so() {
                   @test.thing(\"slow/c\", id=\"c\")\n\
                   @test.thing(\"slow/d\", id=\"d\", depends_on=[\"a\"])\n";
     let since = Instant::now();
-    let looked = Looking::new(source).look();
+    let looked = Verifying::new(source).look();
     assert_eq!(
         looked.lines(),
         [
             "a blocked: did not answer within 100ms",
             "b blocked: did not answer within 50ms",
-            "c missing: `slow/c` is not there",
-            "d missing: `slow/d` is not there; depends on a (blocked)",
+            "c missing: `slow/c` does not exist",
+            "d missing: `slow/d` does not exist; depends on a (blocked)",
         ]
     );
-    assert!(since.elapsed() < Duration::from_secs(30), "who hangs is left behind");
+    assert!(since.elapsed() < Duration::from_secs(30), "a thread that hangs is abandoned");
     let blocked = looked.of("a").blocked.as_ref().unwrap();
     assert!(!blocked.by_prerequisite);
     assert!(blocked.help[0].text().contains("`verify_timeout`"));
@@ -67,7 +67,7 @@ fn hanging_looks_hold_nobody_up() {
         "for i in 1...4 {{ @test.thing(\"hung/\" + str(i), {hung}) }}\n\
          @test.thing(\"hung/last\", id=\"last\")\n"
     );
-    let looked = Looking { jobs: 2, ..Looking::new(&source) }.look();
+    let looked = Verifying { jobs: 2, ..Verifying::new(&source) }.look();
     assert_eq!(looked.report.verifications.len(), 5);
     assert_eq!(looked.of("last").status, Status::Missing);
 }
@@ -76,23 +76,23 @@ fn hanging_looks_hold_nobody_up() {
 fn a_time_for_all_counts_more_than_that_of_a_step() {
     let source = "@test.thing(\"times/a\", id=\"a\", takes=1m, verify_timeout=1h)\n\
                   @test.thing(\"times/b\", id=\"b\", takes=200ms, verify_timeout=1ms)\n";
-    let one = Looking { timeout: Some(Duration::from_millis(100)), ..Looking::new(source) };
+    let one = Verifying { timeout: Some(Duration::from_millis(100)), ..Verifying::new(source) };
     assert_eq!(one.look().lines()[0], "a blocked: did not answer within 100ms");
-    let other = Looking {
+    let other = Verifying {
         timeout: Some(Duration::from_mins(1)),
         only: vec!["b".into()],
-        ..Looking::new(source)
+        ..Verifying::new(source)
     };
-    assert_eq!(other.look().lines(), ["b missing: `times/b` is not there"]);
+    assert_eq!(other.look().lines(), ["b missing: `times/b` does not exist"]);
 }
 
 #[test]
-fn an_interruption_ends_it_and_nothing_more_is_looked_at() {
+fn an_interruption_ends_it_and_nothing_more_is_verified() {
     let source = "@test.thing(\"stopped/a\", id=\"a\")\n\
                   @test.thing(\"stopped/b\", id=\"b\", takes=1m)\n\
                   @test.thing(\"stopped/c\", id=\"c\", takes=1m, is=\"hanging\")\n\
                   for i in 1...20 { @test.thing(\"stopped/\" + str(i)) }\n";
-    let looking = Looking { jobs: 2, ..Looking::new(source) };
+    let looking = Verifying { jobs: 2, ..Verifying::new(source) };
     let stop = looking.stop.clone();
     let since = Instant::now();
     let looked = std::thread::scope(|scope| {
@@ -105,32 +105,32 @@ fn an_interruption_ends_it_and_nothing_more_is_looked_at() {
         looking.look()
     });
     assert_eq!(looked.report.stopped, Some(Why::Signal(2)));
-    assert_eq!(looked.lines(), ["a missing: `stopped/a` is not there"]);
+    assert_eq!(looked.lines(), ["a missing: `stopped/a` does not exist"]);
     assert_eq!(log("stopped").len(), 3);
     assert!(since.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
-fn of_a_quick_plan_what_is_left_open_is_unknown_and_the_rest_is_looked_at() {
+fn of_a_quick_plan_what_is_left_open_is_unknown_and_the_rest_is_verified() {
     let source = "@test.thing(@shell.output(\"x\"), id=\"a\")\n@test.thing(\"quick/b\", id=\"b\")\n\
                   if @shell.output(\"y\") == \"z\" {\n    @test.thing(\"quick/c\", id=\"c\")\n}\n\
                   @workdir(@shell.output(\"x\")) {\n    @test.thing(\"quick/d\", id=\"d\")\n}\n\
                   @test.thing(\"quick/e\", id=\"e\", depends_on=[\"a\"])\n";
-    let mut looking = Looking::new(source);
+    let mut looking = Verifying::new(source);
     looking.project.purpose = Purpose::Quick;
     assert_eq!(
         looking.look().lines(),
         [
-            "a unknown: it uses a value that a quick plan leaves open",
-            "b missing: `quick/b` is not there",
-            "c unknown: whether it runs depends on a value that a quick plan leaves open",
-            "d unknown: `@workdir` around it uses a value that a quick plan leaves open",
-            "e missing: `quick/e` is not there",
+            "a unknown: it uses a value that a quick plan does not resolve",
+            "b missing: `quick/b` does not exist",
+            "c unknown: whether it runs depends on a value that a quick plan does not resolve",
+            "d unknown: `@workdir` around it uses a value that a quick plan does not resolve",
+            "e missing: `quick/e` does not exist",
         ]
     );
     let mut looks = log("quick");
     looks.sort();
-    assert_eq!(looks, ["look b", "look e"], "side by side");
+    assert_eq!(looks, ["look b", "look e"], "in parallel");
 }
 
 #[test]
@@ -141,14 +141,14 @@ fn a_directory_that_does_not_answer_holds_nobody_up() {
     let since = Instant::now();
     let session: Arc<dyn Session + Send> = Arc::new(Silent(LoggedSession::new()));
     let timeout = Some(Duration::from_millis(100));
-    let looked = Looking { session, timeout, ..Looking::new(source) }.look();
-    let lost = "unknown: the directory it runs in is not known: did not answer within 100ms";
+    let looked = Verifying { session, timeout, ..Verifying::new(source) }.look();
+    let lost = "unknown: its directory is unknown: did not answer within 100ms";
     assert_eq!(
         looked.lines(),
         [
             format!("one {lost}"),
             format!("two {lost}"),
-            "a missing: `silent/a` is not there".to_owned(),
+            "a missing: `silent/a` does not exist".to_owned(),
         ]
     );
     assert!(since.elapsed() < Duration::from_secs(30));
@@ -198,10 +198,10 @@ fn differences_have_digests_under_the_key_of_a_contract_and_only_there() {
     let source = "@test.thing(\"digest/a\", id=\"a\", is=\"drifted\")\n\
                   @test.thing(\"digest/b\", id=\"b\", is=\"drifted\")\n\
                   @test.thing(\"digest/c\", id=\"c\")\n";
-    assert!(Looking::new(source).look().of("a").digest.is_none());
+    assert!(Verifying::new(source).look().of("a").digest.is_none());
     let with = |key: u8| {
         let key = Some(PlaceholderKey::new([key; 32]));
-        Looking { key, ..Looking::new(source) }.look()
+        Verifying { key, ..Verifying::new(source) }.look()
     };
     let (one, other) = (with(1), with(2));
     let digest = one.of("a").digest.clone().unwrap();
@@ -213,12 +213,12 @@ fn differences_have_digests_under_the_key_of_a_contract_and_only_there() {
 #[test]
 fn values_are_hidden_in_all_that_is_said() {
     let mut looking =
-        Looking::new("@test.thing(@env.NAME(secret=true), id=\"a\", is=\"blocked\")\n");
+        Verifying::new("@test.thing(@env.NAME(secret=true), id=\"a\", is=\"blocked\")\n");
     looking.project.world =
         std::mem::take(&mut looking.project.world).env("NAME", "hidden/canary-5150");
     let looked = looking.look();
     let all = format!("{:?} {:?}", looked.lines(), looked.report);
-    assert!(all.contains("may not be looked at") && !all.contains("canary-5150"), "{all}");
+    assert!(all.contains("cannot be read") && !all.contains("canary-5150"), "{all}");
 }
 
 #[test]

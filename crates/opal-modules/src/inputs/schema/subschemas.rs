@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_wanted_where_nothing_else_is() {
+    fn a_text_is_expected_where_nothing_else_is() {
         let schema = json!({"properties": {
             "a": {"type": "string"}, "b": {"type": ["null", "string"]}, "c": {"type": ["string", "integer"]},
             "d": {"properties": {"e": {"allOf": [{"type": "string"}]}}}, "f": {"type": []},

@@ -81,7 +81,7 @@ impl Form {
             Self::Json if text.trim().is_empty() => Ok(Vec::new()),
             Self::Json => {
                 let value = serde_json::from_str(text)
-                    .map_err(|error| format!("it is no JSON, from line {} on", error.line()))?;
+                    .map_err(|error| format!("invalid JSON from line {} on", error.line()))?;
                 let mut leaves = Vec::new();
                 json(&value, "", false, &mut leaves);
                 Ok(leaves)
@@ -90,7 +90,7 @@ impl Form {
                 let root = document::read(text).map_err(|fault| {
                     let before = text.get(..fault.primary.span.start as usize).unwrap_or_default();
                     let line = before.matches('\n').count() + 1;
-                    format!("it is no YAML that can be read, from line {line} on")
+                    format!("invalid YAML from line {line} on")
                 })?;
                 let mut leaves = Vec::new();
                 if let Some(root) = root {
@@ -109,8 +109,8 @@ impl Form {
     }
 }
 
-/// The names that a file gives a value at its top; none in one that makes no sense. An empty text is no
-/// value.
+/// The names that a file gives a value at its top; none in one that makes no sense. An empty text
+/// is not a value.
 pub(super) fn assigned(form: Form, text: &str) -> BTreeSet<String> {
     match form {
         Form::Variables => {
@@ -143,8 +143,8 @@ pub(super) fn assigned(form: Form, text: &str) -> BTreeSet<String> {
     }
 }
 
-/// The names that wait for a value, in words: those with a placeholder, those of a secret with nothing
-/// behind them, and any with nothing where nothing has a value.
+/// The names that wait for a value, in words: those with a placeholder, those of a secret with
+/// nothing after them, and any with nothing where nothing has a value.
 pub(super) fn open(leaves: &[Leaf]) -> Option<String> {
     let is_blank = |leaf: &Leaf| leaf.value.expose().trim().is_empty();
     let is_vain = leaves.iter().all(is_blank);
@@ -155,7 +155,7 @@ pub(super) fn open(leaves: &[Leaf]) -> Option<String> {
     let names: BTreeSet<&str> = leaves.iter().filter(is_open).map(|it| it.name.as_str()).collect();
     match names.first() {
         None => None,
-        Some(&"") => Some("the secret that it is to hold".to_owned()),
+        Some(&"") => Some("the secret that it should contain".to_owned()),
         Some(_) => Some(listed(names)),
     }
 }
@@ -204,8 +204,8 @@ fn yaml(node: &Node, name: &str, is_below_secret: bool, source: &str, leaves: &m
     }
 }
 
-/// The lines of a text that goes over several, as they stand in the file: who prints that prints them
-/// apart. A short one is a part that tells little, and may stand anywhere.
+/// The lines of a text that goes over several, as they are in the file: who prints that prints them
+/// apart. A short one is a part that tells little, and may appear anywhere.
 fn folded<'s>(node: &Node, source: &'s str) -> impl Iterator<Item = &'s str> {
     let (start, end) = (node.span.start as usize, node.span.end as usize);
     let written = source.get(start..end).filter(|written| written.contains('\n'));

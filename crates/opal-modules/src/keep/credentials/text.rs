@@ -13,13 +13,10 @@ use crate::hcl::{Token, Tokens, plain};
 pub(super) fn variables(text: &str) -> Result<Vec<Leaf>, String> {
     let mut reader = dotenv::Reader::new(text);
     let mut leaves = Vec::new();
-    let told = |error: DotenvError| format!("{}, in line {}", error.message, error.place.0);
-    while let Some(Variable { name, value, at }) = reader.next(None).map_err(told)? {
+    let reported = |error: DotenvError| format!("{}, in line {}", error.message, error.place.0);
+    while let Some(Variable { name, value, at }) = reader.next(None).map_err(reported)? {
         if value.contains('\0') {
-            return Err(format!(
-                "no variable can hold a NUL character, in line {}",
-                reader.place(at).0
-            ));
+            return Err(format!("NUL character in line {}", reader.place(at).0));
         }
         leaves.push(Leaf::new(name, value));
     }
@@ -110,19 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_of_terraform_has_a_name_wherever_its_value_is_no_leaf() {
+    fn a_variable_of_terraform_has_a_name_wherever_its_value_is_not_a_leaf() {
         let text = "a = true\n\"b\"=[]\nc = {\n  inner = 1\n}\nd = \"\"\ne = null\nf = nullable\ng=<<E\nh = 1\nE\n# i = 1\nj =";
         let names = terraform(text).unwrap().names;
         assert_eq!(names.into_iter().collect::<Vec<_>>(), ["a", "b", "c", "f", "g"]);
     }
 
     #[test]
-    fn a_fault_is_told_with_its_line() {
+    fn a_fault_is_reported_with_its_line() {
         let fault = |text| variables(text).map(|_| ()).unwrap_err();
-        assert_eq!(
-            fault("A=b\n\nC\n"),
-            "`=` is expected here, behind the name of a variable, in line 3"
-        );
-        assert_eq!(fault("A=b\nC='d\n"), "this quote has no closing one, in line 2");
+        assert_eq!(fault("A=b\n\nC\n"), "expected `=` after the name of a variable, in line 3");
+        assert_eq!(fault("A=b\nC='d\n"), "unterminated quote, in line 2");
     }
 }

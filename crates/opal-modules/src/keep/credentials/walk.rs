@@ -73,6 +73,6 @@ impl Walk {
     }
 
     fn leave_out(&mut self, path: &Path, why: &str) {
-        self.left_out.push(format!("what is in `{}` is not hidden: {why}", path.display()));
+        self.left_out.push(format!("the content of `{}` is not hidden: {why}", path.display()));
     }
 }

@@ -39,7 +39,7 @@ impl ToolEnd {
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let most = MOST_BYTES >> 20;
         self.cut.iter().map(move |file| {
-            format!("the evidence `{file}` has the first {most} MiB of what was printed, not all")
+            format!("the evidence `{file}` contains only the first {most} MiB of the output")
         })
     }
 }
@@ -220,7 +220,7 @@ impl Sink {
         let kept = (|| {
             if self.left_out > 0 {
                 let left_out = std::mem::take(&mut self.left_out);
-                let note = format!("\n[opal: {left_out} bytes are left out here]\n");
+                let note = format!("\n[opal: {left_out} bytes omitted]\n");
                 self.kept = MOST_BYTES;
                 draft.append(&vault.scrub(&note))?;
             }

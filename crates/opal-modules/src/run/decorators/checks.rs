@@ -18,21 +18,21 @@ use crate::run::{Command, finish};
 static CHECK_PARAMS: [Param; 1] = [Param {
     name: "constraints",
     ty: Type::Array(TypeRef::Static(&Type::Any)),
-    docs: "what must hold for the outputs",
+    docs: "the conditions for the outputs",
     ..Param::BASE
 }];
 
 static PROBE_PARAMS: [Param; 5] = [
-    Param::required("name", "what its evidence is called"),
-    Param::required("kind", "what is asked: `http`, `tcp` or `file`"),
-    Param::required("target", "the address, the port or the file"),
+    Param::required("name", "the name of its evidence"),
+    Param::required("kind", "the kind of probe: `http`, `tcp` or `file`"),
+    Param::required("target", "the URL, the port or the file"),
     Param {
         name: "timeout",
         ty: Type::Duration,
         docs: "how long one attempt may take",
         ..Param::BASE
     },
-    Param::optional("contains", "a text that the answer must hold"),
+    Param::optional("contains", "a text that the response must contain"),
 ];
 
 pub(super) fn descriptors(run: &Arc<Run>) -> [Descriptor; 2] {
@@ -48,7 +48,7 @@ pub(super) fn descriptors(run: &Arc<Run>) -> [Descriptor; 2] {
         },
         Descriptor {
             path: "module.probe",
-            summary: "check that what a module made can be seen to work",
+            summary: "check that the result of a module works",
             params: &PROBE_PARAMS,
             capabilities: &[Capability::FilesRead, Capability::Network],
             action: Some(ask),
@@ -69,7 +69,7 @@ impl Action for Check {
         if faults.is_empty() {
             return Ok(Data::Null);
         }
-        let message = format!("the outputs break the constraints: {}", faults.join("; "));
+        let message = format!("the outputs violate the constraints: {}", faults.join("; "));
         let help = "see `constraints` of the spec";
         Err(stage.fail(UNMET, Trouble::new(TroubleKind::Failed, message, help)))
     }

@@ -146,7 +146,7 @@ impl Driver for Ansible {
     fn has_missed(&self, code: i32, printed: &str) -> Option<&'static str> {
         let is_for_nobody =
             code == 0 && recap(printed).is_some_and(|mut hosts| hosts.next().is_none());
-        is_for_nobody.then_some("no host of the inventory is one that the playbook is for")
+        is_for_nobody.then_some("no host of the inventory matches the playbook")
     }
 
     fn is_led_astray_by(&self, variable: &str) -> bool {
@@ -170,7 +170,7 @@ fn playbook(
         } else {
             Err(NotFound {
                 message: format!("the pack `{pack}` cannot be destroyed: it has no `{name}`"),
-                help: format!("write a playbook that takes back what `{usual}` does"),
+                help: format!("write a playbook that undoes what `{usual}` does"),
             })
         };
     }
@@ -181,7 +181,9 @@ fn playbook(
             usual.to_owned()
         }
         Value::String(mode) if mode == "auto" => {
-            warnings.push(format!("`apply_mode: auto` runs `{usual}`: no earlier state is asked"));
+            warnings.push(format!(
+                "`apply_mode: auto` runs `{usual}`: earlier state is not considered"
+            ));
             usual.to_owned()
         }
         Value::String(mode) if is_mode(mode) && is_there(&format!("playbook.{mode}.yml")) => {
@@ -189,9 +191,11 @@ fn playbook(
         }
         _ => {
             return Err(NotFound {
-                message: format!("the input `apply_mode` names no playbook of the pack `{pack}`"),
+                message: format!(
+                    "the input `apply_mode` does not match a playbook of the pack `{pack}`"
+                ),
                 help:
-                    "a mode `m` is a file `playbook.m.yml` of its stack; `deploy` is the usual one"
+                    "a mode `m` needs a file `playbook.m.yml` in its stack; `deploy` is the default"
                         .to_owned(),
             });
         }
@@ -201,7 +205,7 @@ fn playbook(
     }
     Err(NotFound {
         message: format!("the pack `{pack}` has no `{name}`"),
-        help: "a pack of `config/ansible` has a `playbook.yml` in its `stack/`".to_owned(),
+        help: "a pack of `config/ansible` needs a `playbook.yml` in its `stack/`".to_owned(),
     })
 }
 
@@ -244,15 +248,15 @@ fn variables(request: &Request<'_>, place: &Place<'_>) -> Map<String, Value> {
 /// The lines of the hosts after the last `PLAY RECAP`: a task may print one as well. What follows
 /// the blank line at their end was printed by a plugin, about no host.
 fn recap(printed: &str) -> Option<impl Iterator<Item = &str>> {
-    let mut behind = None;
+    let mut following = None;
     let mut rest = printed;
     while let Some((line, after)) = rest.split_once('\n') {
         if line.starts_with("PLAY RECAP") {
-            behind = Some(after);
+            following = Some(after);
         }
         rest = after;
     }
-    behind.map(|hosts: &str| hosts.lines().take_while(|line| !line.trim().is_empty()))
+    following.map(|hosts: &str| hosts.lines().take_while(|line| !line.trim().is_empty()))
 }
 
 /// `2` of `web-1 : ok=3 changed=2 unreachable=0 …`.

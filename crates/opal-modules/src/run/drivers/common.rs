@@ -38,8 +38,8 @@ impl<'r> Section<'r> {
             None | Some(Value::Null) => Ok(Self { own, keys: None }),
             Some(Value::Object(keys)) => Ok(Self { own, keys: Some(keys) }),
             Some(_) => Err(NotFound {
-                message: format!("`{name}` of the profile has no keys"),
-                help: format!("write `{name}: {{bin: …}}`, or leave it out"),
+                message: format!("`{name}` of the profile must have keys"),
+                help: format!("write `{name}: {{bin: …}}`, or omit it"),
             }),
         }
     }
@@ -71,14 +71,14 @@ impl<'r> Section<'r> {
     }
 
     fn get(&self, key: &str) -> Option<&'r Value> {
-        debug_assert!(self.own.keys.contains(&key), "a profile that says `{key}` is warned");
+        debug_assert!(self.own.keys.contains(&key), "a profile with `{key}` gets a warning");
         self.keys?.get(key).filter(|value| !value.is_null())
     }
 
     pub(super) fn unfit(&self, key: &str, what: &str, example: &str) -> NotFound {
         NotFound {
-            message: format!("`{}.{key}` of the profile is {what}", self.own.name),
-            help: format!("write `{key}: {example}`, or leave it out"),
+            message: format!("`{}.{key}` of the profile must be {what}", self.own.name),
+            help: format!("write `{key}: {example}`, or omit it"),
         }
     }
 }
@@ -108,20 +108,20 @@ pub fn templates(
         let path = folder.join(&template.src);
         let missing = |why: &str| NotFound {
             message: format!("the template `{}` of the profile {why}", template.src),
-            help: format!("it is looked for as `{}`", path.display()),
+            help: format!("opal looks for it at `{}`", path.display()),
         };
         if RESERVED.contains(&template.dst.as_str()) {
             return Err(missing("would hide a file of the runtime"));
         }
         if path.exists() && !is_below(&path, &folder) {
-            return Err(missing("is a link that leads out of its directory"));
+            return Err(missing("is a symlink that leads out of its directory"));
         }
         let text = bytes(&path, MOST_BYTES)
             .map_err(|error| missing(&format!("cannot be read: {error}")))?;
         if text.len() > MOST_BYTES {
             return Err(missing("is larger than 1 MiB"));
         }
-        let text = String::from_utf8(text).map_err(|_| missing("is no text"))?;
+        let text = String::from_utf8(text).map_err(|_| missing("is not text"))?;
         found.insert(template.dst.clone(), text);
     }
     Ok(found)
@@ -144,7 +144,7 @@ fn folder(profile: &Profile, profile_path: &Path) -> PathBuf {
 pub(super) fn object(text: &str) -> Result<Outputs, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(values)) => Ok(Outputs { values, sensitive: Vec::new() }),
-        _ => Err(format!("`{OUTPUTS}` is no JSON object")),
+        _ => Err(format!("`{OUTPUTS}` is not a JSON object")),
     }
 }
 

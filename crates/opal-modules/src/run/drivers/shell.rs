@@ -37,7 +37,7 @@ impl Driver for Shell {
         let found = request.stack.join(SCRIPT).metadata().ok().filter(std::fs::Metadata::is_file);
         let found = found.ok_or_else(|| NotFound {
             message: format!("the pack `{}` has no `{SCRIPT}`", request.execution.pack),
-            help: "a pack of `shell/script` has a `run.sh` in its `stack/`".to_owned(),
+            help: "a pack of `shell/script` needs a `run.sh` in its `stack/`".to_owned(),
         })?;
         let command = request.command.of_tools().name();
         // Archives lose permissions, and a script without any is still meant for the shell.

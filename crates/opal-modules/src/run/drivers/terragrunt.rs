@@ -160,7 +160,7 @@ impl Driver for Terragrunt {
     }
 
     fn outputs(&self, text: &str) -> Result<Outputs, String> {
-        let unread = || "what `output -json` has printed are no outputs".to_owned();
+        let unread = || "the output of `output -json` does not contain outputs".to_owned();
         let Ok(Value::Object(found)) = serde_json::from_str(text) else { return Err(unread()) };
         let mut outputs = Outputs::default();
         for (name, output) in found {
@@ -355,9 +355,11 @@ fn mode<'r>(request: &Request<'r>) -> (&'static str, &'r str) {
 fn mode_warning(request: &Request<'_>, stack: &Stack) -> Option<String> {
     let (key, mode) = mode(request);
     let what_then = match stack.backend {
-        Backend::Unsaid => "nothing in it says where state is kept, so it is kept on this machine",
-        Backend::Pack | Backend::Profile => "workspaces are not made or named",
+        Backend::Unsaid => {
+            "it does not configure where state is stored, so state is stored on this machine"
+        }
+        Backend::Pack | Backend::Profile => "workspaces are not created or named",
     };
     (mode != BackendMode::Local.name())
-        .then(|| format!("`{key}: {mode}` is told to the stack; {what_then}"))
+        .then(|| format!("`{key}: {mode}` is passed to the stack; {what_then}"))
 }

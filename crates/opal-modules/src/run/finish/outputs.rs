@@ -10,13 +10,13 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::inputs::{self, Unread};
-use crate::run::active::{Run, Told, ToldOutputs};
+use crate::run::active::{Reported, ReportedOutputs, Run};
 
 /// Outputs of tools are read up to here.
 const MOST_BYTES: u64 = 8 << 20;
 
 /// The outputs of a file. It is removed, whatever it is: some of it may be secret.
-pub(super) fn read(run: &Run, file: Option<&String>) -> Told {
+pub(super) fn read(run: &Run, file: Option<&String>) -> Reported {
     let Some(name) = file else { return Ok(Default::default()) };
     let path = run.stack().join(name);
     let read = match text(&path) {
@@ -24,14 +24,14 @@ pub(super) fn read(run: &Run, file: Option<&String>) -> Told {
         read => read,
     };
     if let Err(error) = std::fs::remove_file(&path) {
-        let what = format!("`{name}` may hold a secret, and cannot be removed: {error}");
+        let what = format!("`{name}` may contain a secret, but cannot be removed: {error}");
         run.in_clear.stays(what);
     }
     parsed(run, name, read)
 }
 
 /// The outputs of a file that stays where it is.
-pub(super) fn peek(run: &Run, file: Option<&String>) -> Told {
+pub(super) fn peek(run: &Run, file: Option<&String>) -> Reported {
     let Some(name) = file else { return Ok(Default::default()) };
     match text(&run.stack().join(name)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Default::default()),
@@ -39,7 +39,7 @@ pub(super) fn peek(run: &Run, file: Option<&String>) -> Told {
     }
 }
 
-fn parsed(run: &Run, name: &str, read: io::Result<Secret>) -> Told {
+fn parsed(run: &Run, name: &str, read: io::Result<Secret>) -> Reported {
     let text = read.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     if text.expose().trim().is_empty() {
         return Ok(Default::default());
@@ -49,7 +49,7 @@ fn parsed(run: &Run, name: &str, read: io::Result<Secret>) -> Told {
         Err(Unread::Lossy(why)) => Some(why),
         Ok(_) | Err(Unread::NoJson) => None,
     };
-    Ok(ToldOutputs { outputs, lost })
+    Ok(ReportedOutputs { outputs, lost })
 }
 
 /// A plain file: a link would name what the tools may not read, and nobody waits for a pipe.
@@ -57,11 +57,11 @@ fn text(path: &Path) -> io::Result<Secret> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let file = opened.map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::LOOP) => io::Error::other("it is a link"),
+        Some(Errno::LOOP) => io::Error::other("it is a symlink"),
         _ => error,
     })?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = String::new();
     file.take(MOST_BYTES + 1).read_to_string(&mut text)?;

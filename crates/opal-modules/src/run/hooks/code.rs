@@ -116,8 +116,8 @@ fn is_out_of_place(words: &[Vec<Filled>]) -> bool {
             Word::Mixed => return true,
             Word::Value { before } => {
                 let is_named = before.split('=').any(is_for_code);
-                let is_behind = takes_code(previous, interpreter);
-                if is_named || is_behind || matches!(interpreter, Interpreter::Waits { .. }) {
+                let follows = takes_code(previous, interpreter);
+                if is_named || follows || matches!(interpreter, Interpreter::Waits { .. }) {
                     return true;
                 }
                 previous = "";
@@ -175,7 +175,7 @@ impl Interpreter {
             Self::Waits { runs, .. } if is_option => {
                 Self::Waits { values: values(word, runs), runs }
             }
-            Self::Waits { values, runs } if values > 0 || is_no_program(word) => {
+            Self::Waits { values, runs } if values > 0 || is_not_a_program(word) => {
                 Self::Waits { values: values.saturating_sub(1), runs }
             }
             Self::Waits { .. } => Self::HasProgram,
@@ -185,7 +185,7 @@ impl Interpreter {
 }
 
 /// What may precede a program, as in `env A=b`, `timeout 5s` and `sed -i ''`.
-fn is_no_program(word: &str) -> bool {
+fn is_not_a_program(word: &str) -> bool {
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     word.is_empty()
         || word.starts_with(|c: char| c.is_ascii_digit())
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_code_is_no_place_for_a_value() {
+    fn what_could_be_code_is_not_a_place_for_a_value() {
         for command in [
             "{}",
             "{}/bin/tell",

@@ -54,20 +54,20 @@ pub(super) fn published(
     let imports = dependency.imports.iter().map(|(output, path)| match value(output) {
         Some(value) if is_hidden(value) => Err(NotFound {
             message: format!(
-                "the output `{output}` of `{}` holds a secret, which its state does not have",
+                "the output `{output}` of `{}` contains a secret, so its state does not have it",
                 dependency.module_ref
             ),
             help: format!(
-                "take `{output}` out of `imports`, and name what is secret by a credential or an \
+                "remove `{output}` from `imports`, and pass the secret as a credential or an \
                  input of this module"
             ),
         }),
         Some(value) => Ok((path.clone(), value.clone())),
         None => Err(NotFound {
-            message: format!("`{}` has published no output `{output}`", dependency.module_ref),
+            message: format!("`{}` has not published an output `{output}`", dependency.module_ref),
             help: format!(
-                "add it to `outputs.publish` of `{}` and apply that again; what is secret is never \
-                 published",
+                "add it to `outputs.publish` of `{}` and apply that module again; secrets are \
+                 never published",
                 dependency.module_ref
             ),
         }),
@@ -92,12 +92,12 @@ fn unready(module: &ModuleRef, state: Option<&State>, command: Command) -> NotFo
         Status::Ok | Status::Error => "has failed",
     });
     NotFound {
-        message: format!("it builds on `{module}`, which {state}"),
+        message: format!("it depends on `{module}`, which {state}"),
         help: match command {
             Command::Apply | Command::Deploy => {
-                format!("apply that first: `opal module apply {module}`, or add `--with-deps`")
+                format!("apply it first: `opal module apply {module}`, or add `--with-deps`")
             }
-            _ => format!("apply that first: `opal module apply {module}`"),
+            _ => format!("apply it first: `opal module apply {module}`"),
         },
     }
 }

@@ -47,18 +47,18 @@ fn an_output_is_found_by_its_name_and_else_by_its_path() {
     assert_eq!(found("a.c").unwrap(), json!({"d": null}));
     assert_eq!(found("a.c.d").unwrap(), Value::Null);
     for missing in ["b", "a.x", "a.b.c", "a.", "", "."] {
-        assert!(found(missing).unwrap_err().message.contains("no output"), "{missing}");
+        assert!(found(missing).unwrap_err().message.contains("output"), "{missing}");
     }
 }
 
 #[test]
-fn what_was_hidden_is_no_value_however_deep_it_is() {
+fn what_was_hidden_is_not_a_value_however_deep_it_is() {
     for hidden in
         [json!(HIDDEN), json!("a<redacted>b"), json!([1, [HIDDEN]]), json!({"x": {"y": HIDDEN}})]
     {
         let state = state(json!({ "a": hidden }));
         let refused = published(&dependency("a"), &state).unwrap_err();
-        assert!(refused.message.contains("holds a secret"), "{}", refused.message);
+        assert!(refused.message.contains("contains a secret"), "{}", refused.message);
     }
     for plain in [json!("redacted"), json!({HIDDEN: 1}), json!([true, null, 1.5])] {
         assert!(published(&dependency("a"), &state(json!({ "a": plain }))).is_ok());
@@ -66,7 +66,7 @@ fn what_was_hidden_is_no_value_however_deep_it_is() {
 }
 
 #[test]
-fn a_template_that_changes_behind_the_plan_reaches_no_tool() {
+fn a_template_that_changes_after_the_plan_reaches_no_tool() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -108,7 +108,7 @@ fn a_template_that_changes_behind_the_plan_reaches_no_tool() {
 }
 
 #[test]
-fn numbers_that_a_plan_cannot_hold_are_found_wherever_they_stand() {
+fn numbers_that_a_plan_cannot_hold_are_found_wherever_they_are() {
     let inputs = |value: Value| value.as_object().unwrap().clone();
     let none = BTreeMap::new();
     let large = inputs(json!({"a": [1, {"b/c": u64::MAX}]}));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn told(more: &str) -> Vec<(Code, String)> {
+fn reported(more: &str) -> Vec<(Code, String)> {
     let outputs = "outputs: {publish: [url]}\n";
     let spec = SPEC.replace("count: 3", "count: 3, cidr: 10.0.0.0/8");
     let read = Spec::read(&format!("{spec}{outputs}{more}\n"));
@@ -25,19 +25,19 @@ fn an_invalid_constraint_is_refused_by_name() {
         ("{input: cidr, matches: '('}", "invalid value for the constraint `matches`"),
         ("{input: cidr, within: 10.0.0.0/99}", "invalid value for the constraint `within`"),
         ("{input: cidr, needs: a..b}", "invalid value for the constraint `needs`"),
-        ("{input: cdir, set: true}", "the module has no input `cdir`"),
-        ("{input: cidr, differs_from: other}", "the module has no input `other`"),
-        ("{output: url, within: other}", "the module has no input `other`"),
+        ("{input: cdir, set: true}", "unknown input `cdir`"),
+        ("{input: cidr, differs_from: other}", "unknown input `other`"),
+        ("{output: url, within: other}", "unknown input `other`"),
     ] {
         let expected = (Code::SpecConstraint, message.to_owned());
-        assert_eq!(told(&format!("constraints: [{constraint}]")), [expected], "{constraint}");
+        assert_eq!(reported(&format!("constraints: [{constraint}]")), [expected], "{constraint}");
     }
     for other in ["constraints: {a: b}", "constraints: [a]", "constraints: a"] {
-        assert_eq!(told(other).len(), 1, "{other}");
+        assert_eq!(reported(other).len(), 1, "{other}");
     }
-    assert_eq!(told("constraints: [{input: cidr, within: 10.0.0.0/8, message: why}]"), []);
-    assert_eq!(told("constraints: [{output: anything, set: true}]"), []);
-    assert_eq!(told("constraints:\nprobes:"), []);
+    assert_eq!(reported("constraints: [{input: cidr, within: 10.0.0.0/8, message: why}]"), []);
+    assert_eq!(reported("constraints: [{output: anything, set: true}]"), []);
+    assert_eq!(reported("constraints:\nprobes:"), []);
 }
 
 #[test]
@@ -45,26 +45,32 @@ fn an_invalid_probe_is_refused_by_name() {
     for (probe, message) in [
         ("{name: a, command: 'true'}", "unknown probe `command`"),
         ("{name: a, htpp: 'http://a'}", "unknown probe `htpp`"),
-        ("{name: a}", "a probe asks exactly one thing"),
-        ("{name: a, tcp: 'a:1', http: 'http://a'}", "a probe asks exactly one thing"),
-        ("{http: 'http://a'}", "a probe needs a name, which its evidence has too"),
-        ("{name: A b, http: 'http://a'}", "a probe needs a name, which its evidence has too"),
+        ("{name: a}", "a probe must have exactly one target"),
+        ("{name: a, tcp: 'a:1', http: 'http://a'}", "a probe must have exactly one target"),
+        ("{http: 'http://a'}", "a probe needs a name, which is also the name of its evidence"),
+        (
+            "{name: A b, http: 'http://a'}",
+            "a probe needs a name, which is also the name of its evidence",
+        ),
         ("{name: a, http: 'ftp://a'}", "invalid target of a probe `http`"),
         ("{name: a, tcp: a}", "invalid target of a probe `tcp`"),
         ("{name: a, file: etc/motd}", "invalid target of a probe `file`"),
-        ("{name: a, tcp: 'a:1', contains: b}", "a connection holds no text to look for"),
+        ("{name: a, tcp: 'a:1', contains: b}", "a TCP connection has no text to search"),
         ("{name: a, tcp: 'a:1', attempts: 0}", "`attempts` must be between 1 and 1000"),
         ("{name: a, tcp: 'a:1', timeout_s: 1.5}", "`timeout_s` must be between 1 and 3600"),
         ("{name: a, tcp: 'a:1', delay_s: 9999}", "`delay_s` must be between 1 and 3600"),
         ("{name: a, tcp: '{env.A}:1'}", "`{env.A}` is not an input or an output"),
-        ("{name: a, tcp: '{inputs.cdir}:1'}", "the module has no input `cdir`"),
+        ("{name: a, tcp: '{inputs.cdir}:1'}", "unknown input `cdir`"),
         ("{name: a, tcp: '{outputs.host}:1'}", "the module does not publish an output `host`"),
-        ("{name: a, tcp: 'a:1'}, {name: a, tcp: 'b:1'}", "two probes are named `a`"),
+        ("{name: a, tcp: 'a:1'}, {name: a, tcp: 'b:1'}", "duplicate probe name `a`"),
     ] {
         let expected = (Code::SpecProbe, message.to_owned());
-        assert_eq!(told(&format!("probes: [{probe}]")), [expected], "{probe}");
+        assert_eq!(reported(&format!("probes: [{probe}]")), [expected], "{probe}");
     }
-    assert_eq!(told("probes: [{name: up, http: '{outputs.url}/{inputs.cidr}', contains: ok}]"), []);
+    assert_eq!(
+        reported("probes: [{name: up, http: '{outputs.url}/{inputs.cidr}', contains: ok}]"),
+        []
+    );
 }
 
 #[test]

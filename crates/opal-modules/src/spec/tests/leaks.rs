@@ -7,7 +7,7 @@ fn with(more: &str) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn a_secret_is_refused_wherever_it_stands_and_not_repeated() {
+fn a_secret_is_refused_wherever_it_is_and_not_repeated() {
     let token = ["gh", "p_0123456789abcdefghij0123456789abcdef"].concat();
     let description = format!("metadata: {{title: A network, description: \"with {token}\"}}");
     for more in [
@@ -17,13 +17,13 @@ fn a_secret_is_refused_wherever_it_stands_and_not_repeated() {
         "probes: [{url: 'https://bob:hunter2canary@example.org/health'}]".to_owned(),
         format!("anything: [[{token}]]"),
     ] {
-        let told = with(&more);
+        let reported = with(&more);
         assert_eq!(
-            told.iter().map(|one| one.code).collect::<Vec<_>>(),
+            reported.iter().map(|one| one.code).collect::<Vec<_>>(),
             [Code::SpecSecret],
             "{more}"
         );
-        assert!(!format!("{told:?}").contains("p_0123"), "{told:?}");
+        assert!(!format!("{reported:?}").contains("p_0123"), "{reported:?}");
     }
     let named = SPEC.replace("credentials: []", &format!("credentials: [{token}]"));
     assert_eq!(codes(&named), [Code::SpecCredential]);

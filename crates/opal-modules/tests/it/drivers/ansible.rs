@@ -94,7 +94,7 @@ fn a_message_is_verified_applied_and_taken_down() {
     let motd = example("demo/motd").input("path", path.to_str().unwrap());
     motd.run(Command::Validate).succeeds();
     assert!(motd.run(Command::Verify).succeeds().differs);
-    assert!(!path.exists(), "a look changes nothing");
+    assert!(!path.exists(), "a check changes nothing");
     let ran = motd.run(Command::Apply).succeeds();
     assert_eq!(*ran.output("path"), path.to_str().unwrap());
     assert_eq!(fs::read_to_string(&path).unwrap(), "Welcome\n");

@@ -66,7 +66,7 @@ fn every_built_in_driver_obeys_the_laws() {
 }
 
 #[test]
-fn the_table_is_in_order_and_a_stranger_is_told_what_there_is() {
+fn the_table_is_in_order_and_a_stranger_learns_what_there_is() {
     let names: Vec<&str> = drivers::all().map(Driver::reference).collect();
     assert!(names.is_sorted(), "{names:?}");
     let stranger = opal_modules::Name::parse("images/packer", "driver").unwrap();

@@ -35,7 +35,7 @@ fn a_network_is_verified_applied_kept_and_taken_down() {
 }
 
 #[test]
-fn a_server_stands_in_the_network_that_it_imports() {
+fn a_server_is_in_the_network_that_it_imports() {
     let network = serde_json::json!({"name": "demo", "cidr": "10.20.0.0/16"});
     let server = example("demo/server").input("network", network);
     server.run(Command::Validate).succeeds();

@@ -213,7 +213,7 @@ fn a_backend_that_is_said_is_left_alone() {
 }
 
 #[test]
-fn a_mode_that_is_not_local_is_told_to_the_stack_and_to_people() {
+fn a_mode_that_is_not_local_is_passed_to_the_stack_and_reported() {
     let (_release, bench) = trial("workspace_policy: {mode: cloud}\n", &[("main.tf", "")]);
     let work = bench.work(Command::Plan).unwrap();
     assert!(work.warnings[0].contains("`workspace_policy.mode: cloud`"));

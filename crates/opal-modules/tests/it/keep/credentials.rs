@@ -34,7 +34,7 @@ fn files_are_found_by_the_identifier_and_all_others_are_missing() {
 }
 
 #[test]
-fn tools_are_told_where_the_files_are() {
+fn tools_know_where_the_files_are() {
     let (_folder, root) = root();
     let folder = root.credentials();
     let tfvars = private(&folder, "my-cloud.credentials.tfvars", "a = 1\n");
@@ -182,7 +182,7 @@ fn what_nobody_has_asked_for_stops_no_run_and_a_warning_names_what_is_not_hidden
     let deep = root.vault().join("1/2/3/4/5/6/7/8/9");
     fs::create_dir_all(&deep).unwrap();
     private(&deep, "x.env", "A=too-deep\n");
-    std::os::unix::fs::symlink(root.vault(), root.vault().join("circle")).unwrap();
+    std::os::unix::fs::symlink(root.vault(), root.vault().join("cycle")).unwrap();
     let found = read(&root, &[]);
     assert!(hidden(&found).contains(&"of-the-vault"));
     assert!(hidden(&found).contains(&format!("\"{CANARY}\"").as_str()), "line by line");

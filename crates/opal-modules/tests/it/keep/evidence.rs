@@ -125,7 +125,7 @@ fn attempts_follow_one_another_and_the_last_one_counts() {
     let vault = vault();
     let evidence = begin(folder.path(), &vault);
     for (number, said, end, code, message) in [
-        (1, "first\n", End::Failed, 127, Some("there is no program `run.sh`")),
+        (1, "first\n", End::Failed, 127, Some("unknown program `run.sh`")),
         (2, "second\n", End::Done, 0, None),
     ] {
         evidence.event(&started(number, APPLY)).unwrap();
@@ -251,7 +251,7 @@ fn a_stream_without_end_is_cut_and_says_so() {
     }
     evidence.event(&finished(1, APPLY, End::Done, 0, None)).unwrap();
     let kept = text(evidence.folder(), "shell_apply.stdout.txt");
-    assert!(kept.ends_with(&format!("x\n[opal: {} bytes are left out here]\n", 2 << 20)));
+    assert!(kept.ends_with(&format!("x\n[opal: {} bytes omitted]\n", 2 << 20)));
     assert!(kept.len() < (64 << 20) + 100);
     let ended = evidence.finish(at(9));
     assert_eq!(ended[0].cut, ["shell_apply.stdout.txt"]);

@@ -83,7 +83,7 @@ fn a_document_is_indented_sorted_and_ends_in_a_line_end() {
 }
 
 #[test]
-fn a_secret_is_hidden_wherever_it_stands() {
+fn a_secret_is_hidden_wherever_it_is() {
     let value = json!({
         "plain": CANARY,
         "inside": format!("https://x/?a={CANARY}&b"),

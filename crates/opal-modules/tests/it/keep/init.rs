@@ -170,7 +170,7 @@ fn every_template_names_all_settings_and_none_of_them_is_a_secret() {
 }
 
 #[test]
-fn evidence_goes_where_it_is_wanted() {
+fn evidence_goes_where_it_is_asked_to() {
     let (folder, root) = root();
     let target = Target::named("local").unwrap();
     let run_id = RunId::new("init-local", at(0), [0; 4]);
@@ -220,12 +220,12 @@ fn credentials_that_wait_for_a_value_are_not_ready_and_their_key_is_named() {
     let programs = programs(folder.path(), &["tofu"]);
     let vault = Vault::new();
     for (file, text, says) in [
-        ("hetzner.env", "# the token comes later\n", "none with a value"),
+        ("hetzner.env", "# the token comes later\n", "no credentials with a value"),
         ("hetzner.env", "HCLOUD_TOKEN=\n", "no value yet for `HCLOUD_TOKEN`"),
         ("hetzner.env", "HCLOUD_TOKEN=\"\"\nHCLOUD_ENDPOINT=https://a.b\n", "for `HCLOUD_TOKEN`"),
         ("hetzner.env", "HCLOUD_TOKEN=CHANGE_ME\n", "for `HCLOUD_TOKEN`"),
-        ("hetzner.json", "{}\n", "none with a value"),
-        ("hetzner.json", "{\"token\": null}\n", "none with a value"),
+        ("hetzner.json", "{}\n", "no credentials with a value"),
+        ("hetzner.json", "{\"token\": null}\n", "no credentials with a value"),
         ("hetzner.yml", "hcloud: {token: ''}\n", "for `token`"),
         ("hetzner.credentials.tfvars", "hcloud_token = \"\"\n", "for `hcloud_token`"),
         ("hetzner.token", "REPLACE_ME\n", "no value yet for"),
@@ -233,11 +233,11 @@ fn credentials_that_wait_for_a_value_are_not_ready_and_their_key_is_named() {
         let path = private(&root.credentials(), file, text);
         let done = run(&root, "hetzner", &programs, &vault);
         assert_eq!(failed(&done), ["credentials"], "{file}: {text}");
-        let told = done.checks.iter().find(|check| !check.is_passed).unwrap();
-        assert!(told.message.contains(says), "{file}: {}", told.message);
+        let reported = done.checks.iter().find(|check| !check.is_passed).unwrap();
+        assert!(reported.message.contains(says), "{file}: {}", reported.message);
         assert!(!root.ready(Target::named("hetzner").unwrap()).exists(), "{file}: {text}");
         fs::remove_file(path).unwrap();
     }
     private(&root.credentials(), "hetzner.env", "HCLOUD_TOKEN=canary-7\nHCLOUD_ENDPOINT=\n");
-    assert!(run(&root, "hetzner", &programs, &vault).is_ready, "an empty address is no secret");
+    assert!(run(&root, "hetzner", &programs, &vault).is_ready, "an empty address is not a secret");
 }

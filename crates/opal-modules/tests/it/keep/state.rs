@@ -90,7 +90,7 @@ fn a_secret_that_equals_a_word_of_the_state_leaves_it_readable() {
 }
 
 #[test]
-fn what_is_no_state_is_named() {
+fn what_is_not_a_state_is_named() {
     let (_folder, root) = root();
     let path = path(root.path());
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -88,7 +88,7 @@ impl Planner<'_> {
                 let count = function.params.len();
                 let plural = if count == 1 { "" } else { "s" };
                 let message =
-                    format!("`{}` takes {count} argument{plural}, given more", function.name);
+                    format!("`{}` expects {count} argument{plural}, got more", function.name);
                 let help = "pass fewer elements, or let a last parameter `name...` take the rest";
                 Diagnostic::new(Code::TooManyArguments, span, message).help(help)
             }

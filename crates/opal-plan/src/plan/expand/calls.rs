@@ -1,4 +1,4 @@
-//! Decorators and functions where commands stand.
+//! Decorators and functions where commands are.
 
 use std::rc::Rc;
 
@@ -210,7 +210,7 @@ impl<'a> Planner<'a> {
             Some(Value::Int(at)) => Ok(Part::Index(at)),
             Some(Value::String(key)) => Ok(Part::Field(key.as_ref().into())),
             _ => {
-                let message = format!("`{}` is no constant Int or String", value.symbol());
+                let message = format!("`{}` is not a constant Int or String", value.symbol());
                 Err(self.stop(
                     Diagnostic::new(Code::WrongType, index.span, message)
                         .help("index a run-time value by a constant: `[0]`, `[\"key\"]`"),

@@ -61,7 +61,7 @@ impl<'a> Planner<'a> {
         Ok(())
     }
 
-    /// `if A else if B`: up to the branch that was looked at last; `if A else` where it is the last.
+    /// `if A else if B`: up to the branch that was checked last; `if A else` where it is the last.
     fn head_of_if(&self, branches: &[Branch]) -> Option<Note> {
         let conditions = branches.iter().filter_map(|branch| branch.condition.as_ref());
         let heads = conditions.map(|it| Some(format!("if {}", self.note(it.span)?)));

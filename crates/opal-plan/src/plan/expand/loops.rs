@@ -18,7 +18,7 @@ use crate::plan::scoped::{Block, Expr, Slot};
 const MAX_ROUNDS: i64 = 10_000;
 
 impl<'a> Planner<'a> {
-    #[expect(clippy::too_many_arguments, reason = "the parts of a `for`, and where it stands")]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a `for`, and where it is")]
     pub(super) fn r#for(
         &mut self,
         slots: &[Slot],
@@ -31,8 +31,8 @@ impl<'a> Planner<'a> {
     ) -> Result<(), Stop> {
         let mut step = self.node(Node::For, place.next("for"), span)?;
         // Brackets around the list belong to it, and its place leaves them out.
-        let behind = self.slice(Span::new(over.span.end, span.end.max(over.span.end)));
-        let brackets = behind.and_then(|text| text.find('{')).unwrap_or(0) as u32;
+        let following = self.slice(Span::new(over.span.end, span.end.max(over.span.end)));
+        let brackets = following.and_then(|text| text.find('{')).unwrap_or(0) as u32;
         let head = self.note(Span::new(span.start, over.span.end + brackets));
         step.note = head.map(|head| head.trim_end().into());
         let cell = self.eval(over);
@@ -180,10 +180,10 @@ impl<'a> Planner<'a> {
             }
             note_way(&mut by, value);
             if rounds == MAX_ROUNDS {
-                let message = "this `while` has gone round 10,000 times";
+                let message = "this `while` did not terminate after 10,000 iterations";
                 return Err(self.stop(
                     Diagnostic::new(Code::EndlessLoop, condition.span, message)
-                        .help("change what its condition reads, inside the loop"),
+                        .help("inside the loop, change a variable that its condition reads"),
                 ));
             }
             rounds += 1;

@@ -18,7 +18,7 @@ pub(crate) fn field(base: &Datum, name: &str) -> Result<Datum, OpError> {
             Plain::Map(fields) => return Err(no_key(base, name, fields)),
             _ => {
                 let message = format!("{} has no field `{name}`", base.type_of().with_article());
-                let help = "`.length` is what a String, an Array and a Map have";
+                let help = "only a String, an Array and a Map have `.length`";
                 return Err(OpError::new(Code::UnknownField, message, help));
             }
         };
@@ -46,7 +46,7 @@ pub(crate) fn index(base: &Datum, at: &Datum) -> Result<Datum, OpError> {
             let (base, at) = (base.type_of(), at.type_of());
             let message =
                 format!("{} is not indexed by {}", base.with_article(), at.with_article());
-            let help = "an Array by an Int, from 0; a Map by a String";
+            let help = "index an Array by an Int, from 0, and a Map by a String";
             Err(OpError::new(Code::WrongType, message, help))
         }
     };
@@ -128,10 +128,10 @@ fn no_key(base: &Datum, name: &str, fields: &Fields) -> OpError {
     let keys = fields.items.keys().map(AsRef::as_ref);
     let help = match suggest::nearest(name, keys.clone()) {
         _ if base.taint.is_some() => {
-            "ask for a key that it has: `[\"KEY\"]`; print it once to see them".to_owned()
+            "use a key that it has: `[\"KEY\"]`; print it once to see its keys".to_owned()
         }
         Some(near) => format!("did you mean `{near}`?"),
         None => opal_core::parameter::expected(keys),
     };
-    OpError::new(Code::NoSuchElement, format!("there is no key `{name}`"), help)
+    OpError::new(Code::NoSuchElement, format!("unknown key `{name}`"), help)
 }

@@ -71,7 +71,7 @@ fn whole(text: String) -> Result<Plain, OpError> {
 
 fn replace(value: &str, from: &str, to: &str) -> Result<Plain, OpError> {
     if from.is_empty() {
-        let message = "`replace` has an empty text to look for";
+        let message = "`replace` cannot search for an empty text";
         return Err(OpError::new(Code::NoResult, message, Builtin::Replace.form()));
     }
     let found = value.matches(from).count();
@@ -165,7 +165,7 @@ fn int(value: &Datum) -> Result<Plain, OpError> {
         Plain::Int(value) => Ok(Plain::Int(*value)),
         // Beyond 2^53 a Float names no exact Int; the bounds are exact Floats.
         Plain::Float(float) if float.abs() < 9.2e18 => Ok(Plain::Int(float.trunc() as i64)),
-        Plain::Float(_) => Err(inconvertible(value, "a whole number of 64 bits")),
+        Plain::Float(_) => Err(inconvertible(value, "a 64-bit integer")),
         Plain::Text(text) => {
             let number = text.expose().trim().parse().map(Plain::Int);
             number.map_err(|_| inconvertible(value, "a whole number"))
@@ -188,12 +188,12 @@ fn float(value: &Datum) -> Result<Plain, OpError> {
 
 fn inconvertible(value: &Datum, wanted: &str) -> OpError {
     let message = format!("`{}` is not {wanted}", value.symbol());
-    OpError::new(Code::NotConvertible, message, "look at what it holds, or convert something else")
+    OpError::new(Code::NotConvertible, message, "check its value, or convert something else")
 }
 
 fn wrong(function: Builtin, given: Option<&Datum>) -> OpError {
     let given = given.map_or("that".into(), |given| given.type_of().with_article());
-    let message = format!("`{}` does not take {given}", function.name());
+    let message = format!("`{}` does not accept {given}", function.name());
     OpError::new(Code::WrongType, message, function.form())
 }
 

@@ -42,7 +42,7 @@ impl Checker<'_> {
                 && let Some(argument) = self.differ(other, node)
             {
                 let key = resource::key(&self.resolved.plan, node.step, node.described);
-                let how = format!("`{key}` in two ways: they differ in `{argument}`");
+                let how = format!("`{key}` differently: they differ in `{argument}`");
                 errors.push(self.conflict(other, node, &how));
             }
         }
@@ -80,11 +80,11 @@ impl Checker<'_> {
         let (_, path) = thing.first()?;
         let other = &self.nodes[*paths.entry(path.clone()).or_insert(index)];
         let other_is_there = other.described.resource.yaml != NOTHING_THERE;
-        if is_there == other_is_there || !side_by_side(other.step, node.step) {
+        if is_there == other_is_there || !in_parallel(other.step, node.step) {
             return None;
         }
         let key = |node: &Node<'_>| resource::key(&self.resolved.plan, node.step, node.described);
-        let how = format!("one path in two ways: `{}` and `{}`", key(other), key(node));
+        let how = format!("one path differently: `{}` and `{}`", key(other), key(node));
         Some(self.conflict(other, node, &how))
     }
 
@@ -121,7 +121,7 @@ impl Checker<'_> {
                     Arg::Const(_) => format!("`{name}`"),
                     hidden => self.shown(Some(hidden)),
                 };
-                let how = format!("the package {package} in two ways: they differ in its version");
+                let how = format!("the package {package} differently: they differ in its version");
                 errors.push(self.conflict(&self.nodes[*first], node, &how));
             }
         }
@@ -130,10 +130,14 @@ impl Checker<'_> {
 
     fn conflict(&self, first: &Node<'_>, second: &Node<'_>, how: &str) -> Diagnostic {
         let name = |node: &Node<'_>| resource::name(&self.resolved.plan, node.step).to_owned();
-        let message = format!("`{}` and `{}` describe {how}", name(first), name(second));
+        let message = format!(
+            "conflicting resources: `{}` and `{}` describe {how}",
+            name(first),
+            name(second)
+        );
         Diagnostic::new(Code::ResourceConflict, second.step.span, message)
             .also(first.step.span, "the other description")
-            .help("say it once; what both must have belongs into one of them")
+            .help("keep one of them, with everything that both need")
     }
 
     /// The first argument in which two descriptions differ, as far as they are known.
@@ -173,7 +177,7 @@ impl Checker<'_> {
 }
 
 /// Whether they are in two branches, of which either may come first.
-fn side_by_side(one: &Step, other: &Step) -> bool {
+fn in_parallel(one: &Step, other: &Step) -> bool {
     let steps =
         |step: &Step| step.path.split_inclusive("].").map(str::to_owned).collect::<Vec<_>>();
     let (one, other) = (steps(one), steps(other));

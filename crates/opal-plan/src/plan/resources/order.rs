@@ -103,14 +103,14 @@ fn branches<'p>(block: &'p [Step], into: &mut Vec<&'p [Step]>) {
 
 /// Branches of one `@parallel` that wait for each other: for each branch the resource that waits.
 #[derive(Debug)]
-pub(super) struct Circle {
+pub(super) struct BranchCycle {
     pub(super) resources: Vec<usize>,
     /// Where it has more of them than a message can name.
     pub(super) is_longer: bool,
 }
 
 /// Cycles among branches. Each branch is named in one cycle at most.
-pub(super) fn circles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<Circle> {
+pub(super) fn branch_cycles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<BranchCycle> {
     // By `@parallel` and branch: the branches it waits for, each with a resource that does.
     let mut waits: BTreeMap<(usize, usize), BTreeMap<(usize, usize), usize>> = BTreeMap::new();
     for &(index, other) in edges {
@@ -124,7 +124,7 @@ pub(super) fn circles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<Circle
     let edges: Vec<Vec<(usize, usize)>> =
         waits.values().map(|after| after.iter().filter_map(known).collect()).collect();
     let mut named: BTreeSet<usize> = BTreeSet::new();
-    let mut circles = Vec::new();
+    let mut found = Vec::new();
     for cycle in cycles(&edges) {
         if cycle.nodes().iter().any(|branch| named.contains(branch)) {
             continue;
@@ -136,7 +136,7 @@ pub(super) fn circles(places: &[&Place], edges: &[(usize, usize)]) -> Vec<Circle
             let edge = edges[*branch].iter().find(|(to, _)| to == next);
             edge.or(edges[*branch].first()).map_or(0, |(_, resource)| *resource)
         });
-        circles.push(Circle { resources: waiting.collect(), is_longer: cycle.is_longer() });
+        found.push(BranchCycle { resources: waiting.collect(), is_longer: cycle.is_longer() });
     }
-    circles
+    found
 }

@@ -118,7 +118,7 @@ impl Wanted<'_> {
         for step in steps {
             let is_inside = self.collect(&step.block, into);
             let is_entered = self.is_run && !step.block.is_empty();
-            if is_inside || is_entered || self.is_wanted(step) {
+            if is_inside || is_entered || self.is_required(step) {
                 step.args.iter().for_each(|(_, arg)| demands(arg, into));
                 any = true;
             }
@@ -126,7 +126,7 @@ impl Wanted<'_> {
         any
     }
 
-    fn is_wanted(&self, step: &Step) -> bool {
+    fn is_required(&self, step: &Step) -> bool {
         resource::described(step, self.registry).is_some()
             && self.selected.is_none_or(|selected| selected.contains(&step.path))
     }

@@ -68,7 +68,7 @@ fn paths_are_compared_whole() {
 }
 
 #[test]
-fn something_and_nothing_at_one_path_are_opposites_side_by_side() {
+fn something_and_nothing_at_one_path_are_opposites_in_parallel() {
     let beside =
         |one: &str, other: &str| format!("@parallel {{\n    @file.{one}\n    {other}\n}}\n");
     let opposites = [
@@ -95,14 +95,12 @@ fn something_and_nothing_at_one_path_are_opposites_side_by_side() {
     }
     assert_eq!(
         message(&beside("absent(\"x\")", "@file.directory(\"./x\")")),
-        "`script.parallel[0].file.absent[0]` and `script.parallel[0].file.directory[0]` describe one \
-         path in two ways: `absent:x` and `directory:x` (say it once; what both must have belongs into \
-         one of them)"
+        "conflicting resources: `script.parallel[0].file.absent[0]` and `script.parallel[0].file.directory[0]` describe one path differently: `absent:x` and `directory:x` (keep one of them, with everything that both need)"
     );
 }
 
 #[test]
-fn starting_afresh_and_cleaning_up_are_no_contradiction() {
+fn starting_afresh_and_cleaning_up_are_not_a_contradiction() {
     check(
         &[
             ("@file.absent(\"x\")\n@file.directory(\"x\")\n", &[]),
@@ -133,7 +131,7 @@ fn a_package_has_one_version() {
         Purpose::Run,
     );
     let said = message("@pkg.install([\"nginx=1\"])\n@pkg.install([\"vim\", \"nginx=2\"])\n");
-    assert!(said.contains("describe the package `nginx` in two ways"), "{said}");
+    assert!(said.contains("describe the package `nginx` differently"), "{said}");
     let hidden = "//@ env P canary=2\n@pkg.install([\"canary=1\"])\n@pkg.install([@env.P])\n";
     assert!(!message(hidden).contains("canary"), "{}", message(hidden));
 }
@@ -141,7 +139,8 @@ fn a_package_has_one_version() {
 #[test]
 fn values_from_the_world_are_compared_and_not_shown() {
     let same = "//@ env A /srv/canary-dir\n//@ env B 0700\n//@ env C 0750\n\
-                @file.directory(@env.A, mode=@env.B)\n@file.directory(\"/srv/canary-dir\", mode=MODE)\n";
+                @file.directory(@env.A, mode=@env.B)\n@file.directory(\"/srv/canary-dir\", \
+                    mode=MODE)\n";
     assert_eq!(found(&Project::read(&same.replace("MODE", "\"0700\""))), [""; 0]);
     let other = same.replace("MODE", "@env.C");
     assert_eq!(found(&Project::read(&other)), ["5:1 E0815"]);
@@ -196,7 +195,7 @@ fn ids_are_known_and_unique() {
     let said = message("@file.absent(\"/a\", id=\"x\")\n@file.absent(\"/b\", id=\"x\")\n");
     assert!(
         said.starts_with(
-            "`x` is the id of two resources: `script.file.absent[0]` and `script.file.absent[1]`"
+            "duplicate resource id `x`: `script.file.absent[0]` and `script.file.absent[1]`"
         ),
         "{said}"
     );
@@ -230,29 +229,27 @@ fn dependencies_exist_and_come_first() {
     let said = message(
         "@file.absent(\"/a\", id=\"nginx\")\n@file.absent(\"/b\", depends_on=[\"ngnix\"])\n",
     );
-    assert_eq!(
-        said,
-        "there is no resource with the id `ngnix` to depend on (did you mean `nginx`?)"
-    );
+    assert_eq!(said, "unknown dependency: no resource has the id `ngnix` (did you mean `nginx`?)");
 }
 
 #[test]
-fn circles_are_printed_as_a_whole_and_once() {
-    let circle = |edges: &[(&str, &str)]| -> String {
+fn cycles_are_printed_as_a_whole_and_once() {
+    let cycle = |edges: &[(&str, &str)]| -> String {
         let steps = edges.iter().map(|(id, on)| {
             format!("@file.absent(\"/{id}\", id=\"{id}\", depends_on=[\"{on}\"])\n")
         });
         format!("@parallel {{\n{}}}\n", steps.collect::<String>())
     };
-    let two = circle(&[("a", "b"), ("b", "a")]);
+    let two = cycle(&[("a", "b"), ("b", "a")]);
     assert_eq!(found(&Project::new(&two)), ["2:1 E0819"]);
-    assert!(message(&two).starts_with("resources depend on each other in a circle: a -> b -> a ("));
-    let three = circle(&[("x", "a"), ("a", "b"), ("b", "c"), ("c", "a")]);
+    assert!(message(&two).starts_with("dependency cycle between resources: a -> b -> a ("));
+    let three = cycle(&[("x", "a"), ("a", "b"), ("b", "c"), ("c", "a")]);
     assert_eq!(found(&Project::new(&three)).len(), 1);
     assert!(message(&three).contains(": a -> b -> c -> a ("), "{}", message(&three));
     let branches = "@parallel {\n\
                     {\n@file.absent(\"/a\", id=\"a\", depends_on=[\"d\"])\n@file.absent(\"/b\", id=\"b\")\n}\n\
-                    {\n@file.absent(\"/c\", id=\"c\", depends_on=[\"b\"])\n@file.absent(\"/d\", id=\"d\")\n}\n}\n";
+                    {\n@file.absent(\"/c\", id=\"c\", depends_on=[\"b\"])\n@file.absent(\"/d\", \
+                        id=\"d\")\n}\n}\n";
     assert!(message(branches).contains(": a -> c -> a ("), "{}", message(branches));
 }
 

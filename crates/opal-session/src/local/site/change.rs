@@ -101,7 +101,7 @@ impl Change {
     }
 }
 
-/// Whether somebody besides root and the user who runs opal can put names into a directory.
+/// Whether someone besides root and the user who runs opal can put names into a directory.
 fn is_open_to_others(directory: &OwnedFd) -> bool {
     let own = rustix::process::geteuid().as_raw();
     rustix::fs::fstat(directory)
@@ -157,7 +157,7 @@ pub(super) fn make_link(
         Some(EntryKind::Directory) if replace => instead_of_directory(&way, to)?,
         Some(kind) => {
             let why = Obstacle::Occupied { by: kind, way_out: WayOut::Force };
-            return Err(ChangeError::new("made a symbolic link", path, why).into());
+            return Err(ChangeError::new("made a symlink", path, why).into());
         }
     }
     way.sync();

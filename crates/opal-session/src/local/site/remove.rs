@@ -74,7 +74,8 @@ fn survey(directory: &OwnedFd, path: &Path, device: u64, depth: usize) -> Result
     Ok(())
 }
 
-/// Held against mounts once more: somebody may have been quick. A file that became one is busy.
+/// Compared with the mounts once more: another process may have been faster. A file that became one
+/// is busy.
 fn empty(directory: &OwnedFd, path: &Path, device: u64, depth: usize) -> Result<(), Trouble> {
     demand_shallow(path, depth)?;
     mounts::refuse_held(DONE, directory, path)?;

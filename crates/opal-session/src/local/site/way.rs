@@ -219,7 +219,7 @@ impl Walk<'_> {
             return Err(ChangeError::new(self.done, self.path, why).into());
         }
         self.links += 1;
-        // The very link that was looked at.
+        // The very symlink that was checked.
         #[cfg(target_os = "linux")]
         let to = rustix::fs::readlinkat(link, "", Vec::new()).map_err(failed)?;
         #[cfg(not(target_os = "linux"))]
@@ -242,7 +242,7 @@ fn hold(at: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
 
 fn undo(made: &[(OwnedFd, OsString)]) {
     for (at, name) in made.iter().rev() {
-        // One that somebody has put something into stays.
+        // One that someone has put something into stays.
         let _ = rustix::fs::unlinkat(at, name, AtFlags::REMOVEDIR);
     }
 }

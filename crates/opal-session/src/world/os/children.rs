@@ -188,7 +188,7 @@ struct Finished {
 struct Seen {
     printed: [Zeroizing<Vec<u8>>; 2],
     status: Option<ExitStatus>,
-    /// Streams that somebody still writes to.
+    /// Streams that someone still writes to.
     open: usize,
     /// Whether only its exit code counts, and not who else holds its output.
     only_code: bool,

@@ -1,4 +1,4 @@
-//! What is at a path, as resources look at it: whole paths, links not followed.
+//! What is at a path, as resources see it: whole paths, symlinks not followed.
 
 use std::ffi::OsString;
 use std::fs;

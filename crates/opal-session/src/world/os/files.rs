@@ -100,10 +100,10 @@ mod tests {
         for (name, words) in [
             ("top/sub/f", ""),
             ("top/sub/../sub/f", ""),
-            ("top/sub/link", "is a symbolic link and not a file"),
-            ("top/way/f", "there is no file"),
-            ("top/sub", "is a directory and not a file"),
-            ("top/none", "there is no file"),
+            ("top/sub/link", "is a symlink, not a file"),
+            ("top/way/f", "does not exist"),
+            ("top/sub", "is a directory, not a file"),
+            ("top/none", "does not exist"),
             ("top", "cannot be opened"),
         ] {
             match open_below(&at("top"), &at(name), name) {

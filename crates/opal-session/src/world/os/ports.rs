@@ -1,4 +1,4 @@
-//! Ports: whether somebody takes connections there.
+//! Ports: whether a process accepts connections.
 
 use std::io::ErrorKind;
 use std::net::{TcpStream, ToSocketAddrs as _};

@@ -1,6 +1,6 @@
 //! The machine, seen from one place.
 //!
-//! A view borrows all that it is made of: looking at a thousand resources copies no environment.
+//! A view borrows all that it is made of: verifying a thousand resources copies no environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,7 +17,7 @@ use super::{OsWorld, entries, files, http, ports, shells};
 use crate::error::SessionError;
 use crate::stop::{Order, Stop};
 
-/// An [`OsWorld`], and from where it is looked at.
+/// An [`OsWorld`], and the directory it is seen from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'a> {
     pub(crate) world: &'a OsWorld,
@@ -44,7 +44,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A file that is read no further than somebody wants it: it may be long.
+/// A file that is read no further than needed: it may be long.
 struct Reading {
     file: File,
     stop: Stop,

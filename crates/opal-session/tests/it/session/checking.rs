@@ -77,7 +77,7 @@ fn texts_that_are_right_are_right_together() {
 }
 
 #[test]
-fn a_thousand_texts_are_looked_at_at_once() {
+fn a_thousand_texts_are_checked_at_once() {
     let place = Place::new(crate::session::support::Only::Bash);
     let parts: Vec<[ScriptPart; 1]> =
         (0..1_000).map(|n| [text(&format!("echo $X {n} | cat"))]).collect();

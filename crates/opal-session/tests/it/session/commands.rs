@@ -236,7 +236,7 @@ fn long_values_reach_builtins_and_heredocs_and_arguments_say_their_limit() {
 }
 
 #[test]
-fn bytes_that_are_no_text_come_through() {
+fn bytes_that_are_not_text_come_through() {
     for only in SHELLS {
         let place = Place::new(only);
         let bytes = vec![0xff, 0xfe, 0, b'\n', 0x80];
@@ -281,7 +281,7 @@ fn what_stays_in_the_background_blocks_nothing_and_goes_on() {
 }
 
 #[test]
-fn a_reader_that_wants_no_more_is_told_on() {
+fn a_reader_that_wants_no_more_is_passed_on() {
     struct Once(usize);
     impl Taker for Once {
         fn take(&mut self, _: Stream, bytes: &[u8]) -> Result<(), Closed> {
@@ -309,8 +309,8 @@ fn every_step_that_asks_has_a_shell_with_a_number_of_its_own() {
         assert_ne!(number("echo $$"), number("echo ${$}"), "{only:?}");
         let done = place.run("kill -TERM $$; echo still");
         assert_eq!((done.code(), done.out(), done.err()), (143, String::new(), String::new()));
-        let done = place.run("trap 'echo told; exit 5' TERM; kill -TERM $$; sleep 9");
-        assert_eq!((done.code(), done.out().as_str()), (5, "told\n"), "{only:?}");
+        let done = place.run("trap 'echo heard; exit 5' TERM; kill -TERM $$; sleep 9");
+        assert_eq!((done.code(), done.out().as_str()), (5, "heard\n"), "{only:?}");
         let done = place.run("cd / && : $$ && pwd; exit_later() { return 4; }; exit_later");
         assert_eq!((done.code(), done.out().as_str()), (4, "/\n"), "{only:?}");
         assert_eq!(done.ended.unwrap().directory.unwrap().to_str(), Some("/"));

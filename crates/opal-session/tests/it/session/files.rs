@@ -32,7 +32,7 @@ fn write(place: &Place, path: &str, mode: Option<u32>, append: bool, text: &str)
 }
 
 #[test]
-fn a_directory_is_found_from_where_the_step_stands() {
+fn a_directory_is_found_from_where_the_step_is() {
     let place = Place::new(Only::None);
     let from = place.path().join("a");
     fs::create_dir_all(from.join("b")).unwrap();

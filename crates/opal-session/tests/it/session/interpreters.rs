@@ -64,7 +64,7 @@ fn another_language_gets_its_text_and_no_values() {
 }
 
 #[test]
-fn an_interpreter_that_is_missing_is_told_without_its_name_which_may_be_a_value() {
+fn an_interpreter_that_is_missing_is_reported_without_its_name_which_may_be_a_value() {
     let place = Place::new(Only::Bash);
     let trouble = by(&place, "nosuchshell", &[text("true")]).ended.unwrap_err();
     assert_eq!(trouble.kind, TroubleKind::Missing);

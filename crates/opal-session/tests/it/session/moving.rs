@@ -1,4 +1,4 @@
-//! Where commands stand, and where they leave who comes behind them.
+//! Where commands run, and where they leave the next one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -41,23 +41,23 @@ fn cd_with_a_dash_goes_back_to_where_earlier_steps_were() {
         let place = Place::new(only);
         let (path, odd) = (place.path(), place.path().join("a\n'b"));
         fs::create_dir(&odd).unwrap();
-        let stood = |done: &Done| {
+        let left_in = |done: &Done| {
             let ended = done.ended.as_ref().unwrap();
             (ended.directory.clone(), ended.previous.clone())
         };
         for text in ["cd a*", "cd / && cd -; cd a*", "cd a*; : $$"] {
             let there = (Some(odd.clone()), Some(path.clone()));
-            assert_eq!(stood(&place.run(text)), there, "{only:?} {text}");
+            assert_eq!(left_in(&place.run(text)), there, "{only:?} {text}");
         }
-        assert_eq!(stood(&place.run("cd a* && cd /")), (Some("/".into()), Some(odd.clone())));
+        assert_eq!(left_in(&place.run("cd a* && cd /")), (Some("/".into()), Some(odd.clone())));
         for text in ["cd -", "cd - && : $$"] {
-            let back = place.run_behind(&odd, &path, text);
-            assert_eq!(stood(&back), (Some(odd.clone()), Some(path.clone())), "{only:?} {text}");
+            let back = place.run_after(&odd, &path, text);
+            assert_eq!(left_in(&back), (Some(odd.clone()), Some(path.clone())), "{only:?} {text}");
             assert_eq!(back.out(), format!("{}\n", odd.display()), "{only:?} {text}");
         }
-        // Wherever a command goes, and whatever the one before it was told.
+        // Wherever a command goes, and whatever the one before it was given.
         for text in ["printenv OLDPWD", "echo \"$OLDPWD\"", "echo \"${OLDPWD}\" | cat"] {
-            let done = place.run_behind(&odd, &path, text);
+            let done = place.run_after(&odd, &path, text);
             assert_eq!(done.out(), format!("{}\n", odd.display()), "{only:?} {text}");
             assert_eq!(place.run("echo \"-${OLDPWD-}\"").out(), "-\n", "{only:?}");
         }

@@ -372,7 +372,7 @@ fn a_redirection_of_a_value_opens_no_connection() {
 }
 
 #[test]
-fn a_value_that_names_the_program_is_no_shell_where_other_values_follow() {
+fn a_value_that_names_the_program_is_not_a_shell_where_other_values_follow() {
     let place = Place::new(Only::Bash);
     for line in [
         "@var.x -c \"@env.Y\"",

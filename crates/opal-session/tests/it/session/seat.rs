@@ -56,13 +56,13 @@ impl Seat {
         let device = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
         tcsetwinsize(&person, size(30, 90)).unwrap();
         let (stop, signals) = (Stop::new(), Arc::new(Mutex::new(Vec::new())));
-        let (asked, told) = (stop.clone(), signals.clone());
+        let (asked, reported) = (stop.clone(), signals.clone());
         let own = std::env::current_exe().unwrap().into_os_string();
         let terminal = Terminal {
             device: device.try_clone().unwrap(),
             leader: std::iter::once(own).chain(LEADS.map(Into::into)).collect(),
             on_signal: Box::new(move |number| {
-                told.lock().unwrap().push(number);
+                reported.lock().unwrap().push(number);
                 asked.ask(Why::Signal(number));
             }),
         };

@@ -48,17 +48,17 @@ fn an_interrupt_reaches_the_command_as_one_and_anything_else_as_an_order_to_end(
 }
 
 #[test]
-fn what_hears_no_interrupt_is_told_another_way_once_the_others_have_ended() {
+fn what_ignores_an_interrupt_gets_another_signal_once_the_others_have_ended() {
     for only in SHELLS {
         let place = Place::new(only);
         // A shell starts what is in the background deaf to interrupts.
-        let behind = "{ trap 'echo told > said; exit' TERM; touch ready; \
+        let following = "{ trap 'echo heard > said; exit' TERM; touch ready; \
                       while :; do sleep 0.01; done; } &";
-        let text = format!("{behind} trap 'sleep 0.3; ls > seen; exit 7' INT; wait");
+        let text = format!("{following} trap 'sleep 0.3; ls > seen; exit 7' INT; wait");
         let done = stop_when_ready(&place, &text, |stop| stop.ask(Why::Signal(2)));
         assert_eq!(done.code(), 7, "{only:?}");
         let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap_or_default();
-        assert_eq!(read("said"), "told\n", "{only:?}");
+        assert_eq!(read("said"), "heard\n", "{only:?}");
         assert!(!read("seen").contains("said"), "{only:?}: who cleans up has what it started");
     }
 }

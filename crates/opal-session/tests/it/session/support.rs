@@ -96,7 +96,7 @@ impl Place {
     }
 
     /// In a directory that `cd -` leaves for `previous`.
-    pub(crate) fn run_behind(&self, previous: &Path, directory: &Path, text: &str) -> Done {
+    pub(crate) fn run_after(&self, previous: &Path, directory: &Path, text: &str) -> Done {
         let parts = [ScriptPart::Text(text.to_owned())];
         let mut heard = Heard::default();
         let work = Work { previous: Some(previous), ..work(&parts, directory) };

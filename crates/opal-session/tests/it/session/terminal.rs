@@ -155,7 +155,7 @@ fn a_terminal_that_goes_away_ends_the_command() {
     });
     // Asked to end, so that it can save what it has.
     assert_eq!(done.code(), 143);
-    eventually("told", || seat.signals() == [1]);
+    eventually("a hangup", || seat.signals() == [1]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn ask_by(
     probe.ask(&Ask { run, interpreter, directory, environment, drops_excess: false })
 }
 
-fn told(answer: &Answer) -> (i32, &str, &str) {
+fn reported(answer: &Answer) -> (i32, &str, &str) {
     (answer.code, answer.stdout.expose(), answer.stderr.expose())
 }
 
@@ -43,12 +43,12 @@ fn an_answer_is_the_exit_code_and_both_outputs() {
     let at = tempfile::tempdir().unwrap();
     let world = world(at.path());
     let both = ask(&world, "echo out; echo err >&2; exit 3").unwrap();
-    assert_eq!(told(&both), (3, "out\n", "err\n"));
+    assert_eq!(reported(&both), (3, "out\n", "err\n"));
     assert_eq!(ask(&world, "kill -9 $$").unwrap().code, 137);
     assert_eq!(ask(&world, "no-such-command-here").unwrap().code, 127);
-    assert_eq!(told(&ask(&world, r"printf 'a\377b'").unwrap()), (0, "a\u{fffd}b", ""));
+    assert_eq!(reported(&ask(&world, r"printf 'a\377b'").unwrap()), (0, "a\u{fffd}b", ""));
     let program = world.ask(&Ask::program(&["sh", "-c", "echo $0 >&2; exit 7", "a b"])).unwrap();
-    assert_eq!(told(&program), (7, "", "a b\n"));
+    assert_eq!(reported(&program), (7, "", "a b\n"));
 }
 
 #[test]
@@ -71,13 +71,13 @@ fn interpreter_directory_and_environment_count() {
     let more = BTreeMap::from([("NAME".to_owned(), Secret::new("ä"))]);
     let there =
         ask_by(&world, "printf '%s %s' \"${PWD##*/}\" \"$NAME\"", None, Some("~/sub"), &more);
-    assert_eq!(told(&there.unwrap()), (0, "sub ä", ""));
+    assert_eq!(reported(&there.unwrap()), (0, "sub ä", ""));
     let by = ask_by(&world, "echo ${BASH_VERSION-none}", Some("sh"), None, &more).unwrap();
     assert_eq!(by.code, 0);
     let parts = [text("echo "), vec![ScriptPart::Data(Data::text("$(x); y"), word())]].concat();
     let run = Run::Script(&parts);
     let ask = Ask { run, interpreter: Some("sh"), environment: &more, ..Ask::program(&[]) };
-    assert_eq!(told(&world.ask(&ask).unwrap()), (0, "$(x); y\n", ""));
+    assert_eq!(reported(&world.ask(&ask).unwrap()), (0, "$(x); y\n", ""));
     let ask = Ask { interpreter: Some("env"), ..ask };
     refused(world.ask(&ask), TroubleKind::Invalid, "would become code");
 }
@@ -91,7 +91,7 @@ fn word() -> opal_core::context::Context {
 fn what_takes_too_long_or_says_too_much_is_ended_with_all_it_started() {
     let at = tempfile::tempdir().unwrap();
     let script = "sh -c 'echo $$ > pid; sleep 600 >/dev/null' & wait";
-    refused(ask(&hasty(at.path()), script), TroubleKind::TimedOut, "time for it is over");
+    refused(ask(&hasty(at.path()), script), TroubleKind::TimedOut, "it timed out");
     let pid = fs::read_to_string(at.path().join("pid")).unwrap();
     eventually("it has ended", || !is_alive(&pid));
     for stream in ["", " >&2"] {
@@ -127,15 +127,15 @@ fn session(at: &Path) -> LocalSession {
 }
 
 #[test]
-fn a_machine_is_seen_from_where_a_step_stands() {
+fn a_machine_is_seen_from_where_a_step_is() {
     let at = tempfile::tempdir().unwrap();
-    for name in ["base", "stand"] {
+    for name in ["base", "place"] {
         fs::create_dir(at.path().join(name)).unwrap();
     }
     fs::write(at.path().join("base/file"), "f").unwrap();
     let session = session(at.path());
     let environment = BTreeMap::from([("BOTH".to_owned(), Secret::new("step"))]);
-    let (base, directory) = (at.path().join("base"), at.path().join("stand"));
+    let (base, directory) = (at.path().join("base"), at.path().join("place"));
     let stop = Stop::new();
     let place =
         Place { base: &base, directory: &directory, environment: &environment, stop: &stop };
@@ -146,7 +146,7 @@ fn a_machine_is_seen_from_where_a_step_stands() {
     assert_eq!(probe.env("BOTH").unwrap().unwrap().expose(), "step");
     assert_eq!(probe.env("OWN").unwrap().unwrap().expose(), "own");
     let answer = ask(&*probe, "printf '%s ' \"${PWD##*/}\" \"$BOTH\" \"$OWN\"").unwrap();
-    assert_eq!(told(&answer), (0, "stand step own ", ""));
+    assert_eq!(reported(&answer), (0, "place step own ", ""));
 }
 
 #[test]
@@ -162,11 +162,11 @@ fn what_only_looks_ends_with_the_step_that_asks() {
     // A busy machine may not start it in so little time: then it gets more.
     let begun = (0..10).find_map(|round| {
         let limited = run.limited(Duration::from_millis(300 << round), USUAL_GRACE);
-        refused(look(&limited), TroubleKind::TimedOut, "the time for it is over");
+        refused(look(&limited), TroubleKind::TimedOut, "it timed out");
         fs::read_to_string(at.path().join("pid")).ok()
     });
     let pid = begun.unwrap();
     eventually("it has ended", || !is_alive(&pid));
     run.ask(Why::Signal(2));
-    refused(look(&run), TroubleKind::Failed, "opal was told to stop");
+    refused(look(&run), TroubleKind::Failed, "opal was asked to stop");
 }

@@ -42,11 +42,11 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let ends = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&ends);
+        let reported = Arc::clone(&ends);
         let thread = thread::spawn(move || {
             let mut open = Vec::new();
             for mut stream in listener.incoming().flatten() {
-                if told.load(Ordering::SeqCst) {
+                if reported.load(Ordering::SeqCst) {
                     return;
                 }
                 stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();

@@ -51,7 +51,7 @@ impl Scan<'_> {
             [] => {}
             // The end of a line, in text that is written in one.
             [b'\\', b'n' | b'r', ..] => {}
-            _ if is_flag && self.is_no_argument(at) => {}
+            _ if is_flag && self.is_not_an_argument(at) => {}
             _ if is_header(key) => return self.header(from, key, at),
             [b'<', b'<', ..] if self.heredoc(from, at) => return self.text.len(),
             [b'[', ..] => return self.list(from, key, at + 1, between),
@@ -218,7 +218,7 @@ impl Scan<'_> {
     }
 
     /// Whether what follows a flag and a blank is another flag, or words about it.
-    pub(super) fn is_no_argument(&self, at: usize) -> bool {
+    pub(super) fn is_not_an_argument(&self, at: usize) -> bool {
         let word = &self.text[at..Until::Word.end(self.text, at, self.goes_on)];
         if self.goes_on && at + word.len() == self.text.len() {
             return false;

@@ -58,7 +58,7 @@ impl Scan<'_> {
         let at = self.argument(start, start + length, program.form)?;
         let (until, inside) = opening(self.text, at).unwrap_or((Until::Word, at));
         let secret = match program.form {
-            Form::User => self.behind_user(inside)?,
+            Form::User => self.after_user(inside)?,
             Form::Either | Form::Joined => inside,
         };
         let end = until.end(self.text, inside, self.goes_on);
@@ -90,7 +90,7 @@ impl Scan<'_> {
             byte if is_blank(*byte) => {
                 let next = self.skip_blanks(at);
                 let is_none =
-                    form == Form::Joined || next == text.len() || self.is_no_argument(next);
+                    form == Form::Joined || next == text.len() || self.is_not_an_argument(next);
                 (!is_none).then_some(next)
             }
             _ => Some(at),
@@ -98,7 +98,7 @@ impl Scan<'_> {
     }
 
     /// Where the secret after a user begins.
-    fn behind_user(&self, at: usize) -> Option<usize> {
+    fn after_user(&self, at: usize) -> Option<usize> {
         let near = &self.text[at..self.text.len().min(at + LONGEST_USER)];
         let colon =
             near.iter().position(|byte| *byte == b':' || is_blank(*byte) || is_quote(*byte))?;

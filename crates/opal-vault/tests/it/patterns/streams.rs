@@ -144,7 +144,7 @@ fn a_value_is_hidden_though_its_line_is_longer_than_what_is_held() {
 }
 
 #[test]
-fn a_key_may_stand_where_a_long_line_is_parted() {
+fn a_key_may_be_where_a_long_line_is_parted() {
     let text = "{\"user\":\"bob\",\"password\":\"hunter2hunter2\"},";
     for shift in 0..text.len() {
         let line = format!("{}{}\n", " ".repeat(shift), text.repeat(4000));

@@ -45,7 +45,7 @@ fn begin<'a>(
     Lines::new(&mut out).start(&header, vault).unwrap();
     let writer = Writer::create(&place.root, header, &view, vault, false).unwrap();
     let events = fs::read(writer.folder().join("events.jsonl")).unwrap();
-    assert_eq!(String::from_utf8(out), String::from_utf8(events), "others are told the same");
+    assert_eq!(String::from_utf8(out), String::from_utf8(events), "others get the same event");
     writer
 }
 
@@ -86,7 +86,7 @@ fn an_argument_that_is_a_secret_is_hidden_from_the_first_line_on() {
 }
 
 #[test]
-fn what_is_learnt_later_is_hidden_in_every_file() {
+fn what_is_captured_later_is_hidden_in_every_file() {
     let (place, vault, arguments) = (Place::new(), Vault::new(), arguments());
     let writer = begin(&place, &vault, &arguments);
     let folder = writer.folder().to_owned();

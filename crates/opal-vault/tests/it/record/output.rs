@@ -68,16 +68,15 @@ fn of_much_output_the_first_and_the_last_half_stay() {
         writer.event(&finished(1, "p", End::Done, 0)).unwrap();
         let kept = printed(&folder, 1);
         let marker = format!(
-            "\n[opal: {left_out} bytes are left out here; a record keeps the first and the last 5 \
-             MiB]\n"
+            "\n[opal: {left_out} bytes omitted; a record keeps the first and the last 5 MiB]\n"
         );
         assert!(kept[..half] == text[..half], "{size}");
         assert_eq!(&kept[half..half + marker.len()], marker.as_bytes(), "{size}");
         assert!(kept[half + marker.len()..] == text[size - half..], "{size}");
         let expected = ["events.jsonl", "output-1.txt", "plan.json"];
         assert_eq!(names(&folder), expected, "{size}");
-        let told = events(&folder);
-        let last = told.iter().rfind(|event| event["kind"] == "output").unwrap();
+        let reported = events(&folder);
+        let last = reported.iter().rfind(|event| event["kind"] == "output").unwrap();
         assert_eq!(last["left_out"], left_out, "{size}");
     }
 }
@@ -180,8 +179,8 @@ fn streams_keep_their_names_and_their_order() {
     writer.event(&finished(1, "p", End::Done, 0)).unwrap();
     let whole: String = (0..100).map(|number| number.to_string()).collect();
     assert_eq!(printed(writer.folder(), 1), whole.as_bytes());
-    let told = events(writer.folder());
-    let errors: String = told
+    let reported = events(writer.folder());
+    let errors: String = reported
         .iter()
         .filter(|event| event["stream"] == "stderr")
         .map(|event| event["text"].as_str().unwrap())
@@ -200,8 +199,10 @@ fn a_character_in_two_chunks_stays_text_and_binary_stays_what_it_is() {
     }
     writer.event(&finished(1, "p", End::Done, 0)).unwrap();
     step(&writer, 2, "p", b"\xff\x00\xf0\x9f");
-    let told = events(writer.folder());
-    assert!(told.iter().filter(|event| event["number"] == 1).all(|e| e.get("base64").is_none()));
+    let reported = events(writer.folder());
+    assert!(
+        reported.iter().filter(|event| event["number"] == 1).all(|e| e.get("base64").is_none())
+    );
     assert_eq!(printed(writer.folder(), 1), "grün 🔒".as_bytes());
     assert_eq!(printed(writer.folder(), 2), b"\xff\x00\xf0\x9f");
 }
@@ -226,10 +227,10 @@ fn what_waits_is_written_when_a_step_goes_quiet() {
         text[size - 1000..].chunks(10).for_each(|part| print(&writer, 1, part));
         writer.idle(1).unwrap();
         assert!(printed(writer.folder(), 1) == text, "{size}");
-        let told = events(writer.folder()).len();
+        let reported = events(writer.folder()).len();
         writer.idle(1).unwrap();
         writer.idle(2).unwrap();
-        assert_eq!(events(writer.folder()).len(), told, "{size}");
+        assert_eq!(events(writer.folder()).len(), reported, "{size}");
         // A character that has only begun still waits for its rest.
         print(&writer, 1, &"ü".as_bytes()[..1]);
         writer.idle(1).unwrap();

@@ -30,7 +30,7 @@ fn a_root_that_is_a_file_is_said_to_be_one() {
     fs::write(place.root.path(), "").unwrap();
     let (message, help) = create(&place.root).unwrap_err();
     assert!(message.starts_with("the record of this run cannot be written: `"), "{message}");
-    assert!(message.ends_with("is no directory"), "{message}");
+    assert!(message.ends_with("is not a directory"), "{message}");
     assert!(help.contains("--root") && help.contains("--no-record"), "{help}");
 }
 
@@ -40,7 +40,7 @@ fn a_folder_that_others_may_change_is_refused() {
     create(&place.root).unwrap();
     fs::set_permissions(place.target("deploy"), Permissions::from_mode(0o777)).unwrap();
     let (message, help) = create(&place.root).unwrap_err();
-    assert!(message.contains("others than its owner may write"), "{message}");
+    assert!(message.contains("writable by users other than its owner"), "{message}");
     assert!(help.contains("chmod go-w"), "{help}");
 }
 

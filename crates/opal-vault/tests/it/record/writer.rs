@@ -45,7 +45,7 @@ fn the_events_tell_everything_in_order() {
     let place = Place::new();
     let writer = place.writer("deploy", 1);
     step(&writer, 1, "deploy.shell[0]", b"hello\n");
-    let told = [
+    let reported = [
         Kind::Skipped { path: "a", decorator: "@shell", why: None },
         Kind::Retrying {
             path: "b",
@@ -58,7 +58,7 @@ fn the_events_tell_everything_in_order() {
         Kind::CleaningUp { why: "Ctrl+C" },
         Kind::Branches { path: "d", count: 9, most: 4 },
     ];
-    for kind in told {
+    for kind in reported {
         writer.event(&Event { at: at(2), kind }).unwrap();
     }
     let folder = writer.folder().to_owned();

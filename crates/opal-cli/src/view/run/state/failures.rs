@@ -100,8 +100,8 @@ impl State {
 
     pub(super) fn retrying(&mut self, path: &str, attempt: Attempt, code: i32, pause: Duration) {
         let again = match pause {
-            Duration::ZERO => "; again at once".to_owned(),
-            pause => format!("; again in {}", words::pause(pause)),
+            Duration::ZERO => "; retrying at once".to_owned(),
+            pause => format!("; retrying in {}", words::pause(pause)),
         };
         self.attempts.insert(path.into(), attempt);
         let held = self.held.take_if(|held| is_inside(path, &held.path));

@@ -107,8 +107,8 @@ fn a_pause_is_counted_down_and_over_when_it_goes_on() {
     let mut waits = Waits::default();
     let now = Instant::now();
     waits.pause("a.retry[0]", now + Duration::from_millis(1_500));
-    assert_eq!(waits.lines(now, false), ["the next attempt is in 2s"]);
-    assert_eq!(waits.lines(now + Duration::from_millis(600), false), ["the next attempt is in 1s"]);
+    assert_eq!(waits.lines(now, false), ["next attempt in 2s"]);
+    assert_eq!(waits.lines(now + Duration::from_millis(600), false), ["next attempt in 1s"]);
     assert!(waits.lines(now + Duration::from_secs(2), false).is_empty());
     for other in ["a.retry[0]x", "a.retry[1]", "a", "b.a.retry[0].shell[0]"] {
         waits.goes_on(other);

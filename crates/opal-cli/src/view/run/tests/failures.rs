@@ -17,13 +17,7 @@ fn a_failure_says_which_step_the_command_and_how_to_go_on() {
     play.paper.take();
     assert_eq!(
         play.finish(Status::Failed, Some(failed(number, "deploy.shell[1]", 7))),
-        "error: a step failed with exit code 7\n  \
-         --> a,b:c.opl:7\n  \
-         step: deploy.shell[1]\n  \
-         command: npm test --token 🔒 opal:v:abc\n      --all\n  \
-         help: to go on from there, run `opal deploy --resume`\n  \
-         record: /r/run-1\n\
-         failed: 4 steps done, 1 failed in 2.3s\n"
+        "error: a step failed with exit code 7\n  --> a,b:c.opl:7\n  step: deploy.shell[1]\n  command: npm test --token 🔒 opal:v:abc\n      --all\n  help: to continue from there, run `opal deploy --resume`\n  record: /r/run-1\nfailed: 4 steps done, 1 failed in 2.3s\n"
     );
 }
 
@@ -42,7 +36,7 @@ fn last_lines_are_told_again_where_they_are_out_of_sight() {
 
 #[test]
 fn what_opal_says_about_a_failure_is_told_once() {
-    let message = Some("the directory `x` is not there");
+    let message = Some("the directory `x` does not exist");
     let mut play = Play::new(PLAIN);
     let number = play.start("a", "true");
     play.end(number, "a", 1, message);
@@ -57,7 +51,7 @@ fn what_opal_says_about_a_failure_is_told_once() {
     play.end(number, "a", 1, message);
     play.tell(Kind::Caught { path: "a", code: 1 });
     play.start("b", "false");
-    assert_eq!(play.paper.take(), "▸ true\ncaught: the directory `x` is not there\n▸ false\n");
+    assert_eq!(play.paper.take(), "▸ true\ncaught: the directory `x` does not exist\n▸ false\n");
     // Else the report says it, and where other steps run before that only that it failed.
     let number = play.start("a", "true");
     play.end(number, "a", 1, message);

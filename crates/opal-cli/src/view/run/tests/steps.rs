@@ -94,8 +94,7 @@ fn attempts_logs_and_cleaning_up_have_their_lines() {
     play.tell(Kind::CleaningUp { why: "interrupted" });
     assert_eq!(
         play.paper.take(),
-        "attempt 1 of 3 failed with exit code 7; again in 2s\ninfo: i\n  j\nwarning: w\n\
-         Cleaning up… (interrupted)\n"
+        "attempt 1 of 3 failed with exit code 7; retrying in 2s\ninfo: i\n  j\nwarning: w\nCleaning up… (interrupted)\n"
     );
 }
 
@@ -111,7 +110,7 @@ fn verbose_shows_blocks_paths_and_times() {
         play.paper.take(),
         "▾ @retry(attempts=3) a.retry[0]\n▸ true a.retry[0].shell[0]\n  \
          done in 2.4s a.retry[0].shell[0]\nskipped: @shell a.shell[9]\n\
-         10 side by side, at most 4 at a time a.parallel[0]\n"
+         10 in parallel, at most 4 at a time a.parallel[0]\n"
     );
 }
 

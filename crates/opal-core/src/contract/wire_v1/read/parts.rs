@@ -51,7 +51,7 @@ pub(super) fn filled<'a, T>(
         Ok(())
     })?;
     if items.is_empty() {
-        return r.fault("an empty row is left out");
+        return r.fault("an empty list must be omitted");
     }
     fit(&mut items);
     Ok(items)
@@ -77,7 +77,7 @@ pub(super) fn float(r: &mut Reader<'_>) -> Read<f64> {
     let text = r.string()?;
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && format!("{value:?}") == text => Ok(value),
-        _ => r.fault("no Float is written like this"),
+        _ => r.fault("invalid Float"),
     }
 }
 
@@ -92,6 +92,6 @@ pub(super) fn duration(r: &mut Reader<'_>) -> Read<Duration> {
     };
     match nanos.map(Duration::from_nanos) {
         Ok(value) if value.to_string() == text => Ok(value),
-        _ => r.fault("no Duration is written like this"),
+        _ => r.fault("invalid Duration"),
     }
 }

@@ -51,7 +51,7 @@ fn a_line_that_is_not_there_is_added_with_the_line_end_of_the_file() {
 }
 
 #[test]
-fn a_line_that_is_there_as_it_stands_stays() {
+fn a_line_that_is_there_stays_as_it_is() {
     for content in ["new\n", "new", "a\nnew\r\n", "new\nnew\n", "\u{feff}new\n"] {
         assert!(edit(Some(content.as_bytes()), &line("new")).unwrap().is_none(), "{content:?}");
     }

@@ -119,9 +119,9 @@ fn names_may_be_missing_where_that_is_allowed() {
 fn what_is_wrong_is_said_without_values() {
     for (source, line, message) in [
         ("{{ name + port }}", 1, "invalid operation in `name + port`"),
-        ("{{ name|nope }}", 1, "there is no filter `nope`"),
-        ("{% include 'x' %}", 1, "a template cannot bring in another one"),
-        ("\n{% import 'template' as x %}{{ x }}", 2, "a template cannot bring in another one"),
+        ("{{ name|nope }}", 1, "unknown filter `nope`"),
+        ("{% include 'x' %}", 1, "a template cannot include another one"),
+        ("\n{% import 'template' as x %}{{ x }}", 2, "a template cannot include another one"),
     ] {
         let fault = render(source).unwrap_err();
         assert_eq!(fault.line, Some(line), "{source}: {fault:?}");
@@ -138,9 +138,9 @@ fn work_and_output_are_bounded() {
         Reason::Missing(name) => panic!("{name}"),
     };
     let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
-    assert_eq!(message(endless), "it takes too many steps to render");
+    assert_eq!(message(endless), "rendering takes too many steps");
     let large = "{% for a in range(99) %}{{ 'x' * 1000000 }}{% endfor %}";
-    assert_eq!(message(large), "it renders to more than 64 MiB");
+    assert_eq!(message(large), "the result is larger than 64 MiB");
     let turning = "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}";
     assert!(render(turning).is_err());
 }

@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
             }
             ("ne" | "lt" | "le" | "gt" | "ge", [a, b]) => Ok(format!("({a} {operator} {b})")),
             _ => {
-                let message = format!("`{function}` has the wrong number of values");
+                let message = format!("wrong number of arguments for `{function}`");
                 Err(Fault::at(self.line, message))
             }
         }
@@ -117,7 +117,7 @@ impl<'t> Reader<'t> {
         match (self.names.dot(), path) {
             (Some(dot), ".") => Ok(dot),
             (Some(dot), path) => self.path(&dot, path),
-            (None, ".") => Err(Fault::at(self.line, "`.` alone has a meaning only within `range`")),
+            (None, ".") => Err(Fault::at(self.line, "`.` alone is allowed only inside `range`")),
             (None, path) => self.root(path),
         }
     }
@@ -147,7 +147,7 @@ impl<'t> Reader<'t> {
         let path = path.trim_start_matches('.');
         let first = path.split('.').next().unwrap_or_default();
         if RESERVED.contains(&first) || first == "true" {
-            let message = format!("`.{first}` is a word of Jinja; give the value another name");
+            let message = format!("`.{first}` is a reserved word of Jinja; rename the value");
             return Err(Fault::at(self.line, message));
         }
         Ok(path.to_owned())
@@ -157,13 +157,13 @@ impl<'t> Reader<'t> {
         if path.split('.').skip(1).all(is_name) {
             Ok(format!("{base}{path}"))
         } else {
-            Err(Fault::at(self.line, format!("`{path}` is no name")))
+            Err(Fault::at(self.line, format!("invalid name `{path}`")))
         }
     }
 
     fn bracket(&mut self) -> Result<String, Fault> {
         if self.depth == MAX_DEPTH {
-            let message = format!("brackets lie more than {MAX_DEPTH} deep");
+            let message = format!("brackets are nested more than {MAX_DEPTH} levels deep");
             return Err(Fault::at(self.line, message));
         }
         self.depth += 1;
@@ -231,10 +231,8 @@ impl<'t> Reader<'t> {
             Some(_) if self.rest.starts_with(":=") || self.rest.starts_with('=') => {
                 unsupported(self.line, ":=")
             }
-            Some(c) => {
-                Fault::at(self.line, format!("`{c}` cannot stand there in `{}`", self.text.trim()))
-            }
-            None => Fault::at(self.line, format!("`{}` is not complete", self.text.trim())),
+            Some(c) => Fault::at(self.line, format!("unexpected `{c}` in `{}`", self.text.trim())),
+            None => Fault::at(self.line, format!("`{}` is incomplete", self.text.trim())),
         }
     }
 }

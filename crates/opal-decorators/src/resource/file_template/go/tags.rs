@@ -45,12 +45,12 @@ pub(super) fn tags(source: &str) -> impl Iterator<Item = Tag<'_>> {
                     continue;
                 }
             };
-            let behind = &source[start + 2..];
-            let Some(length) = length(behind, kind) else {
+            let following = &source[start + 2..];
+            let Some(length) = length(following, kind) else {
                 at = start + 2;
                 continue;
             };
-            let inner = &behind[..length];
+            let inner = &following[..length];
             let statement = inner.trim_matches(['-', '+']).trim();
             if is_raw && statement != "endraw" {
                 at = start + 2;
@@ -64,27 +64,29 @@ pub(super) fn tags(source: &str) -> impl Iterator<Item = Tag<'_>> {
 }
 
 /// How long the inside of a tag is. Texts in quotes and braces of maps do not end it.
-fn length(behind: &str, kind: Kind) -> Option<usize> {
+fn length(following: &str, kind: Kind) -> Option<usize> {
     let close = kind.close();
     if kind == Kind::Comment {
-        return behind.find(close);
+        return following.find(close);
     }
-    let body = behind.trim_start_matches('-').trim_start();
+    let body = following.trim_start_matches('-').trim_start();
     if kind == Kind::Value && body.starts_with("/*") {
-        let comment = behind.find("*/")? + 2;
-        return behind[comment..].find(close).map(|end| comment + end);
+        let comment = following.find("*/")? + 2;
+        return following[comment..].find(close).map(|end| comment + end);
     }
     let mut depth = 0_usize;
     let mut quote = None;
     let mut is_escaped = false;
-    for (index, byte) in behind.bytes().enumerate() {
+    for (index, byte) in following.bytes().enumerate() {
         match (quote, byte) {
             (Some(_), _) if is_escaped => is_escaped = false,
             (Some(b'"' | b'\''), b'\\') => is_escaped = true,
             (Some(open), byte) if open == byte => quote = None,
             (Some(_), _) => {}
             (None, b'"' | b'\'' | b'`') => quote = Some(byte),
-            (None, _) if depth == 0 && behind.as_bytes()[index..].starts_with(close.as_bytes()) => {
+            (None, _)
+                if depth == 0 && following.as_bytes()[index..].starts_with(close.as_bytes()) =>
+            {
                 return Some(index);
             }
             (None, b'{') => depth += 1,

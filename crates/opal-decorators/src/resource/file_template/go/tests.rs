@@ -87,8 +87,8 @@ fn what_may_not_mean_the_same_is_noted_once() {
     assert_eq!(
         notes,
         [
-            (1, "where the value is a Bool, write `{{ name|tojson }}`"),
-            (2, "where it is a map, write `{% for k, v in m.items() %}`"),
+            (1, "if the value is a Bool, write `{{ name|tojson }}`"),
+            (2, "if it is a map, write `{% for k, v in m.items() %}`"),
         ]
     );
 }
@@ -125,16 +125,16 @@ fn what_is_not_supported_is_named_with_its_line() {
         ("{% if $x.y %}", 1, no_dollar("$x")),
         ("{{range .l}}{{break}}{{end}}", 1, not("break")),
         ("{{range .l}}\n{{.}}", 1, "`range` has no `end`".into()),
-        ("{{.x}}\n{{end}}", 2, "`end` has nothing to end".into()),
-        ("{{.x}}{{else}}", 1, "`else` has no `if` or `range` before it".into()),
-        ("{{if .x}}{{else}}{{else}}{{end}}", 1, "`else` comes after an `else`".into()),
-        ("{{.}}", 1, "`.` alone has a meaning only within `range`".into()),
-        ("{{.not}}", 1, "`.not` is a word of Jinja; give the value another name".into()),
-        ("{{.a..b}}", 1, "`.a..b` is no name".into()),
-        ("{{if eq .a}}{{end}}", 1, "`eq` has the wrong number of values".into()),
-        ("{{if .a \"\\x41\"}}{{end}}", 1, "`\"` cannot stand there in `.a \"\\x41\"`".into()),
+        ("{{.x}}\n{{end}}", 2, "`end` without a block".into()),
+        ("{{.x}}{{else}}", 1, "`else` without `if` or `range`".into()),
+        ("{{if .x}}{{else}}{{else}}{{end}}", 1, "`else` after an `else`".into()),
+        ("{{.}}", 1, "`.` alone is allowed only inside `range`".into()),
+        ("{{.not}}", 1, "`.not` is a reserved word of Jinja; rename the value".into()),
+        ("{{.a..b}}", 1, "invalid name `.a..b`".into()),
+        ("{{if eq .a}}{{end}}", 1, "wrong number of arguments for `eq`".into()),
+        ("{{if .a \"\\x41\"}}{{end}}", 1, "unexpected `\"` in `.a \"\\x41\"`".into()),
         ("{{if eq .a \"\\x41\"}}{{end}}", 1, not("\\x")),
-        ("{{if (eq .a .b}}{{end}}", 1, "`(eq .a .b` is not complete".into()),
+        ("{{if (eq .a .b}}{{end}}", 1, "`(eq .a .b` is incomplete".into()),
         (
             "{{range $a, $b, $c := .l}}{{end}}",
             1,
@@ -148,8 +148,8 @@ fn what_is_not_supported_is_named_with_its_line() {
 #[test]
 fn depth_is_bounded() {
     let deep = format!("{{{{if {}.x{}}}}}{{{{end}}}}", "(".repeat(99), ")".repeat(99));
-    assert_eq!(fault(&deep).1, "brackets lie more than 32 deep");
-    assert_eq!(fault(&"{{if .x}}".repeat(99)).1, "blocks lie more than 64 deep");
+    assert_eq!(fault(&deep).1, "brackets are nested more than 32 levels deep");
+    assert_eq!(fault(&"{{if .x}}".repeat(99)).1, "blocks are nested more than 64 levels deep");
 }
 
 proptest::proptest! {

@@ -26,7 +26,7 @@ fn a_manager_that_is_not_there_is_named() {
 }
 
 #[test]
-fn states_of_dpkg_are_told_apart() {
+fn states_of_dpkg_are_distinguished() {
     for (state, there) in [
         ("ii ", Some((None, false))),
         ("hi ", Some((None, true))),
@@ -78,7 +78,7 @@ fn brew_keeps_several_versions_and_leaves_out_taps() {
 fn a_manager_that_fails_is_not_taken_for_one_that_has_nothing() {
     let answer =
         |code, stderr: &str| Answer { code, stdout: Secret::new(""), stderr: Secret::new(stderr) };
-    for (manager, code, stderr, told) in [
+    for (manager, code, stderr, reported) in [
         (Manager::Apt, 1, "dpkg-query: no packages found matching x\n", true),
         (Manager::Apt, 2, "dpkg-query: error: parsing file '/var/lib/dpkg/status'\n", false),
         (Manager::Apt, 1, "dpkg-query: no packages found matching x\nmore\n", false),
@@ -91,12 +91,16 @@ fn a_manager_that_fails_is_not_taken_for_one_that_has_nothing() {
         (Manager::Brew, 1, "Error: No such keg: /opt/homebrew/Cellar/x\n", true),
         (Manager::Brew, 1, "Error: Permission denied\n", false),
     ] {
-        assert_eq!(manager.is_told_by_code(&answer(code, stderr)), told, "{manager:?}: {stderr}");
+        assert_eq!(
+            manager.is_reported_by_code(&answer(code, stderr)),
+            reported,
+            "{manager:?}: {stderr}"
+        );
     }
 }
 
 #[test]
-fn each_manager_is_told_in_its_own_way() {
+fn each_manager_is_reported_in_its_own_way() {
     let versioned = Wanted { name: "vim".into(), version: Some("9.0".into()) };
     let all = [wanted(&["nginx"]).remove(0), versioned];
     for (manager, command) in [

@@ -25,7 +25,7 @@ fn each_state_of_an_account_has_its_status() {
     let text = |text: &str| Some(text.to_owned());
     let groups = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     for (wanted, status, message) in [
-        (wanted(), Status::Satisfied, "the user `ann` is as described"),
+        (wanted(), Status::Satisfied, "the user `ann` is in the desired state"),
         (
             Wanted {
                 uid: text("1000"),
@@ -35,7 +35,7 @@ fn each_state_of_an_account_has_its_status() {
                 ..wanted()
             },
             Status::Satisfied,
-            "the user `ann` is as described",
+            "the user `ann` is in the desired state",
         ),
         (
             Wanted { uid: text("7"), ..wanted() },
@@ -59,7 +59,7 @@ fn each_state_of_an_account_has_its_status() {
     let nobody = Facts { user: None, ..facts(ANN) };
     let finding = nobody.decide(&wanted()).unwrap();
     assert_eq!(finding.status, Status::Missing);
-    assert_eq!(finding.message.expose(), "there is no user `ann`");
+    assert_eq!(finding.message.expose(), "the user `ann` does not exist");
     let wanted = Wanted { uid: Some("1500".into()), groups: groups(&["sudo", "web"]), ..wanted() };
     let finding = nobody.decide(&wanted).unwrap();
     let details = finding.details.unwrap();
@@ -71,14 +71,14 @@ fn each_state_of_an_account_has_its_status() {
 fn groups_that_are_not_there_block_and_are_named() {
     let groups = ["sudo", "nope", "never"].map(str::to_owned).to_vec();
     let trouble = facts(ANN).decide(&Wanted { groups, ..wanted() }).unwrap_err();
-    assert_eq!(trouble.message, "there is no such group: `nope`, `never`");
+    assert_eq!(trouble.message, "unknown group: `nope`, `never`");
 }
 
 #[test]
 fn a_number_of_somebody_else_blocks() {
     let facts = Facts { uid_of: Some("bob".into()), user: None, ..facts(ANN) };
     let trouble = facts.decide(&Wanted { uid: Some("1001".into()), ..wanted() }).unwrap_err();
-    assert_eq!(trouble.message, "the number 1001 belongs to the user `bob`");
+    assert_eq!(trouble.message, "the uid 1001 belongs to the user `bob`");
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl<'i> Inputs<'i> {
             Some(Value::String(text)) => text.parse().ok(),
             Some(_) => None,
         };
-        port.filter(|port| *port > 0).ok_or_else(|| unfit(key, "the number of a port"))
+        port.filter(|port| *port > 0).ok_or_else(|| unfit(key, "a port number"))
     }
 }
 
@@ -101,9 +101,8 @@ fn groups_of(groups: &Value) -> Result<Fields, NotFound> {
     for (group, hosts) in groups.as_object().ok_or_else(unfit)? {
         if !is_name(group) || ["all", "ungrouped", TARGETS].contains(&group.as_str()) {
             return Err(NotFound {
-                message: "a group of the input `inventory_groups` has a name that cannot be used"
-                    .into(),
-                help: "use letters, digits, `_`, `-` and `.`, and none of Ansible's own names"
+                message: "invalid group name in the input `inventory_groups`".into(),
+                help: "use letters, digits, `_`, `-` and `.`, but not a name that Ansible reserves"
                     .into(),
             });
         }
@@ -149,7 +148,7 @@ fn access(inputs: &Inputs<'_>, warnings: &mut Vec<String>) -> Result<Fields, Not
         Some(_) => return Err(unfit("ssh_private_key_file", "the path of a file")),
         None if inputs.get("ssh_private_key_env").is_some() => {
             let warning =
-                "`ssh_private_key_env` is not read: name the file with `ssh_private_key_file`";
+                "`ssh_private_key_env` is ignored: name the file with `ssh_private_key_file`";
             warnings.push(warning.to_owned());
         }
         None => {}
@@ -223,15 +222,15 @@ fn address(value: &Value) -> Option<&str> {
 
 fn unnamed(why: &str) -> NotFound {
     NotFound {
-        message: format!("no host is named: {why}"),
-        help: "say one of them with `--inputs FILE` or `HYOPS_INPUT_target_host`".to_owned(),
+        message: format!("no host given: {why}"),
+        help: "set one of them with `--inputs FILE` or `HYOPS_INPUT_target_host`".to_owned(),
     }
 }
 
 fn unfit(key: &str, what: &str) -> NotFound {
     NotFound {
-        message: format!("the input `{key}` is {what}"),
-        help: "correct it, or leave it out".to_owned(),
+        message: format!("the input `{key}` must be {what}"),
+        help: "fix it, or omit it".to_owned(),
     }
 }
 

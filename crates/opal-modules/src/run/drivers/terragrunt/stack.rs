@@ -66,7 +66,7 @@ impl Stack {
         {
             return Err(NotFound {
                 message: format!("the pack `{pack}` has no `{folder}`, its `source`"),
-                help: format!("correct `source` in `{CONFIG}`, or add the directory"),
+                help: format!("fix `source` in `{CONFIG}`, or add the directory"),
             });
         }
         let folder =
@@ -74,9 +74,10 @@ impl Stack {
         if let Some(name) = late(request, source.as_deref()) {
             return Err(NotFound {
                 message: format!(
-                    "`{name}` would win over the inputs: Terraform reads it behind theirs"
+                    "`{name}` would override the inputs: Terraform reads it after theirs"
                 ),
-                help: "rename it to `terraform.tfvars`, which they win over, or take it out".into(),
+                help: "rename it to `terraform.tfvars`, which the inputs override, or remove it"
+                    .into(),
             });
         }
         let files = files(&folder);
@@ -85,7 +86,7 @@ impl Stack {
                 message: format!(
                     "the pack `{pack}` has neither `{CONFIG}` nor a file that ends in `.tf`"
                 ),
-                help: "a pack of `iac/terragrunt` has one of them in its `stack/`".to_owned(),
+                help: "a pack of `iac/terragrunt` needs one of them in its `stack/`".to_owned(),
             });
         }
         let backend = backend(config.as_deref(), &files, templates);
