@@ -3,7 +3,8 @@
 //! They are read by `opal_core::dotenv`. `$NAME` also works without quotes; what it names is in
 //! the environment or is set further up. Of two lines that set one name the later counts, of two
 //! files the later one, and the environment of the process wins over all of them: what someone
-//! sets by hand for a single run is meant.
+//! sets by hand for a single run is meant. Names that a shell, a loader or opal interprets are
+//! refused.
 
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::dotenv::{self, DotenvError, Reader, Variable};
+use opal_core::script::interpreted;
 use opal_files::regular;
 
 use crate::ambient::{Ambient, IDENTITY};
@@ -59,10 +61,12 @@ fn extend(
         let Some(Variable { name, value, at }) = reader.next(Some(&look_up))? else {
             return Ok(());
         };
-        if name == IDENTITY {
-            let message =
-                format!("`{IDENTITY}` is reserved for opal and cannot be a variable of steps");
-            let help = "set it in the environment, or name the key with `--identity`";
+        if let Some(row) = interpreted(&name) {
+            let message = format!("`{name}` cannot be set in a file of variables: {}", row.why);
+            let help = match name.as_str() {
+                IDENTITY => "set it in the environment, or name the key with `--identity`",
+                _ => "set it in the environment, or for single steps with `@environ`",
+            };
             return Err(DotenvError { place: reader.place(at), message, help });
         }
         added.insert(name, value);

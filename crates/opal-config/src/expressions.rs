@@ -6,7 +6,9 @@
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_plan::Words;
 use opal_plan::lower;
-use opal_plan::unit::{Access, Expr, ExprKind, Reference, StatementKind, StrPiece, Unit};
+use opal_plan::unit::{
+    Access, Expr, ExprKind, Mention, Reference, StatementKind, StrPiece, Unit,
+};
 
 use super::report::Report;
 
@@ -44,20 +46,22 @@ pub(super) fn is_reference(text: &str) -> bool {
 
 /// Reports what an expression must not read, and variables that do not exist.
 pub(super) fn check(expr: &Expr, known: &[&str], report: &mut Report<'_>) {
-    each_reference(expr, &mut |reference| {
-        let (space, name) =
-            reference.path.text.split_once('.').unwrap_or((&reference.path.text, ""));
-        if !READS.contains(&space) {
-            let message = format!("`@{}` cannot be used here", reference.path.text);
-            let help = "use `@var.NAME`, `@os.name` or `@env.NAME`";
-            report.error(Code::ConfigValue, reference.span, message, help);
-        } else if space == "var" && !known.contains(&name) {
-            unknown(name, reference.span, known, report);
+    expr.mentions(&mut |mention| match mention {
+        Mention::Name(name) => {
+            if !known.contains(&name) {
+                unknown(name, expr.span, known, report);
+            }
         }
-    });
-    each_name(expr, &mut |name| {
-        if !known.contains(&name) {
-            unknown(name, expr.span, known, report);
+        Mention::Reference(reference) => {
+            let path = reference.path.text.as_str();
+            let (space, name) = path.split_once('.').unwrap_or((path, ""));
+            if !READS.contains(&space) {
+                let message = format!("`@{path}` cannot be used here");
+                let help = "use `@var.NAME`, `@os.name` or `@env.NAME`";
+                report.error(Code::ConfigValue, reference.span, message, help);
+            } else if space == "var" && !known.contains(&name) {
+                unknown(name, reference.span, known, report);
+            }
         }
     });
 }
@@ -123,52 +127,6 @@ fn place_access(access: &mut [Access], span: Span) {
             Access::Field(name) => name.span = span,
             Access::Index(index) => place(index, span),
             Access::All(at) => *at = span,
-        }
-    }
-}
-
-fn each_reference(expr: &Expr, visit: &mut dyn FnMut(&Reference)) {
-    each(expr, &mut |expr| match &expr.kind {
-        ExprKind::Reference(reference) => visit(reference),
-        ExprKind::Str(pieces) => pieces.iter().for_each(|piece| {
-            if let StrPiece::Reference(reference) = piece {
-                visit(reference);
-            }
-        }),
-        _ => {}
-    });
-}
-
-fn each_name(expr: &Expr, visit: &mut dyn FnMut(&str)) {
-    each(expr, &mut |expr| {
-        if let ExprKind::Name(name) = &expr.kind {
-            visit(name);
-        }
-    });
-}
-
-/// Every part of an expression; what is in the arguments of a reference included.
-fn each(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
-    visit(expr);
-    let of_reference = |reference: &Reference, visit: &mut dyn FnMut(&Expr)| {
-        reference.args.iter().for_each(|arg| each(&arg.value, visit));
-    };
-    match &expr.kind {
-        ExprKind::Missing | ExprKind::Literal(_) | ExprKind::Regex(_) | ExprKind::Name(_) => {}
-        ExprKind::Str(pieces) => pieces.iter().for_each(|piece| {
-            if let StrPiece::Reference(reference) = piece {
-                of_reference(reference, visit);
-            }
-        }),
-        ExprKind::Array(items) => items.iter().for_each(|item| each(item, visit)),
-        ExprKind::Map(fields) => fields.iter().for_each(|(_, field)| each(field, visit)),
-        ExprKind::Function { args, .. } => args.iter().for_each(|arg| each(&arg.value, visit)),
-        ExprKind::Reference(reference) => of_reference(reference, visit),
-        ExprKind::Access { base, .. } => each(base, visit),
-        ExprKind::Unary { operand, .. } => each(operand, visit),
-        ExprKind::Binary { first, rest } => {
-            each(first, visit);
-            rest.iter().for_each(|(_, _, operand)| each(operand, visit));
         }
     }
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use opal_config::Config;
 use opal_core::{Code, Diagnostic, Registry};
 use opal_modules::run::Run;
-use opal_plan::Words;
-use opal_plan::check;
+use opal_plan::{Words, check, lower};
 use opal_syntax::{Foreign, Parse};
 
 #[derive(Debug)]
@@ -58,6 +57,14 @@ impl Loaded {
             Form::Language(parse) => Some(parse),
             Form::Config(_) | Form::Module(_) => None,
         }
+    }
+
+    /// Whether anything in it reads the arguments of a script. If not, words after the file are
+    /// options.
+    #[must_use]
+    pub fn reads_script_arguments(&self) -> bool {
+        let parse = self.parse();
+        parse.is_some_and(|parse| lower::unit(parse, &self.text).reads_script_arguments())
     }
 
     /// A configuration without faults.

@@ -7,6 +7,7 @@
 
 mod builtin;
 pub mod expr;
+mod mentions;
 mod names;
 pub mod step;
 mod types;
@@ -16,6 +17,7 @@ use opal_core::{Span, Type};
 pub use builtin::Builtin;
 pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
+pub use mentions::Mention;
 pub(crate) use names::FunctionNames;
 pub use step::{Call, Operand, Piece, Redirect, ShellText, Step, Target, Work};
 pub(crate) use types::{conversion, literal_type, result};

@@ -82,7 +82,7 @@ pub(crate) fn script(
             format!("see `opal {} --help`", verb.name()),
         ));
     }
-    if !loaded.text.contains("@args") && !rest.is_empty() {
+    if !rest.is_empty() && !loaded.reads_script_arguments() {
         let word = rest.first().filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
         if let Some(word) = word {
             return Err(Failure::usage(

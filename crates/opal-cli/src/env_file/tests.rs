@@ -91,10 +91,22 @@ fn mistakes_have_a_place_and_say_what_was_expected() {
     refuses("A=${B", "1:6: expected `}` after the name in `${…}`");
     refuses("A=${}", "1:5: expected the name of a variable");
     refuses("A=1\n\0", "2:1: a variable cannot contain a NUL character");
-    refuses(
-        "OPAL_IDENTITY=x",
-        "1:1: `OPAL_IDENTITY` is reserved for opal and cannot be a variable of steps",
-    );
+}
+
+#[test]
+fn every_name_that_is_interpreted_is_refused_at_its_line() {
+    for row in opal_core::script::INTERPRETED {
+        let name = row.name.replace('*', "X");
+        let mistake = read_with(&own(&[]), &format!("A=1\nexport {name}=x\n")).unwrap_err();
+        assert_eq!(mistake.place, (2, 8), "{name}");
+        let expected = format!("`{name}` cannot be set in a file of variables: {}", row.why);
+        assert_eq!(mistake.message, expected);
+    }
+    sets("NODE_OPTIONS=a\nKUBECONFIG=b\nMY_PATH=$HOME\n", &[
+        "KUBECONFIG=b",
+        "MY_PATH=/home/ada",
+        "NODE_OPTIONS=a",
+    ]);
 }
 
 #[test]

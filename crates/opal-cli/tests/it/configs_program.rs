@@ -95,6 +95,11 @@ fn what_is_wrong_is_said_with_the_way_out() {
     for (text, expected) in [
         ("when: '@var.satge == \"x\"'", "did you mean `stage`?"),
         ("when: '@file.read(\"x\") == \"\"'", "`@file.read` cannot be used here"),
+        ("when: '@var.xs[@shell.output(\"id\")] == \"a\"'", "`@shell.output` cannot be used here"),
+        ("when: '@var.xs[@var.xs[@file.read(\"x\")]] == \"a\"'", "`@file.read` cannot be used"),
+        ("when: '[1, 2][@file.read(\"x\")] == 1'", "`@file.read` cannot be used here"),
+        ("when: '@var.xs[satge] == \"a\"'", "undeclared variable `satge`"),
+        ("when: '[1, 2][satge] == 1'", "undeclared variable `satge`"),
         ("when: 'a ='", "`when` is not an expression"),
         ("when: [a]", "`when` must be an expression"),
         ("for_each: x", "`for_each` must be a list"),
@@ -104,7 +109,7 @@ fn what_is_wrong_is_said_with_the_way_out() {
         ("mode: \"@var.sage\"", "undeclared variable `sage`"),
     ] {
         let opal = config(&format!(
-            "vars: {{stage: prod}}\nsteps:\n  - {{id: a, type: directory, path: p, {text}}}\n"
+            "vars: {{stage: prod, xs: [a]}}\nsteps:\n  - {{id: a, type: directory, path: p, {text}}}\n"
         ));
         opal.call(&["verify", "a.yaml"]).code(2).says(expected);
     }

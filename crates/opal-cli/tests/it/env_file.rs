@@ -44,3 +44,30 @@ fn values_of_a_file_are_hidden_as_those_of_the_environment_are() {
     let opal = Opal::machine(task).file(".env", "API_TOKEN=s3cret-t0ken\n");
     opal.call(&["leak", "--env-file", ".env"]).code(0).hides("s3cret-t0ken");
 }
+
+#[test]
+fn a_file_cannot_make_a_shell_or_the_loader_run_code() {
+    for (line, why) in [
+        ("LD_PRELOAD=./evil.so", "the loader takes libraries from it"),
+        ("BASH_ENV=evil.sh", "bash expands it and runs the file it names"),
+        ("PATH=evil:/usr/bin:/bin", "programs are looked up in it"),
+        ("OPAL_ROOT=evil", "opal itself reads it"),
+        ("OPAL_IDENTITY=cmd:touch ran", "opal itself reads it"),
+    ] {
+        let opal = Opal::machine("fun main() = touch ran\n")
+            .file(".env", format!("A=1\n{line}\n"))
+            .file("evil.sh", "touch ran\n");
+        let (name, _) = line.split_once('=').unwrap();
+        for words in [
+            &["main", "--env-file", ".env"][..],
+            &["main", "--dry-run", "--env-file", ".env"],
+            &["plan", "main", "-o", "p.plan", "--env-file", ".env"],
+            &["verify", "main", "--env-file", ".env"],
+        ] {
+            let ran = opal.call(words);
+            let code = if words[0] == "verify" { 3 } else { 78 };
+            ran.code(code).stdout("").says(&format!(".env:2:1: `{name}` cannot be set")).says(why);
+        }
+        assert!(!opal.path().join("ran").exists(), "{line}");
+    }
+}

@@ -47,6 +47,18 @@ fn what_is_wrong_behind_a_file_leads_to_no_run() {
 }
 
 #[test]
+fn a_file_that_only_speaks_of_arguments_does_not_read_them() {
+    for text in ["# takes no @args\ntouch made\n", "var help = 'no @args'\ntouch made\n"] {
+        let opal = Opal::machine("").file("do.opl", text);
+        opal.call(&["do.opl", "--dry-run"]).code(0).says("touch made");
+        assert!(!opal.path().join("made").exists(), "{text}");
+        opal.call(&["do.opl", "word"]).code(2).says("which it does not use");
+    }
+    let text = "var which = [\"a\", \"b\"]\nvar one = which[@args.length]\necho @var.one\n";
+    Opal::machine("").file("do.opl", text).call(&["do.opl", "--dry-run"]).code(0).stdout("b\n");
+}
+
+#[test]
 fn what_reads_arguments_gets_all_that_stands_behind_it() {
     let opal = Opal::machine("").file("say.opl", "echo @args[0]\n");
     opal.call(&["say.opl", "x", "--json"]).code(0).says("x\n");
