@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | opening what must be a regular file | [`regular`] |
+//! | opening what somebody named as the place to write to | [`outgoing`] |
 //! | files that get their name when they are complete | [`atomic`] |
 //! | where programs are | [`program`] |
 //! | whether nobody else can have written a file | [`trusted`] |
@@ -11,6 +12,7 @@
 //! and both write files. Deliberately not here: which files these are.
 
 pub mod atomic;
+pub mod outgoing;
 pub mod program;
 pub mod regular;
 pub mod trusted;

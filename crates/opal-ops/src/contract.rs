@@ -27,7 +27,7 @@ use opal_trust::contracts::{self, Opened};
 use opal_trust::keys::{PublicKey, Runner};
 use opal_trust::policy::{Facts, Policy, Signature};
 use opal_vault::ledger::Ledger;
-use opal_vault::record::reader;
+use opal_vault::record::reader::{self, Run};
 use opal_vault::root::Root;
 
 pub use refusal::{Refusal, differs};
@@ -42,6 +42,8 @@ pub struct Rules<'r> {
     pub policy: &'r Policy,
     /// Which single-use contracts have run; none where nothing can be kept.
     pub ledger: Option<Ledger<'r>>,
+    /// The run that is to be continued, if it can be: part of the one use where it is of this contract.
+    pub resumed: Option<&'r Run>,
     /// In Unix seconds.
     pub time: i64,
 }
@@ -168,7 +170,11 @@ pub fn accept(bytes: &[u8], opened: &Opened, rules: &Rules<'_>) -> Result<(), Re
     if let Some(end) = made.expires.filter(|end| rules.time >= *end) {
         return Err(Refusal::Expired { end });
     }
-    if made.once && rules.ledger.is_some_and(|ledger| ledger.is_used(&opened.id)) {
+    let is_used = |ledger: Ledger<'_>| match rules.resumed {
+        Some(run) => run.contract() != Some(opened.id) || ledger.is_continued(&opened.id, &run.id),
+        None => ledger.is_used(&opened.id),
+    };
+    if made.once && rules.ledger.is_some_and(is_used) {
         return Err(Refusal::Used);
     }
     Ok(())

@@ -5,6 +5,7 @@
 //! | a source that was read, and a target in it | [`source`], [`planning`] |
 //! | making a contract | [`making`] |
 //! | whether a contract may run, and every way in which it is refused | [`contract`] |
+//! | which run is continued, and at which step | [`resume`] |
 //! | verifying the resources of a plan | [`resources`] |
 //! | what an apply would change | [`preview`] |
 //! | runs of modules, and modules in order | [`module`], [`blueprint`] |
@@ -19,4 +20,5 @@ pub mod module;
 pub mod planning;
 pub mod preview;
 pub mod resources;
+pub mod resume;
 pub mod source;

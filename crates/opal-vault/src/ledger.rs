@@ -1,7 +1,10 @@
 //! Which single-use contracts have been used on this machine.
 //!
 //! Each is an empty file in `ledger/` under the runtime root, named after the contract; making it
-//! is the claim, and the file system sees to it that only one process succeeds.
+//! is the claim, and the file system sees to it that only one process succeeds. A run of the contract
+//! that failed can be continued, which is the same use: a second file, named after the contract and
+//! that run, is the claim to continue it. So a run is continued once, and there is always one at most
+//! that can be.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,6 +12,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use opal_core::hash::Digest;
 
+use crate::record::RunId;
 use crate::root::{Root, RootError, Why};
 
 const FOLDER: &str = "ledger";
@@ -32,13 +36,35 @@ impl<'a> Ledger<'a> {
     /// Whether a contract was used. `contract` is the digest of its bytes.
     #[must_use]
     pub fn is_used(&self, contract: &Digest) -> bool {
-        self.0.path().join(FOLDER).join(contract.hex()).exists()
+        self.has(&contract.hex())
+    }
+
+    /// Whether this run of a contract was continued.
+    #[must_use]
+    pub fn is_continued(&self, contract: &Digest, run: &RunId) -> bool {
+        self.has(&continuation(contract, run))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.path().join(FOLDER).join(name).exists()
     }
 
     /// Marks a contract as used, once. When this returns, the mark is on the disk.
     pub fn claim(&self, contract: &Digest) -> Result<(), ClaimError> {
+        self.mark(&contract.hex())
+    }
+
+    /// Marks a run of a contract as continued, once. When this returns, the mark is on the disk.
+    pub fn claim_continuation(&self, contract: &Digest, run: &RunId) -> Result<(), ClaimError> {
+        match self.claim(contract) {
+            Ok(()) | Err(ClaimError::AlreadyUsed) => self.mark(&continuation(contract, run)),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn mark(&self, name: &str) -> Result<(), ClaimError> {
         let folder = self.0.directory(FOLDER).map_err(ClaimError::Root)?;
-        let path = folder.join(contract.hex());
+        let path = folder.join(name);
         let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         match made.and_then(|file| file.sync_all()).and_then(|()| File::open(&folder)?.sync_all()) {
             Ok(()) => Ok(()),
@@ -48,4 +74,8 @@ impl<'a> Ledger<'a> {
             Err(error) => Err(ClaimError::Root(RootError { path, why: Why::Io(error) })),
         }
     }
+}
+
+fn continuation(contract: &Digest, run: &RunId) -> String {
+    format!("{}.{run}", contract.hex())
 }

@@ -6,7 +6,7 @@ mod errand;
 pub(crate) mod keeper;
 pub(crate) mod questions;
 pub(crate) mod recording;
-mod resume;
+pub(crate) mod resume;
 mod session;
 mod steps;
 mod unready;

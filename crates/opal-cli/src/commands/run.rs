@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_ops::contract::{self, How, Request, Rules, Stopped, Tolerance};
-use opal_ops::planning::Subject;
+use opal_ops::planning::{Subject, record_name};
 use opal_ops::source::Loaded;
 use opal_trust::contracts::Opened;
+use opal_vault::Vault;
 use opal_vault::ledger::Ledger;
+use opal_vault::record::reader::Run;
 use opal_vault::record::{Contract as Named, Drifted, Reason};
 
 use super::execute::keeper::Keeper;
-use super::execute::{self, Claim, Errand, Held};
+use super::execute::{self, Claim, Errand, Held, resume};
 use super::module::keeper::Keeping;
 use super::module::of_contract::OfContract;
 use super::plan::file::{open, read_file};
@@ -29,7 +31,7 @@ use crate::failure::{Exit, Failure};
 use crate::options::Asked;
 use crate::signals::Watched;
 use crate::verb::Verb;
-use crate::view;
+use crate::{planning, view};
 use compare::{Here, undecided};
 use current::Current;
 use new_contract::{new_contract, of_module};
@@ -57,6 +59,12 @@ fn contract_run(
     matches: &ArgMatches,
 ) -> Result<Exit, Failure> {
     let options = &asked.plan;
+    if asked.run.no_record {
+        return Err(Failure::usage(
+            "`--no-record` cannot be used with `--plan`: every run and every refusal of a contract leaves a record",
+            "omit `--no-record`",
+        ));
+    }
     if options.dry_run {
         asked.for_plan()?
     } else {
@@ -109,11 +117,14 @@ fn hold(
     let options = &asked.plan;
     let policy = trust::policy(context, options, &required(matches), Some(&source.path))?;
     let here = Here::new(context, options, source, opened.contract.plan(), watched)?;
+    let once = opened.contract.provenance().once;
+    let resumed = if once { resumed(asked, &here, &opened)? } else { None };
     let request = Request {
         bytes,
         rules: Rules {
             policy: &policy,
             ledger: here.root.as_ref().map(Ledger::new),
+            resumed: resumed.as_ref(),
             time: unix_time(),
         },
         now: here.now(),
@@ -149,17 +160,27 @@ fn hold(
     }
     let named = Named { file_digest: opened.id, path: path.display().to_string() };
     let drift = compared.verdict.differences.iter().map(Drifted::from).collect();
-    let once = opened.contract.provenance().once;
+    let (contract, file) = (opened.id, named.path.clone());
     let errand = Errand {
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
         watched,
-        claim: once.then(|| Claim { contract: opened.id, file: named.path.clone(), new_contract }),
+        claim: once.then(|| Claim { contract, resumed, file, new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone() }),
-        // It has had its run, or is a module, which always runs whole.
-        again: (!once && keeper.is_none())
-            .then(|| command_line::resume_contract(context, asked, path)),
+        // A module always runs whole.
+        again: keeper.is_none().then(|| command_line::resume_contract(context, asked, path)),
         keeper,
     };
     execute::execute(context, asked, &errand)
+}
+
+/// The run of a single-use contract that is to be continued, where one can be.
+fn resumed(asked: &Asked, here: &Here<'_>, opened: &Opened) -> Result<Option<Run>, Failure> {
+    let (Some(asked), Some(root)) = (&asked.run.resume, &here.root) else { return Ok(None) };
+    let plan = opened.contract.plan();
+    let start = planning::start(&Subject::of_plan(here.source, plan))?;
+    let target = record_name(&here.source.path, plan);
+    let whose = resume::whose(target, &start, &Vault::new(), Some(opened.id));
+    let found = opal_ops::resume::earlier(root, resume::which(asked), &whose, plan);
+    Ok(found.ok().filter(|run| opal_ops::resume::path(run, plan).is_ok()))
 }

@@ -1,5 +1,6 @@
 //! Records that cannot be found or read.
 
+use opal_ops::resume::NotResumed;
 use opal_vault::record::reader::{Unclear, Unread, Unreadable};
 use opal_vault::root::RootError;
 
@@ -34,4 +35,32 @@ pub(crate) fn unreadable(error: Unreadable) -> Failure {
 pub(crate) fn root_failure(error: RootError) -> Failure {
     let exit = if error.is_unsafe() { Exit::NotTrusted } else { Exit::NoFile };
     Failure::new(exit, error.to_string(), error.help())
+}
+
+/// Why `--resume` continues nothing.
+pub(crate) fn not_resumed(why: NotResumed) -> Failure {
+    let message = why.to_string();
+    match why {
+        NotResumed::Root(error) => root_failure(error),
+        NotResumed::Unclear { name, why } => unclear(&name, &why),
+        NotResumed::Unreadable(error) => unreadable(error),
+        NotResumed::NoEarlierRun { .. } => Failure::usage(
+            message,
+            "run it without `--resume` first, or name a run of another directory with `--resume=RUN`",
+        ),
+        NotResumed::OtherContract(_) => Failure::usage(
+            message,
+            "name a run of this contract: `opal runs show` says which contract a run was of",
+        ),
+        NotResumed::StillRunning(_) => {
+            Failure::usage(message, "wait for it to end, or follow it with `opal runs tail`")
+        }
+        NotResumed::NoFailedStep(_) => Failure::usage(message, "run it without `--resume`"),
+        NotResumed::OtherPlan(_) => Failure::new(
+            Exit::Refused,
+            message,
+            "the source, an argument or a decision has changed: run it without `--resume`",
+        )
+        .help("`--from PATH` starts at a step of the current plan"),
+    }
 }

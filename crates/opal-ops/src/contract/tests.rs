@@ -14,6 +14,8 @@ use opal_testing::{LoggedSession, MemoryWorld};
 use opal_trust::contracts::{Making, OwnKeys, make};
 use opal_trust::keys::{Envelope, OpenError, Recipient, SigningKey};
 use opal_trust::policy::RefusalKind;
+use opal_vault::event::Status as Ended;
+use opal_vault::ledger::ClaimError;
 use opal_vault::record::Reason;
 
 use super::*;
@@ -107,6 +109,19 @@ impl Machine {
         self.run_at(bytes, source, (MemoryWorld::default(), &Stop::new()), &|_| {})
     }
 
+    /// Whether the rules let `run` be continued.
+    fn may_continue(&self, bytes: &[u8], run: &Run) -> bool {
+        let opened = open(bytes, &self.runner()).unwrap();
+        let ledger = Some(Ledger::new(&self.root));
+        let rules =
+            Rules { policy: &self.policy, ledger, resumed: Some(run), time: self.time };
+        match accept(bytes, &opened, &rules) {
+            Ok(()) => true,
+            Err(Refusal::Used) => false,
+            Err(other) => panic!("{other}"),
+        }
+    }
+
     fn run_at(
         &self,
         bytes: &[u8],
@@ -119,7 +134,7 @@ impl Machine {
         let ledger = Some(Ledger::new(&self.root));
         let request = Request {
             bytes,
-            rules: Rules { policy: &self.policy, ledger, time: self.time },
+            rules: Rules { policy: &self.policy, ledger, resumed: None, time: self.time },
             now: Now {
                 source: &loaded,
                 registry: &self.registry,
@@ -334,6 +349,31 @@ fn a_single_use_contract_that_has_run_is_refused_and_others_run_again() {
         assert!(matches!(refusal, Refusal::Used), "{refusal}");
         assert_eq!(refusal.reason(), Reason::Used);
     }
+}
+
+#[test]
+fn a_failed_run_of_a_single_use_contract_is_continued_once_and_no_other_run_is() {
+    let machine = Machine::new();
+    let ledger = Ledger::new(&machine.root);
+    let terms = Terms { once: true, ..Terms::default() };
+    let bytes = machine.contract(SOURCE, terms);
+    let id = Algorithm::Sha256.digest(&[&bytes]);
+    let first = crate::resume::tests::record(&machine.root, 1, Some(id), Ended::Failed);
+    let other = crate::resume::tests::record(&machine.root, 2, None, Ended::Failed);
+    ledger.claim(&id).unwrap();
+    assert!(matches!(machine.refusal(&bytes, SOURCE), Refusal::Used));
+    assert!(machine.may_continue(&bytes, &first));
+    assert!(!machine.may_continue(&bytes, &other));
+    let another = machine.contract(SOURCE, terms);
+    ledger.claim(&Algorithm::Sha256.digest(&[&another])).unwrap();
+    assert!(!machine.may_continue(&another, &first));
+    ledger.claim_continuation(&id, &first.id).unwrap();
+    assert!(!machine.may_continue(&bytes, &first));
+    assert!(matches!(ledger.claim_continuation(&id, &first.id), Err(ClaimError::AlreadyUsed)));
+    // It failed as well: what is left of the one use is there.
+    let second = crate::resume::tests::record(&machine.root, 3, Some(id), Ended::Failed);
+    assert!(machine.may_continue(&bytes, &second));
+    assert!(matches!(machine.refusal(&bytes, SOURCE), Refusal::Used));
 }
 
 #[test]

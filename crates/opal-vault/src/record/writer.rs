@@ -247,7 +247,7 @@ impl Unwritten {
     /// The way forward.
     #[must_use]
     pub fn help(&self) -> String {
-        format!("{}; `--no-record` runs without a record", self.0.help())
+        self.0.help()
     }
 }
 

@@ -9,6 +9,7 @@ use opal_core::plan::{Plan, Step};
 use opal_core::resource;
 use opal_exec::execute::{FailedStep, Outcome};
 use opal_ops::planning::record_name;
+use opal_ops::resume::can_be_resumed;
 use opal_vault::Vault;
 use opal_vault::event::Status;
 use opal_vault::record::{self, Ending};
@@ -16,7 +17,6 @@ use opal_vault::record::{self, Ending};
 use super::errand::Errand;
 use super::keeper::RunEnd;
 use super::recording::Recording;
-use super::resume;
 use super::steps::{find, line};
 use crate::commands::command_line;
 use crate::context::Context;
@@ -75,7 +75,7 @@ impl End<'_> {
         let is_open = is_open && !outcome.is_undone;
         let resolved = self.errand.resolved;
         let is_open =
-            is_open && folder.as_deref().is_some_and(|it| resume::can_be_taken_up(it, resolved));
+            is_open && folder.as_deref().is_some_and(|it| can_be_resumed(it, resolved));
         let again = self.errand.again.as_deref().filter(|_| is_open);
         let resume = again.map(|words| vault.scrub(words).text().into_owned());
         let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);

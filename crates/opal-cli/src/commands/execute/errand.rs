@@ -8,6 +8,7 @@ use opal_ops::contract::Refusal;
 use opal_ops::planning::{Subject, record_name};
 use opal_plan::plan::Resolved;
 use opal_vault::ledger::{ClaimError, Ledger};
+use opal_vault::record::reader::Run;
 use opal_vault::record::{Contract, Drifted};
 
 use super::keeper::Keeper;
@@ -48,6 +49,8 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) struct Claim {
     pub(crate) contract: Digest,
+    /// The run of it that is continued.
+    pub(crate) resumed: Option<Run>,
     /// Its file, as it was named.
     pub(crate) file: String,
     /// The command that makes a new one.
@@ -87,7 +90,12 @@ impl Claim {
     /// Marks the contract as used. Nothing has run yet.
     fn make(&self, context: &Context<'_>, asked: &Asked) -> Result<(), Failure> {
         let root = context.needed_root(asked.plan.root.as_ref())?;
-        Ledger::new(&root).claim(&self.contract).map_err(|error| match error {
+        let ledger = Ledger::new(&root);
+        let claimed = match &self.resumed {
+            Some(run) => ledger.claim_continuation(&self.contract, &run.id),
+            None => ledger.claim(&self.contract),
+        };
+        claimed.map_err(|error| match error {
             ClaimError::AlreadyUsed => {
                 let again = || Some(self.new_contract.clone());
                 Refused { path: Path::new(&self.file), own: None, again: &again }

@@ -1,8 +1,7 @@
 //! What is kept of a run, and who else is told.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use opal_core::hash::{Algorithm, Digest};
 use opal_core::plan::Plan;
 use opal_core::stream::Stream;
 use opal_core::view::PlanView;
+use opal_files::outgoing;
 use opal_ops::module::arguments::MODULE;
 use opal_ops::planning::record_name;
 use opal_vault::Shown;
@@ -31,6 +31,7 @@ pub(super) struct Recording<'a> {
     writer: Option<Writer<'a>>,
     /// Whether the run stops where its record cannot be written.
     is_needed: bool,
+    is_of_contract: bool,
     lines: Option<Lines<Box<dyn Write + Send>>>,
     /// Who keeps it in another form.
     told: Option<&'a dyn Recorder>,
@@ -98,7 +99,8 @@ impl<'a> Recording<'a> {
         told: Option<&'a dyn Recorder>,
     ) -> Result<Self, Failure> {
         // Who asks for every event on the disk does not want to go on without.
-        let is_needed = header.contract.is_some() || asked.run.sync;
+        let is_of_contract = header.contract.is_some();
+        let is_needed = is_of_contract || asked.run.sync;
         let lines = asked.run.events.as_deref().map(lines).transpose()?;
         let announced = lines.is_some().then(|| header.clone());
         let is_asked = header.commit.is_some() && header.source.is_none();
@@ -116,7 +118,7 @@ impl<'a> Recording<'a> {
             // What cannot be told is noticed at the first step.
             let _ = lines.start(header, vault);
         }
-        Ok(Self { writer, is_needed, lines, told, debug: asked.plan.debug, modified })
+        Ok(Self { writer, is_needed, is_of_contract, lines, told, debug: asked.plan.debug, modified })
     }
 
     pub(super) fn folder(&self) -> Option<&Path> {
@@ -154,7 +156,9 @@ impl<'a> Recording<'a> {
             None => writer.finish(ending),
         });
         match kept {
-            Err(unwritten) if self.is_needed => Err(unrecorded(&unwritten)),
+            Err(unwritten) if self.is_needed => {
+                Err(unrecorded(Exit::Write, &unwritten, self.is_of_contract))
+            }
             Err(unwritten) => {
                 view::record::incomplete(&unwritten.cause().to_string());
                 told
@@ -210,15 +214,17 @@ fn writer<'a>(
             return Ok(None);
         }
     };
+    let is_of_contract = header.contract.is_some();
     let hash = header.plan_hash.unwrap_or_else(|| plan_hash(plan));
     let view = PlanView::new(plan, hash).with_registry(&context.registry);
     match Writer::create(&root, header, &view, vault, asked.run.sync) {
         Ok(writer) => Ok(Some(writer)),
         Err(unwritten) if unwritten.is_unsafe() => {
-            Err(Failure::new(Exit::NotTrusted, unwritten.to_string(), unwritten.help())
-                .help("nothing was run"))
+            Err(unrecorded(Exit::NotTrusted, &unwritten, is_of_contract).help("nothing was run"))
         }
-        Err(unwritten) if is_needed => Err(unrecorded(&unwritten).help("nothing was run")),
+        Err(unwritten) if is_needed => {
+            Err(unrecorded(Exit::Write, &unwritten, is_of_contract).help("nothing was run"))
+        }
         Err(unwritten) => {
             let cause = unwritten.cause();
             view::record::missing(&cause.to_string(), &[cause.help()]);
@@ -227,8 +233,9 @@ fn writer<'a>(
     }
 }
 
-fn unrecorded(unwritten: &Unwritten) -> Failure {
-    Failure::new(Exit::Write, unwritten.to_string(), unwritten.help())
+fn unrecorded(exit: Exit, unwritten: &Unwritten, is_of_contract: bool) -> Failure {
+    let failure = Failure::new(exit, unwritten.to_string(), unwritten.help());
+    if is_of_contract { failure } else { failure.help("`--no-record` runs without a record") }
 }
 
 fn lines(path: &Path) -> Result<Lines<Box<dyn Write + Send>>, Failure> {
@@ -236,27 +243,9 @@ fn lines(path: &Path) -> Result<Lines<Box<dyn Write + Send>>, Failure> {
         Box::new(io::stdout())
     } else {
         let shown = format!("`{}`", path.display());
-        Box::new(open(path).map_err(|error| Failure::unwritable(&shown, &error))?)
+        Box::new(outgoing::create(path).map_err(|error| Failure::unwritable(&shown, &error))?)
     };
     Ok(Lines::new(out))
-}
-
-/// A new file; a named pipe only where somebody reads it, since waiting for a reader would be
-/// waiting for ever where none comes.
-fn open(path: &Path) -> io::Result<File> {
-    let is_pipe = std::fs::metadata(path).is_ok_and(|it| it.file_type().is_fifo());
-    if !is_pipe {
-        return File::create(path);
-    }
-    let waits_not = rustix::fs::OFlags::NONBLOCK;
-    let opened = OpenOptions::new().write(true).custom_flags(waits_not.bits() as i32).open(path);
-    let file = opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
-        Some(rustix::io::Errno::NXIO) => io::Error::other("broken pipe: its reader has gone"),
-        _ => error,
-    })?;
-    let flags = rustix::fs::fcntl_getfl(&file)?;
-    rustix::fs::fcntl_setfl(&file, flags - waits_not)?;
-    Ok(file)
 }
 
 impl Recorder for Recording<'_> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use opal_core::contract::{Contract, MAX_BYTES};
 use opal_files::atomic::{self, Unfinished};
-use opal_files::regular;
+use opal_files::{outgoing, regular};
 use opal_ops::contract::Refusal;
 use opal_trust::contracts::{self, Opened};
 
@@ -84,8 +84,8 @@ pub(super) fn refused(path: &Path, refusal: Refusal, own: Option<&str>) -> Failu
 /// device is written to as it is, since a rename would put a file in its place.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let shown = format!("`{}`", path.display());
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        let file = std::fs::OpenOptions::new().write(true).open(path);
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        let file = outgoing::open_special(path);
         let written = file.and_then(|mut file| file.write_all(bytes));
         return written.map_err(|error| Failure::unwritable(&shown, &error));
     }

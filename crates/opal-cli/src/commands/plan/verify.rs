@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context<'_>, matches: &ArgMatches) -> Result<Exit, F
     let policy = trust::policy(context, &options, &required(matches), source.as_deref())?;
     let root = context.root(options.root.as_ref());
     let ledger = root.as_ref().map(Ledger::new);
-    let rules = Rules { policy: &policy, ledger, time: unix_time() };
+    let rules = Rules { policy: &policy, ledger, resumed: None, time: unix_time() };
     let again = || {
         if let Some(words) = of_module(context, &options, contract, path) {
             return Some(words);

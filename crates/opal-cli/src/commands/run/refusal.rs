@@ -86,7 +86,7 @@ impl Attempt<'_> {
         exit: Exit,
         drift: Vec<Drifted>,
     ) {
-        if self.asked.plan.dry_run || self.asked.run.no_record {
+        if self.asked.plan.dry_run {
             return;
         }
         let Some(root) = self.context.root(self.asked.plan.root.as_ref()) else { return };

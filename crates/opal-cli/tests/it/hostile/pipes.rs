@@ -1,5 +1,6 @@
 //! Files that opal reads for itself are regular files, and nobody waits for the other end of a pipe.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -61,6 +62,29 @@ fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
         assert_eq!(ran.code, code, "{path} {args:?} {ran:#?}");
         assert!(!ran.stdout.contains("ran\n"), "{path}");
     }
+}
+
+#[test]
+fn nobody_waits_for_the_reader_of_what_is_written() {
+    let opal = Opal::machine("fun up() = echo ran\n").file("page.tmpl", "{{.name}}\n");
+    let pipe_path = opal.path().join("out");
+    pipe(&pipe_path);
+    for words in [
+        &["plan", "up", "-o", "out"][..],
+        &["convert", "page.tmpl", "-o", "out", "--force"],
+        &["up", "--events", "out"],
+    ] {
+        let ran = ends(opal.command().args(words));
+        ran.code(74).says("the named pipe has no reader").hides("ran\n");
+    }
+    // It is still a pipe, and whoever reads it gets the contract.
+    let mut reader = Command::new("cat").arg(&pipe_path).stdout(Stdio::piped()).spawn().unwrap();
+    let is_there = || ends(opal.command().args(["plan", "up", "-o", "out"])).code;
+    let codes: Vec<i32> = std::iter::repeat_with(is_there).take_while(|code| *code == 74).collect();
+    let mut read = Vec::new();
+    reader.stdout.take().unwrap().read_to_end(&mut read).unwrap();
+    assert!(read.starts_with(b"OPAL"), "{codes:?}");
+    reader.wait().unwrap();
 }
 
 #[test]

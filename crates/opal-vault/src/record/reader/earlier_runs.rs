@@ -16,10 +16,8 @@ pub fn earlier(
     contract: Digest,
     algorithm: Algorithm,
 ) -> Result<Vec<Earlier>, RootError> {
-    let digest = contract.hex();
     let left = |run: &Run| {
-        let named = run.get("contract").and_then(|it| it.get("file_digest"));
-        if named.and_then(Value::as_str) != Some(&*digest) {
+        if run.contract() != Some(contract) {
             return None;
         }
         match run.state {

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::event::Status;
+use opal_core::hash::Digest;
 use serde_json::{Map, Value};
 
 use super::steps::cut_short;
@@ -98,6 +99,12 @@ impl Run {
     #[must_use]
     pub fn target(&self) -> &str {
         self.text("target").unwrap_or_default()
+    }
+
+    /// The contract that it was a run of, by the digest of its bytes.
+    #[must_use]
+    pub fn contract(&self) -> Option<Digest> {
+        Digest::parse(self.get("contract")?.get("file_digest")?.as_str()?)
     }
 
     /// RFC 3339, in UTC.
