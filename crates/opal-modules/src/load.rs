@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use opal_core::Diagnostic;
+use opal_core::hash::{Algorithm, Digest};
+use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::text::MAX_SOURCE_BYTES;
 use opal_syntax::source;
 
@@ -17,10 +19,57 @@ use super::{Blueprint, ModuleRef, NotFound, Places, Profile, Spec};
 #[derive(Clone, Debug)]
 pub struct Read<T> {
     pub path: PathBuf,
+    /// Of its bytes.
+    pub digest: Digest,
     /// As it may be shown.
     pub text: String,
     pub checked: Checked<T>,
 }
+
+impl<T> Read<T> {
+    pub(crate) fn file(&self) -> ReadFile {
+        ReadFile { path: self.path.clone(), digest: self.digest }
+    }
+}
+
+/// A file that a run is made of, as it was when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFile {
+    pub path: PathBuf,
+    /// Of its bytes, with [`ReadFile::ALGORITHM`].
+    pub digest: Digest,
+}
+
+impl ReadFile {
+    pub const ALGORITHM: Algorithm = Algorithm::Blake3;
+
+    /// The digest of the bytes that were read, with any algorithm. If the file has changed since then,
+    /// nobody knows it any more.
+    pub fn digest_with(&self, algorithm: Algorithm) -> Result<Digest, Trouble> {
+        if algorithm == Self::ALGORITHM {
+            return Ok(self.digest);
+        }
+        Ok(algorithm.digest(&[&self.content(MOST_FILE_BYTES)?]))
+    }
+
+    /// The bytes that were read, at most so many.
+    pub(crate) fn content(&self, most: usize) -> Result<Vec<u8>, Trouble> {
+        let path = self.path.display();
+        let content = bytes(&self.path, most).map_err(|error| {
+            let message = format!("`{path}` cannot be read: {error}");
+            Trouble::new(TroubleKind::Failed, message, "check its permissions")
+        })?;
+        if content.len() > most || Self::ALGORITHM.digest(&[&content]) != self.digest {
+            let message = format!("`{path}` has changed since the plan was made");
+            let help = "run it again to make a new plan";
+            return Err(Trouble::new(TroubleKind::Failed, message, help));
+        }
+        Ok(content)
+    }
+}
+
+/// No file of a module or a pack is larger.
+pub(crate) const MOST_FILE_BYTES: usize = 256 << 20;
 
 /// Where the spec of a module is.
 pub(super) fn place(places: &Places, module: &ModuleRef) -> Result<PathBuf, NotFound> {
@@ -93,31 +142,69 @@ pub fn blueprint(path: &std::path::Path) -> Result<Read<Blueprint>, NotFound> {
 
 /// The schema beside the spec of a module, where there is one.
 pub fn schema(places: &Places, module: &ModuleRef) -> Result<Option<Schema>, NotFound> {
+    Ok(schema_file(places, module)?.map(|(schema, _)| schema))
+}
+
+/// The same, with the file.
+pub(crate) fn schema_file(
+    places: &Places,
+    module: &ModuleRef,
+) -> Result<Option<(Schema, ReadFile)>, NotFound> {
     let path = places.module(module).join("inputs.schema.json");
     if path.symlink_metadata().is_err() {
         return Ok(None);
     }
-    let text = text(&path).map_err(|error| unreadable(&path, &error))?;
-    Schema::read(&text).map(Some).map_err(|reason| NotFound {
+    let (text, digest) = text(&path).map_err(|error| unreadable(&path, &error))?;
+    let schema = Schema::read(&text).map_err(|reason| NotFound {
         message: format!("`{}` cannot be used: {reason}", path.display()),
         help: "fix it, or remove it".to_owned(),
-    })
+    })?;
+    Ok(Some((schema, ReadFile { path, digest })))
 }
 
 fn read<T>(path: PathBuf, read: impl FnOnce(&str) -> Checked<T>) -> Result<Read<T>, NotFound> {
-    let text = text(&path).map_err(|error| unreadable(&path, &error))?;
+    let (text, digest) = text(&path).map_err(|error| unreadable(&path, &error))?;
     let checked = read(&text);
-    Ok(Read { path, text: shown(text, &checked.diagnostics), checked })
+    Ok(Read { path, digest, text: shown(text, &checked.diagnostics), checked })
 }
 
-fn text(path: &std::path::Path) -> io::Result<String> {
-    let decoded = source::decode(bytes(path, MAX_SOURCE_BYTES)?);
-    decoded.map_err(|no_text| io::Error::other(no_text.diagnostic.message))
+/// A text, and the digest of the bytes that it was.
+fn text(path: &std::path::Path) -> io::Result<(String, Digest)> {
+    let bytes = bytes(path, MAX_SOURCE_BYTES)?;
+    let digest = ReadFile::ALGORITHM.digest(&[&bytes]);
+    let decoded = source::decode(bytes);
+    decoded
+        .map(|text| (text, digest))
+        .map_err(|no_text| io::Error::other(no_text.diagnostic.message))
 }
 
 fn unreadable(path: &std::path::Path, error: &io::Error) -> NotFound {
     NotFound {
         message: format!("`{}` cannot be read: {error}", path.display()),
         help: "check its permissions, and that it is a regular file".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_of_the_bytes_that_were_read_or_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.sh");
+        std::fs::write(&path, "one").unwrap();
+        let digest = ReadFile::ALGORITHM.digest(&[b"one"]);
+        let file = ReadFile { path: path.clone(), digest };
+        for algorithm in [Algorithm::Sha256, Algorithm::Blake3] {
+            assert_eq!(file.digest_with(algorithm).unwrap(), algorithm.digest(&[b"one"]));
+        }
+        std::fs::write(&path, "two").unwrap();
+        let trouble = file.digest_with(Algorithm::Sha256).unwrap_err();
+        assert!(trouble.message.to_string().ends_with("has changed since the plan was made"));
+        assert_eq!(file.digest_with(Algorithm::Blake3).unwrap(), digest);
+        std::fs::remove_file(&path).unwrap();
+        let trouble = file.digest_with(Algorithm::Sha256).unwrap_err();
+        assert!(trouble.message.to_string().contains("cannot be read"), "{trouble:?}");
     }
 }

@@ -91,7 +91,7 @@ pub fn lacking(places: &Places, spec: &Spec) -> Vec<Lacking> {
 pub fn cycle(places: &Places, read: Read<Spec>) -> Option<Linted> {
     let mut found: BTreeSet<ModuleRef> = BTreeSet::new();
     let (mut files, mut specs, mut left) = (Vec::new(), Vec::new(), vec![read]);
-    while let Some(Read { path, text, checked }) = left.pop() {
+    while let Some(Read { path, text, checked, .. }) = left.pop() {
         let Some(spec) = checked.found else { continue };
         found.insert(spec.module_ref.clone());
         for dependency in &spec.dependencies {

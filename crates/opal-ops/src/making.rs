@@ -3,7 +3,6 @@
 //! Deliberately not here: where the bytes go.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use opal_core::contract::{Provenance, Seen, Source, SourceFile};
@@ -75,11 +74,8 @@ pub enum NotMade {
     Key(KeyError),
     /// The resources cannot be verified at all. It holds no value.
     Unready(Trouble),
-    /// A file that the plan was made of cannot be read again.
-    Unreadable {
-        path: PathBuf,
-        error: io::Error,
-    },
+    /// A file that the plan was made of cannot be read again, or has changed.
+    Source(Trouble),
     /// It cannot be sealed or encoded; `ephemeral` is why this machine has no key of its own.
     Unmade {
         why: Unmade,
@@ -152,11 +148,9 @@ impl Request<'_> {
         let digest = source_hash(algorithm, &loaded.text);
         let mut sources = vec![SourceFile { path: self.relative(&loaded.path), digest }];
         let Form::Module(run) = &loaded.form else { return Ok(sources) };
-        for path in run.prepared.files().iter().skip(1) {
-            let bytes = std::fs::read(self.here.join(path));
-            let bytes = bytes.map_err(|error| NotMade::Unreadable { path: path.clone(), error })?;
-            let digest = algorithm.digest(&[&bytes]);
-            sources.push(SourceFile { path: self.relative(path), digest });
+        for file in run.prepared.files.iter().skip(1) {
+            let digest = file.digest_with(algorithm).map_err(NotMade::Source)?;
+            sources.push(SourceFile { path: self.relative(&file.path), digest });
         }
         Ok(sources)
     }

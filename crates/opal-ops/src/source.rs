@@ -50,6 +50,15 @@ impl Loaded {
         Self { name: path.display().to_string(), path, text, form: Form::Module(run) }
     }
 
+    /// Every file that it is made of: of a module also its schema, its profile and the files of its pack.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        match &self.form {
+            Form::Module(run) => run.prepared.files.iter().map(|file| file.path.clone()).collect(),
+            Form::Language(_) | Form::Config(_) => vec![self.path.clone()],
+        }
+    }
+
     /// Only of what is written in the language.
     #[must_use]
     pub fn parse(&self) -> Option<&Parse> {

@@ -3,6 +3,7 @@
 mod head;
 mod origin;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use opal_core::resolver::{Probe, Run};
@@ -67,17 +68,44 @@ pub(crate) fn commit(source: &Path) -> Option<String> {
     git(&folder, &["rev-parse", "HEAD"])
 }
 
-/// Whether the file of a source is not as that commit has it: changed, or not in it at all. None where
-/// git cannot say.
-pub(crate) fn is_modified(source: &Path) -> Option<bool> {
-    let folder = folder(source)?;
-    let Some(name) = source.file_name().and_then(std::ffi::OsStr::to_str) else {
+/// Whether any of these files is not as the commit around the first one has it: changed, or not in it at
+/// all. None where git cannot say.
+pub(crate) fn is_modified(files: &[PathBuf]) -> Option<bool> {
+    /// How many names one call of git gets.
+    const NAMES: usize = 500;
+    let first = folder(files.first()?)?;
+    let top = first.ancestors().find(|above| above.join(".git").exists())?;
+    let below = |file: &PathBuf| {
+        let whole = std::path::absolute(file).ok()?;
+        Some(whole.strip_prefix(top).ok()?.to_str()?.to_owned())
+    };
+    let Some(names) = files.iter().map(below).collect::<Option<Vec<String>>>() else {
         return Some(true);
     };
+    for names in names.chunks(NAMES) {
+        if is_one_modified(top, names)? {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+fn is_one_modified(top: &Path, names: &[String]) -> Option<bool> {
+    let with = |words: &[&'static str]| {
+        words.iter().copied().chain(names.iter().map(String::as_str)).collect::<Vec<&str>>()
+    };
     // Without filters, which are programs that the repository names.
-    let now = git(&folder, &["hash-object", "--no-filters", "--", name])?;
-    let committed = git(&folder, &["rev-parse", "--verify", "--quiet", &format!("HEAD:./{name}")]);
-    Some(committed.is_none_or(|committed| committed != now))
+    let now = git(top, &with(&["hash-object", "--no-filters", "--"]))?;
+    let listed = git(top, &with(&["ls-tree", "-r", "-z", "HEAD", "--"]))?;
+    // `<mode> <type> <hash>\t<name>`, each with a NUL after it.
+    let entry = |line: &'_ str| {
+        let (facts, name) = line.split_once('\t')?;
+        Some((name.to_owned(), facts.rsplit(' ').next()?.to_owned()))
+    };
+    let committed: BTreeMap<String, String> = listed.split('\0').filter_map(entry).collect();
+    let now: Vec<&str> = now.lines().collect();
+    let is_same = |(name, hash): (&String, &&str)| committed.get(name).is_some_and(|it| it == hash);
+    Some(now.len() != names.len() || !names.iter().zip(&now).all(is_same))
 }
 
 /// Whether a source had this text when its commit was checked out. None where git cannot say, or has
@@ -107,7 +135,7 @@ fn ask(folder: &Path, words: &[&str]) -> Option<String> {
         start: folder.to_owned(),
         home: None,
     });
-    let mut command = vec!["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+    let mut command = vec!["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
     command.extend(words);
     let output = world.run(&Run::Program(&command)).ok()?;
     Some(output.expose().to_owned())

@@ -98,7 +98,7 @@ fn a_tree_shows_defaults_only_where_it_is_asked_to() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "git is another program, run by a test")]
-fn git(opal: &Opal, words: &[&str]) {
+pub(crate) fn git(opal: &Opal, words: &[&str]) {
     let git = Command::new("git")
         .current_dir(opal.path())
         .args(["-c", "user.name=t", "-c", "user.email=t@localhost"])

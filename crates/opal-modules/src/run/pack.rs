@@ -5,20 +5,21 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Trouble, TroubleKind};
-use opal_files::regular;
 
 use crate::NotFound;
+use crate::document::bytes;
+use crate::load::{MOST_FILE_BYTES, ReadFile};
 
 /// No pack needs more, and a copy is made for every run.
 const MOST_ENTRIES: usize = 20_000;
-const MOST_BYTES: u64 = 256 << 20;
+const MOST_BYTES: usize = MOST_FILE_BYTES;
 const MOST_LEVELS: usize = 48;
 
 /// A pack that was looked through.
@@ -70,9 +71,13 @@ impl Pack {
     }
 
     /// Every file of it, in the order of the names.
-    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
-        let files = self.entries.iter().filter(|it| matches!(it.kind, Kind::File { .. }));
-        files.map(|entry| self.stack.join(&entry.path))
+    pub(super) fn files(&self) -> impl Iterator<Item = ReadFile> {
+        self.entries.iter().filter_map(|entry| match entry.kind {
+            Kind::File { digest, .. } => {
+                Some(ReadFile { path: self.stack.join(&entry.path), digest })
+            }
+            Kind::Directory | Kind::Link { .. } => None,
+        })
     }
 
     /// Copies it into `to`, which is there and empty. What has changed since it was looked through is
@@ -85,10 +90,7 @@ impl Pack {
                 Kind::Directory => files.make_directory(&target, &mode(0o700))?,
                 Kind::Link { to } => files.make_link(&target, to, false)?,
                 Kind::File { is_program, digest } => {
-                    let bytes = content(&source).map_err(|error| unread(&source, &error))?;
-                    if Algorithm::Blake3.digest(&[&bytes]) != *digest {
-                        return Err(moved(&source));
-                    }
+                    let bytes = ReadFile { path: source, digest: *digest }.content(MOST_BYTES)?;
                     let mode = mode(if *is_program { 0o700 } else { 0o600 });
                     let mut pending = files.write(&target, &mode, Existing::Refused)?;
                     pending.write_all(&bytes).map_err(|error| unwritten(&target, &error))?;
@@ -104,19 +106,9 @@ const fn mode(mode: u32) -> Attributes {
     Attributes { mode: Some(mode), owner: None, group: None }
 }
 
-fn unread(path: &Path, error: &io::Error) -> Trouble {
-    let message = format!("`{}` cannot be read: {error}", path.display());
-    Trouble::new(TroubleKind::Failed, message, "check the permissions of the files of the pack")
-}
-
 fn unwritten(path: &Path, error: &io::Error) -> Trouble {
     let message = format!("`{}` cannot be written: {error}", path.display());
     Trouble::new(TroubleKind::Failed, message, "check the disk below the runtime root")
-}
-
-fn moved(path: &Path) -> Trouble {
-    let message = format!("`{}` has changed since the plan was made", path.display());
-    Trouble::new(TroubleKind::Failed, message, "run it again to make a new plan")
 }
 
 impl Entry {
@@ -180,11 +172,16 @@ impl Walk<'_> {
                 Kind::Link { to }
             } else if found.is_file() {
                 self.bytes += found.len();
-                if self.bytes > MOST_BYTES {
+                if self.bytes > MOST_BYTES as u64 {
                     return Err(Unfit::TooLarge);
                 }
-                let bytes = content(&whole).map_err(|error| Unfit::at(&path, error))?;
-                let digest = Algorithm::Blake3.digest(&[&bytes]);
+                // It may grow while it is read.
+                let bytes =
+                    bytes(&whole, MOST_BYTES).map_err(|error| Unfit::at(&path, error))?;
+                if bytes.len() > MOST_BYTES {
+                    return Err(Unfit::TooLarge);
+                }
+                let digest = ReadFile::ALGORITHM.digest(&[&bytes]);
                 Kind::File { is_program: found.permissions().mode() & 0o111 != 0, digest }
             } else {
                 return Err(Unfit::Special(path));
@@ -197,16 +194,6 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-/// A file that may grow while it is read.
-fn content(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    regular::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other("it is too large"));
-    }
-    Ok(bytes)
 }
 
 /// Whether a link in `folder` that says `to` leads to something in the stack. It may go up only

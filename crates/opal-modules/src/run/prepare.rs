@@ -47,10 +47,12 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     let Wanted { command, module, instance, places, root, mut given, is_named, programs } = wanted;
     let read = load::spec(places, module)?;
     let (spec_path, spec_text) = (read.path.clone(), read.text.clone());
+    let mut files = vec![read.file()];
     let mut warnings = unused(&read.checked.diagnostics);
     let spec = whole(read)?;
     let read = load::profile(places, &spec)?;
     let profile_path = read.path.clone();
+    let profile_file = read.file();
     warnings.extend(unused(&read.checked.diagnostics));
     let profile = whole(read)?;
     let hook_steps = hooks::steps(command, &spec, &profile, &mut warnings)
@@ -63,7 +65,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         given = given.fitting(&spec);
     }
     given.imports = imports::of(command, &spec, root, &mut warnings)?;
-    let schema = load::schema(places, module)?;
+    let (schema, schema_file) = load::schema_file(places, module)?.unzip();
     if schema.is_none() && !spec.defaults.is_empty() {
         warnings.extend(given.unknown(&spec));
     }
@@ -83,6 +85,10 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         .map_err(|it| NotFound { message: it.message, help: it.help })?;
     warnings.extend(credentials.warnings.iter().cloned());
     let templates = drivers::templates(&profile, &profile_path)?;
+    files.extend(schema_file);
+    files.push(profile_file);
+    files.extend(drivers::template_files(&profile, &profile_path, &templates));
+    files.extend(pack.files());
     let mut prepared = Prepared {
         command,
         instance: instance.cloned(),
@@ -90,6 +96,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         spec,
         spec_path,
         spec_text,
+        files,
         policy_digest: policy_digest(&profile, &templates),
         profile,
         profile_path,
@@ -144,7 +151,7 @@ fn unused(diagnostics: &[Diagnostic]) -> Vec<String> {
 
 /// A file without faults; other warnings are for the linter.
 fn whole<T>(read: Read<T>) -> Result<T, Unprepared> {
-    let Read { path, text, checked } = read;
+    let Read { path, text, checked, .. } = read;
     let diagnostics = checked.diagnostics;
     match checked.found.filter(|_| !diagnostics.iter().any(Diagnostic::is_error)) {
         Some(found) => Ok(found),

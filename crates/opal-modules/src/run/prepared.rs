@@ -15,10 +15,11 @@ use super::driver::{Driver, Request, Tool, Work};
 use super::hooks::{HookStep, LABEL};
 use super::pack::Pack;
 use super::probes::{OUTPUTS, ProbeStep};
-use super::{Command, Programs, drivers};
+use super::{Command, Programs};
 use crate::constraint::{Constraint, Subject};
 use crate::inputs::InvalidInputs;
 use crate::keep::{Credentials, HIDDEN, Instance, RuntimeRoot, ToolEnd};
+use crate::load::ReadFile;
 use crate::{NotFound, Profile, Spec};
 
 /// A run that could be planned.
@@ -30,6 +31,10 @@ pub struct Prepared {
     pub spec_path: PathBuf,
     /// The text of the spec.
     pub spec_text: String,
+    /// The files that it is made of, for the provenance of a contract: the spec first, then its schema,
+    /// the profile with its templates, and every file of the pack.
+    /// The file of inputs is not one of them: it may hold secrets, which a digest could give away.
+    pub files: Vec<ReadFile>,
     pub profile: Profile,
     pub profile_path: PathBuf,
     /// Of what the profile says to the tools or wants of a run, and of the files that it brings along.
@@ -145,22 +150,6 @@ impl Prepared {
             "policy": self.policy_digest,
             "secrets": secrets,
         })))
-    }
-
-    /// The files that it is made of, for the provenance of a contract: the spec first, then its schema,
-    /// the profile with its templates, and every file of the pack.
-    /// The file of inputs is not one of them: it may hold secrets, which a digest could give away.
-    #[must_use]
-    pub fn files(&self) -> Vec<PathBuf> {
-        let spec = &self.spec_path;
-        let schema = spec.with_file_name("inputs.schema.json");
-        let schema = schema.is_file().then_some(schema);
-        let mut files = vec![spec.clone()];
-        files.extend(schema);
-        files.push(self.profile_path.clone());
-        files.extend(drivers::template_files(&self.profile, &self.profile_path));
-        files.extend(self.pack.files());
-        files
     }
 
     /// A directory that outlives the run, for what the tools have to remember.

@@ -108,10 +108,10 @@ impl<'a> Recording<'a> {
             true => None,
             false => writer(context, asked, header, &errand.resolved.plan, vault, is_needed)?,
         };
-        let source = errand.subject.loaded.path.clone();
+        let sources = errand.subject.loaded.files();
         let git = std::thread::Builder::new().name("git".to_owned());
         let modified = (is_asked && writer.is_some())
-            .then(|| git.spawn(move || planning::is_modified(&source)).ok())
+            .then(|| git.spawn(move || planning::is_modified(&sources)).ok())
             .flatten();
         // Only now: what was told to have started is told to have ended.
         if let (Some(lines), Some(header)) = (&lines, &announced) {

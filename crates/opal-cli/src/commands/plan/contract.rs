@@ -106,7 +106,8 @@ impl Writing<'_> {
             compiler: env!("CARGO_PKG_VERSION").into(),
             user: self.context.ambient.user.clone(),
             host: Some(planning::host()),
-            modified: commit.is_some() && planning::is_modified(path) != Some(false),
+            modified: commit.is_some()
+                && planning::is_modified(&self.subject.loaded.files()) != Some(false),
             commit,
         }
     }
@@ -115,7 +116,9 @@ impl Writing<'_> {
         match why {
             NotMade::Key(error) => Err(Failure::key(error)),
             NotMade::Unready(trouble) => Err(Failure::unready(trouble)),
-            NotMade::Unreadable { path, error } => Err(Failure::unreadable(&path, &error)),
+            NotMade::Source(trouble) => {
+                Err(Failure { exit: Exit::NoFile, ..Failure::unready(trouble) })
+            }
             NotMade::Unmade { why, ephemeral } => Err(unmade(why, ephemeral.as_deref())),
             NotMade::Stopped => Ok(self.watched.exit().unwrap_or(Exit::Step(124))),
         }

@@ -3,9 +3,11 @@
 
 use std::fs;
 
+use opal_core::hash::Algorithm;
 use serde_json::json;
 
 use super::release::{PROFILE, Release, SCRIPT, SPEC};
+use crate::formats::git;
 use crate::support::Ran;
 
 const PLAN: [&str; 3] = ["--dry-run", "-o", "net.plan"];
@@ -170,7 +172,44 @@ fn the_sources_of_a_contract_are_all_files_that_the_run_is_made_of() {
     ];
     assert_eq!(paths.len(), ends.len(), "{paths:?}");
     assert!(paths.iter().zip(ends).all(|(path, end)| path.ends_with(end)), "{paths:?}");
-    let digests: std::collections::BTreeSet<_> =
-        sources.iter().map(|it| it["digest"].to_string()).collect();
-    assert_eq!(digests.len(), ends.len());
+    for source in sources {
+        let bytes = std::fs::read(release.path(source["path"].as_str().unwrap())).unwrap();
+        let digest = Algorithm::Sha256.digest(&[&bytes]).hex();
+        assert!(source["digest"].as_str().unwrap().ends_with(&digest), "{source}");
+    }
+}
+
+#[test]
+fn an_uncommitted_change_of_any_file_of_a_module_is_marked() {
+    let files = [
+        "rel/modules/core/net/spec.yml",
+        "rel/modules/core/net/inputs.schema.json",
+        "rel/drivers/shell/script/profiles/local@v1.profile.yml",
+        "rel/drivers/shell/script/templates/extra.txt",
+        "rel/packs/shell/script/net/stack/lib/more.sh",
+        "rel/packs/shell/script/net/stack/run.sh",
+    ];
+    let release = Release::new(SCRIPT)
+        .profile("templates: [{src: extra.txt, dst: extra.txt}]\n")
+        .file(files[3], "more\n")
+        .file(files[1], "{\"type\": \"object\"}")
+        .file(files[4], "true\n");
+    let is_marked = |release: &Release| {
+        release.apply(&PLAN).code(0);
+        let shown = release.opal().call(&["plan", "show", "net.plan", "--json"]).json();
+        shown["provenance"]["source_modified"] == true
+    };
+    git(release.opal(), &["init", "-q"]);
+    git(release.opal(), &["add", "rel"]);
+    git(release.opal(), &["commit", "-q", "-m", "one"]);
+    assert!(!is_marked(&release));
+    for name in files {
+        let text = std::fs::read(release.path(name)).unwrap();
+        std::fs::write(release.path(name), [&text[..], b"\n"].concat()).unwrap();
+        assert!(is_marked(&release), "{name}");
+        std::fs::write(release.path(name), text).unwrap();
+    }
+    // A file that no commit has.
+    let release = release.file("rel/packs/shell/script/net/stack/new.sh", "true\n");
+    assert!(is_marked(&release));
 }

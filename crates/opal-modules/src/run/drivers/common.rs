@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 use crate::document::bytes;
 use crate::place::is_below;
 use crate::run::driver::{Outputs, OwnSection, Request};
+use crate::load::ReadFile;
+use crate::profile::Template;
 use crate::{NotFound, Profile};
 
 /// What the tools leave, below the stack.
@@ -127,10 +129,19 @@ pub fn templates(
     Ok(found)
 }
 
-/// Where the templates of a profile are.
-pub(crate) fn template_files(profile: &Profile, profile_path: &Path) -> Vec<PathBuf> {
+/// The files of the templates of a profile, whose texts are `found`.
+pub(crate) fn template_files(
+    profile: &Profile,
+    profile_path: &Path,
+    found: &BTreeMap<String, String>,
+) -> Vec<ReadFile> {
     let folder = folder(profile, profile_path);
-    profile.templates.iter().map(|template| folder.join(&template.src)).collect()
+    let file = |template: &Template| {
+        let text = found.get(&template.dst)?;
+        let digest = ReadFile::ALGORITHM.digest(&[text.as_bytes()]);
+        Some(ReadFile { path: folder.join(&template.src), digest })
+    };
+    profile.templates.iter().filter_map(file).collect()
 }
 
 /// `drivers/<driver>/templates`; the profile is in `drivers/<driver>/profiles`.
