@@ -207,7 +207,7 @@ impl Enter {
         let root = prepared.root.path();
         make_private(&stack, root, files)?;
         prepared.pack.copy(&stack, files)?;
-        for outputs in prepared.work.files_of_outputs() {
+        for outputs in prepared.work.files_of_outputs().chain(&prepared.work.report) {
             // What a pack brings along was put out by nobody.
             files.remove(&stack.join(outputs), false)?;
         }

@@ -53,14 +53,14 @@ pub trait Driver: Sync + fmt::Debug {
     /// [`Work::earlier_outputs`] names. An error quotes nothing of it.
     fn outputs(&self, text: &str) -> Result<Outputs, String>;
 
-    /// Whether a tool that was only to look has found a difference: by its exit code and what it has
-    /// printed.
-    fn differs(&self, code: i32, printed: &str) -> bool;
+    /// Whether a tool that was only to look has found a difference: by its exit code, and by the text of
+    /// the file that [`Work::report`] names. An error says why nobody knows, and quotes nothing of it.
+    fn differs(&self, code: i32, report: Option<&str>) -> Result<bool, String>;
 
     /// Why a tool that ended well by its exit code has done nothing of what it was for.
-    fn has_missed(&self, code: i32, printed: &str) -> Option<&'static str> {
-        let _ = (code, printed);
-        None
+    fn has_missed(&self, code: i32, report: Option<&str>) -> Result<Option<&'static str>, String> {
+        let _ = (code, report);
+        Ok(None)
     }
 
     /// Whether a variable of this name would lead its tools elsewhere, or make them print what is not
@@ -121,6 +121,8 @@ pub struct Work {
     /// Where they leave what was put out before this run: what is secret in it is hidden, and that is
     /// all. Below the stack too.
     pub earlier_outputs: Option<String>,
+    /// Where a tool leaves what it did, for the driver to read. Below the stack too.
+    pub report: Option<String>,
     /// What there is to say about the driver, for `driver_meta.json`.
     pub facts: Map<String, Value>,
     /// What is not as it should be, and stops nothing.

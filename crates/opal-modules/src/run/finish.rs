@@ -7,6 +7,7 @@ mod outputs;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use opal_core::Secret;
 use opal_vault::Vault;
 use serde_json::{Map, Value, json};
 
@@ -100,6 +101,11 @@ pub(super) fn put_out(run: &Run) -> std::result::Result<Map<String, Value>, Stri
     let ReportedOutputs { outputs, lost } = outputs::peek(run, run.prepared.work.outputs.as_ref())?;
     conceal_outputs(&outputs, &run.vault);
     lost.map_or(Ok(outputs.values), |why| Err(format!("the outputs cannot be stored: {why}")))
+}
+
+/// What a tool has left for the driver to read; nothing where it has left nothing.
+pub fn report(run: &Run) -> std::result::Result<Option<Secret>, String> {
+    outputs::report(run, run.prepared.work.report.as_ref())
 }
 
 /// Reads what the tools have put out, and says how the run ended. What is secret is captured from

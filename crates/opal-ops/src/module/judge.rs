@@ -1,17 +1,11 @@
 //! How a run of a module has ended, by its tools and by who has stopped it.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
-
+use opal_core::Secret;
 use opal_core::action::{Halt, Why};
 use opal_exec::execute::Outcome;
 use opal_modules::keep::{Evidence, ToolEnd};
-use opal_modules::run::finish::End;
+use opal_modules::run::finish::{self, End};
 use opal_modules::run::{Command, Run, UNMET};
-
-/// As much of what a tool has printed is searched for a difference.
-const MAX_SEARCHED: u64 = 4 << 20;
 
 /// A run whose tools have ended.
 #[derive(Debug)]
@@ -47,9 +41,14 @@ impl Finished<'_> {
                 .clone()
                 .find(|tool| tool.rc != 0 && !prepared.may_fail(&tool.label))
                 .or(own.next_back());
-            if own.is_some_and(|it| prepared.driver.differs(it.rc, &self.printed(&it.label))) {
-                let check = failed.filter(|tool| prepared.is_check(&tool.label));
-                return Judgement::new(End::Differs, check.and_then(|check| check.message.clone()));
+            match own.map_or(Ok(false), |tool| self.differs(tool)) {
+                Ok(false) => {}
+                Ok(true) => {
+                    let check = failed.filter(|tool| prepared.is_check(&tool.label));
+                    let message = check.and_then(|check| check.message.clone());
+                    return Judgement::new(End::Differs, message);
+                }
+                Err(why) => return Judgement::new(End::Failed, Some(why)),
             }
             if let Some(unmet) = unmet {
                 return Judgement::new(End::Differs, unmet.message.clone());
@@ -90,20 +89,41 @@ impl Finished<'_> {
         }
     }
 
-    /// Why a tool of the driver has done nothing, though it ended well.
-    fn missed(&self) -> Option<String> {
-        let prepared = &self.run.prepared;
-        let own = self.tools.iter().take(prepared.work.tools.len());
-        own.map(|tool| (tool, prepared.driver.has_missed(tool.rc, &self.printed(&tool.label))))
-            .find_map(|(tool, why)| Some(format!("{} did nothing: {}", tool.label, why?)))
+    /// Whether a tool that was only to look has found a difference; an error where nobody knows.
+    fn differs(&self, tool: &ToolEnd) -> Result<bool, String> {
+        let report = self.report(tool)?;
+        let differs = self.run.prepared.driver.differs(tool.rc, report.as_ref().map(Secret::expose));
+        differs.map_err(|why| unknown(tool, &why))
     }
 
-    /// What a tool has printed, as far as the evidence has it.
-    fn printed(&self, label: &str) -> String {
-        let path = self.evidence.folder().join(format!("{label}.stdout.txt"));
-        let bytes = end_of(&path, MAX_SEARCHED).unwrap_or_default();
-        String::from_utf8_lossy(&bytes).into_owned()
+    /// Why a tool of the driver has done nothing, though it ended well, or why nobody knows whether it
+    /// has.
+    fn missed(&self) -> Option<String> {
+        let prepared = &self.run.prepared;
+        let mut own = self.tools.iter().take(prepared.work.tools.len());
+        own.find_map(|tool| {
+            let missed = self.report(tool).and_then(|report| {
+                let report = report.as_ref().map(Secret::expose);
+                prepared.driver.has_missed(tool.rc, report).map_err(|why| unknown(tool, &why))
+            });
+            match missed {
+                Ok(why) => Some(format!("{} did nothing: {}", tool.label, why?)),
+                Err(why) => Some(why),
+            }
+        })
     }
+
+    /// What a tool that ended well has left for the driver to read.
+    fn report(&self, tool: &ToolEnd) -> Result<Option<Secret>, String> {
+        if tool.rc != 0 {
+            return Ok(None);
+        }
+        finish::report(self.run).map_err(|why| unknown(tool, &why))
+    }
+}
+
+fn unknown(tool: &ToolEnd, why: &str) -> String {
+    format!("{} ended with 0, but nobody knows what it did: {why}", tool.label)
 }
 
 impl Judgement {
@@ -124,14 +144,4 @@ fn ended(tool: &ToolEnd) -> String {
         _ => "",
     };
     format!("{} ended with {}{meaning}", tool.label, tool.rc)
-}
-
-/// The last bytes of a file.
-fn end_of(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
-    let start = file.metadata()?.len().saturating_sub(most);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -101,9 +101,8 @@ fn a_profile_may_say_what_the_environment_may_not() {
 }
 
 #[test]
-fn ansible_prints_what_is_read_whatever_the_environment_wants() {
-    let recap = "printf 'PLAY RECAP ***\\nlocalhost : ok=1  changed=0\\n\\nDRY RUN ***\\n'";
-    let release = ansible(recap);
+fn ansible_reports_what_it_did_whatever_the_environment_wants() {
+    let release = ansible(&left(r#"{"hosts": {"localhost": {"changed": 0}}}"#));
     let around = [
         ("ANSIBLE_CHECK_MODE_MARKERS", "1"),
         ("ANSIBLE_CONFIG", "elsewhere"),
@@ -120,10 +119,40 @@ fn ansible_prints_what_is_read_whatever_the_environment_wants() {
 
 #[test]
 fn a_playbook_that_is_for_no_host_has_failed() {
-    let release = ansible("printf 'skipping: no hosts matched\\n\\nPLAY RECAP ***\\n\\n'");
+    let release = ansible(&left(r#"{"hosts": {}}"#));
     release.apply(&[]).code(65).says("ansible_apply did nothing").says("no host");
     assert_eq!(release.state()["status"], "error");
     release.run(&["verify", "core/net"]).code(3).says("no host");
+}
+
+/// A stand-in for Ansible leaves this report, and prints something else.
+fn left(report: &str) -> String {
+    let recap = "PLAY RECAP ***\\nlocalhost : ok=1  changed=7  failed=0\\n";
+    format!("printf '{recap}'\nprintf '%s' '{report}' > \"$HYOPS_STATS_FILE\"")
+}
+
+#[test]
+fn what_ansible_prints_for_people_decides_nothing() {
+    for (changed, code) in [(0, 0), (2, 1)] {
+        let report = format!("{{\"hosts\": {{\"localhost\": {{\"changed\": {changed}}}}}}}");
+        ansible(&left(&report)).run(&["verify", "core/net"]).code(code);
+    }
+}
+
+#[test]
+fn a_verification_without_a_report_that_can_be_read_has_failed() {
+    let unreadable = "mkdir \"$HYOPS_STATS_FILE\"";
+    for (script, why) in [
+        ("printf 'PLAY RECAP ***\\nlocalhost : ok=1  changed=0\\n'", "left no"),
+        (&*left("PLAY RECAP"), "does not hold the counts"),
+        (unreadable, "not a regular file"),
+    ] {
+        let release = ansible(script);
+        release.run(&["verify", "core/net"]).code(3).says("nobody knows what it did").says(why);
+    }
+    // Without a report, an apply has done what its exit code says.
+    ansible("true").apply(&[]).code(0);
+    ansible(unreadable).apply(&[]).code(65).says("nobody knows what it did");
 }
 
 #[test]

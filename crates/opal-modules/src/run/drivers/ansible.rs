@@ -5,8 +5,10 @@
 //! Ansible does it; whoever does not want that says so in the `env` of the profile.
 //!
 //! The playbook may leave its outputs, a JSON object, in the file that `hyops_outputs_file` names.
+//! What Ansible did to each host it says in a file of its own (`stats`), not on the screen.
 
 mod inventory;
+mod stats;
 mod yaml;
 
 use serde_json::{Map, Value};
@@ -98,24 +100,30 @@ impl Driver for Ansible {
         tool.words.extend(arguments(&section, command)?);
         let facts = Map::from_iter([("playbook".to_owned(), Value::from(playbook))]);
         let outputs = Some(OUTPUTS.to_owned());
-        Ok(Work { tools: vec![tool], outputs, facts, warnings, ..Work::default() })
+        let report = Some(stats::FILE.to_owned());
+        Ok(Work { tools: vec![tool], outputs, report, facts, warnings, ..Work::default() })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {
         let inventory = inventory::of(request, &mut Vec::new())?;
+        let section = Section::of(&request.profile.settings, &SECTION)?;
+        let playbook = playbook(request, &section, &mut Vec::new())?;
         let files = request.templates.clone().into_iter().chain([
+            (stats::plugin_path(&playbook), stats::PLUGIN.to_owned()),
             (INVENTORY.to_owned(), yaml::document(&inventory)),
             (VARIABLES.to_owned(), yaml::document(&Value::Object(variables(request, place)))),
         ]);
         let temporary = place.stack.join(".ansible").join("tmp").display().to_string();
+        let report = place.stack.join(stats::FILE).display().to_string();
         let environment = [
             ("ANSIBLE_CHECK_MODE_MARKERS", "0"),
             ("ANSIBLE_INVENTORY_UNPARSED_FAILED", "1"),
             ("ANSIBLE_LOCAL_TEMP", &temporary),
             ("ANSIBLE_NOCOWS", "1"),
             ("ANSIBLE_RETRY_FILES_ENABLED", "0"),
-            // The recap is read where a playbook only looks, and other ways to print have none.
+            // Evidence has the same form on every machine.
             ("ANSIBLE_STDOUT_CALLBACK", "default"),
+            (stats::VARIABLE, &report),
             // Ansible runs in UTF-8 only. Without this it comes to that by itself, with `C` it gives up.
             ("LC_ALL", ""),
         ];
@@ -135,18 +143,19 @@ impl Driver for Ansible {
         common::object(text)
     }
 
-    /// A check that left no recap is not one that found nothing.
-    fn differs(&self, code: i32, printed: &str) -> bool {
-        // A host may have a name that hides a part of its line: what cannot be read is not an
-        // all-clear.
-        let unchanged = |line: &str| changed(line) == Some("0");
-        code == 0 && !recap(printed).is_some_and(|mut hosts| hosts.all(unchanged))
+    fn differs(&self, code: i32, report: Option<&str>) -> Result<bool, String> {
+        match (code, report) {
+            (0, Some(report)) => Ok(stats::of(report)?.has_changes()),
+            // A check that left no report is not one that found nothing.
+            (0, None) => Err(format!("Ansible left no `{}`", stats::FILE)),
+            _ => Ok(false),
+        }
     }
 
-    fn has_missed(&self, code: i32, printed: &str) -> Option<&'static str> {
-        let is_for_nobody =
-            code == 0 && recap(printed).is_some_and(|mut hosts| hosts.next().is_none());
-        is_for_nobody.then_some("no host of the inventory matches the playbook")
+    fn has_missed(&self, code: i32, report: Option<&str>) -> Result<Option<&'static str>, String> {
+        let (0, Some(report)) = (code, report) else { return Ok(None) };
+        let is_for_nobody = !stats::of(report)?.has_hosts();
+        Ok(is_for_nobody.then_some("no host of the inventory matches the playbook"))
     }
 
     fn is_led_astray_by(&self, variable: &str) -> bool {
@@ -243,68 +252,4 @@ fn variables(request: &Request<'_>, place: &Place<'_>) -> Map<String, Value> {
         variables.insert(name.to_owned(), value.into());
     }
     variables
-}
-
-/// The lines of the hosts after the last `PLAY RECAP`: a task may print one as well. What follows
-/// the blank line at their end was printed by a plugin, about no host.
-fn recap(printed: &str) -> Option<impl Iterator<Item = &str>> {
-    let mut following = None;
-    let mut rest = printed;
-    while let Some((line, after)) = rest.split_once('\n') {
-        if line.starts_with("PLAY RECAP") {
-            following = Some(after);
-        }
-        rest = after;
-    }
-    following.map(|hosts: &str| hosts.lines().take_while(|line| !line.trim().is_empty()))
-}
-
-/// `2` of `web-1 : ok=3 changed=2 unreachable=0 …`.
-fn changed(line: &str) -> Option<&str> {
-    let (_, counts) = line.split_once(" : ")?;
-    counts.split_whitespace().find_map(|count| count.strip_prefix("changed="))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_last_recap_says_whether_something_differs() {
-        let line = |changed| format!("web : ok=3  changed={changed}  unreachable=0  failed=0\n");
-        let printed = |changed| format!("PLAY [all] ***\n\nPLAY RECAP ***\n{}\n", line(changed));
-        let cases = [
-            (0, printed("0"), false),
-            (0, printed("12"), true),
-            (2, printed("12"), false),
-            (0, format!("{}{}", printed("1"), printed("0")), false),
-            (0, format!("{}{}", line("1"), printed("0")), false),
-            (0, format!("ok: PLAY RECAP\n{}", line("0")), true),
-            (0, "PLAY RECAP ***\n\n".to_owned(), false),
-            (0, "PLAY RECAP ***\ntoken : <redacted>  changed=1  failed=0\n".to_owned(), true),
-            (0, "PLAY RECAP ***\ntoken : <redacted>\n".to_owned(), true),
-            (0, format!("PLAY RECAP ***\n{}{}", line("0"), line("1")), true),
-            (0, format!("{}DRY RUN ***\nTook 3 s, changed=1\n", printed("0")), false),
-            (0, format!("{}DRY RUN ***\n", printed("1")), true),
-            (0, String::new(), true),
-            (4, String::new(), false),
-        ];
-        for (code, printed, differs) in cases {
-            assert_eq!(Ansible.differs(code, &printed), differs, "{code} {printed}");
-        }
-    }
-
-    #[test]
-    fn a_recap_without_hosts_is_a_run_for_nobody() {
-        let host = "PLAY RECAP ***\nweb : ok=1  changed=0\n\n";
-        for (code, printed, is_missed) in [
-            (0, "skipping: no hosts matched\n\nPLAY RECAP ***\n\n", true),
-            (0, "PLAY RECAP ***\n\nDRY RUN ***\n", true),
-            (4, "PLAY RECAP ***\n\n", false),
-            (0, host, false),
-            (0, "playbook: playbook.yml\n", false),
-        ] {
-            assert_eq!(Ansible.has_missed(code, printed).is_some(), is_missed, "{code} {printed}");
-        }
-    }
 }

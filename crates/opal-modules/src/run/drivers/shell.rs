@@ -62,8 +62,8 @@ impl Driver for Shell {
         common::object(text)
     }
 
-    fn differs(&self, code: i32, _: &str) -> bool {
-        code == DIFFERS
+    fn differs(&self, code: i32, _: Option<&str>) -> Result<bool, String> {
+        Ok(code == DIFFERS)
     }
 }
 

@@ -135,7 +135,7 @@ impl Driver for Terragrunt {
         let tools = tools.collect::<Result<_, _>>()?;
         let file = |name: &str| (command != Command::Validate).then(|| name.to_owned());
         let (outputs, earlier_outputs) = (file(OUTPUTS), file(EARLIER_OUTPUTS));
-        Ok(Work { tools, outputs, earlier_outputs, facts, warnings })
+        Ok(Work { tools, outputs, earlier_outputs, report: None, facts, warnings })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {
@@ -174,8 +174,8 @@ impl Driver for Terragrunt {
         Ok(outputs)
     }
 
-    fn differs(&self, code: i32, _: &str) -> bool {
-        code == DIFFERS
+    fn differs(&self, code: i32, _: Option<&str>) -> Result<bool, String> {
+        Ok(code == DIFFERS)
     }
 
     fn is_led_astray_by(&self, variable: &str) -> bool {

@@ -39,6 +39,16 @@ pub(super) fn peek(run: &Run, file: Option<&String>) -> Reported {
     }
 }
 
+/// The text of a file that a tool leaves for the driver.
+pub(super) fn report(run: &Run, file: Option<&String>) -> Result<Option<Secret>, String> {
+    let Some(name) = file else { return Ok(None) };
+    match text(&run.stack().join(name)) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("`{name}` cannot be read: {error}")),
+    }
+}
+
 fn parsed(run: &Run, name: &str, read: io::Result<Secret>) -> Reported {
     let text = read.map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     if text.expose().trim().is_empty() {

@@ -190,8 +190,8 @@ impl Driver for Faulty {
         }
     }
 
-    fn differs(&self, code: i32, _: &str) -> bool {
-        code == 2
+    fn differs(&self, code: i32, _: Option<&str>) -> Result<bool, String> {
+        Ok(code == 2)
     }
 }
 
