@@ -19,6 +19,7 @@
 //! environment are handed in.
 
 mod blueprint;
+mod check_kind;
 mod constraint;
 mod document;
 mod hcl;
@@ -39,6 +40,7 @@ mod spec;
 mod value;
 
 pub use blueprint::{Blueprint, Step};
+pub use check_kind::CheckKind;
 pub use constraint::{Constraint, Rule, Subject};
 pub use document::Checked;
 pub use place::{Hints, NotFound, Places};

@@ -4,6 +4,7 @@ pub mod arguments;
 mod complete;
 mod judge;
 mod keeping;
+pub mod order;
 
 pub use complete::Complete;
 pub use keeping::{Keeping, KeptEnd, NotBegun, Setup};

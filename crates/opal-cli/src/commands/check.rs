@@ -114,8 +114,8 @@ fn reserved(function: &Function) -> Diagnostic {
 }
 
 fn exit(checked: &[CheckedFile]) -> Exit {
-    if checked.iter().any(|file| file.failure.is_some()) {
-        Exit::NoFile
+    if let Some(failure) = checked.iter().find_map(|file| file.failure.as_ref()) {
+        failure.exit
     } else if checked.iter().any(|file| file.count(Severity::Error) > 0) {
         Exit::Source
     } else {

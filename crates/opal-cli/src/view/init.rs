@@ -55,7 +55,7 @@ pub(crate) fn initialised(
     let mut out = String::new();
     for check in &done.checks {
         let mark = if check.is_passed { "ok     " } else { "missing" };
-        let _ = writeln!(out, "{mark}  {}  {}", check.name, check.message);
+        let _ = writeln!(out, "{mark}  {}  {}", check.kind, check.message);
         if let Some(help) = check.help.as_ref().filter(|_| !check.is_passed) {
             let _ = writeln!(out, "         {help}");
         }
@@ -71,6 +71,6 @@ pub(crate) fn initialised(
 }
 
 fn check(check: &Check) -> Value {
-    let Check { name, is_passed, message, help } = check;
-    json!({"name": name, "ok": is_passed, "message": message, "help": help})
+    let Check { kind, is_passed, message, help } = check;
+    json!({"name": kind.to_string(), "ok": is_passed, "message": message, "help": help})
 }

@@ -370,9 +370,9 @@ pub(crate) fn preflight(
     let mut out = String::new();
     for check in checks {
         match &check.fault {
-            None => drop(writeln!(out, "ok       {}", check.name)),
+            None => drop(writeln!(out, "ok       {}", check.kind)),
             Some((message, help)) => {
-                let _ = writeln!(out, "missing  {}  {message}", check.name);
+                let _ = writeln!(out, "missing  {}  {message}", check.kind);
                 let _ = writeln!(out, "         {help}");
             }
         }

@@ -131,3 +131,16 @@ fn syntax_errors_of_a_check_are_found_by_verify_and_in_configurations() {
         opal.call(words).says("E0901").hides("missing");
     }
 }
+
+#[test]
+fn a_parser_that_cannot_be_asked_is_unavailable_and_not_a_missing_file() {
+    let opal = Opal::machine("fun main() {\n    echo a | cat\n}\n").file("bin/bash", b"\x7fELF, not");
+    let path = opal.path().join("bin");
+    let program = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path.join("bash"), program).unwrap();
+    let path = [("PATH", path.to_str().unwrap())];
+    for words in [&["check"][..], &["check", "commands.opl", "gone.opl"]] {
+        opal.call_with(&path, words).code(69).says("the shell's parser cannot be started");
+    }
+    opal.call_with(&path, &["check", "gone.opl", "commands.opl"]).code(66);
+}

@@ -16,6 +16,7 @@ use super::id::{RunId, time};
 use super::ready::{Check, credentials, settings, tools};
 use super::root::RuntimeRoot;
 use super::target::Target;
+use crate::CheckKind;
 use crate::programs::Programs;
 
 /// What is known when a target is made ready.
@@ -118,13 +119,13 @@ impl Initialised {
     /// Whether the settings are to be filled in.
     #[must_use]
     pub fn needs_config(&self) -> bool {
-        self.checks.iter().any(|check| check.name == "config" && !check.is_passed)
+        self.checks.iter().any(|check| check.kind == CheckKind::Config && !check.is_passed)
     }
 
     fn tell(&self, init: &Init<'_>) -> Result<(), Unkept> {
         let check = |check: &Check| {
             json!({
-                "name": check.name,
+                "name": check.kind.to_string(),
                 "passed": check.is_passed,
                 "message": check.message,
                 "help": check.help,

@@ -14,15 +14,14 @@ use super::target::Target;
 use crate::inputs::placeholder;
 use crate::programs::Programs;
 use crate::reference::shorten;
-use crate::{document, value};
+use crate::{CheckKind, document, value};
 
 const MOST_BYTES: u64 = 1 << 20;
 
 /// One thing that must hold for a target to be ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// `config`, `tool:<program>` or `credentials`.
-    pub name: String,
+    pub kind: CheckKind,
     pub is_passed: bool,
     /// What was found. Holds no value.
     pub message: String,
@@ -31,17 +30,13 @@ pub struct Check {
 }
 
 impl Check {
-    fn passed(name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { name: name.into(), is_passed: true, message: message.into(), help: None }
+    fn passed(kind: CheckKind, message: impl Into<String>) -> Self {
+        Self { kind, is_passed: true, message: message.into(), help: None }
     }
 
-    fn failed(
-        name: impl Into<String>,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> Self {
+    fn failed(kind: CheckKind, message: impl Into<String>, help: impl Into<String>) -> Self {
         let help = Some(help.into());
-        Self { name: name.into(), is_passed: false, message: message.into(), help }
+        Self { kind, is_passed: false, message: message.into(), help }
     }
 }
 
@@ -89,7 +84,7 @@ fn status_of(root: &RuntimeRoot, target: &'static Target) -> TargetStatus {
         Ok(Some(run_id)) => (true, Some(run_id)),
         Ok(None) => (false, None),
         Err(unkept) => {
-            failed.push(Check::failed("marker", unkept.to_string(), unkept.help()));
+            failed.push(Check::failed(CheckKind::Marker, unkept.to_string(), unkept.help()));
             (true, None)
         }
     };
@@ -117,10 +112,10 @@ fn marker(root: &RuntimeRoot, target: &Target) -> Result<Option<String>, Unkept>
 pub(super) fn settings(root: &RuntimeRoot, target: &Target) -> (Map<String, Value>, Check) {
     let path = root.config(target);
     match read_settings(&path, target) {
-        Ok(settings) => (settings, Check::passed("config", format!("`{}`", path.display()))),
+        Ok(settings) => (settings, Check::passed(CheckKind::Config, format!("`{}`", path.display()))),
         Err(why) => {
             let message = format!("`{}` cannot be used: {why}", path.display());
-            (Map::new(), Check::failed("config", message, format!("edit `{}`", path.display())))
+            (Map::new(), Check::failed(CheckKind::Config, message, format!("edit `{}`", path.display())))
         }
     }
 }
@@ -161,7 +156,6 @@ fn read_settings(path: &Path, target: &Target) -> Result<Map<String, Value>, Str
 
 /// The credentials of a target that has any.
 pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Credentials, Check)> {
-    const NAME: &str = "credentials";
     if !target.has_credentials {
         return None;
     }
@@ -171,10 +165,10 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
             let files: Vec<String> =
                 found.files.values().flatten().map(|path| path.display().to_string()).collect();
             let check = if let Some(unusable) = found.fault(name).or(found.lack(name)) {
-                Check::failed(NAME, unusable.message.clone(), unusable.help.clone())
+                Check::failed(CheckKind::TargetCredentials, unusable.message.clone(), unusable.help.clone())
             } else if files.is_empty() {
                 Check::failed(
-                    NAME,
+                    CheckKind::TargetCredentials,
                     format!("no credentials with a value for `{name}`"),
                     format!(
                         "put them in `{name}.credentials.tfvars`, `{name}.env` or `{name}.json` \
@@ -183,23 +177,23 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
                     ),
                 )
             } else {
-                Check::passed(NAME, format!("`{}`", files.join("`, `")))
+                Check::passed(CheckKind::TargetCredentials, format!("`{}`", files.join("`, `")))
             };
             (found, check)
         }
         Err(unusable) => {
-            (Credentials::default(), Check::failed(NAME, unusable.message, unusable.help))
+            (Credentials::default(), Check::failed(CheckKind::TargetCredentials, unusable.message, unusable.help))
         }
     })
 }
 
 pub(super) fn tools(target: &Target, programs: &Programs) -> Vec<Check> {
     let check = |group: &&[&str]| {
-        let name = format!("tool:{}", group.join("|"));
+        let kind = CheckKind::Tool(group.join("|"));
         match group.iter().find_map(|program| programs.find(program)) {
-            Some(path) => Check::passed(name, format!("`{}`", path.display())),
+            Some(path) => Check::passed(kind, format!("`{}`", path.display())),
             None => Check::failed(
-                name,
+                kind,
                 format!("`{}` is not in `PATH`", group.join("` or `")),
                 format!("install `{}`", group.join("` or `")),
             ),

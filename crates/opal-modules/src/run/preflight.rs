@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::HookStep;
 use super::prepared::Prepared;
 use super::versions;
+use crate::CheckKind;
 
 /// What is wrong, and the way forward.
 pub type Fault = (String, String);
@@ -17,20 +18,26 @@ pub type Fault = (String, String);
 /// One thing that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// `tool:ansible-playbook`.
-    pub name: String,
+    pub kind: CheckKind,
     pub fault: Option<Fault>,
 }
 
 impl Check {
-    pub(super) fn new(name: impl Into<String>, fault: Option<Fault>) -> Self {
-        Self { name: name.into(), fault }
+    pub(super) fn new(kind: CheckKind, fault: Option<Fault>) -> Self {
+        Self { kind, fault }
+    }
+
+    /// Whether it found that this program cannot be started.
+    #[must_use]
+    pub fn misses_tool(&self, program: &str) -> bool {
+        matches!(&self.kind, CheckKind::Tool(name) if name == program) && self.fault.is_some()
     }
 
     #[must_use]
     pub fn json(&self) -> Value {
         let (detail, help) = self.fault.clone().unzip();
-        json!({"name": self.name, "ok": self.fault.is_none(), "detail": detail, "help": help})
+        let name = self.kind.to_string();
+        json!({"name": name, "ok": self.fault.is_none(), "detail": detail, "help": help})
     }
 }
 
@@ -38,11 +45,11 @@ impl Check {
 /// tools that the profile wants in certain versions.
 #[must_use]
 pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
-    let pack = Check::new(format!("pack:{}", prepared.spec.execution.pack), None);
+    let pack = Check::new(CheckKind::Pack(prepared.spec.execution.pack.to_string()), None);
     let mut checks = vec![pack];
     for program in programs(prepared) {
         let fault = missing_tool(prepared, program);
-        checks.push(Check::new(format!("tool:{program}"), fault));
+        checks.push(Check::new(CheckKind::Tool(program.to_owned()), fault));
     }
     checks.extend(versions::checks(prepared, probe));
     let missing = prepared.credentials.missing();
@@ -55,10 +62,10 @@ pub fn preflight(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
             let is_missing = missing.contains(name);
             is_missing.then(|| (format!("missing credentials `{name}`"), help))
         });
-        checks.push(Check::new(format!("credentials:{name}"), fault));
+        checks.push(Check::new(CheckKind::Credentials(name.clone()), fault));
     }
     checks.extend(contracts(prepared));
-    checks.push(Check::new("root", unwritable(prepared.root.path())));
+    checks.push(Check::new(CheckKind::Root, unwritable(prepared.root.path())));
     checks.extend(disk(prepared));
     checks
 }
@@ -119,7 +126,7 @@ fn contracts(prepared: &Prepared) -> impl Iterator<Item = Check> {
                 format!("add it in {}", listed(files.iter().map(String::as_str))),
             )
         });
-        Some(Check::new(format!("credential_contract:{id}"), fault))
+        Some(Check::new(CheckKind::CredentialContract(id.clone()), fault))
     })
 }
 
@@ -175,7 +182,7 @@ fn disk(prepared: &Prepared) -> Option<Check> {
             Some((message, "check the runtime root".to_owned()))
         }
     };
-    Some(Check::new("disk", fault))
+    Some(Check::new(CheckKind::Disk, fault))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use semver::{BuildMetadata, Prerelease, Version, VersionReq};
 
 use super::preflight::{Check, Fault, located};
 use super::prepared::Prepared;
-use crate::ToolVersion;
+use crate::{CheckKind, ToolVersion};
 use crate::programs::program_name;
 
 /// Terraform would ask for newer versions of itself.
@@ -47,7 +47,7 @@ pub(super) fn checks(prepared: &Prepared, probe: &dyn Probe) -> Vec<Check> {
         // A path is seen from the stack, as it will be in the run.
         let asked = if program.contains('/') { program } else { found };
         let fault = unfit(tool, &version.wanted, said(prepared, &asked, probe));
-        Some(Check::new(format!("version:{tool}"), fault))
+        Some(Check::new(CheckKind::Version(tool.clone()), fault))
     };
     wanted.iter().filter_map(check).collect()
 }

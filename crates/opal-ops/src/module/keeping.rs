@@ -200,8 +200,8 @@ impl<'k> Keeping<'k> {
     /// The evidence of a tool that is not there says so as a shell would.
     fn tell_missing(&self, plan: &Plan, evidence: &Evidence<'_>, checks: &[Check]) {
         let is_missing = |tool: &ToolStep| {
-            let name = format!("tool:{}", tool.argv.first().map_or("", String::as_str));
-            checks.iter().any(|check| check.name == name && check.fault.is_some())
+            let program = tool.argv.first().map_or("", String::as_str);
+            checks.iter().any(|check| check.misses_tool(program))
         };
         let tools = self.tools(plan);
         let Some(tool) = tools.iter().find(|tool| is_missing(tool)) else { return };

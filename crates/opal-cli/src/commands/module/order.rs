@@ -6,7 +6,7 @@ use opal_modules::keep::{State, Status};
 use opal_modules::load;
 use opal_modules::run::Command;
 use opal_modules::{ModuleRef, Spec};
-
+use opal_ops::module::order::{self, NotOrdered};
 use serde_json::Map;
 
 use super::faults::whole;
@@ -20,9 +20,6 @@ use crate::options::Asked;
 use crate::planning::Outcome;
 use crate::signals::Watched;
 use crate::view::module as view;
-
-/// So deep modules may build on each other.
-const MOST_LEVELS: usize = 64;
 
 /// Applies everything that `job` builds on and that is not there yet, in order.
 pub(super) fn before(
@@ -38,16 +35,14 @@ pub(super) fn before(
             "omit it",
         ));
     }
-    let mut order = Order { context, settings, json: asked.plan.is_json(), done: Vec::new() };
-    if !order.visit(&job.module, &mut Vec::new())? {
-        return Ok(Err(Exit::Source));
-    }
+    let specs = Specs { context, settings, json: asked.plan.is_json() };
+    let Some(mut modules) = specs.order(&job.module)? else { return Ok(Err(Exit::Source)) };
     // What the file says is for the module itself.
     let said = Given { file: Map::new(), ..job.given.clone() };
     // The module itself comes last, and not from here.
-    order.done.pop();
+    modules.pop();
     let mut missing = Vec::new();
-    for module in std::mem::take(&mut order.done) {
+    for module in modules {
         let state =
             State::seen(&settings.root.state(&module, None)).map_err(|it| unwritten(&it))?;
         if state.is_some_and(|state| state.status == Status::Ok) {
@@ -74,7 +69,7 @@ pub(super) fn before(
     if missing.is_empty() {
         return Ok(Ok(()));
     }
-    let Some(spec) = order.spec(&job.module)? else { return Ok(Err(Exit::Source)) };
+    let Some(spec) = specs.spec(&job.module)? else { return Ok(Err(Exit::Source)) };
     let mut direct = spec.dependencies.iter().filter(|it| it.required).map(|it| &it.module_ref);
     direct.find(|module| missing.contains(module)).map_or(Ok(Ok(())), |it| Err(unknown(it)))
 }
@@ -88,38 +83,35 @@ fn unknown(module: &ModuleRef) -> Failure {
         .help("`opal blueprint plan` shows modules in order, as far as they are known")
 }
 
-struct Order<'o, 'c> {
+struct Specs<'o, 'c> {
     context: &'o Context<'c>,
     settings: &'o Settings,
     json: bool,
-    done: Vec<ModuleRef>,
 }
 
-impl Order<'_, '_> {
-    /// Puts what a module builds on before it; false where the faults of a spec have been shown.
-    fn visit(&mut self, module: &ModuleRef, above: &mut Vec<ModuleRef>) -> Result<bool, Failure> {
-        if self.done.contains(module) {
-            return Ok(true);
-        }
-        if above.contains(module) || above.len() == MOST_LEVELS {
-            let circle: Vec<&str> =
-                above.iter().skip_while(|it| *it != module).map(ModuleRef::as_str).collect();
-            return Err(Failure::new(
+impl Specs<'_, '_> {
+    /// What a module builds on before it; none where the faults of a spec have been shown.
+    fn order(&self, module: &ModuleRef) -> Result<Option<Vec<ModuleRef>>, Failure> {
+        let mut spec = |module: &ModuleRef| match self.spec(module) {
+            Ok(Some(spec)) => Ok(spec),
+            Ok(None) => Err(None),
+            Err(failure) => Err(Some(failure)),
+        };
+        match order::order(module, &mut spec) {
+            Ok(modules) => Ok(Some(modules)),
+            Err(NotOrdered::Spec(None)) => Ok(None),
+            Err(NotOrdered::Spec(Some(failure))) => Err(failure),
+            Err(NotOrdered::Cycle(path)) => Err(Failure::new(
                 Exit::Source,
-                format!("dependency cycle between modules: {} → {module}", circle.join(" → ")),
+                format!("dependency cycle between modules: {path}"),
                 "remove one of these from `dependencies`",
-            ));
+            )),
+            Err(NotOrdered::TooMany) => Err(Failure::new(
+                Exit::Source,
+                format!("`{module}` depends on more than {} modules", order::MOST_MODULES),
+                "apply some of them first, without `--with-deps`",
+            )),
         }
-        let Some(spec) = self.spec(module)? else { return Ok(false) };
-        above.push(module.clone());
-        for dependency in spec.dependencies.iter().filter(|dependency| dependency.required) {
-            if !self.visit(&dependency.module_ref, above)? {
-                return Ok(false);
-            }
-        }
-        above.pop();
-        self.done.push(module.clone());
-        Ok(true)
     }
 
     fn spec(&self, module: &ModuleRef) -> Result<Option<Spec>, Failure> {

@@ -168,7 +168,7 @@ fn a_circle_is_printed_and_nothing_runs() {
     let release =
         chain().spec(&[("execution:", "dependencies: [{module_ref: core/app}]\nexecution:")]);
     let ran = release.run(&["apply", "core/app", "--with-deps"]);
-    ran.code(65).says("core/app → core/host → core/net → core/app");
+    ran.code(65).says("core/app -> core/host -> core/net -> core/app");
     assert!(!release.path("root").exists());
 }
 

@@ -26,9 +26,9 @@ fn run(root: &RuntimeRoot, target: &str, programs: &Programs, vault: &Vault) -> 
         .unwrap()
 }
 
-fn failed(done: &Initialised) -> Vec<&str> {
+fn failed(done: &Initialised) -> Vec<String> {
     let failed = done.checks.iter().filter(|check| !check.is_passed);
-    failed.map(|check| check.name.as_str()).collect()
+    failed.map(|check| check.kind.to_string()).collect()
 }
 
 fn readiness(root: &RuntimeRoot, name: &str) -> Readiness {
