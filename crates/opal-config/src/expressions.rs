@@ -6,9 +6,7 @@
 use opal_core::{Code, Diagnostic, Registry, Span};
 use opal_plan::Words;
 use opal_plan::lower;
-use opal_plan::unit::{
-    Access, Expr, ExprKind, Mention, Reference, StatementKind, StrPiece, Unit,
-};
+use opal_plan::unit::{Access, Expr, ExprKind, Mention, Reference, StatementKind, StrPiece, Unit};
 
 use super::report::Report;
 

@@ -29,7 +29,7 @@ pub struct Whose<'w> {
     pub target: &'w str,
     /// As a record names it today, and as it is: what is hidden in it changes with the source.
     pub directory: [String; 2],
-    /// What a record has beside a name that its run has learnt to hide.
+    /// What a record has beside a name that its run has captured as a value.
     pub place: Option<Digest>,
     /// Only runs of this contract: it is single-use, and they are its one use.
     pub contract: Option<Digest>,

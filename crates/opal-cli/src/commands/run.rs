@@ -165,7 +165,7 @@ fn hold(
         subject: &Subject::of_plan(source, &compared.fresh.plan),
         resolved: &compared.fresh,
         watched,
-        claim: once.then(|| Claim { contract, resumed, file, new_contract }),
+        claim: once.then_some(Claim { contract, resumed, file, new_contract }),
         contract: Some(Held { named, drift, key: compared.key.clone() }),
         // A module always runs whole.
         again: keeper.is_none().then(|| command_line::resume_contract(context, asked, path)),

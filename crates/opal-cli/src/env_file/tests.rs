@@ -102,11 +102,10 @@ fn every_name_that_is_interpreted_is_refused_at_its_line() {
         let expected = format!("`{name}` cannot be set in a file of variables: {}", row.why);
         assert_eq!(mistake.message, expected);
     }
-    sets("NODE_OPTIONS=a\nKUBECONFIG=b\nMY_PATH=$HOME\n", &[
-        "KUBECONFIG=b",
-        "MY_PATH=/home/ada",
-        "NODE_OPTIONS=a",
-    ]);
+    sets(
+        "NODE_OPTIONS=a\nKUBECONFIG=b\nMY_PATH=$HOME\n",
+        &["KUBECONFIG=b", "MY_PATH=/home/ada", "NODE_OPTIONS=a"],
+    );
 }
 
 #[test]

@@ -135,7 +135,14 @@ fn ask(folder: &Path, words: &[&str]) -> Option<String> {
         start: folder.to_owned(),
         home: None,
     });
-    let mut command = vec!["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+    let mut command = vec![
+        "git",
+        "--literal-pathspecs",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ];
     command.extend(words);
     let output = world.run(&Run::Program(&command)).ok()?;
     Some(output.expose().to_owned())

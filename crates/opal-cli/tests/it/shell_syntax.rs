@@ -134,7 +134,8 @@ fn syntax_errors_of_a_check_are_found_by_verify_and_in_configurations() {
 
 #[test]
 fn a_parser_that_cannot_be_asked_is_unavailable_and_not_a_missing_file() {
-    let opal = Opal::machine("fun main() {\n    echo a | cat\n}\n").file("bin/bash", b"\x7fELF, not");
+    let opal =
+        Opal::machine("fun main() {\n    echo a | cat\n}\n").file("bin/bash", b"\x7fELF, not");
     let path = opal.path().join("bin");
     let program = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(path.join("bash"), program).unwrap();

@@ -112,10 +112,15 @@ fn marker(root: &RuntimeRoot, target: &Target) -> Result<Option<String>, Unkept>
 pub(super) fn settings(root: &RuntimeRoot, target: &Target) -> (Map<String, Value>, Check) {
     let path = root.config(target);
     match read_settings(&path, target) {
-        Ok(settings) => (settings, Check::passed(CheckKind::Config, format!("`{}`", path.display()))),
+        Ok(settings) => {
+            (settings, Check::passed(CheckKind::Config, format!("`{}`", path.display())))
+        }
         Err(why) => {
             let message = format!("`{}` cannot be used: {why}", path.display());
-            (Map::new(), Check::failed(CheckKind::Config, message, format!("edit `{}`", path.display())))
+            (
+                Map::new(),
+                Check::failed(CheckKind::Config, message, format!("edit `{}`", path.display())),
+            )
         }
     }
 }
@@ -165,7 +170,11 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
             let files: Vec<String> =
                 found.files.values().flatten().map(|path| path.display().to_string()).collect();
             let check = if let Some(unusable) = found.fault(name).or(found.lack(name)) {
-                Check::failed(CheckKind::TargetCredentials, unusable.message.clone(), unusable.help.clone())
+                Check::failed(
+                    CheckKind::TargetCredentials,
+                    unusable.message.clone(),
+                    unusable.help.clone(),
+                )
             } else if files.is_empty() {
                 Check::failed(
                     CheckKind::TargetCredentials,
@@ -181,9 +190,10 @@ pub(super) fn credentials(root: &RuntimeRoot, target: &Target) -> Option<(Creden
             };
             (found, check)
         }
-        Err(unusable) => {
-            (Credentials::default(), Check::failed(CheckKind::TargetCredentials, unusable.message, unusable.help))
-        }
+        Err(unusable) => (
+            Credentials::default(),
+            Check::failed(CheckKind::TargetCredentials, unusable.message, unusable.help),
+        ),
     })
 }
 

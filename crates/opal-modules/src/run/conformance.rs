@@ -215,7 +215,11 @@ impl<'t> Trial<'t> {
         {
             self.breach(Law::D5, format!("the work of {command} names no program"));
         }
-        for path in tools().filter_map(|tool| tool.stdout.as_ref()).chain(work.files_of_outputs()).chain(&work.report) {
+        for path in tools()
+            .filter_map(|tool| tool.stdout.as_ref())
+            .chain(work.files_of_outputs())
+            .chain(&work.report)
+        {
             self.file(path);
         }
     }

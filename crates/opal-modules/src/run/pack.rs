@@ -176,8 +176,7 @@ impl Walk<'_> {
                     return Err(Unfit::TooLarge);
                 }
                 // It may grow while it is read.
-                let bytes =
-                    bytes(&whole, MOST_BYTES).map_err(|error| Unfit::at(&path, error))?;
+                let bytes = bytes(&whole, MOST_BYTES).map_err(|error| Unfit::at(&path, error))?;
                 if bytes.len() > MOST_BYTES {
                     return Err(Unfit::TooLarge);
                 }

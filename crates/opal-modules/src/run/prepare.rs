@@ -12,7 +12,7 @@ use super::driver::Work;
 use super::pack::Pack;
 use super::prepared::{Prepared, Unprepared};
 use super::{Command, Programs, drivers, hooks, prepared, probes, secrets, workspace};
-use crate::inputs::{self, Given, InvalidInputs};
+use crate::inputs::{self, Given, InvalidInputs, Schema};
 use crate::keep::{Credentials, Instance, RuntimeRoot, State, Unusable};
 use crate::lint::{self, Linted};
 use crate::load::{self, Read};
@@ -71,10 +71,7 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
     }
     let inputs = inputs::resolve(&spec, &given, schema.as_ref()).map_err(Unprepared::Inputs)?;
     let secrets = secrets::find(&inputs, schema.as_ref());
-    let mut hidden = secrets::said(&given, schema.as_ref());
-    hidden.extend(secrets::of_profile(&profile.env));
-    hidden.extend(secrets::in_documents(&inputs, schema.as_ref()));
-    hidden.extend(secrets::parts(secrets.values().chain(&hidden)));
+    let hidden = hidden(&given, &profile, (&inputs, schema.as_ref()), &secrets);
     let invalid =
         |reason| Unprepared::Inputs(InvalidInputs { module_ref: spec.module_ref.clone(), reason });
     if let Some(reason) = unfit(&inputs, &secrets) {
@@ -85,9 +82,8 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         .map_err(|it| NotFound { message: it.message, help: it.help })?;
     warnings.extend(credentials.warnings.iter().cloned());
     let templates = drivers::templates(&profile, &profile_path)?;
-    files.extend(schema_file);
-    files.push(profile_file);
-    files.extend(drivers::template_files(&profile, &profile_path, &templates));
+    let of_templates = drivers::template_files(&profile, &profile_path, &templates);
+    files.extend(schema_file.into_iter().chain([profile_file]).chain(of_templates));
     files.extend(pack.files());
     let mut prepared = Prepared {
         command,
@@ -113,13 +109,33 @@ pub fn look(wanted: Wanted<'_>) -> Result<Prepared, Unprepared> {
         programs: programs.clone(),
         warnings,
     };
+    add_work(&mut prepared, programs)?;
+    Ok(prepared)
+}
+
+/// What the driver makes of it all, and what there is to say about that.
+fn add_work(prepared: &mut Prepared, programs: &Programs) -> Result<(), NotFound> {
     let find = |name: &str| programs.find(name);
-    let work = driver.work(&prepared.request(&prepared.inputs, &find))?;
+    let work = prepared.driver.work(&prepared.request(&prepared.inputs, &find))?;
     prepared.warnings.extend(work.warnings.iter().cloned());
     prepared.work = work;
-    prepared.warnings.extend(strange(&prepared));
-    prepared.warnings.extend(workspace::name(&prepared).and_then(Result::err));
-    Ok(prepared)
+    prepared.warnings.extend(strange(prepared));
+    prepared.warnings.extend(workspace::name(prepared).and_then(Result::err));
+    Ok(())
+}
+
+/// What must be hidden besides the secret inputs themselves.
+fn hidden(
+    given: &Given,
+    profile: &Profile,
+    (inputs, schema): (&Map<String, Value>, Option<&Schema>),
+    secrets: &BTreeMap<String, Data>,
+) -> Vec<Data> {
+    let mut hidden = secrets::said(given, schema);
+    hidden.extend(secrets::of_profile(&profile.env));
+    hidden.extend(secrets::in_documents(inputs, schema));
+    hidden.extend(secrets::parts(secrets.values().chain(&hidden)));
+    hidden
 }
 
 /// What is destroyed was applied with other inputs: the tools may not find it.

@@ -13,8 +13,8 @@ use semver::{BuildMetadata, Prerelease, Version, VersionReq};
 
 use super::preflight::{Check, Fault, located};
 use super::prepared::Prepared;
-use crate::{CheckKind, ToolVersion};
 use crate::programs::program_name;
+use crate::{CheckKind, ToolVersion};
 
 /// Terraform would ask for newer versions of itself.
 static ENVIRONMENT: LazyLock<BTreeMap<String, Secret>> =

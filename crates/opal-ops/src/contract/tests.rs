@@ -113,8 +113,7 @@ impl Machine {
     fn may_continue(&self, bytes: &[u8], run: &Run) -> bool {
         let opened = open(bytes, &self.runner()).unwrap();
         let ledger = Some(Ledger::new(&self.root));
-        let rules =
-            Rules { policy: &self.policy, ledger, resumed: Some(run), time: self.time };
+        let rules = Rules { policy: &self.policy, ledger, resumed: Some(run), time: self.time };
         match accept(bytes, &opened, &rules) {
             Ok(()) => true,
             Err(Refusal::Used) => false,

@@ -92,7 +92,8 @@ impl Finished<'_> {
     /// Whether a tool that was only to look has found a difference; an error where nobody knows.
     fn differs(&self, tool: &ToolEnd) -> Result<bool, String> {
         let report = self.report(tool)?;
-        let differs = self.run.prepared.driver.differs(tool.rc, report.as_ref().map(Secret::expose));
+        let differs =
+            self.run.prepared.driver.differs(tool.rc, report.as_ref().map(Secret::expose));
         differs.map_err(|why| unknown(tool, &why))
     }
 

@@ -95,14 +95,14 @@ mod tests {
             Ok(Spec::read(&text).found.expect("a spec"))
         };
         let module = ModuleRef::parse("a").unwrap();
-        let told = |why| match why {
+        let words = |why| match why {
             NotOrdered::Spec(why) => why,
             NotOrdered::Cycle(path) => path,
             NotOrdered::TooMany => "too many".to_owned(),
         };
-        order(&module, &mut { spec }).map_err(told).map(|modules| {
-            modules.iter().map(ModuleRef::as_str).collect::<Vec<_>>().join(" ")
-        })
+        order(&module, &mut { spec })
+            .map_err(words)
+            .map(|modules| modules.iter().map(ModuleRef::as_str).collect::<Vec<_>>().join(" "))
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What asks whether a program reads something asks here, and so cannot forget a place.
 
 use super::{
-    Access, Argument, Block, Call, Expr, ExprKind, Operand, Piece, Reference, Redirect, ShellText,
+    Access, Argument, Block, Call, Expr, ExprKind, Operand, Piece, Redirect, Reference, ShellText,
     StatementKind, StrPiece, Target, Unit, Work,
 };
 

@@ -74,8 +74,7 @@ impl End<'_> {
         // Every step has run: there is nothing to go on with.
         let is_open = is_open && !outcome.is_undone;
         let resolved = self.errand.resolved;
-        let is_open =
-            is_open && folder.as_deref().is_some_and(|it| can_be_resumed(it, resolved));
+        let is_open = is_open && folder.as_deref().is_some_and(|it| can_be_resumed(it, resolved));
         let again = self.errand.again.as_deref().filter(|_| is_open);
         let resume = again.map(|words| vault.scrub(words).text().into_owned());
         let file = context.ambient.in_workspace(&self.errand.subject.loaded.path);

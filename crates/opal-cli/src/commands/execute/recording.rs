@@ -118,7 +118,15 @@ impl<'a> Recording<'a> {
             // What cannot be told is noticed at the first step.
             let _ = lines.start(header, vault);
         }
-        Ok(Self { writer, is_needed, is_of_contract, lines, told, debug: asked.plan.debug, modified })
+        Ok(Self {
+            writer,
+            is_needed,
+            is_of_contract,
+            lines,
+            told,
+            debug: asked.plan.debug,
+            modified,
+        })
     }
 
     pub(super) fn folder(&self) -> Option<&Path> {

@@ -137,7 +137,9 @@ impl Attempt<'_> {
             beside: Vec::new(),
             hidden: &[],
             resources: Vec::new(),
-            modified: source.as_ref().and_then(|it| planning::is_modified(std::slice::from_ref(it))),
+            modified: source
+                .as_ref()
+                .and_then(|it| planning::is_modified(std::slice::from_ref(it))),
         };
         if let Err(unwritten) = record::refused(&root, header, &ending) {
             view::plan::note(&unwritten.to_string());

@@ -7,10 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::document::bytes;
-use crate::place::is_below;
-use crate::run::driver::{Outputs, OwnSection, Request};
 use crate::load::ReadFile;
+use crate::place::is_below;
 use crate::profile::Template;
+use crate::run::driver::{Outputs, OwnSection, Request};
 use crate::{NotFound, Profile};
 
 /// What the tools leave, below the stack.

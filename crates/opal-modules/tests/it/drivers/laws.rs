@@ -163,7 +163,7 @@ impl Driver for Faulty {
             _ => ("outputs", None),
         };
         let outputs = Some(outputs.to_owned());
-        Ok(Work { tools, outputs, earlier_outputs, facts, warnings })
+        Ok(Work { tools, outputs, earlier_outputs, report: None, facts, warnings })
     }
 
     fn setting(&self, request: &Request<'_>, place: &Place<'_>) -> Result<Setting, NotFound> {

@@ -149,7 +149,11 @@ fn settings_are_read_strictly() {
     {
         fs::write(root.config(gcp), text).unwrap();
         let done = run_again(&root, &programs, &vault, number as u8);
-        assert_eq!((failed(&done), done.status()), (vec!["config"], "needs_config"), "{text:?}");
+        assert_eq!(
+            (failed(&done), done.status()),
+            (vec!["config".to_owned()], "needs_config"),
+            "{text:?}"
+        );
     }
     fs::write(root.config(gcp), whole).unwrap();
     assert!(run_again(&root, &programs, &vault, 99).is_ready);

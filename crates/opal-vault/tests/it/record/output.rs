@@ -92,7 +92,7 @@ fn after_a_crash_both_halves_are_there() {
     let kept = printed(&folder, 1);
     assert!(kept.starts_with(&text[..5 * MIB]));
     assert!(kept.ends_with(&text[18 * MIB..]));
-    let marker = format!("[opal: {} bytes are left out here", 13 * MIB);
+    let marker = format!("[opal: {} bytes omitted", 13 * MIB);
     assert!(String::from_utf8_lossy(&kept).contains(&marker));
     drop(writer);
     assert!(printed(&folder, 1) == kept);

@@ -79,7 +79,7 @@ mod tests {
     const CHANGED: &str = r#"{"hosts": {"a": {"changed": 0}, "b": {"changed": 12}}}"#;
 
     #[test]
-    fn a_change_of_any_host_is_a_difference_and_no_report_is_no_answer() {
+    fn a_change_of_any_host_is_a_difference_and_without_a_report_there_is_no_answer() {
         let cases = [
             (0, Some(SAME), Some(false)),
             (0, Some(CHANGED), Some(true)),
