@@ -22,6 +22,7 @@
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
 //! | how arguments are bound to parameters and checked | [`parameter`] |
 //! | files of variables | [`dotenv`] |
+//! | how `git` is started | [`git`] |
 //! | "did you mean"; cycles among things that need each other | [`suggest`], [`cycles`] |
 //!
 //! Deliberately not here: files, the environment, the clock, processes, the network. Nothing in
@@ -45,6 +46,7 @@ pub mod diagnostic;
 pub mod dotenv;
 pub mod duration;
 pub mod files;
+pub mod git;
 pub mod hash;
 pub mod keys;
 pub mod message;

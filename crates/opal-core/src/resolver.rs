@@ -256,6 +256,8 @@ pub enum Run<'a> {
     Script(&'a [ScriptPart]),
     /// A program with its arguments; the first is the program.
     Program(&'a [&'a str]),
+    /// A program that does not get these variables of the environment.
+    ProgramWithout { words: &'a [&'a str], variables: &'a [&'a str] },
 }
 
 #[derive(Clone, Debug)]

@@ -75,6 +75,7 @@ use crate::threads::lock;
 use halts::TIMED_OUT;
 use run::Walk;
 
+pub(crate) use chain::{Ends, follow};
 pub(crate) use inputs::inputs;
 pub(crate) use steps::moves;
 pub(crate) use values::{Values, is_open};

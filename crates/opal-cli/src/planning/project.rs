@@ -6,6 +6,7 @@ mod origin;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use opal_core::git;
 use opal_core::resolver::{Probe, Run};
 use opal_files::regular;
 use opal_session::world::{OsWorld, Surroundings};
@@ -135,15 +136,9 @@ fn ask(folder: &Path, words: &[&str]) -> Option<String> {
         start: folder.to_owned(),
         home: None,
     });
-    let mut command = vec![
-        "git",
-        "--literal-pathspecs",
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.hooksPath=/dev/null",
-    ];
-    command.extend(words);
-    let output = world.run(&Run::Program(&command)).ok()?;
+    let words = [&["--literal-pathspecs"], words].concat();
+    let command = git::command(&words);
+    let run = Run::ProgramWithout { words: &command, variables: &git::FOREIGN };
+    let output = world.run(&run).ok()?;
     Some(output.expose().to_owned())
 }

@@ -211,3 +211,45 @@ fn provenance_lists_the_source_files_with_their_digests() {
     assert_eq!(sources[0]["path"], "commands.opl");
     assert_eq!(sources[0]["digest"], document["header"]["source_hash"]);
 }
+
+/// A hook of git runs opal with variables that lead every `git` to the repository of the hook.
+#[test]
+fn a_hook_of_another_repository_does_not_decide_which_commit_it_is() {
+    let source = "fun t() {\n    echo commit=@git.commit branch=@git.branch\n}\n";
+    let opal = Opal::machine(source).file(".gitignore", "*.plan\nhome\nother\n");
+    git(&opal, &["init", "-q", "--initial-branch=ours", "."]);
+    git(&opal, &["add", "."]);
+    git(&opal, &["commit", "-q", "-m", "one"]);
+    git(&opal, &["init", "-q", "--initial-branch=theirs", "other"]);
+    git(&opal, &["-C", "other", "commit", "-q", "--allow-empty", "-m", "two"]);
+    let other = opal.path().join("other");
+    let (theirs, work) = (other.join(".git").display().to_string(), other.display().to_string());
+    let index = other.join(".git/index").display().to_string();
+    let objects = other.join(".git/objects").display().to_string();
+    let hook = [
+        ("GIT_DIR", &*theirs),
+        ("GIT_WORK_TREE", &work),
+        ("GIT_INDEX_FILE", &index),
+        ("GIT_OBJECT_DIRECTORY", &objects),
+        ("GIT_COMMON_DIR", &theirs),
+        ("GIT_PREFIX", "sub/"),
+        ("GIT_NAMESPACE", "else"),
+    ];
+    let printed = opal.call(&["t"]).stdout;
+    assert!(printed.contains("branch=ours"), "{printed}");
+    let commit = |name: &str, env: &[(&str, &str)]| {
+        opal.call_with(env, &["plan", "t", "-o", name]).code(0);
+        opal.call(&["plan", "show", name, "--json"]).json()["provenance"].clone()
+    };
+    let without = commit("without.plan", &[]);
+    assert!(without["source_commit"].as_str().is_some_and(|it| printed.contains(it)), "{without}");
+    // One at a time, and all of them.
+    for env in hook.iter().map(std::slice::from_ref).chain([&hook[..]]) {
+        assert_eq!(opal.call_with(env, &["t"]).stdout, printed, "{env:?}");
+        let with = commit("with.plan", env);
+        for field in ["source_commit", "source_modified"] {
+            assert_eq!(with[field], without[field], "{env:?}");
+        }
+        opal.call_with(env, &["run", "--plan", "without.plan"]).code(0);
+    }
+}

@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use opal_core::Data;
 use opal_core::action::{Action, Halt, Stage};
@@ -67,28 +67,58 @@ impl Wanted {
         }
         Ok(Self { source, target, force: inputs.is_true("force") })
     }
+}
 
-    /// A symlink may name it relative to itself.
-    fn is_meant_by(&self, said: &Path) -> bool {
-        let above = self.target.parent().unwrap_or(Path::new("/"));
-        above.join(said) == self.source
+/// Whether the text of a symlink means the source, however both are written.
+fn is_meant(wanted: &Wanted, said: &Path, probe: &dyn Probe) -> Result<bool, Trouble> {
+    let said = wanted.target.parent().unwrap_or(Path::new("/")).join(said);
+    if said == wanted.source {
+        return Ok(true);
     }
+    let (said, source) = (direct(&said, probe)?, direct(&wanted.source, probe)?);
+    Ok(said.is_some() && said == source)
+}
+
+/// A path without `..`. None where that cannot be seen from its text: what is before a `..` is not a
+/// directory, but a symlink or nothing.
+fn direct(whole: &Path, probe: &dyn Probe) -> Result<Option<PathBuf>, Trouble> {
+    let mut path = PathBuf::new();
+    for part in whole.components() {
+        if part != Component::ParentDir {
+            path.push(part);
+            continue;
+        }
+        let entry = probe.look(&path)?;
+        if entry.is_none_or(|entry| entry.kind != EntryKind::Directory) {
+            return Ok(None);
+        }
+        path.pop();
+    }
+    Ok(Some(path))
 }
 
 #[derive(Clone, Debug)]
 enum Facts {
     Nothing,
-    /// A link and what it says.
-    Link(PathBuf),
+    /// A symlink: its text, and whether that means the source.
+    Link {
+        said: PathBuf,
+        is_right: bool,
+    },
     Else(EntryKind),
 }
 
 impl Facts {
     /// Trouble where something is to make room that has to stay.
-    fn read(Wanted { target, force, .. }: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
+    fn read(wanted: &Wanted, probe: &dyn Probe) -> Result<Self, Trouble> {
+        let Wanted { target, force, .. } = wanted;
         Ok(match paths::look(target, probe)?.map(|entry| entry.kind) {
             None => Self::Nothing,
-            Some(EntryKind::Link) => Self::Link(probe.read_link(target)?),
+            Some(EntryKind::Link) => {
+                let said = probe.read_link(target)?;
+                let is_right = is_meant(wanted, &said, probe)?;
+                Self::Link { said, is_right }
+            }
             Some(kind) => {
                 if *force {
                     removal::demand_removable(target, probe)?;
@@ -113,12 +143,12 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
             let missing = Finding::missing(format!("the symlink `{target}` does not exist"));
             Ok(missing.with_details(differing(wanted, "")))
         }
-        Facts::Link(to) if wanted.is_meant_by(to) => {
+        Facts::Link { is_right: true, .. } => {
             Ok(Finding::satisfied(format!("`{target}` points to `{source}`")))
         }
-        Facts::Link(to) => {
-            let message = format!("`{target}` points to `{}`, expected `{source}`", to.display());
-            Ok(Finding::drifted(message).with_details(differing(wanted, &to.to_string_lossy())))
+        Facts::Link { said, .. } => {
+            let message = format!("`{target}` points to `{}`, expected `{source}`", said.display());
+            Ok(Finding::drifted(message).with_details(differing(wanted, &said.to_string_lossy())))
         }
         Facts::Else(kind) if wanted.force => {
             let message = format!("`{target}` is {}, not a symlink", kind.name());
@@ -155,6 +185,7 @@ impl Action for FileSymlink {
 #[cfg(test)]
 mod tests {
     use opal_core::resource::Status;
+    use opal_testing::MemoryWorld;
 
     use super::*;
 
@@ -164,13 +195,12 @@ mod tests {
 
     #[test]
     fn what_is_found_decides() {
-        let link = |to: &str| Facts::Link(to.into());
+        let link = |is_right| Facts::Link { said: "source".into(), is_right };
         for (force, facts, status) in [
             (false, Facts::Nothing, Some(Status::Missing)),
-            (false, link("/a/source"), Some(Status::Satisfied)),
-            (false, link("source"), Some(Status::Satisfied)),
-            (false, link("/a/other"), Some(Status::Drifted)),
-            (true, link("/a/other"), Some(Status::Drifted)),
+            (false, link(true), Some(Status::Satisfied)),
+            (false, link(false), Some(Status::Drifted)),
+            (true, link(false), Some(Status::Drifted)),
             (false, Facts::Else(EntryKind::File), None),
             (false, Facts::Else(EntryKind::Directory), None),
             (true, Facts::Else(EntryKind::File), Some(Status::Drifted)),
@@ -182,8 +212,42 @@ mod tests {
     }
 
     #[test]
+    fn a_symlink_is_right_however_it_writes_the_path_of_the_source() {
+        let world = |said| {
+            MemoryWorld::default()
+                .file("/a/source", "")
+                .file("/a/b/d/file", "")
+                .link("/a/b/elsewhere", "/x/y")
+                .link("/a/b/link", said)
+        };
+        let wanted =
+            Wanted { source: "/a/source".into(), target: "/a/b/link".into(), force: false };
+        for (said, is_right) in [
+            ("/a/source", true),
+            ("../source", true),
+            ("./../source", true),
+            ("d/../../source", true),
+            ("/a/./b/../source", true),
+            ("../../a/source", true),
+            ("source", false),
+            ("../../source", false),
+            // `..` of a symlink is where it points, and of a missing directory nowhere.
+            ("elsewhere/../../source", false),
+            ("absent/../../source", false),
+            ("d/file/../../../source", false),
+        ] {
+            let facts = Facts::read(&wanted, &world(said)).unwrap();
+            assert!(
+                matches!(facts, Facts::Link { is_right: right, .. } if right == is_right),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
     fn details_are_where_it_points_and_where_it_should() {
-        let finding = decide(&wanted(false), &Facts::Link("/b".into())).unwrap();
+        let finding =
+            decide(&wanted(false), &Facts::Link { said: "/b".into(), is_right: false }).unwrap();
         assert!(finding.details.unwrap().expose().contains("-/a/source\n+/b\n"));
     }
 }

@@ -33,7 +33,7 @@ impl Program {
     }
 
     /// With shell text before it, in the same shell.
-    pub(super) fn after(before: &str, name: &'static str, words: &'static str) -> Self {
+    pub(super) fn after(before: &str, name: &'static str, words: &str) -> Self {
         let text = format!("{before}{PATH} {name} {words}");
         Self { name, parts: vec![ScriptPart::Text(text)], environment: BTreeMap::new() }
     }

@@ -1,22 +1,10 @@
-//! How `git` is asked, so that a repository of strangers cannot make it do anything.
+//! How `git` is asked for a value.
 
-use opal_core::Secret;
 use opal_core::message;
 use opal_core::resolver::{Probe, Run, Trouble, TroubleKind};
+use opal_core::{Secret, git};
 
 use super::reading::without_line_ends;
-
-/// Neither a file system monitor nor a hook of the repository is started, nothing is paged, and
-/// the index is not refreshed on disk.
-const HARDENED: [&str; 7] = [
-    "git",
-    "--no-pager",
-    "--no-optional-locks",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-];
 
 /// What `git` prints for these words. Where it fails, what it was asked for is not there.
 pub(super) fn ask(
@@ -24,8 +12,8 @@ pub(super) fn ask(
     words: &[&str],
     nothing: &'static str,
 ) -> Result<Secret, Trouble> {
-    let command = [&HARDENED, words].concat();
-    match probe.run(&Run::Program(&command)) {
+    let command = git::command(words);
+    match probe.run(&Run::ProgramWithout { words: &command, variables: &git::FOREIGN }) {
         Ok(output) => Ok(without_line_ends(&output)),
         Err(trouble) if trouble.kind == TroubleKind::Failed => Err(Trouble::new(
             TroubleKind::Missing,

@@ -9,7 +9,8 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     path: "git.commit",
     summary: "the full id of the commit that is checked out",
     docs: "Gives the commit of the repository that the steps start in, in full. Uncommitted \
-           changes do not affect it. Outside a repository, and before the first commit, the plan \
+           changes do not affect it, and neither do variables such as `GIT_DIR` that a git hook \
+           sets. Outside a repository, and before the first commit, the plan \
            fails.\n\nThe value is public: plans show it in clear.",
     returns: Some(TEXT),
     effect: Effect::Read,

@@ -133,7 +133,7 @@ impl<'p> Walk<'p> {
         } else if !waiting.is_empty() {
             let mut show = Show::new(self, &here.screen, begun.number);
             let _ = show.take(Stream::Stderr, waiting);
-            show.finish();
+            let _ = show.finish();
         }
     }
 

@@ -80,6 +80,46 @@ impl<'p> Walk<'p> {
     }
 }
 
+/// What holds after an operand, or after a pipe: where it succeeded, and where it failed.
+#[derive(Debug)]
+pub(crate) struct Ends<T> {
+    pub(crate) ok: T,
+    pub(crate) failed: T,
+}
+
+/// Follows a chain through everything that it may do: any operand may fail, and decides with that which
+/// ones run after it. `run` is asked about each operand, or all operands of a pipe, in what holds
+/// before it; `either` says what holds where it is one of two. What holds where the chain succeeds.
+pub(crate) fn follow<'s, T: Clone>(
+    chain: &'s Step,
+    start: T,
+    run: &mut dyn FnMut(&'s [Step], T) -> Ends<T>,
+    either: &dyn Fn(T, T) -> T,
+) -> T {
+    let or = |one: Option<T>, other: T| match one {
+        Some(one) => either(one, other),
+        None => other,
+    };
+    let (mut ok, mut failed) = (start, None);
+    for (operator, operands) in pipelines(chain) {
+        match (operator, failed.take()) {
+            (ChainOperator::And, before) => {
+                let ends = run(operands, ok);
+                (ok, failed) = (ends.ok, Some(or(before, ends.failed)));
+            }
+            (ChainOperator::Or, Some(before)) => {
+                let ends = run(operands, before);
+                (ok, failed) = (either(ok, ends.ok), Some(ends.failed));
+            }
+            (_, before) => {
+                let ends = run(operands, or(before, ok));
+                (ok, failed) = (ends.ok, Some(ends.failed));
+            }
+        }
+    }
+    ok
+}
+
 /// What two operands of a pipe come to: what stops everything, or the later failure.
 fn worse(before: Result<(), Halt>, after: Result<(), Halt>) -> Result<(), Halt> {
     let weight = |result: &Result<(), Halt>| match result {
@@ -92,7 +132,7 @@ fn worse(before: Result<(), Halt>, after: Result<(), Halt>) -> Result<(), Halt> 
 }
 
 /// The operands between operators other than `|`, each with the operator before it.
-fn pipelines(step: &Step) -> impl Iterator<Item = (ChainOperator, &[Step])> {
+pub(super) fn pipelines(step: &Step) -> impl Iterator<Item = (ChainOperator, &[Step])> {
     let operators = step.operators();
     let mut at = 0;
     std::iter::from_fn(move || {

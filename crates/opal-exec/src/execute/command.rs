@@ -44,7 +44,8 @@ impl<'p> Actor<'_, 'p> {
         };
         let mut show = Show::new(self.walk, &here.screen, self.begun.number);
         let code = self.give(command, here, [stdout, stderr], &mut show);
-        show.finish();
+        // Its end says whether it was read.
+        let _ = show.finish();
         if here.screen.is_cut() {
             return Err(failed(self.begun.step, NOT_WRITTEN, unkept()));
         }

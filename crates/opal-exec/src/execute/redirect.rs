@@ -149,7 +149,8 @@ impl<'p> Walk<'p> {
             };
             let mut show = Show::new(self, &outer.screen, number);
             let ended = self.job.session.run(work, &outer.stop, &mut show);
-            show.finish();
+            // Its end says whether it was read.
+            let _ = show.finish();
             ended
         };
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);

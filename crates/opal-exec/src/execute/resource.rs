@@ -172,7 +172,8 @@ impl<'p> Walk<'p> {
     /// What steps depend on and is not met.
     fn unmet(&self, steps: &[&Step]) -> Option<Trouble> {
         let wanted = steps.iter().flat_map(|step| resource::depends_on(step, self.job.values));
-        let wanted: Vec<&str> = wanted.collect();
+        let mut seen = BTreeSet::new();
+        let wanted: Vec<&str> = wanted.filter(|id| seen.insert(*id)).collect();
         if wanted.is_empty() {
             return None;
         }
@@ -183,7 +184,6 @@ impl<'p> Walk<'p> {
                 unmet.push(format!("{} ({words})", self.named(id)));
             }
         }
-        unmet.dedup();
         (!unmet.is_empty()).then(|| prerequisites(&unmet.join(", ")))
     }
 

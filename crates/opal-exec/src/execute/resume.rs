@@ -11,6 +11,7 @@ use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::shell::Movement;
 use opal_core::unready::Unready;
 
+use super::chain::{Ends, follow};
 use super::handles::handles;
 use super::steps::{moves, walk};
 use super::values::{Values, is_open};
@@ -158,21 +159,88 @@ fn stays(before: &Before<'_>, from: &From<'_>, values: Values<'_>) -> Vec<Unread
     if parent.is_some_and(|parent| parent.node == Node::Try) && leaves_body(parent, from) {
         return Vec::new();
     }
-    let operands = match step.node {
-        Node::Chain => step.block.as_slice(),
-        _ => std::slice::from_ref(step),
-    };
-    let wanders = |step: &&Step| match moves(step, values) {
-        Ok(Movement::May) => true,
-        // Where to is not known without the steps before it.
-        Ok(Movement::Only(_)) => step.args.iter().any(|(_, arg)| is_open(arg)),
-        _ => false,
+    let moved = match parent {
+        // What its chain has done until the run begins in it is asked once, of the first operand.
+        Some(chain) if chain.node == Node::Chain => {
+            let is_first = chain.block.first().is_some_and(|first| first.path == step.path);
+            if is_first { Moved::before(chain, from, values) } else { Moved::default() }
+        }
+        _ => Moved::default().after(step, values).ok,
     };
     let say = |step: &Step| {
         let message = format!("`{}` would be skipped, but it may change the directory", step.path);
         Unready::invalid(step, message, "begin before it, or put the `cd` in a separate step")
     };
-    operands.iter().filter(wanders).map(say).collect()
+    moved.maybe.into_values().map(say).collect()
+}
+
+/// The steps that have changed the directory, by their paths.
+#[derive(Clone, Debug, Default)]
+struct Moved<'p> {
+    surely: BTreeMap<&'p str, &'p Step>,
+    /// Where to, or whether at all, is not known without running it.
+    maybe: BTreeMap<&'p str, &'p Step>,
+}
+
+impl<'p> Moved<'p> {
+    /// What a chain has done when the run begins in one of its operands.
+    fn before(chain: &'p Step, from: &From<'_>, values: Values<'_>) -> Self {
+        let (mut skipped, mut entered) = (Self::default(), None);
+        let mut run = |operands: &'p [Step], moved: Self| {
+            if operands.iter().any(|operand| from.is_inside(operand)) {
+                entered = Some(moved.clone());
+            }
+            let ends = moved.after_all(operands, values);
+            if entered.is_none() {
+                skipped.surely.extend(&ends.ok.surely);
+            }
+            ends
+        };
+        follow(chain, Self::default(), &mut run, &Self::either);
+        // A `cd` that is skipped still moves, also one that a later operand runs only without.
+        entered.unwrap_or_default().either(skipped)
+    }
+
+    fn after(self, step: &'p Step, values: Values<'_>) -> Ends<Self> {
+        if step.node == Node::Chain {
+            let mut run = |operands: &'p [Step], moved: Self| moved.after_all(operands, values);
+            let ok = follow(step, self.clone(), &mut run, &Self::either);
+            return Ends { failed: self.either(ok.clone()), ok };
+        }
+        let mut ok = self.clone();
+        let is_open = step.args.iter().any(|(_, arg)| is_open(arg));
+        match moves(step, values) {
+            Ok(Movement::Only(_)) if !is_open => {
+                ok.surely.insert(&step.path, step);
+                Ends { ok, failed: self }
+            }
+            Ok(Movement::May | Movement::Only(_)) => {
+                ok.maybe.insert(&step.path, step);
+                Ends { failed: ok.clone(), ok }
+            }
+            _ => Ends { ok, failed: self },
+        }
+    }
+
+    /// What happens to the directory in an operand of a pipe ends with it.
+    fn after_all(self, operands: &'p [Step], values: Values<'_>) -> Ends<Self> {
+        match operands {
+            [operand] => self.after(operand, values),
+            _ => Ends { ok: self.clone(), failed: self },
+        }
+    }
+
+    /// What one of two has done and the other has not may have been done.
+    fn either(self, other: Self) -> Self {
+        let mut maybe = self.maybe;
+        maybe.extend(other.maybe);
+        let mut surely = BTreeMap::new();
+        for (path, step) in self.surely.iter().chain(&other.surely) {
+            let is_in_both = self.surely.contains_key(path) && other.surely.contains_key(path);
+            if is_in_both { &mut surely } else { &mut maybe }.insert(*path, *step);
+        }
+        Self { surely, maybe }
+    }
 }
 
 fn leaves_body(parent: Option<&Step>, from: &From<'_>) -> bool {

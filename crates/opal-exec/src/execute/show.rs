@@ -26,10 +26,25 @@ impl<'p> Show<'p> {
         Self { walk, screen, number, stdout: vault.scrubber(), stderr: vault.scrubber() }
     }
 
-    /// Shows what is held back only to see what follows.
-    pub(super) fn finish(&mut self) {
-        let _ = tell(self.walk, &self.screen, self.number, Stream::Stdout, &self.stdout.finish());
-        let _ = tell(self.walk, &self.screen, self.number, Stream::Stderr, &self.stderr.finish());
+    /// Shows what is held back only to see what follows. An error says that nobody sees the standard
+    /// output any more.
+    pub(super) fn finish(&mut self) -> Result<(), Closed> {
+        let Self { walk, screen, number, stdout, stderr } = self;
+        let told = tell(walk, screen, *number, Stream::Stdout, &stdout.finish());
+        // Whether anybody sees the standard error is not for the step to know.
+        let _ = tell(walk, screen, *number, Stream::Stderr, &stderr.finish());
+        told
+    }
+
+    /// Shows what may be shown while nothing comes.
+    pub(super) fn pause(&mut self) -> Result<(), Closed> {
+        let Self { walk, screen, number, stdout, stderr } = self;
+        let told = tell(walk, screen, *number, Stream::Stdout, &stdout.idle());
+        let _ = tell(walk, screen, *number, Stream::Stderr, &stderr.idle());
+        if walk.job.recorder.idle(*number).is_err() {
+            walk.lose_record();
+        }
+        told
     }
 }
 
@@ -60,11 +75,8 @@ impl Taker for Show<'_> {
     }
 
     fn idle(&mut self) {
-        let _ = tell(self.walk, &self.screen, self.number, Stream::Stdout, &self.stdout.idle());
-        let _ = tell(self.walk, &self.screen, self.number, Stream::Stderr, &self.stderr.idle());
-        if self.walk.job.recorder.idle(self.number).is_err() {
-            self.walk.lose_record();
-        }
+        // The next bytes say it again.
+        let _ = self.pause();
     }
 }
 

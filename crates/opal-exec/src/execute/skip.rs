@@ -11,6 +11,7 @@ use opal_core::resource::{self, Status};
 use opal_core::shell::Movement;
 use opal_vault::event::{Kind, NOT_SELECTED};
 
+use super::chain::pipelines;
 use super::context::Context;
 use super::fates::Fate;
 use super::halts::{failed, go_on};
@@ -38,12 +39,15 @@ impl<'p> Walk<'p> {
             }
             return Ok(());
         }
-        let mut inner = here.clone();
-        step.block.iter().try_for_each(|step| self.skip(step, &mut inner))?;
-        if step.node == Node::Chain {
-            (here.directory, here.previous) = (inner.directory, inner.previous);
+        if step.node != Node::Chain {
+            let mut inner = here.clone();
+            return step.block.iter().try_for_each(|step| self.skip(step, &mut inner));
         }
-        Ok(())
+        // A run does not begin after a chain of which it is unknown which operands run.
+        pipelines(step).try_for_each(|(_, operands)| match operands {
+            [operand] => self.skip(operand, here),
+            operands => operands.iter().try_for_each(|it| self.skip(it, &mut here.clone())),
+        })
     }
 
     pub(super) fn is_unselected(&self, step: &Step) -> bool {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use opal_core::action::{
 };
 use opal_core::files::Files;
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
-use opal_core::stream::Stream;
+use opal_core::stream::{Closed, Stream};
 use opal_vault::event::Kind;
 use rustix::event::PollFlags;
 
@@ -45,44 +45,59 @@ impl Actor<'_, '_> {
             let ready = [(from.as_fd(), PollFlags::IN)];
             let ready = self.here.stop.wait(&ready, Some(IDLE), Order::GoOn);
             if ready.first().is_none_or(|flags| flags.is_empty()) {
-                to.idle();
+                to.idle().map_err(|error| self.unwritten(&error))?;
                 continue;
             }
             let count = from.read(&mut bytes).map_err(|error| unable(self.begun.step, &error))?;
             if count == 0 {
-                to.finish();
-                return Ok(());
+                return to.finish().map_err(|error| self.unwritten(&error));
             }
-            if !to.push(&bytes[..count]) {
-                let message = "broken pipe: the next command closed its input";
-                let help = "make the next command read its whole input";
-                return Err(
-                    self.fail(BROKEN_PIPE, Trouble::new(TroubleKind::Failed, message, help))
-                );
-            }
+            to.push(&bytes[..count]).map_err(|error| self.unwritten(&error))?;
         }
+    }
+
+    /// What was passed on did not arrive.
+    fn unwritten(&self, error: &io::Error) -> Halt {
+        let (code, message, help) = match error.kind() {
+            io::ErrorKind::BrokenPipe => (
+                BROKEN_PIPE,
+                "broken pipe: the next command closed its input".to_owned(),
+                "make the next command read its whole input",
+            ),
+            kind => (
+                NOT_WRITTEN,
+                format!("the output could not be written: {kind}"),
+                "check whether the disk is full",
+            ),
+        };
+        self.fail(code, Trouble::new(TroubleKind::Failed, message, help))
     }
 }
 
-/// Where filtered bytes go.
+/// Where filtered bytes go. Each says whether what it had to write was written.
 trait Filtered {
-    /// False where nobody wants more.
-    fn push(&mut self, bytes: &[u8]) -> bool;
-    fn idle(&mut self);
-    fn finish(&mut self);
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()>;
+    /// Writes what need not be held back while nothing comes.
+    fn idle(&mut self) -> io::Result<()>;
+    /// Writes all that was held back.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+fn broken(_: Closed) -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
 }
 
 impl Filtered for Show<'_> {
-    fn push(&mut self, bytes: &[u8]) -> bool {
-        self.take(Stream::Stdout, bytes).is_ok()
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.take(Stream::Stdout, bytes).map_err(broken)
     }
 
-    fn idle(&mut self) {
-        Taker::idle(self);
+    fn idle(&mut self) -> io::Result<()> {
+        self.pause().map_err(broken)
     }
 
-    fn finish(&mut self) {
-        Show::finish(self);
+    fn finish(&mut self) -> io::Result<()> {
+        Show::finish(self).map_err(broken)
     }
 }
 
@@ -93,16 +108,16 @@ struct Copy<'p> {
 }
 
 impl Filtered for Copy<'_> {
-    fn push(&mut self, bytes: &[u8]) -> bool {
-        self.to.write_all(self.scrubber.push(bytes).bytes()).is_ok()
+    fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.to.write_all(self.scrubber.push(bytes).bytes())
     }
 
-    fn idle(&mut self) {
-        let _ = self.to.write_all(self.scrubber.idle().bytes());
+    fn idle(&mut self) -> io::Result<()> {
+        self.to.write_all(self.scrubber.idle().bytes())
     }
 
-    fn finish(&mut self) {
-        let _ = self.to.write_all(self.scrubber.finish().bytes());
+    fn finish(&mut self) -> io::Result<()> {
+        self.to.write_all(self.scrubber.finish().bytes())
     }
 }
 
@@ -162,9 +177,7 @@ impl Stage for Actor<'_, '_> {
         let written = match &self.here.stdout {
             Out::Shown => {
                 let mut show = Show::new(self.walk, &self.here.screen, self.begun.number);
-                let taken = show.take(Stream::Stdout, bytes).is_ok();
-                show.finish();
-                taken
+                show.take(Stream::Stdout, bytes).and(show.finish()).is_ok()
             }
             Out::To(fd) => {
                 let fd = fd.try_clone().map_err(|error| unable(self.begun.step, &error))?;
@@ -219,5 +232,31 @@ impl Stage for Actor<'_, '_> {
 
     fn fail(&self, code: i32, trouble: Trouble) -> Halt {
         failed(self.begun.step, code, trouble)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use opal_core::Data;
+    use opal_vault::Vault;
+
+    use super::*;
+
+    #[test]
+    fn what_was_held_back_and_cannot_be_written_is_an_error() {
+        let vault = Vault::new();
+        vault.register(&Data::text("secret-0123456"), "<value>");
+        let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let copy = || Copy { scrubber: vault.scrubber(), to: full() };
+        let no_space = |result: io::Result<()>| {
+            assert_eq!(result.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        };
+        let mut at_the_end = copy();
+        at_the_end.push(b"secret-01").unwrap();
+        no_space(at_the_end.finish());
+        let mut in_between = copy();
+        in_between.push(b"se").unwrap();
+        no_space(in_between.idle());
+        no_space(copy().push(&[b'x'; 4096]));
     }
 }

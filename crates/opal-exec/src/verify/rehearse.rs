@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use opal_core::Secret;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Node, Step};
-use opal_core::resolver::{Inputs, Trouble};
+use opal_core::resolver::{Inputs, Trouble, TroubleKind};
 use opal_core::resource::{Described, described};
 
 use super::look::{limit, out_of_time};
 use super::pretend::Pretend;
 use super::survey::Survey;
-use crate::execute::{Values, inputs, is_open, moves};
+use crate::execute::{Ends, Values, follow, inputs, is_open, moves};
 use opal_core::shell::Movement;
 use opal_session::stop::Order;
 
@@ -76,12 +76,33 @@ impl<'p> Rehearsal<'p> {
 
     fn step(&mut self, step: &'p Step, here: &mut Here) {
         match step.node {
-            Node::Chain => step.block.iter().for_each(|operand| self.step(operand, here)),
+            Node::Chain => self.chain(step, here),
             Node::Try => self.r#try(step, here),
             Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
             _ if step.is_left_open() => self.lost(&step.block, here, UNDECIDED.into()),
             _ => self.block(&step.block, here.clone()),
         }
+    }
+
+    /// Which operands run depends on how others end. Where that decides the directory, it is unknown.
+    fn chain(&mut self, step: &'p Step, here: &mut Here) {
+        let mut run = |operands: &'p [Step], entered: Here| {
+            if let [operand] = operands {
+                let mut after = entered.clone();
+                self.step(operand, &mut after);
+                let failed = match operand.node {
+                    Node::Chain => after.or(entered, operand),
+                    // A `cd` that fails goes nowhere.
+                    _ if after.adrift.is_none() => entered,
+                    _ => after.clone(),
+                };
+                return Ends { ok: after, failed };
+            }
+            // Each operand of a pipe has a directory of its own.
+            operands.iter().for_each(|it| self.step(it, &mut entered.clone()));
+            Ends { ok: entered.clone(), failed: entered }
+        };
+        *here = follow(step, here.clone(), &mut run, &|one, other| one.or(other, step));
     }
 
     fn r#try(&mut self, step: &'p Step, here: &Here) {
@@ -149,7 +170,7 @@ impl<'p> Rehearsal<'p> {
         match moves(step, values) {
             Ok(Movement::Stays) => {}
             Ok(Movement::Only(to)) if is_certain => self.go(here, to.expose()),
-            _ => here.adrift = Some(format!("`{}` may change the directory", step.path).into()),
+            _ => here.adrift = Some(may_change(step)),
         }
     }
 
@@ -176,23 +197,50 @@ impl<'p> Rehearsal<'p> {
         let Survey { stop, timeout, session, .. } = self.survey;
         let limit = limit(&Inputs::default(), timeout);
         let (tell, reported) = channel();
-        let (session, from, to) = (Arc::clone(session), Arc::clone(from), to.to_owned());
-        // Where the system has no thread to spare, nobody tells.
-        let _ =
-            thread::Builder::new().spawn(move || tell.send(session.directory(&from, &to, false)));
+        let asked = (Arc::clone(session), Arc::clone(from), to.to_owned());
+        let thread = thread::Builder::new().spawn(move || {
+            let (session, from, to) = asked;
+            tell.send(session.directory(&from, &to, false))
+        });
+        if thread.is_err() {
+            // The system has no thread to spare: then it is done here.
+            return session.directory(from, to, false);
+        }
         let since = Instant::now();
-        while since.elapsed() < limit.time && stop.order() == Order::GoOn {
+        while since.elapsed() < limit.time {
+            if stop.order() != Order::GoOn {
+                return Err(not_answered("verification was stopped", "run it again"));
+            }
             match reported.recv_timeout(TICK) {
                 Ok(found) => return found,
                 Err(RecvTimeoutError::Timeout) => stop.attend(),
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => {
+                    let help = "this is a bug in opal: please report it";
+                    return Err(not_answered("reading the directory panicked", help));
+                }
             }
         }
         Err(self.silent.insert(out_of_time(limit)).clone())
     }
 }
 
+fn may_change(step: &Step) -> Arc<str> {
+    format!("`{}` may change the directory", step.path).into()
+}
+
+fn not_answered(message: &'static str, help: &'static str) -> Trouble {
+    Trouble::new(TroubleKind::Failed, message, help)
+}
+
 impl Here {
+    /// What is known where it is one of two.
+    fn or(&self, other: Self, chain: &Step) -> Self {
+        let is_same = self.spot.directory == other.spot.directory;
+        let unknown = || (!is_same).then(|| may_change(chain));
+        let adrift = self.adrift.clone().or(other.adrift.clone()).or_else(unknown);
+        Self { adrift, ..other }
+    }
+
     /// Where a resource is verified from. Text of the shell means something only in its directory;
     /// all others name their things whole, or from beside the source.
     fn seen_by(&self, descriptor: &Descriptor) -> Result<Spot, Arc<str>> {

@@ -27,7 +27,7 @@ pub enum Asked {
 /// A command as worlds know it.
 pub(super) fn written(run: &Run<'_>) -> String {
     match run {
-        Run::Program(words) => words.join(" "),
+        Run::Program(words) | Run::ProgramWithout { words, .. } => words.join(" "),
         Run::Script(parts) => parts
             .iter()
             .map(|part| match part {

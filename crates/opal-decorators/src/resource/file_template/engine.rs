@@ -190,7 +190,7 @@ impl Write for Bounded {
 fn fault(error: &Error) -> Fault {
     let line = error.line();
     let detail = error.detail().unwrap_or_default();
-    if let Some(name) = undefined(detail) {
+    if let Some(name) = undefined(error, detail) {
         return Fault { line, reason: Reason::Missing(name.to_owned()), help: None };
     }
     let (message, help) = match names::unknown(error.kind(), detail) {
@@ -217,10 +217,16 @@ fn said(error: &Error, detail: &str) -> String {
     }
 }
 
-/// The name in what the engine says about a name without a value.
-fn undefined(detail: &str) -> Option<&str> {
-    let (before, _) = detail.split_once("` is undefined")?;
-    before.rsplit_once('`').map(|(_, name)| name)
+/// The name without a value that an error is about. The engine has it only in its words; those of any
+/// other error than this one may hold values, and what is in them is a name only where the template
+/// itself has it.
+fn undefined<'e>(error: &'e Error, detail: &'e str) -> Option<&'e str> {
+    const END: &str = "` is undefined";
+    if error.kind() == ErrorKind::UndefinedError {
+        return detail.strip_prefix('`')?.split_once(END).map(|(name, _)| name);
+    }
+    let (_, name) = detail.rsplit_once(END)?.0.rsplit_once("(`")?;
+    error.template_source()?.contains(name).then_some(name)
 }
 
 /// The part of the template that failed, where it is short.

@@ -138,19 +138,32 @@ pub(super) fn render<'d>(
         values.map(|(name, data)| (name.to_owned(), document(data))).collect();
     let request = json!({"source": source, "allow_missing": allow_missing, "values": values});
     let request = Zeroizing::new(request.to_string().into_bytes());
-    let answer = ask(&program, word, request).unwrap_or_default();
-    Some(match answer.split_first() {
+    Some(match ask(&program, word, request) {
+        Ok(answer) => rendered(&answer),
+        Err(error) => Err(not_rendered(&error)),
+    })
+}
+
+/// Who has answered nothing was ended by the system, which refused it memory or time.
+fn rendered(answer: &[u8]) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    match answer.split_first() {
         Some((&RENDERED, output)) => Ok(Zeroizing::new(output.to_vec())),
         Some((&FAULTY, fault)) => Err(read_fault(fault)),
-        _ => Err(Fault {
-            line: None,
-            reason: Reason::Other(format!(
+        _ => {
+            let message = format!(
                 "rendering needs more than {} MiB of memory or {MAX_SECONDS} seconds of CPU time",
                 MAX_MEMORY >> 20
-            )),
-            help: None,
-        }),
-    })
+            );
+            Err(Fault { line: None, reason: Reason::Other(message), help: None })
+        }
+    }
+}
+
+/// The process for it could not be started, or not be heard.
+fn not_rendered(error: &io::Error) -> Fault {
+    let message = format!("the process that renders it could not run: {}", error.kind());
+    let help = "check the limits of this user (`ulimit -a`) and the free memory, and run again";
+    Fault { line: None, reason: Reason::Other(message), help: Some(help.to_owned()) }
 }
 
 #[expect(clippy::disallowed_methods, reason = "opal itself, which ends with its answer")]
@@ -255,6 +268,20 @@ fn data(value: Value) -> Data {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_process_that_cannot_run_is_not_a_template_that_needs_too_much() {
+        let request = || Zeroizing::new(b"{}".to_vec());
+        let error = ask(Path::new("/no/such/program"), "render", request()).unwrap_err();
+        let fault = not_rendered(&error);
+        let Reason::Other(message) = fault.reason else { panic!() };
+        assert_eq!(message, "the process that renders it could not run: entity not found");
+        assert!(fault.help.is_some());
+        // One that ends without a word was refused what it needs.
+        let answer = ask(Path::new("/bin/true"), "render", request()).unwrap();
+        let Reason::Other(message) = rendered(&answer).unwrap_err().reason else { panic!() };
+        assert!(message.starts_with("rendering needs more than 768 MiB"), "{message}");
+    }
 
     #[test]
     fn only_what_puts_values_into_text_is_tame() {

@@ -1,15 +1,12 @@
-//! How `git` is started here: without questions, hooks, submodules and what a hook around opal has
-//! left in the environment.
+//! How `git` is started here: as everywhere in opal, and without questions, submodules and transports
+//! that start other programs.
 
 use std::path::Path;
 
+use opal_core::git::{FOREIGN, OPTIONS};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 use crate::resource::programs::Program;
-
-/// A hook that runs opal hands these on, and they would lead git to another repository.
-const FORGET: &str = "unset -v GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
-                      GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_PREFIX; ";
 
 /// Ways to a server that start no program but git's own and ssh. Everything else, such as `ext::`,
 /// `fd::` and every helper that happens to be installed, is refused by opal and by git.
@@ -26,13 +23,16 @@ const SURROUNDINGS: [(&str, &str); 5] = [
 ];
 
 pub(super) fn git(words: &'static str) -> Program {
-    let hardened = "--no-pager --no-optional-locks -c core.hooksPath=/dev/null \
-                    -c core.fsmonitor=false -c protocol.allow=never \
-                    -c protocol.file.allow=always -c protocol.git.allow=always \
-                    -c protocol.http.allow=always -c protocol.https.allow=always \
-                    -c protocol.ssh.allow=always \
-                    -c submodule.recurse=false -c gc.auto=0 -c maintenance.auto=false";
-    Program::after(FORGET, "git", hardened).set(&SURROUNDINGS).text(words)
+    let forget = format!("unset -v {}; ", FOREIGN.join(" "));
+    Program::after(&forget, "git", &OPTIONS.join(" "))
+        .text(
+            "-c protocol.allow=never -c protocol.file.allow=always -c protocol.git.allow=always \
+             -c protocol.http.allow=always -c protocol.https.allow=always \
+             -c protocol.ssh.allow=always -c submodule.recurse=false -c gc.auto=0 \
+             -c maintenance.auto=false",
+        )
+        .set(&SURROUNDINGS)
+        .text(words)
 }
 
 /// In the repository at a whole path, and in none that is above it.

@@ -78,15 +78,22 @@ pub(super) fn look(path: &Path, probe: &dyn Probe) -> Result<Place, Trouble> {
     if probe.list(path)?.is_empty() {
         return Ok(Place::EmptyDirectory);
     }
+    if !is_repository(path, probe)? {
+        return Ok(Place::Other("a directory with other files"));
+    }
     let inside = git_in(path, "rev-parse --is-inside-work-tree")?.ask(probe)?;
     match (inside.code, inside.stdout.expose().trim()) {
         (0, "true") => repository(path, probe).map(Place::Repository),
         (0, _) => Ok(Place::Other("a repository without a working copy")),
-        _ if inside.stderr.expose().contains("not a git repository") => {
-            Ok(Place::Other("a directory with other files"))
-        }
         _ => Err(unreadable(path, &inside)),
     }
+}
+
+/// Whether a directory holds what git looks for: `.git`, or the parts of a repository without a
+/// working copy.
+fn is_repository(path: &Path, probe: &dyn Probe) -> Result<bool, Trouble> {
+    let has = |name: &str| probe.look(&path.join(name)).map(|entry| entry.is_some());
+    Ok(has(".git")? || (has("HEAD")? && has("objects")? && has("refs")?))
 }
 
 fn repository(path: &Path, probe: &dyn Probe) -> Result<Repository, Trouble> {

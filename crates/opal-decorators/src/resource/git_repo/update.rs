@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! nothing there   clone
-//! a repository    no changes, or force ─▶ fetch the branch ─▶ nothing to lose? ─▶ move forward ─▶
-//!                 name the origin
+//! a repository    no changes, or force ─▶ fetch the branch ─▶ nothing to lose? ─▶ discard changes ─▶
+//!                 move forward ─▶ name the origin
 //! ```
 //!
 //! What could be lost is looked for before anything moves; git itself refuses to write over files
@@ -47,10 +47,6 @@ pub(super) fn forward(
     if let Some(trouble) = super::unforced(wanted, repository) {
         return Err(stage.fail(1, trouble));
     }
-    if repository.changes.count > 0 {
-        // Files that git does not know stay.
-        succeed(within(wanted, "reset --quiet --hard", stage)?, "reset", wanted, stage)?;
-    }
     let is_there =
         repository.branch.as_ref() == Some(branch) && repository.commit.as_ref() == Some(commit);
     if !is_there {
@@ -60,6 +56,7 @@ pub(super) fn forward(
             .word(format!("+refs/heads/{branch}:{fetched}"));
         succeed(fetch, "fetched", wanted, stage)?;
         nothing_to_lose(wanted, repository, branch, &fetched, stage)?;
+        let discarded = discard(wanted, repository, stage)?;
         let checkout = if repository.branch.as_ref() == Some(branch) && repository.commit.is_some()
         {
             within(wanted, "merge --quiet --ff-only --no-overwrite-ignore", stage)?
@@ -67,7 +64,13 @@ pub(super) fn forward(
             within(wanted, "checkout --quiet --no-overwrite-ignore --no-track -B", stage)?
                 .word(&**branch)
         };
-        succeed(checkout.word(&*fetched), "fast-forwarded", wanted, stage)?;
+        let moved = succeed(checkout.word(&*fetched), "fast-forwarded", wanted, stage);
+        if let (Err(_), Some(discarded)) = (&moved, discarded) {
+            restore(wanted, &discarded, stage)?;
+        }
+        moved?;
+    } else {
+        discard(wanted, repository, stage)?;
     }
     match &repository.origin {
         Some(origin) if *origin == wanted.url => Ok(()),
@@ -77,6 +80,29 @@ pub(super) fn forward(
             succeed(program.word(&*wanted.url), "given its origin", wanted, stage)
         }
     }
+}
+
+/// Discards changes, which was allowed: what they were, where there were any. Files that git does not
+/// know stay.
+fn discard(
+    wanted: &Wanted,
+    repository: &Repository,
+    stage: &mut dyn Stage,
+) -> Result<Option<String>, Halt> {
+    if repository.changes.count == 0 {
+        return Ok(None);
+    }
+    // A commit that no reference names. Before the first commit there is none.
+    let kept = answer(within(wanted, "stash create", stage)?, stage)?;
+    succeed(within(wanted, "reset --quiet --hard", stage)?, "reset", wanted, stage)?;
+    let commit = kept.stdout.expose().trim();
+    Ok(Some(commit.to_owned()).filter(|commit| kept.code == 0 && !commit.is_empty()))
+}
+
+/// Changes are discarded only for a move that was made.
+fn restore(wanted: &Wanted, discarded: &str, stage: &mut dyn Stage) -> Result<(), Halt> {
+    let apply = within(wanted, "stash apply --quiet --index", stage)?.word(discarded);
+    succeed(apply, "given its changes back", wanted, stage)
 }
 
 /// Fails where something would be gone after a move to what was fetched.

@@ -173,10 +173,10 @@ impl Manager {
         wanted: impl Iterator<Item = &'w Wanted>,
         replaces: bool,
     ) -> Program {
-        let joint = if self == Self::Dnf { '-' } else { '=' };
-        let words = wanted.map(|Wanted { name, version }| match version {
-            Some(version) => format!("{name}{joint}{version}"),
-            None => name.clone(),
+        let words = wanted.map(|Wanted { name, version }| match (version, self) {
+            (Some(version), Self::Dnf) => with_version_for_dnf(name, version),
+            (Some(version), _) => format!("{name}={version}"),
+            (None, _) => name.clone(),
         });
         let program = match self {
             Self::Apt => {
@@ -229,6 +229,35 @@ fn of_rpm(line: &str) -> Option<Installed> {
     let with_epoch = [format!("{epoch}:{whole}"), format!("{epoch}:{version}")];
     let versions = [&*whole, version, &*with_epoch[0], &*with_epoch[1]];
     Some(Installed::new(&[name, &format!("{name}.{arch}")], &versions))
+}
+
+/// What rpm calls an architecture. Only these end a name: `python3.11` has none.
+const RPM_ARCHITECTURES: [&str; 15] = [
+    "aarch64",
+    "armv6hl",
+    "armv7hl",
+    "armv7hnl",
+    "i386",
+    "i486",
+    "i586",
+    "i686",
+    "loongarch64",
+    "noarch",
+    "ppc64",
+    "ppc64le",
+    "riscv64",
+    "s390x",
+    "x86_64",
+];
+
+/// `vim-9.0` of `vim`, `vim-9.0-1.el9.x86_64` of `vim.x86_64`. With an architecture dnf wants a release
+/// too; where none is given, it is any.
+fn with_version_for_dnf(name: &str, version: &str) -> String {
+    match name.rsplit_once('.').filter(|(_, arch)| RPM_ARCHITECTURES.contains(arch)) {
+        None => format!("{name}-{version}"),
+        Some((name, arch)) if version.contains('-') => format!("{name}-{version}.{arch}"),
+        Some((name, arch)) => format!("{name}-{version}-*.{arch}"),
+    }
 }
 
 /// `py3-pip-23.1.2-r0 x86_64 {py3-pip} (MIT) [installed]`: only who knows the name sees where it

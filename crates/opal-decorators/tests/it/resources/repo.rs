@@ -209,6 +209,49 @@ fn changes_and_commits_that_are_only_here_are_never_lost() {
 }
 
 #[test]
+fn changes_are_discarded_only_for_a_move_that_is_made() {
+    let site = site();
+    let call = "@git.repo(\"server.git\", \"copy\", force=true)";
+    site.apply(CALL).ok();
+    commit(&site, "work", "two");
+    push(&site);
+    site.file("copy/one", "changed");
+    git(&site, "git -C copy add one");
+    site.file("copy/one", "changed twice");
+    // A file of somebody is in the way.
+    site.file("copy/two", "untracked");
+    refused(&site, call, "fast-forwarded");
+    assert_eq!(site.text("copy/one"), "changed twice");
+    assert_eq!(git(&site, "git -C copy show :one"), "changed");
+    fs::remove_file(site.path("copy/two")).unwrap();
+    // The branch has a commit that only it has.
+    let before = head(&site, "copy");
+    let who = "-c user.name=Ann -c user.email=ann@example.com";
+    git(&site, &format!("git -C copy {who} commit --quiet --allow-empty --only -m mine"));
+    refused(&site, call, "has commits that the server does not have");
+    assert_eq!(site.text("copy/one"), "changed twice");
+    git(&site, &format!("git -C copy reset --quiet --soft {}", before.trim()));
+    site.applies(call, Status::Drifted);
+    assert_eq!((site.text("copy/one"), site.text("copy/two")), ("one".into(), "two".into()));
+}
+
+#[test]
+fn changes_are_kept_where_the_fetch_fails() {
+    let site = site();
+    let call = "@git.repo(\"server.git\", \"copy\", force=true)";
+    site.apply(CALL).ok();
+    commit(&site, "work", "two");
+    push(&site);
+    site.file("copy/one", "changed");
+    // The server has the commit, and not what is in it.
+    let tree = git(&site, "git -C server.git rev-parse 'main^{tree}'");
+    let (folder, name) = tree.trim().split_at(2);
+    fs::remove_file(site.path(&format!("server.git/objects/{folder}/{name}"))).unwrap();
+    refused(&site, call, "fetched");
+    assert_eq!(site.text("copy/one"), "changed");
+}
+
+#[test]
 fn a_file_that_is_ignored_here_is_not_written_over() {
     let site = site();
     site.apply(CALL).ok();

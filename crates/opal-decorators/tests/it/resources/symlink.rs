@@ -29,6 +29,24 @@ fn a_link_that_says_it_shorter_points_there_too() {
 }
 
 #[test]
+fn a_link_and_its_source_may_both_be_written_with_parents() {
+    let site = Site::new();
+    site.file("a/source", "");
+    site.file("a/b/file", "");
+    site.link("a/b/link", "../source");
+    for source in ["a/source", "a/b/../source", "a/../a/b/../source"] {
+        let call = format!("@file.symlink(\"{source}\", \"a/b/link\")");
+        assert_eq!(site.status(&call), Status::Satisfied, "{source}");
+    }
+    // It is satisfied by what it makes, whatever is there on the way.
+    for source in ["a/b/../source", "gone/../source", "a/b/link/../other"] {
+        site.applies(&format!("@file.symlink(\"{source}\", \"made\", force=true)"), {
+            if source == "a/b/../source" { Status::Missing } else { Status::Drifted }
+        });
+    }
+}
+
+#[test]
 fn a_link_that_leads_nowhere_is_as_good_as_any() {
     let site = Site::new();
     site.link("link", "gone");

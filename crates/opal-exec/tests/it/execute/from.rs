@@ -87,6 +87,65 @@ fn a_skipped_cd_still_moves_and_what_may_move_is_refused() {
 }
 
 #[test]
+fn a_run_begins_after_a_chain_only_where_it_is_certain_which_operands_move() {
+    let functions = "fun a() { a }\nfun b() { b }\n";
+    let after = |line: &str| (format!("{functions}{line}\nlast\n"), "script.shell[0]");
+    for (line, directory) in [
+        ("@cmd.a() && cd web", "/p/web"),
+        ("cd web && @cmd.a()", "/p/web"),
+        ("@cmd.a(); cd web", "/p/web"),
+        ("cd web && @cmd.a() && cd api", "/p/web/api"),
+        ("@cmd.a() || @cmd.b(); cd web", "/p/web"),
+        ("@cmd.a() | cd web", "/p"),
+        ("cd web | @cmd.a()", "/p"),
+        ("cd web && @cmd.a() | cd api", "/p/web"),
+    ] {
+        let (source, path) = after(line);
+        let session = LoggedSession::new();
+        from(&source, path, &session);
+        assert_eq!(session.log(), [format!("run `last` in {directory}")], "{line}");
+    }
+    for (line, mover) in [
+        ("@cmd.a() || cd web", "script.chain[0].shell[0]"),
+        ("cd web || @cmd.a()", "script.chain[0].shell[0]"),
+        ("cd web || @cmd.a() && cd api", "script.chain[0].shell[0]"),
+        ("@cmd.a() && cd web || @cmd.b()", "script.chain[0].shell[0]"),
+        ("@cmd.a() && cd web; @cmd.b()", "script.chain[0].shell[0]"),
+        ("cd web; @cmd.a()", "script.chain[0].shell[0]"),
+    ] {
+        let (source, path) = after(line);
+        let said = refused(&source, path);
+        let expected = format!("`{mover}` would be skipped, but it may change the directory");
+        assert!(said.contains(&expected), "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_run_begins_in_a_chain_only_where_it_is_certain_which_operands_moved() {
+    let functions = "fun a() { a }\nfun b() { b }\n";
+    let path = "script.chain[0].b[0].shell[0]";
+    for (line, directory) in [
+        ("cd web && @cmd.b()", "/p/web"),
+        ("@cmd.a(); cd web && @cmd.b()", "/p/web"),
+        ("@cmd.a() && cd web && @cmd.b()", "/p/web"),
+        ("@cmd.a() || @cmd.b()", "/p"),
+    ] {
+        let session = LoggedSession::new();
+        from(&format!("{functions}{line}\n"), path, &session);
+        assert_eq!(session.log(), [format!("run `b` in {directory}")], "{line}");
+    }
+    for line in [
+        "cd web || @cmd.b()",
+        "@cmd.a() || cd web; @cmd.b()",
+        "@cmd.a() && cd web; @cmd.b()",
+        "@cmd.a() || cd web && @cmd.b()",
+    ] {
+        let said = refused(&format!("{functions}{line}\n"), path);
+        assert!(said.contains("may change the directory"), "{line}: {said}");
+    }
+}
+
+#[test]
 fn a_binding_that_is_needed_is_not_skipped() {
     let source = "let.x = @shell(\"a\")\nb\nc @let.x\n";
     assert_eq!(

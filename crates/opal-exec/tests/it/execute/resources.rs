@@ -182,6 +182,20 @@ fn what_depends_on_a_failure_is_left_out_and_says_why() {
 }
 
 #[test]
+fn what_several_steps_depend_on_is_named_once() {
+    let ran = run("@parallel(max=1, on_failure=\"wait\") {\n\
+         {\n@test.thing(\"once/x\", depends_on=[\"b\", \"a\"])\n\
+         @test.thing(\"once/y\", depends_on=[\"a\", \"b\"])\n}\n\
+         @test.thing(\"once/a\", id=\"a\", apply=\"fails\")\n\
+         @test.thing(\"once/b\", id=\"b\", apply=\"fails\")\n}\n");
+    let skipped: Vec<&String> = ran.seen.iter().filter(|line| line.starts_with("skip")).collect();
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    for line in skipped {
+        assert!(line.ends_with("not satisfied: b (not run), a (failed)"), "{line}");
+    }
+}
+
+#[test]
 fn where_a_failure_cancels_the_others_do_not_start() {
     let ran = run(&failing("cancelled", "cancel"));
     assert_eq!(ran.failure(), "script.parallel[0].test.thing[1] 3: it cannot be made");

@@ -80,6 +80,43 @@ fn a_check_is_unknown_where_its_directory_is_and_other_resources_are_not() {
 }
 
 #[test]
+fn a_chain_moves_only_where_it_is_certain_which_operands_run() {
+    let there = "@shell(\"make\", check=\"test -e made\", id=\"m\")\n";
+    for (line, is_known) in [
+        ("@cmd.a() && cd web", true),
+        ("cd web && @cmd.a()", true),
+        ("@cmd.a(); cd web", true),
+        ("@cmd.a() || @cmd.a()", true),
+        ("@cmd.a() | cd web", true),
+        ("@cmd.a() || cd web", false),
+        ("cd web || @cmd.a()", false),
+        ("@cmd.a() && cd web || @cmd.a()", false),
+        ("@cmd.a() && cd web; @cmd.a()", false),
+    ] {
+        let source = format!("fun a() {{ a }}\n{line}\n{there}");
+        let looked = Verifying::new(&source).look();
+        let found = looked.of("m");
+        let unknown = "its directory is unknown: `script.chain[0]` may change the directory";
+        assert_eq!(found.message.text() != unknown, is_known, "{line}: {}", found.message.text());
+    }
+}
+
+#[test]
+fn a_check_in_a_chain_is_verified_in_the_directory_it_would_run_in() {
+    for (line, is_known) in [
+        ("cd web && CHECK", true),
+        ("cd web || CHECK", true),
+        ("@cmd.a() || cd web; CHECK", false),
+        ("@cmd.a() || cd web && CHECK", false),
+    ] {
+        let line = line.replace("CHECK", "@shell(\"make\", check=\"test -e made\", id=\"m\")");
+        let looked = Verifying::new(&format!("fun a() {{ a }}\n{line}\n")).look();
+        let found = looked.of("m").message.text().into_owned();
+        assert_eq!(!found.contains("its directory is unknown"), is_known, "{line}: {found}");
+    }
+}
+
+#[test]
 fn a_directory_that_is_named_whole_is_known_again() {
     let source = "cd gone\n@shell(\"a\", check=\"b\", id=\"lost\")\n@workdir(\"/srv\") {\n    \
                   @shell(\"c\", check=\"d\", id=\"found\")\n}\n";

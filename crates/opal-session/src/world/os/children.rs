@@ -49,6 +49,8 @@ pub(super) struct Work<'a> {
     pub(super) directory: &'a Path,
     /// On top of the environment of the view.
     pub(super) environment: &'a BTreeMap<String, Secret>,
+    /// Variables that it does not get, wherever they come from.
+    pub(super) without: &'a [&'a str],
 }
 
 /// How a command is listened to.
@@ -149,6 +151,9 @@ fn command(view: &View<'_>, work: &Work<'_>) -> Command {
         .current_dir(work.directory)
         .stdin(if work.feed.is_some() { Stdio::piped() } else { Stdio::null() })
         .stdout(Stdio::piped());
+    for name in work.without {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -21,17 +21,37 @@ pub(super) struct Interpreter {
     shell: Shell,
 }
 
+static NO_VARIABLES: BTreeMap<String, Secret> = BTreeMap::new();
+
 /// What a command runs in, besides what holds for the view.
 struct Around<'a> {
     directory: &'a Path,
     environment: &'a BTreeMap<String, Secret>,
+    /// Variables that it does not get.
+    without: &'a [&'a str],
+}
+
+impl<'a> Around<'a> {
+    fn new(
+        directory: &'a Path,
+        environment: &'a BTreeMap<String, Secret>,
+        run: Option<&Run<'a>>,
+    ) -> Self {
+        let without = match run {
+            Some(Run::ProgramWithout { variables, .. }) => variables,
+            _ => &[][..],
+        };
+        Self { directory, environment, without }
+    }
 }
 
 pub(super) fn run(view: &View<'_>, run: &Run<'_>) -> Result<Secret, Trouble> {
-    let around = Around { directory: view.directory, environment: &BTreeMap::new() };
+    let around = Around::new(view.directory, &NO_VARIABLES, Some(run));
     match run {
         Run::Script(parts) => script(view, &around, parts, children::output),
-        Run::Program(words) => program(view, &around, words, children::output),
+        Run::Program(words) | Run::ProgramWithout { words, .. } => {
+            program(view, &around, words, children::output)
+        }
     }
 }
 
@@ -43,19 +63,21 @@ pub(super) fn ask(view: &View<'_>, ask: &Ask<'_>) -> Result<Answer, Trouble> {
     if !directory.is_dir() {
         return Err(PathError::NoDirectory { path: directory }.into());
     }
-    let around = Around { directory: &directory, environment: ask.environment };
+    let around = Around::new(&directory, ask.environment, Some(&ask.run));
     let answer = |view: &View<'_>, work: Work<'_>| children::answer(view, work, ask.drops_excess);
     match (&ask.run, ask.interpreter) {
         (Run::Script(parts), Some(name)) => interpreted(view, &around, name, parts, answer),
         (Run::Script(parts), None) => script(view, &around, parts, answer),
-        (Run::Program(words), _) => program(view, &around, words, answer),
+        (Run::Program(words) | Run::ProgramWithout { words, .. }, _) => {
+            program(view, &around, words, answer)
+        }
     }
 }
 
 /// Has the shell read a text without executing any of it: what it says against it. With `-p` bash
 /// takes neither start-up files nor functions from the environment.
 pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trouble> {
-    let around = Around { directory: Path::new("/"), environment: &BTreeMap::new() };
+    let around = Around::new(Path::new("/"), &NO_VARIABLES, None);
     let Some(Interpreter { path, shell }) = shell(view, &around) else { return Ok(None) };
     let arguments: &[&str] = match shell {
         Shell::Bash => &["-n", "-p"],
@@ -68,6 +90,7 @@ pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trou
         name: CommandName::Parser,
         directory: around.directory,
         environment: around.environment,
+        without: around.without,
     };
     let answer = children::answer(view, work, true)?;
     let said = answer.stderr.expose();
@@ -92,6 +115,7 @@ fn script<T>(
         name: CommandName::Script,
         directory: around.directory,
         environment: around.environment,
+        without: around.without,
     };
     end(view, work)
 }
@@ -120,6 +144,7 @@ fn interpreted(
         name: CommandName::Script,
         directory: around.directory,
         environment: around.environment,
+        without: around.without,
     };
     end(view, work)
 }
@@ -141,6 +166,7 @@ fn program<T>(
         name: CommandName::Program((*name).to_owned()),
         directory: around.directory,
         environment: around.environment,
+        without: around.without,
     };
     end(view, work)
 }

@@ -101,10 +101,29 @@ fn a_name_without_a_value_is_named_with_its_line() {
         ("{% if prot %}{% endif %}", 1, "prot"),
         ("{% for x in prot %}{% endfor %}", 1, "prot"),
         ("{{ prot|upper }}", 1, "prot"),
+        ("{{ prot + 1 }}", 1, "prot"),
+        ("{{ prot.upper() }}", 1, "prot"),
     ] {
         let reason = Reason::Missing(name.to_owned());
         let expected = Fault { line: Some(line), reason, help: None };
         assert_eq!(render(source), Err(expected), "{source}");
+    }
+}
+
+#[test]
+fn a_value_that_says_it_is_undefined_is_not_taken_for_a_name() {
+    let value = "canary-5150` is undefined";
+    for source in
+        ["{{ v + 1 }}", "{{ v|int }}", "{{ v() }}", "{{ v.nope() }}", "{{ 1 in 5 }}{{ v }}"]
+    {
+        let data = Data::text(format!("(`{value}"));
+        let values = [("v", &data)];
+        let rendered =
+            Template::new(source, false).and_then(|it| it.render_within(values.into_iter()));
+        if let Err(fault) = rendered {
+            assert!(matches!(fault.reason, Reason::Other(_)), "{source}: {fault:?}");
+            assert!(!format!("{fault:?}").contains("5150"), "{source}: {fault:?}");
+        }
     }
 }
 

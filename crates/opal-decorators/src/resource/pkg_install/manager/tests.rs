@@ -117,6 +117,19 @@ fn each_manager_is_reported_in_its_own_way() {
     ] {
         assert_eq!(manager.install(all.iter(), true).written(), command);
     }
+    for (name, version, word) in [
+        ("vim", "9.0-1.el9", "vim-9.0-1.el9"),
+        ("vim", "2:9.0", "vim-2:9.0"),
+        ("vim.x86_64", "9.0-1.el9", "vim-9.0-1.el9.x86_64"),
+        ("vim.noarch", "2:9.0-1.el9", "vim-2:9.0-1.el9.noarch"),
+        ("vim.x86_64", "9.0", "vim-9.0-*.x86_64"),
+        ("python3.11", "3.11.4", "python3.11-3.11.4"),
+        ("python3.11.aarch64", "3.11.4-1", "python3.11-3.11.4-1.aarch64"),
+    ] {
+        let wanted = Wanted { name: name.into(), version: Some(version.into()) };
+        let written = Manager::Dnf.install([wanted].iter(), false).written();
+        assert_eq!(written, format!("dnf --assumeyes install {word}"));
+    }
     let plain = Manager::Apt.install(all.iter(), false).written();
     assert!(!plain.contains("--allow-downgrades"), "{plain}");
 }
