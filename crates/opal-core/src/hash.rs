@@ -35,19 +35,46 @@ impl Algorithm {
     /// The digest of all parts, one after the other.
     #[must_use]
     pub fn digest(self, parts: &[&[u8]]) -> Digest {
-        match self {
-            Self::Sha256 => {
-                let mut hasher = sha2::Sha256::new();
-                parts.iter().for_each(|part| hasher.update(part));
-                Digest(hasher.finalize().into())
+        let mut hasher = self.hasher();
+        parts.iter().for_each(|part| hasher.update(part));
+        hasher.finish()
+    }
+
+    /// For what is too long to be held in memory.
+    #[must_use]
+    pub fn hasher(self) -> Hasher {
+        Hasher(match self {
+            Self::Sha256 => State::Sha256(Box::new(sha2::Sha256::new())),
+            Self::Blake3 => State::Blake3(Box::new(blake3::Hasher::new())),
+        })
+    }
+}
+
+/// A digest of parts that come one after the other.
+#[derive(Debug)]
+pub struct Hasher(State);
+
+#[derive(Debug)]
+enum State {
+    Sha256(Box<sha2::Sha256>),
+    Blake3(Box<blake3::Hasher>),
+}
+
+impl Hasher {
+    pub fn update(&mut self, part: &[u8]) {
+        match &mut self.0 {
+            State::Sha256(hasher) => hasher.update(part),
+            State::Blake3(hasher) => {
+                hasher.update(part);
             }
-            Self::Blake3 => {
-                let mut hasher = blake3::Hasher::new();
-                for part in parts {
-                    hasher.update(part);
-                }
-                Digest(*hasher.finalize().as_bytes())
-            }
+        }
+    }
+
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        match self.0 {
+            State::Sha256(hasher) => Digest(hasher.finalize().into()),
+            State::Blake3(hasher) => Digest(*hasher.finalize().as_bytes()),
         }
     }
 }

@@ -13,6 +13,7 @@
 //!
 //! `opal_testing::conformance::check_resource` finds who breaks them.
 
+pub mod details;
 mod identity;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::data::Secret;
 use crate::hash::Digest;
 use crate::resolver::{Inputs, Probe, Trouble};
 
+pub use details::{Details, Direction};
 pub use identity::{
     Described, depends_on, described, id, is_placed, key, label, name, placed, thing, title,
 };
@@ -73,13 +75,11 @@ pub struct Finding {
     pub status: Status,
     /// One line, lower case, without a full stop.
     pub message: Secret,
-    /// A unified diff, or what else is to be said in several lines.
-    pub details: Option<Secret>,
+    /// What differs, or what else is to be said in several lines.
+    pub details: Option<Details>,
     /// A digest of what the action would apply, and of what is there in its place, where the
     /// details do not say all of it: a contract holds a later check against it.
     pub content: Option<Digest>,
-    /// Whether the details show what only the owner of a file may read.
-    pub is_private: bool,
     /// What lines that are there, and none are expected instead of, may be an older form of.
     pub removed: Option<Secret>,
     /// Why an apply will not correct it, where it will not.
@@ -108,21 +108,14 @@ impl Finding {
     }
 
     #[must_use]
-    pub fn with_details(mut self, details: impl Into<String>) -> Self {
-        self.details = Some(Secret::new(details));
+    pub fn with_details(mut self, details: Details) -> Self {
+        self.details = Some(details);
         self
     }
 
     #[must_use]
     pub fn with_content(mut self, content: Digest) -> Self {
         self.content = Some(content);
-        self
-    }
-
-    /// People see how much differs, and not what.
-    #[must_use]
-    pub fn with_privacy(mut self, is_private: bool) -> Self {
-        self.is_private = is_private;
         self
     }
 
@@ -145,7 +138,6 @@ impl Finding {
             message: Secret::new(message),
             details: None,
             content: None,
-            is_private: false,
             removed: None,
             refusal: None,
         }

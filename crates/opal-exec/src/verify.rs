@@ -12,7 +12,7 @@
 //! | which look comes next, and what it has found, safe to show | `round` |
 //! | threads that verify, abandoned where they do not answer | `crew` |
 //! | one verification, with a time limit | `look`, `watched` |
-//! | what was found, safe to show, and which way a difference is read | `details`, `direction` |
+//! | what was found, safe to show | `details` |
 //!
 //! There are no retries, and one error never hides another. Prerequisites are verified first. A step
 //! whose prerequisite is missing or blocked is verified too: where that gives an answer, the answer is
@@ -23,7 +23,6 @@
 
 mod crew;
 pub(crate) mod details;
-mod direction;
 mod look;
 mod pretend;
 mod rehearse;
@@ -36,8 +35,8 @@ use std::time::Instant;
 use crate::execute::Unready;
 
 pub(crate) use details::Sight;
-pub use direction::Direction;
 pub(crate) use look::{Look, limit, look};
+pub use opal_core::resource::Direction;
 pub(crate) use survey::MAX_JOBS;
 pub use survey::{Progress, Report, Survey, USUAL_JOBS};
 

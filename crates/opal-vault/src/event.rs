@@ -6,6 +6,7 @@ use opal_core::action::Level;
 use opal_core::resource;
 
 use crate::Shown;
+use crate::verification::ShownDetails;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +57,7 @@ pub enum Kind<'a> {
         path: &'a str,
         status: resource::Status,
         message: Shown<'a>,
-        details: Option<Shown<'a>>,
+        details: Option<ShownDetails>,
     },
     /// At the end of a run, what a step had described is no longer so: it has failed after all.
     Undone {

@@ -1,11 +1,14 @@
 //! What a verification of a resource has found, as it may be seen.
 
+use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
 use opal_core::placeholder::Placeholder;
 use opal_core::resource::Status;
 
-use crate::Shown;
+use opal_core::resource::details::{Mark, Written};
+
+use crate::{Shown, Vault};
 
 /// The verification of one step of a plan, safe to show.
 #[derive(Clone, Debug)]
@@ -20,7 +23,7 @@ pub struct Verification {
     pub key: Shown<'static>,
     pub status: Status,
     pub message: Shown<'static>,
-    pub details: Option<Shown<'static>>,
+    pub details: Option<ShownDetails>,
     pub blocked: Option<Blocked>,
     /// Why an apply will not correct it.
     pub refusal: Option<Refusal>,
@@ -30,6 +33,44 @@ pub struct Verification {
     pub digest: Option<Placeholder>,
     pub took: Duration,
     pub at: SystemTime,
+}
+
+/// What is said about a finding in several lines, safe to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownDetails {
+    text: Shown<'static>,
+    marks: Vec<Mark>,
+    has_diff: bool,
+}
+
+impl ShownDetails {
+    /// As a whole: what looks like a secret may begin in one line and end in another.
+    #[must_use]
+    pub fn new(written: &Written, vault: &Vault) -> Self {
+        let text = vault.scrub(&written.text);
+        let lines = text.text().split_terminator('\n').count();
+        // Where a value of several lines was hidden, nobody knows which line is which.
+        let is_same = lines == written.marks.len();
+        let marks = if is_same { written.marks.clone() } else { vec![Mark::Words; lines] };
+        Self { text, marks, has_diff: written.marks.contains(&Mark::Name) }
+    }
+
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        self.text.text()
+    }
+
+    /// What each line is.
+    #[must_use]
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    /// Whether something is shown line by line.
+    #[must_use]
+    pub fn has_diff(&self) -> bool {
+        self.has_diff
+    }
 }
 
 /// Why an apply will fail, though it can be seen what differs.

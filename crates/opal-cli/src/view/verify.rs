@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 use opal_core::resource::Status;
 use opal_exec::verify::Report;
 use opal_vault::Shown;
-use opal_vault::verification::Verification;
+use opal_vault::verification::{ShownDetails, Verification};
 
 use super::diagnostics::visible;
 use super::ink::Ink;
@@ -125,8 +125,7 @@ fn name_of(found: &Verification) -> String {
 
 /// Whether there is a difference to show line by line.
 fn has_diff(found: &Verification) -> bool {
-    let is_header = |line: &str| line.starts_with("--- ");
-    found.details.as_ref().is_some_and(|details| details.text().lines().any(is_header))
+    found.details.as_ref().is_some_and(ShownDetails::has_diff)
 }
 
 /// What there is to say about a step in several lines.
@@ -138,7 +137,7 @@ fn details(found: &Verification, paint: Paint, out: &mut String) {
     let (name, key) = (name_of(found), visible(&found.key.text()));
     let _ = writeln!(out, "\n{}: {}, {key}", paint.code("1", &name), found.status.name());
     if let Some(details) = &found.details {
-        out.push_str(&whole(&details.text(), paint.0));
+        out.push_str(&whole(details, paint.0));
     }
     let help = blocked.map_or(&[][..], |blocked| &blocked.help);
     let help = found.refusal.as_ref().map_or(help, |refusal| {

@@ -133,6 +133,41 @@ fn what_would_be_written_is_held_too() {
 }
 
 #[test]
+fn every_byte_of_a_source_is_held_however_large_it_is() {
+    let opal = Opal::machine(
+        "fun setup() {\n    @file.copy(\"image\", \"copy\", overwrite=true)\n    \
+         @file.copy(\"images\", \"copies\", recursive=true)\n}\n",
+    )
+    .file("images/small", "small\n");
+    let large = |name: &str, end: &str| {
+        let file = fs::File::create(opal.path().join(name)).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, end.as_bytes(), 65 << 20).unwrap();
+    };
+    large("image", "one");
+    large("images/large", "one");
+    opal.call(&["plan", "-o", "c.plan", "setup"]).code(0);
+    for (name, path) in [("image", "file.copy[0]"), ("images/large", "file.copy[1]")] {
+        large(name, "two");
+        refused(&opal, "infra_mutated", &format!("setup.{path}"));
+        large(name, "one");
+    }
+    run(&opal).code(0);
+}
+
+#[test]
+fn a_line_that_looks_like_the_header_of_a_diff_is_held_too() {
+    let opal = Opal::machine(
+        "fun setup() {\n    @file.line(\"f\", \"new\", match=r\"^\\+\\+ actual: \")\n}\n",
+    )
+    .file("f", "++ actual: one\n");
+    opal.call(&["plan", "-o", "c.plan", "setup"]).code(0);
+    opal.write("f", "++ actual: two\n");
+    refused(&opal, "infra_mutated", "setup.file.line[0]");
+    opal.write("f", "++ actual: one\n");
+    run(&opal).code(0);
+}
+
+#[test]
 fn a_contract_holds_in_another_checkout_with_the_same_files() {
     let opal = project();
     for checkout in ["one", "two"] {

@@ -6,8 +6,9 @@
 
 mod window;
 
-use std::fmt::Write;
-
+use opal_core::Secret;
+pub(super) use opal_core::resource::details::grouped;
+use opal_core::resource::details::{Details, Diff, Hunk, Line, Side};
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{ChangeTag, DiffOp, group_diff_ops};
 
@@ -22,46 +23,37 @@ const MAX_LINES: usize = 10_000;
 /// Bytes of a diff: lines may be long.
 const MAX_BYTES: usize = 4 << 20;
 
+/// About what the name of a side, the header of a hunk and the marker of a missing line end take.
+const NAME_BYTES: usize = 16;
+const HUNK_BYTES: usize = 32;
+const MARKER_BYTES: usize = 30;
+
 /// Lines on both sides, unchanged ones at both ends not counted, that are compared line by line.
 /// Where there are more, the old ones go and the new ones come.
 const MAX_COMPARED: usize = 100_000;
 
-/// A unified diff, or words where a side is not text. Each side has a name and its bytes; text in
-/// another encoding is decoded before it gets here.
-pub(super) fn unified(expected: (&str, &[u8]), actual: (&str, &[u8])) -> String {
+/// A diff, or words where a side is not text. Each side has a name and its bytes; text in another
+/// encoding is decoded before it gets here.
+pub(super) fn unified(expected: (&str, &[u8]), actual: (&str, &[u8])) -> Details {
     let (Some(old), Some(new)) = (text(expected.1), text(actual.1)) else {
         let [expected, actual] = [expected.1.len(), actual.1.len()].map(grouped);
-        return format!("binary content differs: {expected} bytes expected, {actual} actual\n");
+        return Details::words(format!(
+            "binary content differs: {expected} bytes expected, {actual} actual\n"
+        ));
     };
     let mut page = Page::new(MAX_LINES, MAX_BYTES);
-    page.line("--- expected: ", &visible(expected.0));
-    page.line("+++ actual: ", &visible(actual.0));
+    let names = [expected.0, actual.0].map(visible);
+    page.names(&names);
     page.changes(old, new);
-    page.finish()
+    page.finish(names).into()
 }
 
 /// A whole patch of one text, as `git apply` and `patch -p1` read it.
 #[must_use]
 pub fn patch(name: &str, before: &str, after: &str) -> String {
     let mut page = Page::new(usize::MAX, usize::MAX);
-    let name = visible(name);
-    page.line("--- a/", &name);
-    page.line("+++ b/", &name);
     page.changes(before, after);
-    page.finish()
-}
-
-/// A number as people read it: `1,204`.
-pub(super) fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    page.finish([name, name].map(visible)).patch()
 }
 
 /// No text holds a NUL.
@@ -78,11 +70,9 @@ fn compare(window: &Window<'_>, page: &mut Page) {
     let old: Vec<&str> = lines(window.old).collect();
     let new: Vec<&str> = lines(window.new).collect();
     for hunk in group_diff_ops(operations(&old, &new), CONTEXT) {
-        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let Some(first) = hunk.first() else { continue };
         let at = window.skipped;
-        let old_range = (at + first.old_range().start, at + last.old_range().end);
-        let new_range = (at + first.new_range().start, at + last.new_range().end);
-        page.hunk(old_range, new_range);
+        page.hunk(at + first.old_range().start, at + first.new_range().start);
         for change in hunk.iter().flat_map(|op| changes(op, &old, &new)) {
             page.change(change.0, change.1);
         }
@@ -100,25 +90,26 @@ fn changes<'t>(
     op: &DiffOp,
     old: &'t [&'t str],
     new: &'t [&'t str],
-) -> impl Iterator<Item = (&'static str, &'t str)> {
+) -> impl Iterator<Item = (Side, &'t str)> {
     op.iter_changes(old, new).map(|change| {
-        let sign = match change.tag() {
-            ChangeTag::Equal => " ",
-            ChangeTag::Delete => "-",
-            ChangeTag::Insert => "+",
+        let side = match change.tag() {
+            ChangeTag::Equal => Side::Both,
+            ChangeTag::Delete => Side::Expected,
+            ChangeTag::Insert => Side::Actual,
         };
-        (sign, change.value())
+        (side, change.value())
     })
 }
 
 /// All of the old lines, then all of the new ones, which takes no search.
 fn replace(window: &Window<'_>, page: &mut Page) {
-    let [old, new] = [window.old, window.new].map(|side| window.skipped + lines(side).count());
-    page.hunk((window.skipped, old), (window.skipped, new));
+    page.hunk(window.skipped, window.skipped);
     let (before, old, new, after) = window.parts();
-    for (sign, part) in [(" ", before), ("-", old), ("+", new), (" ", after)] {
+    let parts =
+        [(Side::Both, before), (Side::Expected, old), (Side::Actual, new), (Side::Both, after)];
+    for (side, part) in parts {
         for line in lines(part) {
-            page.change(sign, line);
+            page.change(side, line);
         }
     }
 }
@@ -128,30 +119,25 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n')
 }
 
-/// What was written, and how much was not.
+/// What has room, and how much has not.
 struct Page {
-    text: String,
+    hunks: Vec<Hunk>,
     lines: usize,
+    bytes: usize,
     max_lines: usize,
     max_bytes: usize,
     left_out: usize,
-    hunk: Option<Hunk>,
-}
-
-/// The hunk that is being written, as far as it has come.
-struct Hunk {
-    /// Where its header is in the text.
-    header: std::ops::Range<usize>,
-    /// Where it begins on both sides, and how many lines of each are written.
-    old: (usize, usize),
-    new: (usize, usize),
-    /// Whether a line of it is another.
-    changes: bool,
 }
 
 impl Page {
     fn new(max_lines: usize, max_bytes: usize) -> Self {
-        Self { text: String::new(), lines: 0, max_lines, max_bytes, left_out: 0, hunk: None }
+        Self { hunks: Vec::new(), lines: 0, bytes: 0, max_lines, max_bytes, left_out: 0 }
+    }
+
+    fn names(&mut self, names: &[String; 2]) {
+        for name in names {
+            self.has_room(1, NAME_BYTES + name.len());
+        }
     }
 
     fn changes(&mut self, old: &str, new: &str) {
@@ -159,70 +145,54 @@ impl Page {
         if window.lines() > MAX_COMPARED { replace(&window, self) } else { compare(&window, self) }
     }
 
-    fn hunk(&mut self, old: (usize, usize), new: (usize, usize)) {
-        let start = self.text.len();
-        if self.line(&format!("@@ -{} +{} @@", range(old.0, old.1), range(new.0, new.1)), "") {
-            let header = start..self.text.len();
-            let (old, new) = ((old.0, 0), (new.0, 0));
-            self.hunk = Some(Hunk { header, old, new, changes: false });
+    /// Begins a hunk after so many lines of both sides.
+    fn hunk(&mut self, expected: usize, actual: usize) {
+        if self.has_room(1, HUNK_BYTES) {
+            self.hunks.push(Hunk { expected, actual, lines: Vec::new() });
         }
     }
 
-    fn change(&mut self, sign: &str, line: &str) {
-        let is_written = match line.strip_suffix('\n') {
-            Some(line) => self.line(sign, line),
-            // Both, or none of them: alone the first would say something else.
-            None => self.line(sign, &format!("{line}\n\\ No newline at end of file")),
-        };
-        if let (Some(hunk), true) = (&mut self.hunk, is_written) {
-            hunk.old.1 += usize::from(sign != "+");
-            hunk.new.1 += usize::from(sign != "-");
-            hunk.changes |= sign != " ";
+    fn change(&mut self, side: Side, line: &str) {
+        let lines = shown_lines(line.ends_with('\n'));
+        let marker = if lines == 1 { 0 } else { MARKER_BYTES };
+        // A line and its marker, or none of them: alone the first would say something else.
+        if self.has_room(lines, 1 + line.len() + marker)
+            && let Some(hunk) = self.hunks.last_mut()
+        {
+            hunk.lines.push(Line::new(side, line));
         }
     }
 
-    /// False where it is left out.
-    fn line(&mut self, sign: &str, text: &str) -> bool {
-        let bytes = self.text.len() + sign.len() + text.len() + 1;
-        let lines = 1 + usize::from(text.contains('\n'));
-        if self.left_out > 0 || self.lines + lines >= self.max_lines || bytes > self.max_bytes {
+    /// Takes the room, or notes that it is left out with all that follows.
+    fn has_room(&mut self, lines: usize, bytes: usize) -> bool {
+        let is_full = self.lines.saturating_add(lines) >= self.max_lines
+            || self.bytes.saturating_add(bytes) > self.max_bytes;
+        if self.left_out > 0 || is_full {
             self.left_out += lines;
             return false;
         }
         self.lines += lines;
-        self.text.extend([sign, text, "\n"]);
+        self.bytes += bytes;
         true
     }
 
-    fn finish(mut self) -> String {
-        if self.left_out > 0 {
-            self.close();
-            let lines = if self.left_out == 1 { "line" } else { "lines" };
-            let _ = writeln!(self.text, "[{} more {lines} omitted]", grouped(self.left_out));
+    fn finish(mut self, [expected, actual]: [String; 2]) -> Diff {
+        // What was cut may end in lines that are the same on both sides, and nothing but those.
+        let is_same = |hunk: &mut Hunk| hunk.lines.iter().all(|line| line.side == Side::Both);
+        if self.left_out > 0
+            && let Some(hunk) = self.hunks.pop_if(is_same)
+        {
+            let lines = hunk.lines.iter().map(|line| shown_lines(line.is_ended));
+            self.left_out += 1 + lines.sum::<usize>();
         }
-        self.text
-    }
-
-    /// Lets the header of a hunk that was cut speak of what is there: `patch` counts the lines.
-    fn close(&mut self) {
-        let Some(Hunk { header, old, new, changes }) = self.hunk.take() else { return };
-        if !changes {
-            self.left_out += self.text[header.start..].lines().count();
-            self.text.truncate(header.start);
-            return;
-        }
-        let [old, new] = [old, new].map(|(start, count)| range(start, start + count));
-        self.text.replace_range(header, &format!("@@ -{old} +{new} @@\n"));
+        let [expected, actual] = [expected, actual].map(Secret::new);
+        Diff { expected, actual, hunks: self.hunks, omitted: self.left_out, is_private: false }
     }
 }
 
-/// Where a part of a file is, from 1; an empty one follows the line it names.
-fn range(start: usize, end: usize) -> String {
-    match end - start {
-        0 => format!("{start},0"),
-        1 => format!("{}", start + 1),
-        lines => format!("{},{lines}", start + 1),
-    }
+/// A last line without a line end has a marker after it.
+fn shown_lines(is_ended: bool) -> usize {
+    if is_ended { 1 } else { 2 }
 }
 
 #[cfg(test)]

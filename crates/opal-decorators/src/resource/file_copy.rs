@@ -5,7 +5,6 @@ mod make;
 mod tests;
 mod trees;
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use opal_core::action::{Action, Halt, Stage};
@@ -13,15 +12,12 @@ use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
-use opal_core::resource::{Finding, Status, Verify};
+use opal_core::resource::{Details, Finding, Status, Verify};
 use opal_core::{Data, Type};
 
 use super::{diff, paths};
 use crate::common::{DEPENDS_ON, GROUP, ID, MODE, NAME, OWNER, VERIFY_TIMEOUT, YES};
-use trees::{Difference, Facts, How, Piece, below, links};
-
-/// Bytes that a contract is held against: a verification is not a second copy.
-const MAX_HASHED_BYTES: u64 = 64 << 20;
+use trees::{Chunks, Difference, Facts, How, Piece, below};
 
 /// Differences that are named in one line.
 const MAX_NAMED: usize = 3;
@@ -150,13 +146,13 @@ impl Verify for FileCopy {
         if finding.status == Status::Satisfied {
             return Ok(finding);
         }
-        let finding =
-            finding.with_content(contents(&wanted, &facts, probe)?).with_privacy(facts.is_private);
+        let finding = finding.with_content(contents(&wanted, &facts, probe)?);
         let given = match finding.status {
             Status::Missing => paths::given(&wanted.attributes),
             _ => String::new(),
         };
-        Ok(finding.with_details(given + &changes::shown(&wanted, &facts, probe)?))
+        let changes = changes::shown(&wanted, &facts, probe)?;
+        Ok(finding.with_details(Details::words(given).and(changes)))
     }
 }
 
@@ -202,17 +198,19 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     Ok(Finding::drifted(message))
 }
 
-/// What would be copied, and what is there instead: by content up to a limit, beyond it by length.
+/// What would be copied, and what is there instead: every byte of it, for a contract.
 fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest, Trouble> {
-    let mut left = MAX_HASHED_BYTES;
-    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let mut whole = Algorithm::Sha256.hasher();
     let mut add = |root: &Path, path: &Path| -> Result<(), Trouble> {
         let path = &below(root, path);
-        let mut bytes = Vec::new();
-        let read = probe.read(path, links(root, path))?.take(left).read_to_end(&mut bytes);
-        read.map_err(|error| trees::unread(path, &error))?;
-        left -= bytes.len() as u64;
-        parts.push(Algorithm::Sha256.digest(&[&bytes]).0.to_vec());
+        let (mut file, mut hasher) = (Chunks::open(path, root, probe)?, Algorithm::Sha256.hasher());
+        loop {
+            match file.next()? {
+                [] => break,
+                chunk => hasher.update(chunk),
+            }
+        }
+        whole.update(&hasher.finish().0);
         Ok(())
     };
     for difference in &facts.differences {
@@ -223,9 +221,8 @@ fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest,
             add(&wanted.destination, &difference.path)?;
         }
     }
-    parts.extend(facts.differences.iter().map(|it| format!("{it:?}").into_bytes()));
-    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
-    Ok(Algorithm::Sha256.digest(&parts))
+    facts.differences.iter().for_each(|it| whole.update(it.hashed().as_bytes()));
+    Ok(whole.finish())
 }
 
 /// The first of them, for one line.

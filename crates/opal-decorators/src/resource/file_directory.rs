@@ -5,7 +5,7 @@ use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::{Attributes, Entry, EntryKind};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
-use opal_core::resource::{Finding, Verify};
+use opal_core::resource::{Details, Finding, Verify};
 
 use super::paths;
 use super::properties::{self, Property};
@@ -77,7 +77,11 @@ fn decide(wanted: &Wanted, found: Option<Entry>) -> Result<Finding, Trouble> {
     let Some(found) = found else {
         let missing = Finding::missing(format!("the directory `{path}` does not exist"));
         let given = paths::given(&wanted.attributes);
-        return Ok(if given.is_empty() { missing } else { missing.with_details(given) });
+        return Ok(if given.is_empty() {
+            missing
+        } else {
+            missing.with_details(Details::words(given))
+        });
     };
     if found.kind != EntryKind::Directory {
         return Err(Trouble::new(
@@ -143,7 +147,7 @@ mod tests {
         let wanted = Wanted { path: "/d".into(), attributes };
         let finding = decide(&wanted, found(EntryKind::Directory, 0o755, 0)).unwrap();
         assert_eq!(finding.message.expose(), "`/d` differs: mode 0755, expected 0750");
-        let details = finding.details.unwrap();
-        assert!(details.expose().contains("-mode: 0750\n+mode: 0755\n owner: 0\n"));
+        let details = finding.details.unwrap().report();
+        assert!(details.contains("-mode: 0750\n+mode: 0755\n owner: 0\n"));
     }
 }

@@ -205,8 +205,8 @@ fn decide(wanted: &Wanted<'_>, found: Option<&Found>) -> Result<Finding, Trouble
             let shown = |bytes| wanted.line.encoding.shown(bytes);
             let (expected, actual) = (shown(&change.content), shown(&found.content));
             let diff = unified((&path, expected.as_bytes()), (&path, actual.as_bytes()));
-            let finding = Finding::drifted(message).with_details(diff);
-            let finding = finding.with_privacy(paths::is_private(found.entry.mode));
+            let is_private = paths::is_private(found.entry.mode);
+            let finding = Finding::drifted(message).with_details(diff.private(is_private));
             if wanted.line.is_present { finding } else { finding.with_removed(wanted.line.text) }
         }
     })

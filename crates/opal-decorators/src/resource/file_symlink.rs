@@ -5,7 +5,7 @@ use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Resource};
 use opal_core::files::EntryKind;
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
-use opal_core::resource::{Finding, Verify};
+use opal_core::resource::{Details, Finding, Verify};
 
 use super::{diff, paths, removal};
 use crate::common::{DEPENDS_ON, ID, NAME, VERIFY_TIMEOUT};
@@ -162,7 +162,7 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     }
 }
 
-fn differing(wanted: &Wanted, actual: &str) -> String {
+fn differing(wanted: &Wanted, actual: &str) -> Details {
     let of = wanted.target.to_string_lossy();
     let expected = format!("{}\n", wanted.source.display());
     let actual = if actual.is_empty() { String::new() } else { format!("{actual}\n") };
@@ -248,6 +248,6 @@ mod tests {
     fn details_are_where_it_points_and_where_it_should() {
         let finding =
             decide(&wanted(false), &Facts::Link { said: "/b".into(), is_right: false }).unwrap();
-        assert!(finding.details.unwrap().expose().contains("-/a/source\n+/b\n"));
+        assert!(finding.details.unwrap().report().contains("-/a/source\n+/b\n"));
     }
 }

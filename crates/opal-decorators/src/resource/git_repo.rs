@@ -9,7 +9,7 @@ use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Example, Param, Presence, Resource};
 use opal_core::hash::Algorithm;
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
-use opal_core::resource::{Finding, Verify};
+use opal_core::resource::{Details, Finding, Verify};
 use opal_core::{Data, Type};
 
 use self::place::{Place, Repository, Tip};
@@ -143,7 +143,7 @@ fn decide(wanted: &Wanted, place: &Place, tip: &Tip) -> Finding {
             let origin = url::without_credentials(&wanted.url);
             let details = format!("origin {origin}\nbranch {branch}\ncommit {commit}\n");
             let missing = Finding::missing(format!("`{path}` does not exist"));
-            return missing.with_details(details).with_content(content);
+            return missing.with_details(Details::words(details)).with_content(content);
         }
         Place::EmptyDirectory => {
             return Finding::drifted(format!("`{path}` is empty, not a repository"));
@@ -265,8 +265,8 @@ mod tests {
         let tip = Tip { branch: "main".into(), commit: "abc".into() };
         let finding = decide(&wanted("https://ann:new-5150@example.com/x"), &place, &tip);
         assert_eq!(finding.status, Status::Drifted);
-        let details = finding.details.unwrap();
-        assert!(details.expose().contains("+origin: https://***@example.com/x (with other"));
-        assert!(!details.expose().contains("5150"), "{}", details.expose());
+        let details = finding.details.unwrap().report();
+        assert!(details.contains("+origin: https://***@example.com/x (with other"));
+        assert!(!details.contains("5150"), "{}", details);
     }
 }

@@ -1,5 +1,7 @@
 //! Things that consist of a few named properties: what they should be, against what they are.
 
+use opal_core::resource::Details;
+
 use super::diff;
 
 /// A property of something.
@@ -38,7 +40,7 @@ fn or_none(value: &str) -> &str {
 }
 
 /// A line for each of them, as a diff.
-pub(super) fn compared(of: &str, properties: &[Property]) -> String {
+pub(super) fn compared(of: &str, properties: &[Property]) -> Details {
     let lines = |value: fn(&Property) -> &str| {
         properties.iter().map(|it| format!("{}: {}\n", it.name, value(it))).collect::<String>()
     };
@@ -54,7 +56,7 @@ mod tests {
     fn only_what_differs_is_said_and_marked() {
         let properties = [Property::new("uid", "5", "7"), Property::new("shell", "/x", "/x")];
         assert_eq!(differing(&properties), "uid 7, expected 5");
-        let diff = compared("user ann", &properties);
+        let diff = compared("user ann", &properties).report();
         assert!(diff.contains("-uid: 5\n+uid: 7\n shell: /x\n"), "{diff}");
     }
 }

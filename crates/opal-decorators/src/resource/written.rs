@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use opal_core::files::{Attributes, Entry, Existing, Files};
 use opal_core::hash::{Algorithm, Digest};
 use opal_core::resolver::{Links, Probe, Trouble};
-use opal_core::resource::Finding;
+use opal_core::resource::{Details, Finding};
 use zeroize::Zeroizing;
 
 use super::content::{self, MAX_BYTES};
@@ -54,9 +54,8 @@ pub(super) fn decide(wanted: &Wanted, found: Option<&Found>, satisfied: &str) ->
         let is_private = wanted.is_private || wanted.attributes.mode.is_some_and(paths::is_private);
         let content = Algorithm::Sha256.digest(&[&wanted.content]);
         return Finding::missing(format!("`{path}` does not exist"))
-            .with_details(created(wanted))
-            .with_content(content)
-            .with_privacy(is_private);
+            .with_details(created(wanted).private(is_private))
+            .with_content(content);
     };
     let modes = [Some(found.entry.mode), wanted.attributes.mode];
     let is_private = wanted.is_private || modes.into_iter().flatten().any(paths::is_private);
@@ -65,16 +64,17 @@ pub(super) fn decide(wanted: &Wanted, found: Option<&Found>, satisfied: &str) ->
     match (found.has_content_of(wanted), words) {
         (true, None) => Finding::satisfied(format!("`{path}` {satisfied}")),
         (true, Some(words)) => {
-            Finding::drifted(format!("`{path}` differs: {words}")).with_details(words + "\n")
+            let finding = Finding::drifted(format!("`{path}` differs: {words}"));
+            finding.with_details(Details::words(words + "\n"))
         }
         (false, None) => Finding::drifted(format!("`{path}` differs: content"))
-            .with_details(difference(wanted, found))
-            .with_content(contents(wanted, found))
-            .with_privacy(is_private),
+            .with_details(difference(wanted, found).private(is_private))
+            .with_content(contents(wanted, found)),
         (false, Some(words)) => Finding::drifted(format!("`{path}` differs: content, {words}"))
-            .with_details(format!("{words}\n{}", difference(wanted, found)))
-            .with_content(contents(wanted, found))
-            .with_privacy(is_private),
+            .with_details(
+                Details::words(words + "\n").and(difference(wanted, found).private(is_private)),
+            )
+            .with_content(contents(wanted, found)),
     }
 }
 
@@ -86,20 +86,20 @@ fn contents(wanted: &Wanted, found: &Found) -> Digest {
 }
 
 /// What a file that is not there will be.
-fn created(wanted: &Wanted) -> String {
+fn created(wanted: &Wanted) -> Details {
     let destination = wanted.destination.display().to_string();
     let diff = unified((&wanted.name, &wanted.content), (&destination, b""));
-    paths::given(&wanted.attributes) + &diff
+    Details::words(paths::given(&wanted.attributes)).and(diff)
 }
 
-fn difference(wanted: &Wanted, found: &Found) -> String {
+fn difference(wanted: &Wanted, found: &Found) -> Details {
     let destination = wanted.destination.display().to_string();
     match &found.content {
         Some(content) => unified((&wanted.name, &wanted.content), (&destination, content)),
         None => {
             let expected = grouped(wanted.content.len());
             let actual = grouped(usize::try_from(found.entry.bytes).unwrap_or(usize::MAX));
-            format!("content differs: {expected} bytes expected, {actual} actual\n")
+            Details::words(format!("content differs: {expected} bytes expected, {actual} actual\n"))
         }
     }
 }

@@ -30,21 +30,21 @@ impl<'p> Show<'p> {
     /// output any more.
     pub(super) fn finish(&mut self) -> Result<(), Closed> {
         let Self { walk, screen, number, stdout, stderr } = self;
-        let told = tell(walk, screen, *number, Stream::Stdout, &stdout.finish());
+        let seen = tell(walk, screen, *number, Stream::Stdout, &stdout.finish());
         // Whether anybody sees the standard error is not for the step to know.
         let _ = tell(walk, screen, *number, Stream::Stderr, &stderr.finish());
-        told
+        seen
     }
 
     /// Shows what may be shown while nothing comes.
     pub(super) fn pause(&mut self) -> Result<(), Closed> {
         let Self { walk, screen, number, stdout, stderr } = self;
-        let told = tell(walk, screen, *number, Stream::Stdout, &stdout.idle());
+        let seen = tell(walk, screen, *number, Stream::Stdout, &stdout.idle());
         let _ = tell(walk, screen, *number, Stream::Stderr, &stderr.idle());
         if walk.job.recorder.idle(*number).is_err() {
             walk.lose_record();
         }
-        told
+        seen
     }
 }
 

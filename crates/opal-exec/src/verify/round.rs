@@ -11,7 +11,7 @@ use opal_core::message;
 use opal_core::message::Message;
 use opal_core::placeholder::Placeholder;
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
-use opal_core::resource::{self, Finding, Status};
+use opal_core::resource::{self, Details, Finding, Status};
 use opal_core::{Data, Secret};
 use opal_vault::verification::{Blocked, Refusal, Verification};
 
@@ -336,14 +336,13 @@ impl<'r, 'p> Round<'r, 'p> {
 
 /// What distinguishes one difference from another: the same in every checkout, so without the names
 /// of the two sides and without the directory of the source.
-fn distinguished(details: Option<&Secret>, content: Option<Digest>, base: &Path) -> Option<Secret> {
-    let is_name =
-        |line: &&str| line.starts_with("--- expected: ") || line.starts_with("+++ actual: ");
+fn distinguished(
+    details: Option<&Details>,
+    content: Option<Digest>,
+    base: &Path,
+) -> Option<Secret> {
     let base = format!("{}/", base.components().collect::<PathBuf>().display());
-    let details = details.map(|details| {
-        let lines = details.expose().split_inclusive('\n').filter(|line| !is_name(line));
-        lines.collect::<String>().replace(&base, "")
-    });
+    let details = details.map(|details| details.unnamed().replace(&base, ""));
     match (details, content) {
         (None, None) => None,
         (details, content) => {

@@ -16,7 +16,7 @@ use opal_session::stop::Stop;
 use opal_vault::Vault;
 use opal_vault::verification::Verification;
 
-use super::direction::Direction;
+use opal_core::resource::Direction;
 
 /// Verifications at a time, unless specified.
 pub const USUAL_JOBS: usize = 16;

@@ -9,6 +9,7 @@ use opal_core::resource::{self, Status};
 use opal_vault::Shown;
 use opal_vault::Vault;
 use opal_vault::event::{End, Finished};
+use opal_vault::verification::ShownDetails;
 use serde_json::{Value, json};
 
 use opal_ops::preview::Effect;
@@ -42,7 +43,7 @@ impl Ends {
         path: &str,
         status: Status,
         message: &Shown<'_>,
-        details: Option<&Shown<'_>>,
+        details: Option<&ShownDetails>,
     ) {
         self.seen.entry(path.into()).or_insert_with(|| Seen {
             status,

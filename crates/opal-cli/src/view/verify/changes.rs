@@ -73,7 +73,7 @@ fn details(found: &Verification, effect: Effect, paint: Paint, out: &mut String)
     let id = paint.code("1", &name_of(found));
     if let Some(details) = &found.details {
         let _ = writeln!(out, "\n{id}: {}", found.status.name());
-        out.push_str(&whole(&details.text(), paint.0));
+        out.push_str(&whole(details, paint.0));
     }
     let blocked =
         found.blocked.as_ref().filter(|it| effect == Effect::Blocked && !it.by_prerequisite);

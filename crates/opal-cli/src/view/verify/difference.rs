@@ -1,18 +1,21 @@
 //! A difference, line by line. What is printed here is still one that `patch` accepts.
 
+use opal_core::resource::details::Mark;
 use opal_core::view::visible::character;
+use opal_vault::verification::ShownDetails;
 
 /// All of it.
-pub(crate) fn whole(text: &str, colour: bool) -> String {
-    bounded(text, colour, usize::MAX, "")
+pub(crate) fn whole(details: &ShownDetails, colour: bool) -> String {
+    bounded(details, colour, usize::MAX, "")
 }
 
 /// At most `most` lines, and how many there are more; each begins with `indent`.
-pub(crate) fn bounded(text: &str, colour: bool, most: usize, indent: &str) -> String {
+pub(crate) fn bounded(details: &ShownDetails, colour: bool, most: usize, indent: &str) -> String {
+    let text = details.text();
     let mut out = String::with_capacity(text.len());
-    let mut lines = text.split_terminator('\n');
-    for line in lines.by_ref().take(most) {
-        let code = code(line).filter(|_| colour);
+    let mut lines = text.split_terminator('\n').zip(details.marks());
+    for (line, mark) in lines.by_ref().take(most) {
+        let code = code(*mark).filter(|_| colour);
         out.push_str(indent);
         out.push_str(code.unwrap_or_default());
         // `patch` needs the line ends as they are; people have to see what differs.
@@ -31,14 +34,12 @@ pub(crate) fn bounded(text: &str, colour: bool, most: usize, indent: &str) -> St
     out
 }
 
-fn code(line: &str) -> Option<&'static str> {
-    if line.starts_with("--- ") || line.starts_with("+++ ") {
-        return Some("\x1b[1m");
-    }
-    match line.as_bytes().first() {
-        Some(b'-') => Some("\x1b[31m"),
-        Some(b'+') => Some("\x1b[32m"),
-        Some(b'@') => Some("\x1b[36m"),
-        _ => None,
+fn code(mark: Mark) -> Option<&'static str> {
+    match mark {
+        Mark::Name => Some("\x1b[1m"),
+        Mark::Removed => Some("\x1b[31m"),
+        Mark::Added => Some("\x1b[32m"),
+        Mark::Hunk => Some("\x1b[36m"),
+        Mark::Words | Mark::Same => None,
     }
 }

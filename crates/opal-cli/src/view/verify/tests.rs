@@ -1,13 +1,25 @@
 use std::time::{Duration, SystemTime};
 
-use opal_vault::Shown;
+use opal_core::Secret;
+use opal_core::resource::details::{Diff, Hunk, Line, Side};
+use opal_core::resource::{Details, Direction};
 use opal_vault::verification::Blocked;
+use opal_vault::{Shown, Vault};
 
 use super::*;
 use opal_ops::preview::Effect;
 
 fn text(text: &str) -> Shown<'static> {
     opal_testing::shown(text)
+}
+
+/// From one line to another.
+fn difference(expected: &str, actual: &str) -> ShownDetails {
+    let lines = vec![Line::new(Side::Expected, expected), Line::new(Side::Actual, actual)];
+    let hunks = vec![Hunk { expected: 0, actual: 0, lines }];
+    let [expected, actual] = ["a", "b"].map(Secret::new);
+    let diff = Diff { expected, actual, hunks, omitted: 0, is_private: false };
+    ShownDetails::new(&Details::from(diff).written(Direction::Report), &Vault::new())
 }
 
 fn found(id: &str, status: Status, message: &str) -> Verification {
@@ -23,8 +35,7 @@ fn found(id: &str, status: Status, message: &str) -> Verification {
         key: text(&format!("file:/{id}")),
         status,
         message: text(message),
-        details: (status == Status::Drifted)
-            .then(|| text("--- expected: a\n+++ actual: b\n@@ -1 +1 @@\n-a\tb\n+\u{1b}[2J\n")),
+        details: (status == Status::Drifted).then(|| difference("a\tb\n", "\u{1b}[2J\n")),
         blocked,
         refusal: None,
         unmet: Vec::new(),
@@ -135,8 +146,18 @@ fn the_document_has_what_the_schema_says() {
 
 #[test]
 fn the_end_of_a_line_is_kept_for_patch_and_shown_to_people() {
-    assert_eq!(difference::whole("-a\r\n+a\n", false), "-a\r\n+a\n");
-    assert_eq!(difference::whole("-a\rb\n", false), "-a\u{240d}b\n");
-    let coloured = difference::whole("-a\r\n+a\n", true);
+    let (ends, middle) = (difference("a\r\n", "a\n"), difference("a\rb\n", "\n"));
+    assert!(whole(&ends, false).ends_with("-a\r\n+a\n"));
+    assert!(whole(&middle, false).ends_with("-a\u{240d}b\n+\n"));
+    let coloured = whole(&ends, true);
     assert!(coloured.contains("-a\u{240d}"), "{coloured:?}");
+}
+
+#[test]
+fn content_that_looks_like_a_header_has_the_colour_of_content() {
+    let coloured = whole(&difference("-- expected: x\n", "++ actual: y\n"), true);
+    let lines: Vec<&str> = coloured.lines().collect();
+    assert_eq!(lines[0], "\u{1b}[1m--- expected: a\u{1b}[0m");
+    assert_eq!(lines[3], "\u{1b}[31m--- expected: x\u{1b}[0m");
+    assert_eq!(lines[4], "\u{1b}[32m+++ actual: y\u{1b}[0m");
 }

@@ -68,6 +68,14 @@ fn a_copy_of_what_only_its_owner_may_read_shows_neither_side() {
 }
 
 #[test]
+fn a_copy_that_only_its_owner_shall_read_shows_neither_side() {
+    let step = COPY.replace("overwrite", "mode: \"0600\", overwrite");
+    let opal = Opal::machine("").file("a.yaml", step);
+    let opal = opal.file("new", "newkey\n").file("old", "oldkey\n");
+    hides(&opal, &format!("1 line differs; it is {WHY}"), &["newkey", "oldkey"]);
+}
+
+#[test]
 fn the_neighbours_of_a_line_are_not_shown() {
     let step = "version: 1\nsteps:\n  - {id: a, type: line_in_file, file: app.env, line: PORT=80, \
                 match: ^PORT=}\n";
@@ -135,4 +143,75 @@ fn what_the_difference_hides_the_message_hides() {
         }
     }
     assert!(!kept(&opal).contains("prevsecret"));
+}
+
+const TREE: &str = "version: 1\nsteps:\n  - {id: a, type: copy, source: new, destination: old, \
+                    recursive: true, overwrite: true}\n";
+
+#[test]
+fn in_a_copied_directory_each_file_is_shown_or_not() {
+    // The modes of the file and of the directory it is in, on both sides; none where it is not there.
+    for (new, old, new_directory, old_directory) in [
+        (0o600, Some(0o600), 0o755, 0o755),
+        (0o600, Some(0o644), 0o755, 0o755),
+        (0o644, Some(0o600), 0o755, 0o755),
+        (0o600, None, 0o755, 0o755),
+        (0o644, Some(0o644), 0o700, 0o755),
+        (0o644, Some(0o644), 0o755, 0o700),
+    ] {
+        let opal = Opal::machine("").file("a.yaml", TREE);
+        let opal = opal.file("new/page", "newpage\n").file("old/page", "oldpage\n");
+        let opal = opal.file("new/sub/key", "begin\nnewkey\n").file("old/sub/other", "");
+        if let Some(mode) = old {
+            opal.write("old/sub/key", "begin\noldkey\n");
+            set_mode(&opal, "old/sub/key", mode);
+        }
+        set_mode(&opal, "new/sub/key", new);
+        set_mode(&opal, "new/sub", new_directory);
+        set_mode(&opal, "old/sub", old_directory);
+        opal.call(&["verify", "a.yaml", "--verbose"]).says("-newpage\n+oldpage\n");
+        let differ =
+            if old.is_some() { "1 line differs; it is" } else { "2 lines differ; they are" };
+        let words = format!("old/sub/key`: {differ} {WHY}");
+        hides(&opal, &words, &["newkey", "oldkey", "begin"]);
+        assert_eq!(opal.read("old/sub/key"), "begin\nnewkey\n");
+    }
+}
+
+/// Comments of SQL and Lua begin like the header of a diff.
+#[test]
+fn an_earlier_value_is_hidden_in_lines_that_look_like_headers() {
+    for before in ["-- expected: ", "++ actual: ", "-- current: ", "@@ -1 +1 @@ "] {
+        let task = format!(
+            "fun make() {{\n    @file.copy(destination=\"c\", content=\"{before}@secret.env.TOK\\n\", \
+             overwrite=true)\n}}\n"
+        );
+        let opal = Opal::machine(&task).env("TOK", "tokentoken");
+        let opal = opal.file("c", format!("{before}prevsecret\n"));
+        for words in [
+            &["verify", "make", "--verbose"][..],
+            &["verify", "make", "--json"],
+            &["make", "--dry-run"],
+            &["make", "-v"],
+        ] {
+            let ran = opal.call(words);
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains(&format!("{before}[hidden]")), "{ran:#?}");
+            ran.hides("prevsecret").hides("tokentoken");
+        }
+        assert!(!kept(&opal).contains("prevsecret"));
+    }
+}
+
+/// A value that is the last line, without a line end.
+#[test]
+fn an_earlier_value_is_hidden_where_the_last_line_has_no_end() {
+    let task = "fun make() {\n    @file.copy(destination=\"c\", content=@secret.env.TOK, \
+                overwrite=true)\n}\n";
+    for before in ["prevsecret", "prevsecret\n"] {
+        let opal = Opal::machine(task).env("TOK", "tokentoken").file("c", before);
+        for words in [&["verify", "make", "--verbose"][..], &["make", "--dry-run"], &["make"]] {
+            opal.call(words).hides("prevsecret").hides("tokentoken");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn diff(expected: &str, actual: &str) -> String {
-    unified(("a", expected.as_bytes()), ("b", actual.as_bytes()))
+    unified(("a", expected.as_bytes()), ("b", actual.as_bytes())).report()
 }
 
 /// What the real `patch` makes of `expected`.
@@ -38,7 +38,7 @@ fn expected_lines_go_and_actual_lines_come() {
     let expected = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
     let actual = expected.replace("five", "FIVE");
     assert_eq!(
-        unified(("app.conf", expected.as_bytes()), ("/etc/app.conf", actual.as_bytes())),
+        unified(("app.conf", expected.as_bytes()), ("/etc/app.conf", actual.as_bytes())).report(),
         "--- expected: app.conf\n+++ actual: /etc/app.conf\n@@ -2,7 +2,7 @@\n two\n three\n four\n\
          -five\n+FIVE\n six\n seven\n eight\n"
     );
@@ -102,19 +102,17 @@ proptest! {
     fn a_diff_without_a_search_is_as_good(expected in texts(), actual in texts()) {
         prop_assume!(expected != actual);
         let mut page = Page::new(MAX_LINES, MAX_BYTES);
-        page.line("--- expected: ", "a");
-        page.line("+++ actual: ", "b");
         replace(&Window::new(&expected, &actual, CONTEXT), &mut page);
-        let diff = page.finish();
+        let diff = Details::from(page.finish(["a", "b"].map(str::to_owned))).report();
         prop_assert_eq!(patched(&expected, &diff), Ok(actual.into_bytes()), "{}", diff);
     }
 }
 
 #[test]
 fn binary_content_is_described() {
-    let found = unified(("a", &[0; 1_204]), ("b", &[b'x'; 998]));
+    let found = unified(("a", &[0; 1_204]), ("b", &[b'x'; 998])).report();
     assert_eq!(found, "binary content differs: 1,204 bytes expected, 998 actual\n");
-    let found = unified(("a", b"caf\xe9"), ("b", b"x"));
+    let found = unified(("a", b"caf\xe9"), ("b", b"x")).report();
     assert_eq!(found, "binary content differs: 4 bytes expected, 1 actual\n");
 }
 
@@ -169,7 +167,7 @@ fn ten_thousand_lines_give_the_same_diff_every_time() {
 
 #[test]
 fn a_name_cannot_begin_a_line() {
-    let found = unified(("a\n+++ b", b"x\n"), ("\u{1b}[31m", b"y\n"));
+    let found = unified(("a\n+++ b", b"x\n"), ("\u{1b}[31m", b"y\n")).report();
     assert_eq!(found.lines().count(), 5, "{found}");
     assert!(!found.contains('\u{1b}'));
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use opal_core::files::EntryKind;
 use opal_core::resolver::{Probe, Trouble};
+use opal_core::resource::{Details, Direction};
 
 use super::trees::{Difference, Facts, How, Piece, below, links, unread};
 use super::{Wanted, described};
@@ -20,11 +21,11 @@ const MAX_LINES: usize = 10_000;
 /// Differences that are listed.
 const MAX_LISTED: usize = 1_000;
 
-pub(super) fn shown(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<String, Trouble> {
+pub(super) fn shown(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Details, Trouble> {
     let changes = Changes { wanted, facts, probe };
     // A tree is listed first; the diff of a single file says it all.
     let is_tree = facts.kind == EntryKind::Directory;
-    let (mut words, mut diffs, mut lines) = (String::new(), String::new(), 0);
+    let (mut words, mut diffs, mut lines) = (String::new(), Details::default(), 0);
     for (index, difference) in facts.differences.iter().enumerate() {
         let diff = if lines < MAX_LINES { changes.diff(difference)? } else { None };
         // That all of a tree is missing is said where the tree is named.
@@ -34,13 +35,15 @@ pub(super) fn shown(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result
             let size = if diff.is_none() { changes.size(difference)? } else { String::new() };
             words.push_str(&format!("{}{size}\n", described(difference)));
         }
-        lines += diff.as_deref().map_or(0, |diff| diff.lines().count());
-        diffs.extend(diff);
+        if let Some(diff) = diff {
+            lines += diff.written(Direction::Report).marks.len();
+            diffs = diffs.and(diff);
+        }
     }
     if let Some(more @ 1..) = facts.differences.len().checked_sub(MAX_LISTED) {
         words.push_str(&format!("and {} more\n", diff::grouped(more)));
     }
-    Ok(words + &diffs)
+    Ok(Details::words(words).and(diffs))
 }
 
 struct Changes<'a> {
@@ -51,7 +54,7 @@ struct Changes<'a> {
 
 impl Changes<'_> {
     /// None where it is not about content, or the content is not shown line by line.
-    fn diff(&self, difference: &Difference) -> Result<Option<String>, Trouble> {
+    fn diff(&self, difference: &Difference) -> Result<Option<Details>, Trouble> {
         let is_there = match &difference.how {
             How::Missing(Piece::File { .. }) => false,
             How::Content { .. } => true,
@@ -64,9 +67,10 @@ impl Changes<'_> {
         let Some(actual) = actual else { return Ok(None) };
         let source = below(&self.wanted.source, path).display().to_string();
         let destination = below(&self.wanted.destination, path).display().to_string();
-        let diff = diff::unified((&source, &expected), (&destination, &actual));
+        let diff = diff::unified((&source, &expected), (&destination, &actual))
+            .private(difference.is_private);
         // A file without content has no lines, and in a tree words would not say which file is meant.
-        let says_which = diff.starts_with("--- ") || self.facts.kind != EntryKind::Directory;
+        let says_which = diff.has_diff() || self.facts.kind != EntryKind::Directory;
         Ok(Some(diff).filter(|_| says_which && expected != actual))
     }
 

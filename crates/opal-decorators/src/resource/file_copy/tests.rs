@@ -26,7 +26,7 @@ const ALL: &[&str] = &["overwrite", "recursive", "preserve_mode"];
 fn found(world: &MemoryWorld, flags: &[&'static str]) -> Result<(Status, String), String> {
     match FileCopy.verify(&inputs(flags), world) {
         Ok(finding) => {
-            let details = finding.details.map_or(String::new(), |it| it.expose().to_owned());
+            let details = finding.details.map_or(String::new(), |it| it.report());
             Ok((finding.status, details))
         }
         Err(trouble) => {
@@ -111,6 +111,16 @@ fn trees_are_compared_piece_by_piece_and_more_is_left_alone() {
     blocked(&changed, &["recursive"], "`new`: missing, `sub/b`: content");
     blocked(&both().file("/s/x/y", "").file("/d/x", ""), ALL, "`/d/x` is a file where");
     blocked(&both().special("/s/pipe"), ALL, "`/s/pipe` is neither");
+}
+
+/// Contracts that were made by an earlier opal hold this digest.
+#[test]
+fn the_digest_of_a_difference_stays_what_it_is() {
+    let world = tree("/d", tree("/s", MemoryWorld::default())).file("/s/sub/b", "B!");
+    let world = world.file("/s/new", "n").attributes("/d/a", mode(0o600));
+    let finding = FileCopy.verify(&inputs(ALL), &world).unwrap();
+    let expected = "658eaaa7445327d3e8d77f1ec9d4da03823f267edf4f894bd26470a8023efc16";
+    assert_eq!(finding.content.unwrap().hex(), expected);
 }
 
 #[test]

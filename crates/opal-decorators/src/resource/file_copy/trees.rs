@@ -42,6 +42,16 @@ pub(super) fn without_set_user(mode: u32) -> u32 {
 pub(super) struct Difference {
     pub(super) path: PathBuf,
     pub(super) how: How,
+    /// Whether only its owner may read one of the sides, what it shall be, or a directory of the tree
+    /// that it is in.
+    pub(super) is_private: bool,
+}
+
+impl Difference {
+    /// For digests in contracts, which outlive this program: this text stays as it is.
+    pub(super) fn hashed(&self) -> String {
+        format!("Difference {{ path: {:?}, how: {:?} }}", self.path, self.how)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,8 +97,6 @@ pub(super) struct Facts {
     pub(super) kind: EntryKind,
     /// Whether anything is at the destination.
     pub(super) is_there: bool,
-    /// Whether only its owner may read the source or what is at the destination.
-    pub(super) is_private: bool,
     /// In the order of the paths.
     pub(super) differences: Vec<Difference>,
 }
@@ -125,10 +133,9 @@ impl Facts {
         }
         let kind = entry.kind;
         let mut walk = Walk { wanted, probe, source, entries: 0, differences: Vec::new() };
-        walk.visit(Path::new(""), entry, there, 0)?;
+        walk.visit(Path::new(""), entry, there, Around { depth: 0, is_private: false })?;
         let Walk { source, differences, .. } = walk;
-        let is_private = [Some(entry), there].iter().flatten().any(|it| is_private(it.mode));
-        Ok(Self { source, kind, is_there: there.is_some(), is_private, differences })
+        Ok(Self { source, kind, is_there: there.is_some(), differences })
     }
 }
 
@@ -154,18 +161,31 @@ struct Walk<'a> {
     differences: Vec<Difference>,
 }
 
+/// Where in a tree something is.
+#[derive(Clone, Copy)]
+struct Around {
+    depth: usize,
+    /// Whether only its owner may look into a directory of it, on either side.
+    is_private: bool,
+}
+
 impl Walk<'_> {
     fn visit(
         &mut self,
         path: &Path,
         source: Entry,
         there: Option<Entry>,
-        depth: usize,
+        around: Around,
     ) -> Result<(), Trouble> {
         self.entries += 1;
-        if self.entries > MAX_ENTRIES || depth > MAX_DEPTH {
+        if self.entries > MAX_ENTRIES || around.depth > MAX_DEPTH {
             return Err(self.too_large());
         }
+        let both = [Some(source), there].into_iter().flatten();
+        let is_private = around.is_private
+            || self.wanted.attributes.mode.is_some_and(is_private)
+            || both.filter(|it| it.kind != EntryKind::Link).any(|it| is_private(it.mode));
+        let known = self.differences.len();
         if source.kind == EntryKind::Other {
             return Err(Trouble::new(
                 TroubleKind::Invalid,
@@ -182,13 +202,15 @@ impl Walk<'_> {
             }
             Some(there) => self.compare(path, &source, &there)?,
         }
+        self.differences[known..].iter_mut().for_each(|it| it.is_private = is_private);
         if source.kind == EntryKind::Directory {
-            self.descend(path, there.is_some(), depth)?;
+            let inside = Around { depth: around.depth + 1, is_private };
+            self.descend(path, there.is_some(), inside)?;
         }
         Ok(())
     }
 
-    fn descend(&mut self, path: &Path, is_there: bool, depth: usize) -> Result<(), Trouble> {
+    fn descend(&mut self, path: &Path, is_there: bool, inside: Around) -> Result<(), Trouble> {
         for name in self.probe.list(&below(&self.source, path))? {
             let path = path.join(name);
             let source = below(&self.source, &path);
@@ -197,7 +219,7 @@ impl Walk<'_> {
                 true => self.probe.look(&below(&self.wanted.destination, &path))?,
                 false => None,
             };
-            self.visit(&path, found, there, depth + 1)?;
+            self.visit(&path, found, there, inside)?;
         }
         Ok(())
     }
@@ -261,7 +283,7 @@ impl Walk<'_> {
     }
 
     fn note(&mut self, path: &Path, how: How) {
-        self.differences.push(Difference { path: path.to_owned(), how });
+        self.differences.push(Difference { path: path.to_owned(), how, is_private: false });
     }
 
     fn too_large(&self) -> Trouble {
@@ -288,7 +310,7 @@ pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
 }
 
 /// A file in pieces of the same size, whatever a read gives.
-struct Chunks<'p> {
+pub(super) struct Chunks<'p> {
     path: &'p Path,
     file: Box<dyn Read>,
     buffer: Vec<u8>,
@@ -296,12 +318,13 @@ struct Chunks<'p> {
 
 impl<'p> Chunks<'p> {
     /// A file of the tree at `root`.
-    fn open(path: &'p Path, root: &Path, probe: &dyn Probe) -> Result<Self, Trouble> {
+    pub(super) fn open(path: &'p Path, root: &Path, probe: &dyn Probe) -> Result<Self, Trouble> {
         let file = probe.read(path, links(root, path))?;
         Ok(Self { path, file, buffer: vec![0; 64 * 1024] })
     }
 
-    fn next(&mut self) -> Result<&[u8], Trouble> {
+    /// Empty at its end.
+    pub(super) fn next(&mut self) -> Result<&[u8], Trouble> {
         let mut filled = 0;
         while filled < self.buffer.len() {
             match self.file.read(&mut self.buffer[filled..]) {

@@ -108,7 +108,7 @@ fn the_diff_shows_the_change_in_readable_characters() {
     let world = MemoryWorld::default().file("/f", b"caf\xe9\nname=J\xfcrgen\n");
     let finding = verify(&given, &world).unwrap();
     assert_eq!(
-        finding.details.unwrap().expose(),
+        finding.details.unwrap().report(),
         "--- expected: /f\n+++ actual: /f\n@@ -1,2 +1,2 @@\n café\n-name=Zoë\n+name=Jürgen\n"
     );
 }

@@ -77,7 +77,7 @@ fn details_hold_the_mode_and_the_diff() {
     let world = with_destination("port=1\n", 0o600);
     let finding = FileTemplate.verify(&inputs(&[("mode", Data::text("0640"))]), &world).unwrap();
     assert_eq!(
-        finding.details.unwrap().expose(),
+        finding.details.unwrap().report(),
         "mode 0600, expected 0640\n--- expected: /t\n+++ actual: /d\n@@ -1 +1 @@\n\
          -port=8080\n+port=1\n"
     );
@@ -95,8 +95,8 @@ fn what_is_too_large_is_another_content() {
     let entry = Entry { kind: EntryKind::File, mode: 0o644, owner: 0, group: 0, bytes: 70_000_000 };
     let finding = written::decide(&wanted, Some(&Found { entry, content: None }), "");
     assert_eq!(finding.status, Status::Drifted);
-    let details = finding.details.unwrap();
-    assert_eq!(details.expose(), "content differs: 1 bytes expected, 70,000,000 actual\n");
+    let details = finding.details.unwrap().report();
+    assert_eq!(details, "content differs: 1 bytes expected, 70,000,000 actual\n");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn only_names_without_a_value_are_asked_of_the_environment() {
         (finding, asked)
     };
     let (finding, asked) = environment("{{ HOME }}:{{ port }}");
-    assert!(finding.unwrap().details.unwrap().expose().contains("-/home/ann:8080\n"));
+    assert!(finding.unwrap().details.unwrap().report().contains("-/home/ann:8080\n"));
     assert_eq!(asked, [Asked::Env("HOME".into())]);
     assert!(environment("{{ NOWHERE }}").0.is_err());
 

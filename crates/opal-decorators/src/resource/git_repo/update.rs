@@ -102,7 +102,7 @@ fn discard(
 /// Changes are discarded only for a move that was made.
 fn restore(wanted: &Wanted, discarded: &str, stage: &mut dyn Stage) -> Result<(), Halt> {
     let apply = within(wanted, "stash apply --quiet --index", stage)?.word(discarded);
-    succeed(apply, "given its changes back", wanted, stage)
+    succeed(apply, "restored", wanted, stage)
 }
 
 /// Fails where something would be gone after a move to what was fetched.

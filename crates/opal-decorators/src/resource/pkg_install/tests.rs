@@ -56,8 +56,8 @@ fn the_diff_tells_expected_and_actual_of_what_differs() {
         package("half", &[half("3")]),
     ];
     let finding = decide(&packages).unwrap();
-    let details = finding.details.unwrap();
-    let lines: Vec<_> = details.expose().lines().filter(|line| !line.starts_with("@@")).collect();
+    let details = finding.details.unwrap().report();
+    let lines: Vec<_> = details.lines().filter(|line| !line.starts_with("@@")).collect();
     let expected = [
         "--- expected: packages",
         "+++ actual: packages",

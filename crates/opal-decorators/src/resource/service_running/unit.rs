@@ -227,9 +227,9 @@ mod tests {
             finding.message.expose(),
             "`nginx` differs: state failed (failed), expected running; at boot disabled, expected enabled"
         );
-        let details = finding.details.unwrap();
+        let details = finding.details.unwrap().report();
         let lines =
             "-state: running\n-at boot: enabled\n+state: failed (failed)\n+at boot: disabled\n";
-        assert!(details.expose().ends_with(lines), "{}", details.expose());
+        assert!(details.ends_with(lines), "{}", details);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use opal_core::Data;
 use opal_core::resolver::{Inputs, Links, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
-use opal_core::resource::Finding;
+use opal_core::resource::{Details, Finding};
 
 use crate::resource::paths;
 use crate::resource::programs::{Program, named, reason};
@@ -203,7 +203,11 @@ impl Facts {
         let Some(user) = &self.user else {
             let missing = Finding::missing(format!("the user `{name}` does not exist"));
             let given = wanted.given();
-            return Ok(if given.is_empty() { missing } else { missing.with_details(given) });
+            return Ok(if given.is_empty() {
+                missing
+            } else {
+                missing.with_details(Details::words(given))
+            });
         };
         let properties = self.properties(wanted, user);
         if !properties.iter().any(Property::differs) {

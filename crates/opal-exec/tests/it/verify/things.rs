@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use opal_core::action::{Action, Halt, Pause, Stage};
 use opal_core::decorator::{Capability, Descriptor, Param, Presence, Resource};
 use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
-use opal_core::resource::{Finding, Verify};
+use opal_core::resource::{Details, Finding, Verify};
 use opal_core::types::TypeRef;
 use opal_core::{Data, Type};
 use opal_testing::processes::eventually;
@@ -117,7 +117,7 @@ impl Verify for Thing {
         waited?;
         Ok(match text(inputs, "is") {
             "missing" => Finding::missing("not there"),
-            "drifted" => Finding::drifted("different").with_details("-a\n+b\n"),
+            "drifted" => Finding::drifted("different").with_details(Details::words("-a\n+b\n")),
             "unknown" => Finding::unknown("nobody can tell"),
             "blocked" => {
                 let message = format!("`{name}` cannot be read");

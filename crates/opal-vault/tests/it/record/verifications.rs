@@ -1,16 +1,21 @@
 //! Verifications of resources, as they are read back.
 
-use opal_core::resource::Status;
+use opal_core::resource::{Details, Direction, Status};
 use opal_testing::shown;
+use opal_vault::Vault;
 use opal_vault::event::{End, Event, Kind};
 use opal_vault::record::reader::{Look, steps};
+use opal_vault::verification::ShownDetails;
 use opal_vault::witness::Recorder;
 
 use crate::record::support::{Place, at, done, finished, started};
 
-fn verified<'e>(path: &'e str, status: Status, details: Option<&'e str>) -> Event<'e> {
+fn verified<'e>(path: &'e str, status: Status, details: Option<&str>) -> Event<'e> {
     let message = shown(format!("it is {}", status.name()).into_bytes());
-    let details = details.map(shown);
+    let details = details.map(|text| {
+        let written = Details::words(text).written(Direction::Report);
+        ShownDetails::new(&written, &Vault::new())
+    });
     Event { at: at(2), kind: Kind::Verified { path, status, message, details } }
 }
 

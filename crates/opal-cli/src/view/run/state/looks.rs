@@ -4,6 +4,7 @@ use opal_core::resource::Status;
 use opal_core::view::visible;
 use opal_vault::Shown;
 use opal_vault::event::Started;
+use opal_vault::verification::ShownDetails;
 
 use super::{Head, State};
 use crate::view::run::{Talk, words};
@@ -44,7 +45,7 @@ impl State {
         path: &str,
         status: Status,
         message: &Shown<'_>,
-        details: Option<&Shown<'_>>,
+        details: Option<&ShownDetails>,
     ) {
         let message = visible::line(&message.text());
         let found = |state: &Self| {
@@ -72,7 +73,7 @@ impl State {
         if let Some(details) = details.filter(|_| self.style.talk > Talk::Quiet) {
             let most = if self.style.talk == Talk::Verbose { usize::MAX } else { SHOWN_LINES };
             let margin = format!("{}  ", self.prefix(path));
-            let text = bounded(&details.text(), self.ink.colour, most, &margin);
+            let text = bounded(details, self.ink.colour, most, &margin);
             self.say(text.trim_end_matches('\n'));
         }
     }

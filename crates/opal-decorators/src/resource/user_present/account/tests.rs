@@ -62,9 +62,9 @@ fn each_state_of_an_account_has_its_status() {
     assert_eq!(finding.message.expose(), "the user `ann` does not exist");
     let wanted = Wanted { uid: Some("1500".into()), groups: groups(&["sudo", "web"]), ..wanted() };
     let finding = nobody.decide(&wanted).unwrap();
-    let details = finding.details.unwrap();
-    assert!(details.expose().starts_with("uid 1500, "), "{}", details.expose());
-    assert!(details.expose().ends_with("groups sudo,web\n"), "{}", details.expose());
+    let details = finding.details.unwrap().report();
+    assert!(details.starts_with("uid 1500, "), "{}", details);
+    assert!(details.ends_with("groups sudo,web\n"), "{}", details);
 }
 
 #[test]
@@ -85,8 +85,8 @@ fn a_number_of_somebody_else_blocks() {
 fn other_memberships_are_not_in_the_diff() {
     let groups = vec!["web".to_owned()];
     let finding = facts(ANN).decide(&Wanted { groups, ..wanted() }).unwrap();
-    let details = finding.details.unwrap();
-    assert!(details.expose().ends_with("-groups: web\n+groups: \n"), "{}", details.expose());
+    let details = finding.details.unwrap().report();
+    assert!(details.ends_with("-groups: web\n+groups: \n"), "{}", details);
 }
 
 #[test]
