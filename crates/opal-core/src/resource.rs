@@ -24,7 +24,8 @@ use crate::resolver::{Inputs, Probe, Trouble};
 
 pub use details::{Details, Direction};
 pub use identity::{
-    Described, depends_on, described, id, is_placed, key, label, name, placed, thing, title,
+    Described, depends_on, described, id, is_placed, key, label, name, placed, runs_command, thing,
+    title,
 };
 
 /// Verifies a state of the world and changes nothing.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use opal_core::plan::Step;
-use opal_core::resource::{self, Status};
+use opal_core::plan::{Mode, Step};
+use opal_core::resource::{self, Status, runs_command};
 use opal_exec::verify::Report;
 use opal_plan::plan::Resolved;
 use opal_vault::verification::Verification;
@@ -47,7 +47,8 @@ impl Effect {
 #[must_use]
 pub fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
     let mut left_open = BTreeSet::new();
-    leave_open(&resolved.plan.steps, false, &mut left_open);
+    let is_quick = resolved.plan.mode == Mode::Quick;
+    leave_open(&resolved.plan.steps, is_quick, false, &mut left_open);
     let effect = |it: &Verification| match it.status {
         Status::Unknown if left_open.contains(&*it.path) => Effect::Open,
         _ => effect(it),
@@ -73,13 +74,13 @@ pub fn effects(resolved: &Resolved, report: &Report) -> Vec<Effect> {
 }
 
 /// The paths of what a quick plan left open, and of all that is in it.
-fn leave_open<'p>(steps: &'p [Step], around: bool, found: &mut BTreeSet<&'p str>) {
+fn leave_open<'p>(steps: &'p [Step], is_quick: bool, around: bool, found: &mut BTreeSet<&'p str>) {
     for step in steps {
-        let is_open = around || step.is_left_open();
+        let is_open = around || step.is_left_open() || is_quick && runs_command(step);
         if is_open {
             found.insert(&step.path);
         }
-        leave_open(&step.block, is_open, found);
+        leave_open(&step.block, is_quick, is_open, found);
     }
 }
 

@@ -215,3 +215,14 @@ fn events_tell_of_every_look() {
     assert_eq!(statuses.len(), 14, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == "missing").count(), 5);
 }
+
+#[test]
+fn a_dry_run_of_a_task_runs_no_check_and_a_verification_does() {
+    let source = "fun a() {\n    @shell(\"touch made\", check=\"touch asked; test -e made\")\n}\n";
+    let opal = Opal::machine(source);
+    let ran = opal.call(&["a", "--dry-run"]);
+    ran.code(0).says("its `check` is a command, and a quick plan runs none").says("1 deferred");
+    assert!(!opal.path().join("asked").exists());
+    opal.call(&["verify", "a"]).code(1).says("missing");
+    assert!(opal.path().join("asked").exists());
+}

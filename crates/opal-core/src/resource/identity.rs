@@ -42,6 +42,12 @@ pub fn described(step: &Step, registry: &Registry) -> Option<Described> {
     (!is_command).then_some(Described { descriptor, resource })
 }
 
+/// Whether verifying a step runs a command of its source. A quick plan runs none.
+#[must_use]
+pub fn runs_command(step: &Step) -> bool {
+    step.command().is_some() && step.arg("check").is_some()
+}
+
 /// The `id` that a step was given, by its value.
 #[must_use]
 pub fn id<'v>(step: &'v Step, values: &'v BTreeMap<Key, Data>) -> Option<&'v str> {

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use opal_core::Secret;
 use opal_core::decorator::Descriptor;
-use opal_core::plan::{Node, Step};
+use opal_core::plan::{Mode, Node, Step};
 use opal_core::resolver::{Inputs, Trouble, TroubleKind};
-use opal_core::resource::{Described, described};
+use opal_core::resource::{Described, described, runs_command};
 
 use super::look::{limit, out_of_time};
 use super::pretend::Pretend;
@@ -48,6 +48,7 @@ pub(super) struct Here {
 
 const ONLY_THEN: &str = "verified only when the run reaches it";
 const LEFT_OPEN: &str = "it uses a value that a quick plan does not resolve";
+const COMMAND: &str = "its `check` is a command, and a quick plan runs none";
 const UNDECIDED: &str = "whether it runs depends on a value that a quick plan does not resolve";
 
 /// How often it is asked whether all of it is to stop.
@@ -122,9 +123,11 @@ impl<'p> Rehearsal<'p> {
 
     fn call(&mut self, step: &'p Step, here: &mut Here) {
         let registry = self.survey.registry;
+        let is_quick = self.survey.plan.mode == Mode::Quick;
         if let Some(described) = described(step, registry) {
             let spot = match here.seen_by(described.descriptor) {
                 Ok(_) if step.is_left_open() => Err(LEFT_OPEN.into()),
+                Ok(_) if is_quick && runs_command(step) => Err(COMMAND.into()),
                 spot => spot,
             };
             self.found.push(Found { step, described, spot });
