@@ -32,6 +32,12 @@ pub use identity::{
 pub trait Verify: Sync + fmt::Debug {
     /// An error means blocked: its message names the thing and the reason.
     fn verify(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Finding, Trouble>;
+
+    /// The content of a finding that takes long to read, for a contract: what is found without one
+    /// does not wait for it.
+    fn content(&self, _: &Inputs, _: &dyn Probe) -> Result<Option<Digest>, Trouble> {
+        Ok(None)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,7 +85,8 @@ pub struct Finding {
     /// What differs, or what else is to be said in several lines.
     pub details: Option<Details>,
     /// A digest of what the action would apply, and of what is there in its place, where the
-    /// details do not say all of it: a contract holds a later check against it.
+    /// details do not say all of it: a contract holds a later check against it. Where it takes long
+    /// to read, [`Verify::content`] gives it instead.
     pub content: Option<Digest>,
     /// What lines that are there, and none are expected instead of, may be an older form of.
     pub removed: Option<Secret>,

@@ -146,13 +146,20 @@ impl Verify for FileCopy {
         if finding.status == Status::Satisfied {
             return Ok(finding);
         }
-        let finding = finding.with_content(contents(&wanted, &facts, probe)?);
         let given = match finding.status {
             Status::Missing => paths::given(&wanted.attributes),
             _ => String::new(),
         };
         let changes = changes::shown(&wanted, &facts, probe)?;
         Ok(finding.with_details(Details::words(given).and(changes)))
+    }
+
+    fn content(&self, inputs: &Inputs, probe: &dyn Probe) -> Result<Option<Digest>, Trouble> {
+        if inputs.text("content").is_some() {
+            return Ok(None);
+        }
+        let wanted = Wanted::new(inputs, probe)?;
+        contents(&wanted, &look(&wanted, probe)?, probe).map(Some)
     }
 }
 
@@ -198,7 +205,7 @@ fn decide(wanted: &Wanted, facts: &Facts) -> Result<Finding, Trouble> {
     Ok(Finding::drifted(message))
 }
 
-/// What would be copied, and what is there instead: every byte of it, for a contract.
+/// What would be copied, and what is there instead: every byte of it.
 fn contents(wanted: &Wanted, facts: &Facts, probe: &dyn Probe) -> Result<Digest, Trouble> {
     let mut whole = Algorithm::Sha256.hasher();
     let mut add = |root: &Path, path: &Path| -> Result<(), Trouble> {

@@ -158,7 +158,8 @@ impl<'p> Walk<'p> {
         let stop = stop.limited(limit.time, GRACE);
         let place = Place { base: self.job.base, directory, environment, stop: &stop };
         let verify = described.resource.verify;
-        let looked = look(self.job.session, &Look { verify, inputs, place, limit });
+        let looked =
+            look(self.job.session, &Look { verify, inputs, place, is_for_contract: false, limit });
         looked.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
         looked.found
     }

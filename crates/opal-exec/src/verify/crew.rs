@@ -29,6 +29,7 @@ pub(super) struct Task {
     pub(super) base: Arc<Path>,
     pub(super) spot: Spot,
     pub(super) stop: Stop,
+    pub(super) is_for_contract: bool,
     pub(super) limit: Limit,
 }
 
@@ -133,11 +134,13 @@ fn work(todo: &Todo, tell: &Sender<Taken>) {
 
 impl Task {
     fn take(self) -> Taken {
-        let Self { index, verify, inputs, session, base, spot, stop, limit } = self;
+        let Self { index, verify, inputs, session, base, spot, stop, is_for_contract, limit } =
+            self;
         let since = Instant::now();
         let Spot { directory, environment } = &spot;
         let place = Place { base: &base, directory, environment, stop: &stop };
-        let looked = look(&*session, &Look { verify, inputs: &inputs, place, limit });
+        let looked =
+            look(&*session, &Look { verify, inputs: &inputs, place, is_for_contract, limit });
         Taken { index, looked, took: since.elapsed() }
     }
 }

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use opal_core::Data;
-use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Finding, Status, Verify};
 
 use super::survey::USUAL_TIMEOUT;
@@ -18,6 +18,8 @@ pub(crate) struct Look<'a> {
     pub(crate) inputs: &'a Inputs,
     /// Its stop ends with the time.
     pub(crate) place: Place<'a>,
+    /// Whether a contract is made or held: then all of its content counts.
+    pub(crate) is_for_contract: bool,
     /// For the words only.
     pub(crate) limit: Limit,
 }
@@ -54,7 +56,7 @@ pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Limit {
 pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
     let stop = look.place.stop;
     let probe = Watched::new(session.probe(&look.place), stop);
-    let found = catch_unwind(AssertUnwindSafe(|| look.verify.verify(look.inputs, &probe)));
+    let found = catch_unwind(AssertUnwindSafe(|| find(look, &probe)));
     let found = match found {
         Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(look.limit)),
         Ok(Ok(Finding { status: Status::Blocked, .. })) => {
@@ -64,6 +66,14 @@ pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
         Err(_) => Err(bug("the verification panicked")),
     };
     Looked { found, read: probe.into_read() }
+}
+
+fn find(look: &Look<'_>, probe: &dyn Probe) -> Result<Finding, Trouble> {
+    let mut finding = look.verify.verify(look.inputs, probe)?;
+    if look.is_for_contract && finding.status != Status::Satisfied && finding.content.is_none() {
+        finding.content = look.verify.content(look.inputs, probe)?;
+    }
+    Ok(finding)
 }
 
 pub(super) fn out_of_time(limit: Limit) -> Trouble {

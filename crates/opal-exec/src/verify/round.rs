@@ -208,7 +208,8 @@ impl<'r, 'p> Round<'r, 'p> {
     ) -> Task {
         let verify = self.nodes[index].found.described.resource.verify;
         let (session, base) = (Arc::clone(self.survey.session), Arc::clone(&self.base));
-        Task { index, verify, inputs, session, base, spot, stop, limit }
+        let is_for_contract = self.survey.key.is_some();
+        Task { index, verify, inputs, session, base, spot, stop, is_for_contract, limit }
     }
 
     /// What it depends on and is missing or blocked.

@@ -4,7 +4,7 @@ use opal_core::files::Attributes;
 use opal_core::resolver::Input;
 
 use super::*;
-use opal_testing::MemoryWorld;
+use opal_testing::{Asked, MemoryWorld};
 
 fn inputs(flags: &[&'static str]) -> Inputs {
     let mut inputs = Inputs::default();
@@ -113,14 +113,25 @@ fn trees_are_compared_piece_by_piece_and_more_is_left_alone() {
     blocked(&both().special("/s/pipe"), ALL, "`/s/pipe` is neither");
 }
 
+#[test]
+fn only_a_contract_reads_all_of_what_will_be_copied() {
+    let world = MemoryWorld::default().file("/s", "x".repeat(2 << 20));
+    let reads = || world.asked().iter().filter(|it| matches!(it, Asked::Read(_))).count();
+    let finding = FileCopy.verify(&inputs(ALL), &world).unwrap();
+    assert_eq!((finding.status, finding.content), (Status::Missing, None));
+    assert_eq!(reads(), 1, "as much as is shown");
+    assert!(FileCopy.content(&inputs(ALL), &world).unwrap().is_some());
+    assert_eq!(reads(), 2);
+}
+
 /// Contracts that were made by an earlier opal hold this digest.
 #[test]
 fn the_digest_of_a_difference_stays_what_it_is() {
     let world = tree("/d", tree("/s", MemoryWorld::default())).file("/s/sub/b", "B!");
     let world = world.file("/s/new", "n").attributes("/d/a", mode(0o600));
-    let finding = FileCopy.verify(&inputs(ALL), &world).unwrap();
+    let content = FileCopy.content(&inputs(ALL), &world).unwrap();
     let expected = "658eaaa7445327d3e8d77f1ec9d4da03823f267edf4f894bd26470a8023efc16";
-    assert_eq!(finding.content.unwrap().hex(), expected);
+    assert_eq!(content.unwrap().hex(), expected);
 }
 
 #[test]
