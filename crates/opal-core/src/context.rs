@@ -3,7 +3,10 @@
 //! Execution passes values to the shell as data, quoted for their place; for that it must know the
 //! place, and only the lexer sees it. A context is one small number and travels in the events.
 
-use crate::script::{Case, Role};
+use crate::script::{Case, ReadBy, Role};
+
+/// Paths that bash takes for connections.
+const DEVICES: [&str; 2] = ["/dev/tcp/", "/dev/udp/"];
 
 /// What is directly around a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,25 +30,35 @@ pub enum Place {
     Subscript,
 }
 
-/// A [`Place`] and what surrounds it, in 24 bits: an event has room for no more.
+/// A [`Place`] and what surrounds it. What the lexer knows has 24 bits: an event has room for no more.
+/// The others say where the value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context(u32);
 
 impl Context {
     const PLACE: u32 = 0b111;
-    const SUBSTITUTION: u32 = 1 << 3;
-    const DECLARED: u32 = 1 << 4;
-    const STARTS_WORD: u32 = 1 << 5;
-    const WHOLE_WORD: u32 = 1 << 6;
-    const AFTER_DASHES: u32 = 1 << 7;
-    const COMMAND: u32 = 1 << 8;
-    const PROGRAM: u32 = 1 << 9;
+    const STARTS_WORD: u32 = 1 << 3;
+    const WHOLE_WORD: u32 = 1 << 4;
+    const AFTER_DASHES: u32 = 1 << 5;
+    const COMMAND: u32 = 1 << 6;
+    const PROGRAM: u32 = 1 << 7;
     /// The number of a row of [`crate::script::CASES`], from one on.
-    const CASE_SHIFT: u32 = 10;
+    const CASE_SHIFT: u32 = 8;
     const CASE: u32 = 0xff << Self::CASE_SHIFT;
-    /// How much of `/dev/tcp/` the word of a redirection begins with, plus one.
-    const DEVICE_SHIFT: u32 = 18;
-    const DEVICE: u32 = 0b1111 << Self::DEVICE_SHIFT;
+    /// One of: nothing, [`Self::DECLARED`], how much of `/dev/tcp/` the word of a redirection begins
+    /// with, [`Self::SINGLE`], the program that reads the word.
+    const DETAIL_SHIFT: u32 = 16;
+    const DETAIL: u32 = 0xff << Self::DETAIL_SHIFT;
+    const DECLARED: u32 = 1;
+    const DEVICE: u32 = 2;
+    const SINGLE: u32 = Self::DEVICE + DEVICES[0].len() as u32 + 1;
+    const READER: u32 = Self::SINGLE + 1;
+    /// The source allows the value to begin a word with `-`.
+    const DASH: u32 = 1 << 24;
+    /// The value was given on the command line.
+    const GIVEN: u32 = 1 << 25;
+    /// The value is written in the source.
+    const CONSTANT: u32 = 1 << 26;
 
     #[must_use]
     pub fn new(place: Place) -> Self {
@@ -61,10 +74,6 @@ impl Context {
         Self(if on { self.0 | flag } else { self.0 })
     }
 
-    pub fn substitution(self, on: bool) -> Self {
-        self.with(Self::SUBSTITUTION, on)
-    }
-
     /// The shell reads the place a second time: this row of the table says how.
     #[must_use]
     pub fn case(self, case: &'static Case) -> Self {
@@ -76,15 +85,21 @@ impl Context {
         Self(self.0 & !Self::CASE | bits)
     }
 
-    /// The value is a constant of the source, so it may begin a word with `-` and name any command.
+    /// The value is written in the source, so it may begin a word with `-` and name any command.
     #[must_use]
     pub fn constant(self) -> Self {
-        Self(self.0 & !Self::COMMAND).after_dashes(true)
+        self.with(Self::CONSTANT, true)
     }
 
-    /// The value is assigned by `declare` or `local`, and is all that is assigned.
-    pub fn declared(self, on: bool) -> Self {
-        self.with(Self::DECLARED, on)
+    /// The value was given on the command line: it may begin a word with `-` where that is not code.
+    #[must_use]
+    pub fn given(self) -> Self {
+        self.with(Self::GIVEN, true)
+    }
+
+    /// The source allows it to begin a word with `-`, or that was judged before.
+    pub fn dash(self, on: bool) -> Self {
+        self.with(Self::DASH, on)
     }
 
     /// The value names the program, and other values are among its words.
@@ -92,15 +107,42 @@ impl Context {
         self.with(Self::PROGRAM, on)
     }
 
+    fn detail(self) -> u32 {
+        (self.0 & Self::DETAIL) >> Self::DETAIL_SHIFT
+    }
+
+    fn with_detail(self, detail: u32) -> Self {
+        Self(self.0 & !Self::DETAIL | detail << Self::DETAIL_SHIFT)
+    }
+
+    /// The value is assigned by `declare` or `local`, and is all that is assigned.
+    pub fn declared(self, on: bool) -> Self {
+        if on { self.with_detail(Self::DECLARED) } else { self }
+    }
+
     /// The text before the value in a redirection's word, where it can lead to a network device.
     #[must_use]
     pub fn device(self, prefix: &[u8]) -> Self {
-        let leads = [&b"/dev/tcp/"[..], b"/dev/udp/"].into_iter();
-        let known = leads.filter(|device| device.starts_with(prefix)).count();
+        let known = DEVICES.iter().any(|device| device.as_bytes().starts_with(prefix));
         // `/dev/t`: what is missing differs between the two, and its length identifies it all the
         // same.
-        let length = if known == 0 { 0 } else { prefix.len() as u32 + 1 };
-        Self(self.0 & !Self::DEVICE | length << Self::DEVICE_SHIFT)
+        if known { self.with_detail(Self::DEVICE + prefix.len() as u32) } else { self }
+    }
+
+    /// The value is the beginning of a word in which this program may see an option, a setting or a
+    /// command. Of an unlisted program less is known than of another.
+    #[must_use]
+    pub fn read_by(self, reader: ReadBy) -> Self {
+        match self.reader() {
+            Some(_) if reader == ReadBy::UNLISTED => self,
+            _ => self.with_detail(Self::READER + u32::from(reader.number())),
+        }
+    }
+
+    /// The value is what an option is given, so it is one word.
+    #[must_use]
+    pub fn single(self) -> Self {
+        self.with_detail(Self::SINGLE)
     }
 
     pub fn starts_word(self, on: bool) -> Self {
@@ -133,12 +175,6 @@ impl Context {
         }
     }
 
-    /// Inside `$( … )`, backticks or `<( … )`.
-    #[must_use]
-    pub fn in_substitution(self) -> bool {
-        self.0 & Self::SUBSTITUTION != 0
-    }
-
     /// The row of the table that this place is in, refused or warned about.
     #[must_use]
     pub fn found(self) -> Option<&'static Case> {
@@ -153,7 +189,7 @@ impl Context {
 
     #[must_use]
     pub fn is_declared(self) -> bool {
-        self.0 & Self::DECLARED != 0
+        self.detail() == Self::DECLARED
     }
 
     #[must_use]
@@ -164,11 +200,15 @@ impl Context {
     /// Whether a value with this beginning makes the word of a redirection a network connection.
     #[must_use]
     pub(crate) fn is_network(self, value: &str) -> bool {
-        let length = (self.0 & Self::DEVICE) >> Self::DEVICE_SHIFT;
-        let rest =
-            |device: &'static str| length.checked_sub(1).and_then(|at| device.get(at as usize..));
-        let leads = ["/dev/tcp/", "/dev/udp/"].into_iter().filter_map(rest);
-        leads.filter(|rest| !rest.is_empty()).any(|rest| value.starts_with(rest))
+        let Some(length) = self.detail().checked_sub(Self::DEVICE) else { return false };
+        let rests = DEVICES.into_iter().filter_map(|device| device.get(length as usize..));
+        rests.filter(|rest| !rest.is_empty()).any(|rest| value.starts_with(rest))
+    }
+
+    /// The program that may see more in the word than data.
+    #[must_use]
+    pub fn reader(self) -> Option<ReadBy> {
+        ReadBy::of_number(self.detail().checked_sub(Self::READER)?)
     }
 
     /// The value would be the first thing of a shell word.
@@ -177,7 +217,13 @@ impl Context {
         self.0 & Self::STARTS_WORD != 0
     }
 
-    /// The reference is a whole bare word: an array may appear here.
+    /// The reference is a whole bare word, and not what an option is given: an array may appear here.
+    #[must_use]
+    pub fn takes_array(self) -> bool {
+        self.place() == Place::Word && self.is_whole_word() && self.detail() != Self::SINGLE
+    }
+
+    /// The reference is a whole bare word.
     #[must_use]
     pub fn is_whole_word(self) -> bool {
         self.0 & Self::WHOLE_WORD != 0
@@ -187,6 +233,25 @@ impl Context {
     #[must_use]
     pub fn is_after_dashes(self) -> bool {
         self.0 & Self::AFTER_DASHES != 0
+    }
+
+    /// The value may begin a word with `-`.
+    #[must_use]
+    pub fn allows_dash(self) -> bool {
+        const ALL: u32 = Context::AFTER_DASHES | Context::DASH | Context::GIVEN | Context::CONSTANT;
+        self.0 & ALL != 0
+    }
+
+    /// The source says that the value may begin a word with `-`.
+    #[must_use]
+    pub fn is_dash(self) -> bool {
+        self.0 & Self::DASH != 0
+    }
+
+    /// The value is written in the source.
+    #[must_use]
+    pub fn is_constant(self) -> bool {
+        self.0 & Self::CONSTANT != 0
     }
 
     /// The word is the command itself.

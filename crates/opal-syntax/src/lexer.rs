@@ -17,6 +17,7 @@ mod command;
 mod dollar;
 mod frames;
 mod heredoc;
+mod index;
 mod judging;
 mod language;
 mod operators;

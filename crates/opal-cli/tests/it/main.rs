@@ -41,6 +41,7 @@ mod screens;
 mod secrets;
 mod shell_syntax;
 mod shell_text;
+mod shell_words;
 mod structured;
 mod support;
 mod tree;

@@ -1,12 +1,14 @@
 //! Whether a value is allowed in its place, and the shell words that it becomes there.
 
-use super::cases::{Case, Role};
+use super::cases::{At, Case, Role};
 use super::programs;
+use super::reading::read_values;
+use super::words::Word;
 use crate::code::Code;
 use crate::context::{Context, Place};
 use crate::data::{Data, Secret};
 use crate::placeholder::scalar_text;
-use crate::types::Type;
+use crate::types::{Type, TypeRef};
 
 /// Why a value is not allowed in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub enum Refusal {
     Program,
     /// `declare` would read it as a list.
     List,
+    /// A program would see an option, a setting or a command in it, and code in what it says.
+    Chosen(&'static Case),
 }
 
 /// Decides by the type alone, before there is a value.
@@ -46,7 +50,7 @@ pub fn admit_type(context: Context, ty: &Type) -> Result<(), Refusal> {
         None => {}
     }
     match ty {
-        Type::Array(_) if place == Place::Word && context.is_whole_word() => Ok(()),
+        Type::Array(_) if context.takes_array() => Ok(()),
         Type::Array(_) | Type::Map(_) | Type::Object(_) => Err(Refusal::Collection(ty.clone())),
         _ => Ok(()),
     }
@@ -57,29 +61,72 @@ pub fn admit_type(context: Context, ty: &Type) -> Result<(), Refusal> {
 /// and what compiles a script all ask here.
 pub fn admit(context: Context, data: &Data) -> Result<Vec<Secret>, Refusal> {
     admit_type(context, &data.type_of())?;
-    let words = match data {
-        Data::Int(number) if context.place() == Place::Arithmetic => {
-            vec![Secret::new(summand(*number))]
-        }
-        Data::Array(items) => {
-            items.iter().map(|item| word(context, item)).collect::<Result<Vec<_>, _>>()?
-        }
-        scalar => vec![word(context, scalar)?],
-    };
-    if let Some(name) = words.first().filter(|_| context.is_program() || words.len() > 1) {
-        let is_command = context.is_program() || context.is_command();
-        let name = name.expose().rsplit('/').next().unwrap_or_default();
-        if is_command && programs::evaluates(name.as_bytes()) {
+    match data {
+        Data::Array(items) => all(context, items.iter().map(|item| (context, item))),
+        item => all(context, std::iter::once((context, item))),
+    }
+}
+
+/// The same for an array whose elements come from different places.
+pub fn admit_list(context: Context, items: &[(Context, Data)]) -> Result<Vec<Secret>, Refusal> {
+    admit_type(context, &Type::Array(TypeRef::Static(&Type::Any)))?;
+    all(context, items.iter().map(|(context, item)| (*context, item)))
+}
+
+fn all<'d>(
+    context: Context,
+    items: impl Iterator<Item = (Context, &'d Data)> + Clone,
+) -> Result<Vec<Secret>, Refusal> {
+    let words = items.clone().map(|(at, item)| word(at, item)).collect::<Result<Vec<_>, _>>()?;
+    if context.is_program() {
+        let name = words.first().map(|name| name.expose().rsplit('/').next().unwrap_or_default());
+        let names_none = name.is_none() && context.reader().is_none();
+        if names_none || name.is_some_and(|name| programs::evaluates(name.as_bytes())) {
             return Err(Refusal::Program);
         }
     }
+    let is_command = context.is_command() && words.len() > 1;
+    let is_read = context.is_word_start() && context.reader().is_some() && !words.is_empty();
+    let is_own = items.clone().all(|(at, _)| at.is_constant());
+    if (is_command || is_read) && (!is_own || context.is_program()) {
+        let items: Vec<(Context, &Data)> = items.collect();
+        chosen(context, &items, &words)?;
+    }
     Ok(words)
+}
+
+/// Whether the program that reads the words would see code in them.
+fn chosen(context: Context, items: &[(Context, &Data)], values: &[Secret]) -> Result<(), Refusal> {
+    let own = items.iter().map(|(at, _)| at.is_constant());
+    let words = values.iter().zip(own).map(|(value, own)| Word::value(value.expose(), own));
+    // What follows is not known: an option at the end may be given it, and a command follow.
+    let words: Vec<Word<'_>> = words.chain([Word::unknown(), Word::unknown()]).collect();
+    let reader = context.reader().filter(|_| !context.is_command());
+    for (at, case) in read_values(&words, reader) {
+        let by_option = matches!(case.at, At::Option(_) | At::After(_));
+        let item = items.get(at);
+        match case.role {
+            _ if item.is_none() && !by_option && !context.is_program() => {}
+            Role::Sum if item.is_some_and(|(_, data)| matches!(data, Data::Int(_))) => {}
+            Role::Warn => {
+                let is_allowed = items.iter().any(|(at, _)| at.is_dash());
+                if by_option && !is_allowed && !context.is_after_dashes() {
+                    return Err(Refusal::LeadingDash);
+                }
+            }
+            _ => return Err(Refusal::Chosen(case)),
+        }
+    }
+    Ok(())
 }
 
 fn word(context: Context, data: &Data) -> Result<Secret, Refusal> {
     let text = match data {
         Data::Null => return Err(Refusal::Null),
         Data::Array(_) | Data::Map(_) => return Err(Refusal::Collection(data.type_of())),
+        Data::Int(number) if context.place() == Place::Arithmetic => {
+            return Ok(Secret::new(summand(*number)));
+        }
         Data::Text(text) => text,
         scalar => return Ok(Secret::new(scalar_text(scalar).as_str())),
     };
@@ -87,7 +134,7 @@ fn word(context: Context, data: &Data) -> Result<Secret, Refusal> {
     if exposed.contains('\0') {
         return Err(Refusal::Nul);
     }
-    if context.is_word_start() && !context.is_after_dashes() && exposed.starts_with('-') {
+    if context.is_word_start() && !context.allows_dash() && exposed.starts_with('-') {
         return Err(Refusal::LeadingDash);
     }
     if context.is_network(exposed) {
@@ -115,7 +162,7 @@ impl Refusal {
         match self {
             // An index is computed, and names are refused for the index in them.
             Self::Evaluated(case) if case.role == Role::Name => Code::ArithmeticNotInt,
-            Self::Evaluated(_) | Self::Network | Self::Program | Self::List => {
+            Self::Evaluated(_) | Self::Chosen(_) | Self::Network | Self::Program | Self::List => {
                 Code::ReevaluatedText
             }
             Self::NotInt(..) => Code::ArithmeticNotInt,
@@ -131,6 +178,11 @@ impl Refusal {
     pub fn message(&self, name: &str) -> String {
         match self {
             Self::Evaluated(case) => format!("`{name}` would become code: {}", case.why),
+            Self::Chosen(case) => format!(
+                "`{name}` would become code: it is more than data for the program that reads it, \
+                 and {}",
+                case.why
+            ),
             Self::NotInt(case, ty) => {
                 format!("`{name}` would become code: {}, and it is {}", case.why, ty.with_article())
             }
@@ -182,6 +234,12 @@ impl Refusal {
             Self::Evaluated(_) => vec![
                 "pass it as data: as an argument, `bash -c 'echo \"$1\"' _ @var.NAME`, or on \
                  standard input, `printf %s @var.NAME | ssh HOST 'cat > file'`"
+                    .to_owned(),
+                raw(name),
+            ],
+            Self::Chosen(_) => vec![
+                "write options, settings and the name of the program in the text of the step, and \
+                 only the data as values"
                     .to_owned(),
                 raw(name),
             ],
@@ -292,6 +350,8 @@ mod tests {
         let alone = Context::new(Place::Word).command(true).whole_word(true);
         assert!(admit(alone, &Data::text("bash")).is_ok());
         let row = Data::Array(vec![Data::text("bash"), Data::text("-c"), Data::text("x")]);
-        assert_eq!(admit(alone, &row).unwrap_err(), Refusal::Program);
+        assert!(matches!(admit(alone, &row).unwrap_err(), Refusal::Chosen(_)));
+        assert!(admit(alone.constant(), &row).is_ok());
+        assert_eq!(admit(at, &Data::Array(Vec::new())).unwrap_err(), Refusal::Program);
     }
 }

@@ -67,6 +67,11 @@ pub fn interpreted(name: &str) -> Option<&'static InterpretedName> {
     })
 }
 
+/// Whether a name that begins so can be that of a variable that is interpreted.
+pub(super) fn may_be_interpreted(prefix: &str) -> bool {
+    interpreted(prefix).is_some() || INTERPRETED.iter().any(|row| row.name.starts_with(prefix))
+}
+
 /// Whether a shell runs the value, or what it names, before the text that it is given.
 #[must_use]
 pub fn runs_at_start(name: &str) -> bool {

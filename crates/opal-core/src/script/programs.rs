@@ -104,6 +104,8 @@ struct Entry {
     program: u8,
     /// Its rows among the cases, a bit for each.
     rows: [u64; 4],
+    /// The same for all names with this program and these rows.
+    reader: u8,
 }
 
 const NAME_COUNT: usize = {
@@ -117,7 +119,7 @@ const NAME_COUNT: usize = {
 
 /// All names, those with the same first byte beside each other.
 static ENTRIES: [Entry; NAME_COUNT] = {
-    let mut entries = [Entry { name: "", program: 0, rows: [0; 4] }; NAME_COUNT];
+    let mut entries = [Entry { name: "", program: 0, rows: [0; 4], reader: 0 }; NAME_COUNT];
     let (mut first, mut at) = (0, 0);
     while first < 128 {
         let mut program = 0;
@@ -127,7 +129,9 @@ static ENTRIES: [Entry; NAME_COUNT] = {
             while index < names.len() {
                 if names[index].as_bytes()[0] == first {
                     let rows = rows_of(names[index]);
-                    entries[at] = Entry { name: names[index], program: program as u8, rows };
+                    let (name, program) = (names[index], program as u8);
+                    let reader = reader_of(&entries, at, program, &rows);
+                    entries[at] = Entry { name, program, rows, reader };
                     at += 1;
                 }
                 index += 1;
@@ -138,6 +142,53 @@ static ENTRIES: [Entry; NAME_COUNT] = {
     }
     entries
 };
+
+/// The number of the names before `end` with this program and these rows, or the next one.
+const fn reader_of(entries: &[Entry], end: usize, program: u8, rows: &[u64; 4]) -> u8 {
+    let (mut at, mut next) = (0, ReadBy::UNLISTED.0 + 1);
+    while at < end {
+        let entry = &entries[at];
+        let is_same = entry.rows[0] == rows[0]
+            && entry.rows[1] == rows[1]
+            && entry.rows[2] == rows[2]
+            && entry.rows[3] == rows[3];
+        if entry.program == program && is_same {
+            return entry.reader;
+        }
+        if entry.reader >= next {
+            next = entry.reader + 1;
+        }
+        at += 1;
+    }
+    assert!(next < ReadBy::LIMIT, "a place in shell text has eight bits for it");
+    next
+}
+
+/// A program that reads words, or one of several that read them in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadBy(u8);
+
+impl ReadBy {
+    /// A program that the table does not name.
+    pub const UNLISTED: Self = Self(0);
+    const LIMIT: u8 = 240;
+
+    #[must_use]
+    pub(crate) fn number(self) -> u8 {
+        self.0
+    }
+
+    #[must_use]
+    pub(crate) fn of_number(number: u32) -> Option<Self> {
+        u8::try_from(number).ok().map(Self)
+    }
+
+    /// None for a program that the table does not name.
+    pub(super) fn called(self) -> Option<Called> {
+        let is_it = |entry: &&Entry| self != Self::UNLISTED && entry.reader == self.0;
+        ENTRIES.iter().find(is_it).map(Called::new)
+    }
+}
 
 const _: () = assert!(NAME_COUNT < 1 << 16 && PROGRAMS.len() < 256, "the indices are small");
 
@@ -192,6 +243,7 @@ pub(super) struct Called {
     pub(super) program: &'static Program,
     pub(super) name: &'static str,
     rows: [u64; 4],
+    pub(super) reader: ReadBy,
 }
 
 /// The program of a name, as it is called without its folder. A version at its end does not count.
@@ -209,8 +261,7 @@ pub(super) fn find(name: &[u8]) -> Option<Called> {
 
 fn exact(name: &[u8]) -> Option<Called> {
     let entry = beginning_as(name).iter().find(|entry| entry.name.as_bytes() == name)?;
-    let program = &PROGRAMS[entry.program as usize];
-    Some(Called { program, name: entry.name, rows: entry.rows })
+    Some(Called::new(entry))
 }
 
 /// The names with the same first byte.
@@ -237,6 +288,11 @@ pub(super) fn evaluates(name: &[u8]) -> bool {
 }
 
 impl Called {
+    fn new(entry: &Entry) -> Self {
+        let program = &PROGRAMS[entry.program as usize];
+        Self { program, name: entry.name, rows: entry.rows, reader: ReadBy(entry.reader) }
+    }
+
     pub(super) fn cases(self) -> impl Iterator<Item = &'static Case> {
         self.rows.into_iter().zip([0, 64, 128, 192]).flat_map(|(rows, first)| {
             let mut left = rows;
@@ -269,6 +325,16 @@ impl Called {
                 "sed" => text.is_empty(),
                 _ => false,
             }
+    }
+
+    /// Whether `NAME=VALUE` before the command sets a variable.
+    pub(super) fn sets(self) -> bool {
+        matches!(self.name, "env" | "sudo" | "doas")
+    }
+
+    /// Whether a word can give the one after it a meaning, wherever they are.
+    pub(super) fn is_read_everywhere(self) -> bool {
+        self.cases().any(|case| matches!(case.at, At::After(_) | At::Past(_)))
     }
 
     /// The row for a place in the words of this program.

@@ -7,7 +7,7 @@ mod wrappers;
 
 use super::cases::{Case, Role};
 use super::names::interpreted;
-use super::programs::{Called, Shape, find, may_begin};
+use super::programs::{Called, ReadBy, Shape, find, may_begin};
 use super::words::{Kind, Word};
 
 /// What a command makes of the references in one of its words.
@@ -20,6 +20,10 @@ pub enum Mark {
     Program,
     /// The value is what `declare` assigns.
     Declared,
+    /// The word is one in which this program may see more than data.
+    ReadBy(ReadBy),
+    /// The word is what an option is given.
+    Single,
 }
 
 /// What a command makes of all its words.
@@ -62,6 +66,33 @@ pub fn read(words: &[Word<'_>], reading: &mut Reading) {
     reader.reading.rest = rest;
 }
 
+/// Reads words that are values: of this program, or of none, where the first names it. Those of the
+/// source are words that have no reference. None of the marks is about `<( … )`.
+pub(super) fn read_values(
+    words: &[Word<'_>],
+    reader: Option<ReadBy>,
+) -> Vec<(usize, &'static Case)> {
+    let mut reading = Reading::default();
+    let rest: Vec<usize> = (0..words.len()).collect();
+    let mut within = Reader { words, reading: &mut reading, depth: 0 };
+    match reader.map(ReadBy::called) {
+        None => within.command(&rest),
+        Some(None) => within.unlisted(&rest),
+        Some(Some(called)) => match called.program.shape {
+            // Some of its operands may be before the values.
+            Shape::Wraps(operands) => {
+                (0..=operands).for_each(|operands| within.wraps(called, &rest, operands));
+            }
+            _ => within.called(called, &rest),
+        },
+    }
+    let case = |(word, mark): (usize, Mark)| match mark {
+        Mark::Case(case) => Some((word, case)),
+        _ => None,
+    };
+    reading.marks.into_iter().filter_map(case).collect()
+}
+
 struct Reader<'w, 't> {
     words: &'w [Word<'t>],
     reading: &'w mut Reading,
@@ -83,6 +114,15 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Says which program may see an option, a setting or a command in a word that is not known from
+    /// its beginning.
+    fn expose(&mut self, word: usize, reader: ReadBy) {
+        let it = &self.words[word];
+        if it.has_references && !it.whole && it.text.is_empty() {
+            self.reading.marks.push((word, Mark::ReadBy(reader)));
+        }
+    }
+
     fn assignment(&mut self, index: usize) {
         let text = self.words[index].text.as_ref();
         let end = text.iter().position(|byte| matches!(byte, b'=' | b'+' | b'['));
@@ -97,14 +137,17 @@ impl Reader<'_, '_> {
             || self.words.iter().any(|word| word.kind == Kind::Input)
     }
 
+    fn unknown(&mut self, words: &[usize]) {
+        words.iter().for_each(|index| self.mark(*index, Case::UNKNOWN));
+        self.reading.input = Some(Case::UNKNOWN);
+    }
+
     /// `rest` begins with the name of a command.
     fn command(&mut self, rest: &[usize]) {
         let Some((&first, rest)) = rest.split_first() else { return };
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            rest.iter().for_each(|index| self.mark(*index, Case::UNKNOWN));
-            self.reading.input = Some(Case::UNKNOWN);
-            return;
+            return self.unknown(rest);
         }
         let word = &self.words[first];
         if let Some(name) = word.name() {

@@ -29,6 +29,8 @@ pub struct Word<'t> {
     pub(crate) is_simple: bool,
     /// It is one reference and nothing else, perhaps in quotes.
     pub is_reference: bool,
+    /// A `=` is in it after the first reference.
+    pub(super) sets: bool,
     /// `NAME=( … )` with a reference in it.
     pub is_list: bool,
     /// `<( … )` is in it.
@@ -75,9 +77,12 @@ pub fn dequote<'t>(
     let has_process = !whole
         && (holds_process(&raw[..raw.len().min(LONGEST)])
             || raw.len() > LONGEST && reference.is_some());
+    let sets =
+        reference.as_ref().is_some_and(|range| raw[range.end.min(raw.len())..].contains(&b'='));
     Word {
         text,
         whole,
+        sets,
         ending: if whole { None } else { ending(raw) },
         has_references: reference.is_some(),
         is_simple: length == start,
@@ -203,6 +208,29 @@ fn ending(raw: &[u8]) -> Option<&[u8]> {
     let name = name.strip_suffix(b"\"").unwrap_or(name);
     let usual = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.+-".contains(byte);
     (!name.is_empty() && name.iter().all(usual)).then_some(name)
+}
+
+impl<'t> Word<'t> {
+    /// A word that is a value; `own` where the source has written it.
+    pub(super) fn value(text: &'t str, own: bool) -> Self {
+        Self {
+            text: Cow::Borrowed(text.as_bytes()),
+            whole: true,
+            ending: None,
+            has_references: !own,
+            is_simple: true,
+            is_reference: false,
+            sets: false,
+            is_list: false,
+            has_process: false,
+            kind: Kind::Plain,
+        }
+    }
+
+    /// A word of which no more is known than that it is no option.
+    pub(super) fn unknown() -> Self {
+        Self { whole: false, is_reference: true, ..Self::value("?", false) }
+    }
 }
 
 impl Word<'_> {

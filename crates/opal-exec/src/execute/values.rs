@@ -6,7 +6,7 @@ use opal_core::context::{Context, Place};
 use opal_core::placeholder::scalar_text;
 use opal_core::plan::{Arg, Handle, Key, Piece};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
-use opal_core::script::{Refusal, admit};
+use opal_core::script::{Refusal, admit, admit_list};
 use opal_core::{Data, Secret};
 use zeroize::Zeroizing;
 
@@ -91,21 +91,51 @@ impl<'a> Values<'a> {
                 Piece::Text(text) => ScriptPart::Text(text.to_string()),
                 Piece::Data { arg, place } => {
                     let data = self.at(arg, *place)?;
-                    // What was known to the planner it has judged.
-                    let place = match (leading(arg), self.lets) {
-                        (Some(handle), Some(_)) => {
-                            fits(&data, *place, handle)?;
-                            *place
-                        }
-                        _ if matches!(arg, Arg::Const(_)) => place.constant(),
-                        _ => place.after_dashes(true),
-                    };
+                    let place = self.judged(arg, &data, *place)?;
                     ScriptPart::Data(data, place)
                 }
                 Piece::Raw(arg) => ScriptPart::Raw(Secret::new(self.scalar(arg)?.as_str())),
             })
         };
         pieces.iter().map(part).collect()
+    }
+
+    /// The place of a value, once what the planner could not see of it is judged.
+    fn judged(&self, arg: &Arg, data: &Data, place: Context) -> Result<Context, Trouble> {
+        let is_run = self.lets.is_some();
+        match (leading(arg), arg, data) {
+            (Some(handle), _, _) if is_run => {
+                fits(data, place, handle)?;
+                Ok(place)
+            }
+            (None, Arg::Array(args), Data::Array(items)) if is_run && is_open(arg) => {
+                let items: Vec<(Context, Data)> = args
+                    .iter()
+                    .zip(items)
+                    .map(|(arg, item)| (known(arg, place), item.clone()))
+                    .collect();
+                let name = args.iter().find_map(leading).map(|it| written(&it.name, &it.access));
+                let name = name.unwrap_or_else(|| "let".to_owned());
+                match admit_list(place, &items) {
+                    Ok(_) => Ok(place.constant()),
+                    Err(refusal) => Err(refused(&refusal, &name, &format!("@{name}"))),
+                }
+            }
+            (None, Arg::Array(args), _) if args.iter().any(|arg| matches!(arg, Arg::Const(_))) => {
+                Ok(place.constant())
+            }
+            (Some(_), ..) => Ok(place.dash(true)),
+            _ => Ok(known(arg, place)),
+        }
+    }
+}
+
+/// What was known to the planner it has judged, by where it came from.
+fn known(arg: &Arg, place: Context) -> Context {
+    match (leading(arg), arg) {
+        (Some(_), _) => place,
+        (None, Arg::Const(_)) => place.constant(),
+        _ => place.dash(true),
     }
 }
 

@@ -263,8 +263,8 @@ fn script_part(
         ShapedPiece::Data { operand, context, dash } => {
             let datum = values[*operand];
             text::check(datum, *context, *dash, span)?;
-            // The rule for the beginning of a word knows where the value came from.
-            ScriptPart::Data(datum.to_data().unwrap_or(Data::Null), context.after_dashes(true))
+            let place = text::judged(datum, *context);
+            ScriptPart::Data(datum.to_data().unwrap_or(Data::Null), place)
         }
         ShapedPiece::Raw(at) => ScriptPart::Raw(raw_text(values[*at], span)?),
     })

@@ -15,6 +15,8 @@ use opal_core::{Class, Data, Duration, Secret, Type, Value};
 pub(crate) struct Datum {
     pub(crate) plain: Plain,
     pub(crate) taint: Option<Rc<Taint>>,
+    /// The command line gave it, or something that it was computed from.
+    given: bool,
 }
 
 #[derive(Clone)]
@@ -63,6 +65,7 @@ struct Shape {
     depth: u32,
     open: Option<Open>,
     tainted: bool,
+    given: bool,
     /// Something in it is known only when a step has run.
     runtime: bool,
 }
@@ -140,6 +143,7 @@ impl Shape {
             shape.depth = shape.depth.max(inner.depth + 1);
             shape.open = shape.open.max(inner.open);
             shape.tainted |= inner.tainted;
+            shape.given |= inner.given;
             shape.runtime |= inner.runtime;
         }
         // The collection itself is one more.
@@ -150,7 +154,39 @@ impl Shape {
 
 impl Datum {
     pub(crate) fn constant(plain: Plain) -> Self {
-        Self { plain, taint: None }
+        Self::new(plain, None)
+    }
+
+    pub(crate) fn new(plain: Plain, taint: Option<Rc<Taint>>) -> Self {
+        Self { plain, taint, given: false }
+    }
+
+    /// What the command line gives.
+    pub(crate) fn given(value: &Value) -> Self {
+        let plain = match value {
+            Value::Array(items) => Self::array(items.iter().map(Self::given).collect()),
+            Value::Map(fields) => {
+                let fields = fields.iter();
+                Self::map(fields.map(|(key, item)| ((**key).into(), Self::given(item))).collect())
+            }
+            _ => Ok(Self::from(value).plain),
+        };
+        Self { given: true, ..Self::constant(plain.unwrap_or(Plain::Null)) }
+    }
+
+    /// The same, given if one of `operands` is.
+    pub(crate) fn given_by(self, operands: &[&Self]) -> Self {
+        Self { given: self.given || operands.iter().any(|operand| operand.is_given()), ..self }
+    }
+
+    /// As a part of `whole`.
+    pub(crate) fn within(self, whole: &Self) -> Self {
+        Self { given: self.given || whole.given, ..self }
+    }
+
+    /// Whether something in it was given on the command line.
+    pub(crate) fn is_given(&self) -> bool {
+        self.shape().given
     }
 
     pub(crate) fn text(text: impl Into<String>) -> Self {
@@ -185,6 +221,7 @@ impl Datum {
             _ => Shape { weight: 1, ..Shape::default() },
         };
         shape.tainted |= self.taint.is_some();
+        shape.given |= self.given;
         shape
     }
 
@@ -362,12 +399,24 @@ pub(crate) fn inherit(operands: &[&Datum], symbol: impl FnOnce() -> String) -> O
         class: taints.iter().map(|taint| taint.class).max().unwrap_or(Class::Public),
         randoms,
         dash: false,
-        drawn: taints.iter().any(|taint| taint.drawn),
+        // A constant among them may begin the text as well: then it is judged when it is known.
+        drawn: operands.iter().all(|it| it.taint.as_ref().is_some_and(|taint| taint.drawn)),
         draws_dash: taints.iter().any(|taint| taint.draws_dash),
         join: None,
         why: taints.iter().map(|taint| taint.why).find(|why| !why.is_empty()).unwrap_or(""),
         schema: taints.iter().find_map(|taint| taint.schema),
     }))
+}
+
+/// Says how a text begins that was put together of `parts`: as the first of them that is not empty,
+/// whatever is drawn after it.
+pub(crate) fn begin_as(whole: &mut Datum, parts: &[&Datum]) {
+    let is_empty = |part: &Datum| matches!(&part.plain, Plain::Text(it) if it.expose().is_empty());
+    let first = parts.iter().find(|part| !is_empty(part)).and_then(|part| part.taint.as_ref());
+    if let Some(taint) = whole.taint.as_mut().map(Rc::make_mut) {
+        taint.drawn = first.is_some_and(|first| first.drawn);
+        taint.draws_dash = first.is_some_and(|first| first.draws_dash);
+    }
 }
 
 /// Every taint of a value and of what it holds.

@@ -83,7 +83,7 @@ fn generate(
         .map_err(|found| wrong(call::trouble(found, graph_node.span)))?;
     let plain = Plain::try_from(data)
         .map_err(|large| wrong(super::graph::diagnostic(large.into(), graph_node.span)))?;
-    Ok(Datum { plain, taint: open.taint.clone() })
+    Ok(Datum::new(plain, open.taint.clone()))
 }
 
 /// What waited for a random value is evaluated again.

@@ -229,7 +229,7 @@ impl<'a> Planner<'a> {
             .enumerate()
             .filter_map(|(index, param)| {
                 let value = self.request.arguments.get(&*param.name)?;
-                let cell = Cell::Known(Datum::from(value));
+                let cell = Cell::Known(Datum::given(value));
                 Some(Given { at: index, cell, span: Span::at(0) })
             })
             .collect();

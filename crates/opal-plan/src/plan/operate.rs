@@ -11,7 +11,7 @@ pub(crate) use access::{all, field, index};
 pub(crate) use compare::same;
 pub(crate) use functions::builtin;
 
-use super::datum::{Datum, Plain, TooLarge, inherit};
+use super::datum::{Datum, Plain, TooLarge, begin_as, inherit};
 use super::scoped::{Expr, ExprKind};
 use crate::unit::{BinaryOp, UnaryOp};
 
@@ -55,7 +55,7 @@ fn operate(
         Some(open) => Plain::Open(open),
         None => compute()?,
     };
-    Ok(Datum { plain, taint: inherit(operands, symbol) })
+    Ok(Datum::new(plain, inherit(operands, symbol)).given_by(operands))
 }
 
 fn handle_of(datum: &Datum) -> Option<String> {
@@ -127,6 +127,9 @@ pub(crate) fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Result<Datum,
         },
         _ => arithmetic(op, left, right),
     })?;
+    if op == BinaryOp::Add {
+        begin_as(&mut result, &[left, right]);
+    }
     if let (BinaryOp::Add, Plain::Text(_)) = (op, &result.plain)
         && let Some(taint) = result.taint.as_mut().and_then(std::rc::Rc::get_mut)
     {
@@ -146,7 +149,9 @@ fn concatenated(left: &Datum, right: &Datum) -> Result<Datum, OpError> {
 pub(crate) fn elements(list: &Datum) -> Result<Vec<Datum>, OpError> {
     match &list.plain {
         Plain::Array(_) if list.taint.is_some() => access::elements(list),
-        Plain::Array(array) => Ok(array.items.clone()),
+        Plain::Array(array) => {
+            Ok(array.items.iter().map(|item| item.clone().within(list)).collect())
+        }
         _ => {
             let message = format!("{} has no elements", list.type_of().with_article());
             Err(OpError::new(Code::UnknownField, message, "use the value itself"))
@@ -255,16 +260,9 @@ pub(crate) fn joined(parts: &[&Datum]) -> Result<Datum, OpError> {
             parts.iter().map(|part| scalar(part)).collect::<Result<_, _>>()?;
         text(texts.iter().map(|text| text.as_str()))
     })?;
-    // The first part that is not empty says how the text begins, whatever is drawn after it.
-    let first = parts.iter().find(|part| match &part.plain {
-        Plain::Text(text) => !text.expose().is_empty(),
-        _ => true,
-    });
+    begin_as(&mut whole, parts);
     if let Some(taint) = whole.taint.as_mut().and_then(std::rc::Rc::get_mut) {
         taint.join = super::datum::joints(parts);
-        let own = first.and_then(|first| first.taint.as_ref());
-        taint.drawn = own.is_some_and(|own| own.drawn);
-        taint.draws_dash = own.is_some_and(|own| own.draws_dash);
     }
     Ok(whole)
 }

@@ -55,7 +55,7 @@ impl<'a> Planner<'a> {
         let args = request
             .arguments
             .get("args")
-            .map_or_else(|| Datum::from(&Value::Array(Vec::new())), Datum::from);
+            .map_or_else(|| Datum::from(&Value::Array(Vec::new())), Datum::given);
         Self {
             program,
             request,

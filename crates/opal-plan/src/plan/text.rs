@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use opal_core::context::{Context, Place};
-use opal_core::script::{Refusal, admit, admit_type};
+use opal_core::script::{Refusal, admit, admit_list, admit_type};
 use opal_core::{Code, Diagnostic, Span, Type};
 
 use super::datum::{Datum, Plain, Taint};
@@ -26,18 +26,27 @@ pub(crate) fn check(
             admit_type(place, &Type::String)
                 .and_then(|()| first.map_or(Ok(()), |first| admit(place, &first).map(drop)))
         }
-        Plain::Array(list) if context.is_whole_word() && context.place() == Place::Word => {
+        Plain::Array(list) if context.takes_array() => {
+            let mut items = Vec::with_capacity(list.items.len());
             for item in &list.items {
-                let item = &Datum { plain: item.plain.clone(), taint: own_or(item, datum) };
-                let place = allowed(item, context, dash || may_dash(datum));
-                match item.plain {
-                    Plain::Open(_) => open(item, place, span)?,
-                    _ => known(item, place).map_err(|refusal| refused(&refusal, item, span))?,
+                let item =
+                    Datum::new(item.plain.clone(), own_or(item, datum)).within(item).within(datum);
+                let place = allowed(&item, context, dash || may_dash(datum));
+                match item.to_data() {
+                    _ if matches!(item.plain, Plain::Open(_)) => open(&item, place, span)?,
+                    Some(data) => {
+                        known(&item, place).map_err(|refusal| refused(&refusal, &item, span))?;
+                        items.push((place, data));
+                    }
+                    None => {
+                        known(&item, place).map_err(|refusal| refused(&refusal, &item, span))?
+                    }
                 }
             }
-            match datum.to_data() {
-                Some(data) => admit(place.after_dashes(true), &data).map(drop),
-                None => admit_type(place, &datum.type_of()),
+            // A list with something that is not known is judged when it is.
+            match items.len() == list.items.len() {
+                true => admit_list(place, &items).map(drop),
+                false => admit_type(place, &datum.type_of()),
             }
         }
         _ => known(datum, place),
@@ -55,12 +64,13 @@ fn known(datum: &Datum, place: Context) -> Result<(), Refusal> {
 /// The place, with what is said about this value.
 fn allowed(datum: &Datum, context: Context, dash: bool) -> Context {
     if !datum.is_tainted() && !datum.is_runtime() {
-        return context.constant();
+        let context = context.dash(dash);
+        return if datum.is_given() { context.given() } else { context.constant() };
     }
     // What is drawn was judged by what can be, before it was.
     let is_known = !matches!(datum.plain, Plain::Open(_));
     let drawn = is_known && datum.taint.as_ref().is_some_and(|taint| taint.drawn);
-    context.after_dashes(dash || drawn || may_dash(datum))
+    context.dash(dash || drawn || may_dash(datum))
 }
 
 /// Where an item came from: what a decorator gave as a whole has one source for all of it.
@@ -76,10 +86,19 @@ fn may_dash(datum: &Datum) -> bool {
 fn open(datum: &Datum, place: Context, span: Span) -> Result<(), Diagnostic> {
     admit_type(place, &Type::Any).map_err(|refusal| refused(&refusal, datum, span))?;
     let draws_dash = datum.taint.as_ref().is_some_and(|taint| taint.draws_dash);
-    if draws_dash && place.is_word_start() && !place.is_after_dashes() {
+    if draws_dash && place.is_word_start() && !place.allows_dash() {
         return Err(refused(&Refusal::LeadingDash, datum, span));
     }
     Ok(())
+}
+
+/// The place of a value that was judged: what is left to the last line of defence knows no origins.
+pub(crate) fn judged(datum: &Datum, context: Context) -> Context {
+    let holds_constants = match &datum.plain {
+        Plain::Array(list) => list.items.iter().any(|item| !item.is_tainted()),
+        _ => !datum.is_tainted(),
+    };
+    if holds_constants && datum.taint.is_none() { context.constant() } else { context.dash(true) }
 }
 
 fn refused(refusal: &Refusal, datum: &Datum, span: Span) -> Diagnostic {

@@ -209,7 +209,7 @@ impl Graph {
                     return Err(refused);
                 }
                 let taint = shape.answered(&taint, &inputs, &data);
-                let datum = Datum { plain: datum.plain.clone(), taint: Some(taint) };
+                let datum = Datum::new(datum.plain.clone(), Some(taint));
                 return Ok(Prepared::Known(State::Done(datum)));
             }
             // Asked in this very wave: look again in the next.
@@ -268,7 +268,7 @@ impl Graph {
             (None, Ok(data)) => {
                 let taint = shape.answered(&job.taint, &job.inputs, &data);
                 match Plain::try_from(data) {
-                    Ok(plain) => State::Done(Datum { plain, taint: Some(taint) }),
+                    Ok(plain) => State::Done(Datum::new(plain, Some(taint))),
                     Err(large) => State::Failed(Rc::new(diagnostic(large.into(), node.span))),
                 }
             }
@@ -290,7 +290,7 @@ enum Prepared {
 
 impl Prepared {
     fn open(open: Open, taint: Rc<Taint>) -> Self {
-        Self::Known(State::Done(Datum { plain: Plain::Open(open), taint: Some(taint) }))
+        Self::Known(State::Done(Datum::new(Plain::Open(open), Some(taint))))
     }
 }
 

@@ -15,3 +15,4 @@ mod stopping;
 mod support;
 mod terminal;
 mod typing;
+mod words;

@@ -186,6 +186,10 @@ impl<'s> Lexer<'s> {
                 }
                 Mark::Process(_) => {}
                 Mark::Program => self.each(word.references, |context, _| context.program(true)),
+                Mark::ReadBy(reader) => self.each(word.references, |context, spot| {
+                    if spot.owner == owner { context.read_by(*reader) } else { context }
+                }),
+                Mark::Single => self.each(word.references, |context, _| context.single()),
                 Mark::Declared => self
                     .each(word.references, |context, spot| context.declared(spot.owner == owner)),
             }
@@ -216,8 +220,10 @@ impl<'s> Lexer<'s> {
             let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
             let name = match word.kind {
                 Kind::Assignment => {
-                    let length = raw.iter().take_while(is_name).count() as u32;
-                    Some((word.start, word.start + length))
+                    let length = raw.iter().take_while(is_name).count();
+                    // `n\` at the end of a line is no whole name.
+                    (raw.get(length) != Some(&b'\\'))
+                        .then_some((word.start, word.start + length as u32))
                 }
                 _ if reading.stores => None,
                 _ => continue,

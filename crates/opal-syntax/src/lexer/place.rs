@@ -10,10 +10,6 @@ use super::{At, Lexer, is_name_byte};
 use crate::context::{Context, Place};
 use crate::kind::SyntaxKind::AtWord;
 
-/// No index is longer: what follows so much text is taken to be in it, if its `]` did not come. So a
-/// word of a megabyte is not read again and again.
-const LONGEST_INDEX: usize = 256;
-
 impl Lexer<'_> {
     /// An `@` where commands are.
     pub(super) fn command_at(&mut self) -> Option<Scan> {
@@ -137,7 +133,6 @@ impl Lexer<'_> {
         let quoted = top.kind == FrameKind::Quote && inside == 1 && top.open == command.word;
         let is_bare = inside == 0 || quoted;
         let mut context = Context::new(place)
-            .substitution(top.substitution)
             .starts_word(own && may_begin && !command.redirect && !command.assigns)
             .after_dashes(own && command.dashes)
             .command(own && command.at_command && !command.patterns && is_plain && is_bare);
@@ -231,21 +226,5 @@ impl Lexer<'_> {
         let mut bare =
             inner.take_while(|it| matches!(it.kind, FrameKind::Expansion | FrameKind::Brace));
         bare.any(|it| matches!(it.operator, Operator::Replacement | Operator::Assign))
-    }
-
-    /// Whether `[` is between `from` and `at` without its `]`, in a list.
-    fn in_key(&self, from: u32, at: usize) -> bool {
-        let before = &self.src[from as usize..at];
-        before.first() == Some(&b'[') && !before[..before.len().min(LONGEST_INDEX)].contains(&b']')
-    }
-
-    /// Whether `NAME[` is between `from` and `at` without its `]`.
-    pub(super) fn in_subscript(&self, from: u32, at: usize) -> bool {
-        if from == NONE || from as usize >= at {
-            return false;
-        }
-        let before = &self.src[from as usize..at.min(from as usize + LONGEST_INDEX)];
-        let name = before.iter().take_while(|byte| is_name_byte(**byte)).count();
-        name > 0 && before.get(name) == Some(&b'[') && !before[name..].contains(&b']')
     }
 }

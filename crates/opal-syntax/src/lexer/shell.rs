@@ -10,7 +10,7 @@ use opal_core::script::Kind;
 
 use super::command::{NONE, Target, Word};
 use super::frames::{Frame, FrameKind};
-use super::{Lexer, is_blank, is_name_byte};
+use super::{Lexer, index, is_blank};
 
 /// Why the shell lane stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +189,8 @@ impl Lexer<'_> {
             return false;
         }
         let start = frame.command.word as usize;
-        let word = &src[start..pos];
+        let joined = index::joined(&src[start..pos]);
+        let word = joined.as_deref().unwrap_or(&src[start..pos]);
         match frame.command.end_word(word) {
             Word::Plain => {
                 // The commands of a subshell were judged one by one.
@@ -212,7 +213,7 @@ impl Lexer<'_> {
                 self.plain_word(word);
                 false
             }
-            changed => self.compound_word(word, changed),
+            changed => self.compound_word(start, word, changed),
         }
     }
 
@@ -242,8 +243,7 @@ impl Lexer<'_> {
     }
 
     /// A word that opens or closes a compound command ends at the position.
-    fn compound_word(&mut self, word: &[u8], change: Word) -> bool {
-        let start = self.pos - word.len();
+    fn compound_word(&mut self, start: usize, word: &[u8], change: Word) -> bool {
         match change {
             Word::Opens(kind) => {
                 let mut frame = Frame::inside(&self.frames, kind, start);
@@ -292,6 +292,10 @@ impl Lexer<'_> {
                     self.pos += run.count();
                 }
                 Class::Blank => {
+                    if self.in_open_index() {
+                        self.pos += 1;
+                        continue;
+                    }
                     let changed = self.end_word();
                     while is_blank(self.byte(0)) {
                         self.pos += 1;
@@ -329,6 +333,13 @@ impl Lexer<'_> {
             }
             b'`' => return Some(self.backtick()),
             b'@' => return self.command_at(),
+            // What is an operator elsewhere is text in an index.
+            b'#' | b'/' | b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'&' | b'|' | b';'
+                if self.in_open_index() =>
+            {
+                self.pos += 1;
+            }
+            b'\n' if (self.whole || self.frames.len() > 1) && self.in_open_index() => self.pos += 1,
             b'#' | b'/' => return self.maybe_comment(byte),
             b'(' => return Some(self.open_paren()),
             b')' => return self.close_paren(),
@@ -376,7 +387,7 @@ impl Lexer<'_> {
         if command.may_assign() && !command.assigns && !command.redirect {
             let name = &src[command.word as usize..pos];
             let name = name.strip_suffix(b"+").unwrap_or(name);
-            let length = name.iter().take_while(|byte| is_name_byte(**byte)).count();
+            let length = index::name_length(name);
             command.assigns = length > 0 && matches!(name.get(length), None | Some(b'['));
         }
         self.pos += 1;

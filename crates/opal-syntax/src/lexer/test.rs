@@ -8,6 +8,7 @@ use opal_core::script::Case;
 
 use super::Lexer;
 use super::frames::FrameKind;
+use super::index;
 use super::shell::Scan;
 use crate::kind::SyntaxKind::Comment;
 
@@ -64,11 +65,7 @@ impl Lexer<'_> {
                 }
                 b' ' | b'\t' | b'\r' | b'\n' => self.end_test_word(1),
                 b'&' | b'|' if self.byte(1) == byte => self.end_test_word(2),
-                b'\\' if self.continuation() => {
-                    self.end_test_word(0);
-                    self.backslash();
-                    self.words().start = self.pos as u32;
-                }
+                b'\\' if self.continuation() => self.backslash(),
                 b'\'' => self.raw_quote(),
                 b'"' => {
                     self.open(FrameKind::Quote, 1);
@@ -96,7 +93,9 @@ impl Lexer<'_> {
         self.pos += width;
         let words = *self.words();
         // Blanks after the `[[` are passed over before its words begin.
-        let word = self.src[words.start as usize..end].trim_ascii_start();
+        let word = &self.src[words.start as usize..end];
+        let joined = index::joined(word);
+        let word = joined.as_deref().unwrap_or(word).trim_ascii_start();
         self.words().start = self.pos as u32;
         if word.is_empty() && width < 2 {
             return;

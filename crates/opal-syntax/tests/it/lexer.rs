@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use opal_core::Code;
+use opal_core::script::ReadBy;
 use opal_syntax::context::Context;
 use opal_syntax::cursor::Item;
 use opal_syntax::{Parse, SyntaxKind, parse, parse_shell, tree};
@@ -36,13 +37,13 @@ fn contexts(parsed: &Parse) -> BTreeMap<usize, Context> {
 
 fn described(context: Context) -> String {
     let flags = [
-        (context.in_substitution(), "in substitution"),
         (context.is_declared(), "declared"),
         (context.is_program(), "program"),
         (context.is_word_start(), "starts word"),
         (context.is_whole_word(), "whole word"),
         (context.is_after_dashes(), "after --"),
         (context.is_command(), "command"),
+        (context.reader().is_some_and(|it| it != ReadBy::UNLISTED), "read"),
     ];
     let mut out = format!("{:?}", context.place());
     for (_, name) in flags.iter().filter(|(on, _)| *on) {

@@ -36,7 +36,12 @@ fn page() -> String {
          A program is known by its name without quotes, escapes, directory and version, also after \
          `sudo`, `doas`, `env`, `xargs`, `timeout`, `nice`, `nohup`, `exec`, `command`, `builtin`, \
          `time` and other programs that run a command. Options count however they are written: `-c x`, \
-         `-cx`, `-ec x`, `--command=x`, `--comm x`.\n\n## The shell's own syntax\n",
+         `-cx`, `-ec x`, `--command=x`, `--comm x`.\n\n\
+         A value at the beginning of a word is read as the program reads it: as an option of these \
+         tables, as a setting of `env` or `sudo`, as the command of a program that runs one. Where \
+         code would be in it, it is refused, each element of an array included, after `--` and with \
+         `dash=true` too, and also if it was given on the command line. A constant of the source may \
+         say everything.\n\n## The shell's own syntax\n",
     );
     rows(&mut out, |case| case.at == At::Syntax);
     out.push_str("\n## Builtins, shells and programs that start a shell\n");

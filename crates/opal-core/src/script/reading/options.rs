@@ -52,7 +52,7 @@ impl<'w> Reader<'w, '_> {
             return match equals {
                 Some(_) => Taken::Valued(name, index),
                 None if valued && word.whole => Taken::Valued(name, next(at)),
-                None if word.has_references => Taken::Chosen(index),
+                None if word.has_references && !word.whole => Taken::Chosen(index),
                 None => Taken::Flags(index),
             };
         }
@@ -65,10 +65,13 @@ impl<'w> Reader<'w, '_> {
                 return Taken::Valued(name, if attached { index } else { next(at) });
             }
         }
-        if word.has_references { Taken::Chosen(index) } else { Taken::Flags(index) }
+        if word.has_references && !word.whole { Taken::Chosen(index) } else { Taken::Flags(index) }
     }
 
     pub(super) fn valued(&mut self, called: Called, name: &[u8], index: usize) {
+        if self.words[index].is_reference {
+            self.reading.marks.push((index, Mark::Single));
+        }
         if let Some(case) = called.option(name) {
             self.mark(index, case);
         }
@@ -94,14 +97,20 @@ impl<'w> Reader<'w, '_> {
 
     pub(super) fn options(&mut self, called: Called, rest: &[usize], is_loose: bool) {
         let (mut at, mut operands, mut is_over) = (0, 0u8, false);
+        // A list before it may be empty, so that this is the first operand.
+        let mut is_exposed = true;
         let mut before = Before::default();
         while at < rest.len() {
             let index = rest[at];
+            if is_exposed || called.is_read_everywhere() {
+                self.expose(index, called.reader);
+            }
             self.after(called, &before, index);
             self.pass(called, &mut before, index);
             let is_end = self.is_word(index, b"--");
             if is_end && !is_over {
                 is_over = !is_loose;
+                is_exposed &= is_loose;
                 at += 1;
                 continue;
             }
@@ -131,6 +140,7 @@ impl<'w> Reader<'w, '_> {
                     self.operand(called, operands, index);
                     operands = operands.saturating_add(1);
                     is_over |= !is_loose;
+                    is_exposed &= is_loose || self.words[index].is_reference;
                 }
             }
         }

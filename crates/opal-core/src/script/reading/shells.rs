@@ -13,6 +13,7 @@ impl Reader<'_, '_> {
         let code = called.option(b"c");
         while at < rest.len() && operand.is_none() {
             let option = rest[at];
+            self.expose(option, called.reader);
             let is_end = self.words[option].text.as_ref() == b"--";
             match self.take(called, rest, &mut at) {
                 Taken::Operand(_) | Taken::Flags(_) if is_end => {}
@@ -42,6 +43,15 @@ impl Reader<'_, '_> {
                 }
             }
         }
+        // A list may be empty, so that the word after it is the first operand.
+        let mut last = operand;
+        for index in &rest[at.min(rest.len())..] {
+            if !last.is_some_and(|last| self.words[last].is_reference) {
+                break;
+            }
+            self.expose(*index, called.reader);
+            last = Some(*index);
+        }
         if let (Some(index), true, Some(case)) = (operand, runs_text, code) {
             self.mark(index, case);
         } else if let Some(index) = operand {
@@ -66,6 +76,7 @@ impl Reader<'_, '_> {
         let (mut at, mut operands) = (0, Vec::new());
         let code = called.case(At::From(1));
         while at < rest.len() {
+            self.expose(rest[at], called.reader);
             let taken = self.take(called, rest, &mut at);
             match taken {
                 Taken::Valued(name, index) => self.valued(called, name, index),

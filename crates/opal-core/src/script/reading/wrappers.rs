@@ -1,9 +1,10 @@
 //! Programs that run another command.
 
-use super::super::cases::{At, Case};
-use super::super::programs::{Called, Shape, evaluates, find};
-use super::Reader;
+use super::super::cases::{At, Case, Role};
+use super::super::names::may_be_interpreted;
+use super::super::programs::{Called, ReadBy, Shape, evaluates, find};
 use super::options::Taken;
+use super::{MAX_DEPTH, Reader};
 
 /// Words after which a command begins.
 const STARTS: [&[u8]; 8] =
@@ -15,10 +16,11 @@ impl Reader<'_, '_> {
         let mut is_for_shell = false;
         while at < rest.len() {
             let start = at;
-            let word = &self.words[rest[at]];
-            let sets = matches!(called.name, "env" | "sudo" | "doas");
-            if sets && word.text.contains(&b'=') && !word.is_option() {
-                self.assignment(rest[at]);
+            let index = rest[at];
+            self.expose(index, called.reader);
+            let word = &self.words[index];
+            if called.sets() && word.text.contains(&b'=') && !word.is_option() {
+                self.assignment(index);
                 at += 1;
                 continue;
             }
@@ -28,34 +30,63 @@ impl Reader<'_, '_> {
             }
             is_for_shell |= called.name == "sudo" && starts_shell(called, &word.text);
             match self.take(called, rest, &mut at) {
-                Taken::Valued(name, index) => self.valued(called, name, index),
+                Taken::Valued(name, index) => {
+                    self.valued(called, name, index);
+                    // `env -S "bash -c" WORD`: the text and the words after it are one command.
+                    if let Some(case) = called.option(name).filter(|it| it.role == Role::Code) {
+                        rest[at.min(rest.len())..].iter().for_each(|it| self.mark(*it, case));
+                    }
+                }
                 Taken::Flags(_) => {}
                 Taken::Chosen(index) => self.chosen(called, index),
                 Taken::Operand(_) if left > 0 => left -= 1,
-                Taken::Operand(_) if is_for_shell => {
-                    if let Some(case) = called.case(At::From(0)) {
-                        rest[start..].iter().for_each(|index| self.mark(*index, case));
+                Taken::Operand(index) => {
+                    if called.sets() {
+                        self.setting(index);
                     }
-                    return self.command(&rest[start..]);
-                }
-                Taken::Operand(_) => {
+                    let command = &rest[start..];
+                    if let Some(case) = called.case(At::From(0)).filter(|_| is_for_shell) {
+                        command.iter().for_each(|index| self.mark(*index, case));
+                    }
                     let input = self.reading.input;
-                    self.command(&rest[start..]);
-                    // What xargs reads becomes words of the command.
-                    if called.name == "xargs" && self.runs_words(&rest[start..]) {
-                        self.reading.input = Some(Case::PRINTED);
+                    self.command(command);
+                    if called.name == "xargs" {
+                        self.added(command);
                     }
                     self.reading.input = self.reading.input.or(input);
+                    // A list may be empty, or an option: then the command comes after it.
+                    if self.words[index].is_reference {
+                        self.depth += 1;
+                        match self.depth > MAX_DEPTH {
+                            true => self.unknown(command),
+                            false => self.wraps(called, &command[1..], 0),
+                        }
+                    }
                     return;
                 }
             }
         }
     }
 
-    /// Whether a command evaluates words that are added to it.
-    fn runs_words(&self, rest: &[usize]) -> bool {
-        let name = rest.first().and_then(|index| self.words[*index].name());
-        name.is_some_and(evaluates)
+    /// `env @var.k=@var.v`, `env LD_@var.x=y`: a value may name a variable that is interpreted.
+    fn setting(&mut self, index: usize) {
+        let word = &self.words[index];
+        let name = std::str::from_utf8(&word.text).unwrap_or_default();
+        let is_name = !name.is_empty() && may_be_interpreted(name);
+        if !word.whole && (is_name || word.text.is_empty() && word.sets) {
+            self.mark(index, Case::INTERPRETED);
+        }
+    }
+
+    /// What xargs reads becomes words of the command.
+    fn added(&mut self, command: &[usize]) {
+        let Some(&first) = command.first() else { return };
+        let word = &self.words[first];
+        match word.name() {
+            Some(name) if !evaluates(name) => {}
+            None if !word.is_reference => self.reading.input = Some(Case::UNKNOWN),
+            _ => self.reading.input = Some(Case::PRINTED),
+        }
     }
 
     /// A program that the table does not name may start one that it names: `docker exec app sh -c
@@ -65,7 +96,13 @@ impl Reader<'_, '_> {
         for (at, index) in rest.iter().enumerate() {
             let word = &self.words[*index];
             let after = &rest[at + 1..];
-            let starts = has_started || at > 0 && self.is_start(rest[at - 1]);
+            if word.is_reference {
+                self.expose(*index, ReadBy::UNLISTED);
+            }
+            // What a value begins with may follow such a word.
+            let starts = has_started
+                || at > 0 && self.is_start(rest[at - 1])
+                || at == 0 && word.whole && word.has_references;
             has_started |= word.whole && word.text.as_ref() == b"exec";
             let Some(called) = word.name().and_then(find) else { continue };
             match (called.program.shape, called.name) {

@@ -126,7 +126,7 @@ impl<'a> Planner<'a> {
         let taint = inherit(&[by], || format!("undecided({})", by.symbol()));
         for slot in slots {
             let open = Plain::Open(Open::Deferred);
-            self.set(slot, Cell::Known(Datum { plain: open, taint: taint.clone() }));
+            self.set(slot, Cell::Known(Datum::new(open, taint.clone())));
         }
     }
 

@@ -82,7 +82,7 @@ impl<'a> Planner<'a> {
         let part = |this: &mut Self, key: Datum, item: &Datum| {
             // An item that is known and stands for itself needs no node.
             if value.taint.is_none() && item.open().is_none() {
-                return Cell::Known(item.clone());
+                return Cell::Known(item.clone().within(value));
             }
             this.graph.add(Op::Index, vec![cell.clone(), Cell::Known(key)], span)
         };
@@ -99,7 +99,7 @@ impl<'a> Planner<'a> {
                     // The keys of a map from the world are from there too.
                     let symbol = || format!("{}.keys[{index}]", value.symbol());
                     let taint = value.taint.as_ref().and_then(|_| inherit(&[value], symbol));
-                    let name = Datum { taint, ..Datum::text(&**key) };
+                    let name = Datum::new(Datum::text(&**key).plain, taint).within(value);
                     vec![("key", Cell::Known(name.clone())), ("value", part(self, name, item))]
                 });
                 Ok(items.collect())
@@ -141,7 +141,7 @@ impl<'a> Planner<'a> {
         let (changed, problem) = self.perhaps(|this| {
             for slot in slots {
                 let open = Plain::Open(Open::Deferred);
-                this.set(*slot, Cell::Known(Datum { plain: open, taint: taint.clone() }));
+                this.set(*slot, Cell::Known(Datum::new(open, taint.clone())));
             }
             this.block(body, &mut inner, &mut round.block)
         })?;

@@ -79,7 +79,7 @@ impl<'a> Planner<'a> {
                 let purpose = Purpose::Text { context: *context, dash: *dash };
                 let arg = self.argument(expr, purpose)?;
                 // What a run-time value may begin with is judged when it is there.
-                Ok(Piece::Data { arg, place: context.after_dashes(*dash) })
+                Ok(Piece::Data { arg, place: context.dash(*dash) })
             }
             scoped::Piece::Raw(expr) => Ok(Piece::Raw(self.argument(expr, Purpose::Raw)?)),
         }

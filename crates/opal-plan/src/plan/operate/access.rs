@@ -72,7 +72,7 @@ pub(crate) fn all(base: &Datum) -> Result<Datum, OpError> {
                 .taint
                 .as_ref()
                 .and_then(|_| inherit(&[base], || format!("{}.*", base.symbol())));
-            Ok(Datum { plain: items, taint })
+            Ok(Datum::new(items, taint).within(base))
         }
         _ => {
             let message = format!("{} has no elements", base.type_of().with_article());
@@ -106,7 +106,7 @@ fn part(
             let found = own(plain)?;
             operate(&[base], symbol, || Ok(found.plain))
         }
-        (plain, None) => own(plain),
+        (plain, None) => Ok(own(plain)?.within(base)),
     }
 }
 

@@ -3,7 +3,7 @@
 use opal_core::{Code, Secret};
 
 use super::{OpError, limit, operate, same, scalar, text};
-use crate::plan::datum::{Datum, MAX_ITEMS, Plain, TooLarge};
+use crate::plan::datum::{Datum, MAX_ITEMS, Plain, TooLarge, begin_as};
 use crate::unit::Builtin;
 
 pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpError> {
@@ -11,7 +11,7 @@ pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpErr
         let args: Vec<String> = args.iter().map(|arg| arg.symbol()).collect();
         format!("{}({})", function.name(), args.join(", "))
     };
-    operate(args, symbol, || match (function, args) {
+    let mut result = operate(args, symbol, || match (function, args) {
         (Builtin::Int, [value]) => int(value),
         (Builtin::Float, [value]) => float(value),
         (Builtin::Str, [value]) => scalar(value).map(|text| Plain::Text(Secret::new(&**text))),
@@ -61,7 +61,28 @@ pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpErr
             path(&parts.collect::<Result<Vec<_>, _>>()?)
         }
         _ => Err(wrong(function, args.first().copied())),
-    })
+    })?;
+    match (function, args) {
+        // After an empty element the separator is the beginning.
+        (Builtin::Join, [list, separator]) => match items(list).as_slice() {
+            [first, rest @ ..] => begin_as(&mut result, &[&[*first, *separator], rest].concat()),
+            [] => {}
+        },
+        (Builtin::Path, _) => {
+            let parts: Vec<&Datum> = args.iter().flat_map(|arg| items(arg)).collect();
+            begin_as(&mut result, &parts);
+        }
+        _ => {}
+    }
+    Ok(result)
+}
+
+/// The items of a list that was made here; anything else is one item.
+fn items(datum: &Datum) -> Vec<&Datum> {
+    match &datum.plain {
+        Plain::Array(list) if datum.taint.is_none() => list.items.iter().collect(),
+        _ => vec![datum],
+    }
 }
 
 fn whole(text: String) -> Result<Plain, OpError> {

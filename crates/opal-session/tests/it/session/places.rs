@@ -112,6 +112,18 @@ const REFUSED: &[&str] = &[
     // Attributes that are given later, or by `eval`.
     "for i in 1 2; do n=@var.x; declare -i n; done", "eval \"declare -i n\"; n=@var.x", "eval declare -i n; n=@var.x",
     "eval 'typeset -n r'; r=@var.x", "eval \"declare -i $N\"; n=@var.x", "eval 'a=1; declare -gi n'; n=@var.x",
+    // Indices, up to their own bracket.
+    "a[b[0]+@var.x]=1", "a[${m[k]}+@var.x]=1", "arr=([b[0]+@var.x]=1)", "arr=([1 + @var.x]=1)", "arr=( [ 1+@var.x ]=1)",
+    "declare -a arr=([b[0]+@var.x]=1)", "a[1 + @var.x]=1", "a[\"]\"+@var.x]=1", "a[(1)+@var.x]=1", "a[1|@var.x]=1", "a[1<@var.x]=1",
+    "arr=(a [${m[k]} + @var.x]=1)", "arr+=([ (1) + @var.x ]+=1)", "a[$(echo ])+@var.x]=1", "arr=([1\n+@var.x]=1)", "a\\\n[@var.x]=1",
+    // Lines that are continued within a word.
+    "[[ @var.x -e\\\nq 1 ]]", "[[ -\\\nv @var.x ]]", "[\\\n[ @var.x -eq 1 ]]", "PS\\\n4=@var.x", "ev\\\nal @var.x", "declare -i nn; n\\\nn=@var.x",
+    "[[ 1 -l\\\nt @var.x ]]", "decl\\\nare a[@var.x]=1",
+    // The text of `env -S`, and the names of settings.
+    "env -S \"bash -c\" @var.x", "env -S\"bash -c\" @var.x", "env -iS 'bash -c' @var.x", "env --split-string='bash -c' @var.x",
+    "env --split 'bash -c' @var.x", "env @var.k=@var.x true", "env LD_@var.x=y true", "env LD_@var.x true", "sudo @var.x=1 true",
+    "env A=b @var.x=1 true", "env -- @var.x=1 true", "doas @var.x=1 true", "env B\"A\"@var.x=1 true",
+    "echo @var.x | xargs $CMD", "echo @var.x | xargs @env.Y",
     "coproc @var.x { cat; }", "git submodule foreach --recursive \"git tag @var.x\"",
 ];
 
@@ -136,11 +148,14 @@ const ALLOWED: &[&str] = &[
     "coproc echo @var.x # bash", "wait -n; echo @var.x # bash", "read -p @var.x a <<< b # bash", "declare -i n=1; m=@var.x # bash",
     "(( 1 )) && echo @var.x # bash", "for ((i=0; i<1; i++)); do echo @var.x; done # bash", "select i in @var.x; do break; done <<< 1 # bash",
     "eval 'declare -i n'; m=@var.x # bash", "eval 'declare -x n'; n=@var.x # bash", "printf %s @var.x | xargs -0 echo # any",
+    "a=([0]=@var.x [1]=b); echo \"${a[0]}\" # bash", "a[b[0]]=@var.x; echo \"${a[0]}\" # bash", "arr=([1 + 1]=@var.x); echo \"${arr[2]}\" # bash",
+    "a[1 + 1]=@var.x; echo \"${a[2]}\" # bash", "[[ a == a\\\n && -n @var.x ]] # bash", "arr=([a-z]* @var.x); echo \"${arr[1]}\" # bash",
+    "env A=b printenv A; echo @var.x", "ec\\\nho @var.x",
     "while read -r l; do echo \"$l\"; done <<< @var.x # bash", "shopt -s nullglob; echo @var.x # bash", "pushd . ; echo @var.x # bash",
 ];
 
 /// The parts of a command in which every reference is this value.
-fn parts(line: &str, value: &str) -> Vec<ScriptPart> {
+pub(super) fn parts(line: &str, value: &Data) -> Vec<ScriptPart> {
     let registry = opal_decorators::registry();
     // After another command the shell's own `for`, `{` and `f()` are shell text.
     let source = format!("true; {line}\n");
@@ -157,7 +172,7 @@ fn parts(line: &str, value: &str) -> Vec<ScriptPart> {
             parts.push(match piece {
                 Piece::Text(text) => ScriptPart::Text(text.clone()),
                 Piece::AtWord(name) => ScriptPart::Text(format!("@{}", name.text)),
-                Piece::Reference(_, context) => ScriptPart::Data(Data::text(value), *context),
+                Piece::Reference(_, context) => ScriptPart::Data(value.clone(), *context),
             });
         }
     }
@@ -169,7 +184,7 @@ fn contexts(line: &str) -> Vec<Context> {
         ScriptPart::Data(_, context) => Some(context),
         _ => None,
     };
-    parts(line, "x").into_iter().filter_map(of).collect()
+    parts(line, &Data::text("x")).into_iter().filter_map(of).collect()
 }
 
 #[track_caller]
@@ -179,7 +194,7 @@ fn assert_quiet(place: &Place, case: &str) {
 
 /// Whether the last line of defence refuses it; if not, it has run, in this place.
 fn is_refused(place: &Place, line: &str, value: &str) -> bool {
-    let done = place.parts(&parts(line, value));
+    let done = place.parts(&parts(line, &Data::text(value)));
     match done.ended {
         Err(trouble) => {
             assert_eq!(trouble.kind, TroubleKind::Invalid, "{line} {trouble:?}");
