@@ -54,7 +54,9 @@ pub use checker::CommandText;
 pub use lowered::texts;
 pub use reach::Findings;
 
-pub(crate) use binding::{Bound, bind, bind_subject, decorator_error, function_error, repeated};
+pub(crate) use binding::{
+    Bound, bind, bind_subject, decorator_error, foreign, function_error, repeated,
+};
 
 /// A source text that has been read, with everything wrong with it.
 #[derive(Debug)]

@@ -15,7 +15,6 @@ mod types;
 use opal_core::{Span, Type};
 
 pub use builtin::Builtin;
-pub(crate) use expr::foreign;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub use mentions::Mention;
 pub(crate) use names::FunctionNames;

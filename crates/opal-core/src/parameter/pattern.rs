@@ -7,12 +7,27 @@ use regex::Regex;
 
 /// Whether all of `text` matches a pattern of a descriptor.
 ///
-/// There are few patterns, and making one takes longer than a hundred uses of it: each is made once.
+/// Nothing matches one that is no regular expression. There are few patterns, and making one takes
+/// longer than a hundred uses of it: each is made once.
 #[must_use]
 pub fn matches(pattern: &'static str, text: &str) -> bool {
     static MADE: Mutex<BTreeMap<&str, Option<Regex>>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let whole =
         made.entry(pattern).or_insert_with(|| Regex::new(&format!(r"\A(?:{pattern})\z")).ok());
-    whole.as_ref().is_none_or(|regex| regex.is_match(text))
+    whole.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn the_whole_text_matches_and_nothing_matches_what_is_no_pattern() {
+        assert!(matches("a+", "aa"));
+        assert!(!matches("a+", "aab"));
+        for text in ["", "(", "a"] {
+            assert!(!matches("(", text), "{text}");
+        }
+    }
 }

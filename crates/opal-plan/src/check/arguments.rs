@@ -5,11 +5,13 @@ use opal_core::parameter::{self, BindError, Binding, ExactlyOneError, exactly_on
 use opal_core::script::interpreted;
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
-use super::binding::{Bound, Written, bind, bind_subject, decorator_error, form};
+use super::binding::{
+    Bound, Written, bind, bind_subject, decorator_error, foreign, form, shell_of,
+};
 use super::checker::Checker;
 use super::lets::Site;
 use crate::lower;
-use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece, foreign};
+use crate::unit::{Argument, Expr, ExprKind, Reference, StrPiece};
 
 impl Checker<'_> {
     /// Checks arguments that nothing is known about.
@@ -30,8 +32,8 @@ impl Checker<'_> {
     ) {
         let mut binding = Binding::new(descriptor.params);
         bind_subject(descriptor, subject, span, &mut binding);
-        let foreign = foreign(args);
-        let collects = self.collects && !names_shell(descriptor, args);
+        let foreign = foreign(descriptor, args, subject);
+        let collects = self.collects && shell_of(descriptor, args, subject).is_none();
         let outer = std::mem::replace(&mut self.collects, collects);
         let mut lost = false;
         for arg in args {
@@ -244,15 +246,6 @@ impl Checker<'_> {
 }
 
 /// Whether anything in it is not written here.
-/// Whether a call names another interpreter: its text is not this shell's to read.
-pub(super) fn names_shell(descriptor: &Descriptor, args: &[Argument]) -> bool {
-    let shell = descriptor.params.iter().position(|param| param.name == "shell");
-    args.iter().enumerate().any(|(at, arg)| match &arg.name {
-        Some(name) => name.text == "shell",
-        None => Some(at) == shell,
-    })
-}
-
 fn has_references(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Literal(_) | ExprKind::Missing | ExprKind::Regex(_) => false,

@@ -2,6 +2,7 @@
 
 use opal_core::decorator::{Descriptor, Param, Presence, Subject};
 use opal_core::parameter::{BindError, Binding, Known, Mismatch, Origin, Parameter, expected};
+use opal_core::shell::Language;
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use crate::unit::{self, Argument, Expr, ExprKind};
@@ -40,6 +41,31 @@ pub(crate) fn bind_subject(
         // It comes first, so nothing can have been given before.
         let _ = binding.by_name(name, span);
     }
+}
+
+/// The argument that names the program its text is for: by its name, or by its position.
+pub(crate) fn shell_of<'a>(
+    descriptor: &'static Descriptor,
+    args: &'a [Argument],
+    has_subject: bool,
+) -> Option<&'a Argument> {
+    let mut binding = Binding::new(descriptor.params);
+    bind_subject(descriptor, has_subject, Span::at(0), &mut binding);
+    args.iter().find(|arg| {
+        let bound = bind(descriptor, arg, &mut binding);
+        matches!(bound, Ok(Bound::Param(index)) if descriptor.params[index].name == "shell")
+    })
+}
+
+/// The program that a text is for, where the arguments name one that is not a shell.
+pub(crate) fn foreign<'a>(
+    descriptor: &'static Descriptor,
+    args: &'a [Argument],
+    has_subject: bool,
+) -> Option<&'a str> {
+    let shell = shell_of(descriptor, args, has_subject)?;
+    let ExprKind::Literal(Value::String(program)) = &shell.value.kind else { return None };
+    matches!(Language::of(program), Language::Other { .. }).then_some(program)
 }
 
 pub(crate) fn bind(

@@ -3,7 +3,7 @@
 use opal_core::decorator::{Block as BlockPolicy, Descriptor};
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
-use super::arguments::names_shell;
+use super::binding::shell_of;
 use super::checker::Checker;
 use super::lets::Site;
 use crate::unit::{
@@ -45,7 +45,11 @@ impl Checker<'_> {
             format!("the block of `@{path}`")
         } else if call.function().is_some() {
             format!("the call `@{path}`")
-        } else if self.registry.get(path).is_some_and(|it| names_shell(it, &call.args)) {
+        } else if self
+            .registry
+            .get(path)
+            .is_some_and(|it| shell_of(it, &call.args, false).is_some())
+        {
             "the command of another shell".to_owned()
         } else if path != "shell" && is_input {
             format!("the input of `@{path}`")

@@ -3,7 +3,6 @@
 use opal_core::{Span, Value};
 
 use super::Name;
-use opal_core::shell::Language;
 
 #[derive(Debug)]
 pub struct Expr {
@@ -151,11 +150,4 @@ impl Reference {
     pub fn named(&self) -> Option<(&str, &str)> {
         self.path.text.split_once('.').filter(|(space, _)| matches!(*space, "var" | "env" | "let"))
     }
-}
-
-/// The program that a text is for, where the arguments name one that is not a shell.
-pub(crate) fn foreign(args: &[Argument]) -> Option<&str> {
-    let named = args.iter().find(|arg| arg.name.as_ref().is_some_and(|name| name.text == "shell"));
-    let ExprKind::Literal(Value::String(program)) = &named?.value.kind else { return None };
-    matches!(Language::of(program), Language::Other { .. }).then_some(program)
 }

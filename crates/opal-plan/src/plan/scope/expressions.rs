@@ -8,7 +8,7 @@ use opal_core::{Span, Value};
 
 use super::statements::{constant, literal};
 use super::{Scoper, Space};
-use crate::check::{Bound, bind, bind_subject, decorator_error};
+use crate::check::{Bound, bind, bind_subject, decorator_error, foreign};
 use crate::lower;
 use crate::plan::datum::{Datum, Plain};
 use crate::plan::scoped::{Access, ArgName, ArgValue, BoundArg, Expr, ExprKind, Piece, ValueCall};
@@ -146,7 +146,7 @@ impl Scoper<'_> {
         let mut binding = Binding::new(descriptor.params);
         bind_subject(descriptor, subject, Span::at(0), &mut binding);
         let mut bound = Vec::new();
-        let is_foreign = unit::foreign(args).is_some();
+        let is_foreign = foreign(descriptor, args, subject).is_some();
         for arg in args {
             let param = match (bind(descriptor, arg, &mut binding), &arg.name) {
                 (Ok(Bound::Param(index)), _) => ArgName::Param(&descriptor.params[index]),
