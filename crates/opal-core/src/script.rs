@@ -23,7 +23,7 @@ mod words;
 
 pub use admit::{Refusal, admit, admit_list, admit_type};
 pub use cases::{At, CASES, Case, Role};
-pub use names::{INTERPRETED, InterpretedName, interpreted, runs_at_start};
+pub use names::{INTERPRETED, InterpretedName, interpreted, is_run_by_program, runs_at_start};
 pub use programs::ReadBy;
 pub use reading::{Mark, Reading, read};
 pub use words::{Kind, Spare, Word, dequote};

@@ -93,6 +93,14 @@ fn a_program_that_runs_its_option_is_warned_about() {
     {
         assert_eq!(Opal::codes(&format!("{line}\n")), ["W0706"], "{line}");
     }
+    for line in [
+        "@environ(GIT_SSH_COMMAND=@env.X) { git fetch }",
+        "NODE_OPTIONS=@env.X node app.js",
+        "python3 <<< @env.X",
+        "git config alias.x @env.X",
+    ] {
+        assert_eq!(Opal::codes(&format!("{line}\n")), ["W0706"], "{line}");
+    }
     assert_eq!(Opal::codes("git commit -m @env.X\n"), [""; 0]);
 }
 

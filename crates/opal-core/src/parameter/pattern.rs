@@ -7,7 +7,7 @@ use regex::Regex;
 
 /// Whether all of `text` matches a pattern of a descriptor.
 ///
-/// Nothing matches one that is no regular expression. There are few patterns, and making one takes
+/// Nothing matches an invalid one. There are few patterns, and making one takes
 /// longer than a hundred uses of it: each is made once.
 #[must_use]
 pub fn matches(pattern: &'static str, text: &str) -> bool {
@@ -23,7 +23,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn the_whole_text_matches_and_nothing_matches_what_is_no_pattern() {
+    fn the_whole_text_matches_and_nothing_matches_an_invalid_pattern() {
         assert!(matches("a+", "aa"));
         assert!(!matches("a+", "aab"));
         for text in ["", "(", "a"] {

@@ -110,6 +110,9 @@ fn chosen(context: Context, items: &[(Context, &Data)], values: &[Secret]) -> Re
             Role::Sum if item.is_some_and(|(_, data)| matches!(data, Data::Int(_))) => {}
             Role::Warn => {
                 let is_allowed = items.iter().any(|(at, _)| at.is_dash());
+                if case.at == At::Syntax && !is_allowed {
+                    return Err(Refusal::Chosen(case));
+                }
                 if by_option && !is_allowed && !context.is_after_dashes() {
                     return Err(Refusal::LeadingDash);
                 }

@@ -36,6 +36,12 @@ pub enum At {
     Attribute(u8),
     /// What the command reads: a heredoc, a here-string, a pipe.
     Input,
+    /// What it reads where no option gives it a text, and at most so many operands are there.
+    Script(u8),
+    /// The words after this one, from this operand on.
+    Following(&'static str, u8),
+    /// The value of a setting of git that is a command.
+    Setting,
 }
 
 /// A row of the table.
@@ -89,11 +95,12 @@ pub(super) const SHELLS: &[&str] = &[
     "zsh",
 ];
 
-pub(super) const REMOTES: &[&str] = &["ssh", "autossh", "dbclient", "mosh", "rsh", "slogin"];
+pub(super) const REMOTES: &[&str] =
+    &["ssh", "autossh", "dbclient", "mosh", "plink", "rsh", "slogin"];
 
 const NAMED: &str = "the shell evaluates the index in the name of a variable";
 
-use At::{After, Attribute, From, Input, Operand, Option, Past};
+use At::{After, Attribute, Following, From, Input, Operand, Option, Past, Script, Setting};
 use Role::{Code, Name, Sum, Warn};
 
 /// At most 255 rows: a place in shell text has eight bits for its row.
@@ -115,6 +122,7 @@ pub(super) const ROWS: &[Case] = &[
     syntax(Code, "the value is part of a command's name, which could be `eval` or a shell", "e@var.x \"@var.y\""),
     syntax(Code, "what the command prints is evaluated", "echo @var.x | bash"),
     syntax(Code, "bash evaluates the elements of a list that an array is declared with", "a=(); declare a=\"(@var.x)\""),
+    syntax(Warn, "a program runs what the variable holds, or takes options from it", "GIT_SSH_COMMAND=@var.x git fetch"),
     // Builtins.
     case(&["eval"], From(0), Code, "`eval` runs it", "eval echo @var.x"),
     case(&["alias"], From(0), Code, "the shell runs it in place of a command", "alias a=@var.x"),
@@ -180,7 +188,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["sudo"], From(0), Code, "`sudo -i` and `sudo -s` give it to a shell, which expands variables in it", "sudo -i echo @var.x"),
     case(&["hyperfine", "concurrently", "watchexec"], From(0), Code, "a shell runs it", "hyperfine \"ls @var.x\""),
     case(&["parallel"], Input, Code, "a shell runs it", "parallel <<< @var.x"),
-    case(&["npm", "npx", "sg", "capsh"], Option(&["c", "--call"]), Code, "a shell runs it", "npx -c \"echo @var.x\""),
+    case(&["npm", "npx", "pnpm", "sg", "capsh"], Option(&["c", "--call"]), Code, "a shell runs it", "npx -c \"echo @var.x\""),
     case(&["nodemon"], Option(&["x", "--exec"]), Code, "a shell runs it", "nodemon --exec \"ls @var.x\""),
     case(&["git"], Option(&["--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter", "--parent-filter", "--tag-name-filter", "--setup"]), Code, "git gives it to a shell", "git filter-branch --msg-filter \"sed @var.x\""),
     case(&["git"], After("foreach"), Code, "git gives it to a shell", "git submodule foreach \"git tag @var.x\""),
@@ -188,6 +196,12 @@ pub(super) const ROWS: &[Case] = &[
     case(&["gcloud", "vagrant", "az", "colima", "tsh"], Past("--"), Code, "a shell on the other machine runs it", "gcloud compute ssh a -- rm @var.x"),
     case(&["minikube"], Past("ssh"), Code, "a shell on the other machine runs it", "minikube ssh \"rm @var.x\""),
     case(&["fly", "flyctl"], Option(&["C", "--command"]), Code, "a shell on the other machine runs it", "fly ssh console -C \"rm @var.x\""),
+    case(&["sops"], Following("exec-env", 1), Code, "a shell runs it", "sops exec-env f \"echo @var.x\""),
+    case(&["sops"], Following("exec-file", 1), Code, "a shell runs it", "sops exec-file f \"cat @var.x\""),
+    case(&["doppler"], Option(&["--command"]), Code, "a shell runs it", "doppler run --command \"echo @var.x\""),
+    case(&["heroku"], Past("run"), Code, "a shell on the other machine runs it", "heroku run \"rm @var.x\""),
+    case(&["heroku"], Past("run:detached"), Code, "a shell on the other machine runs it", "heroku run:detached \"rm @var.x\""),
+    case(&["yarn"], Past("exec"), Code, "a shell runs it", "yarn exec \"echo @var.x\""),
     // Programs that are not shells and can run what an option says.
     case(&["ssh", "autossh", "scp", "sftp", "sshfs"], Option(&["o"]), Warn, "an option of ssh such as `ProxyCommand` is a command", "ssh -o ProxyCommand=@var.x host uptime"),
     case(&["scp", "sftp"], Option(&["S"]), Warn, "the option names a program to run", "scp -S @var.x a host:b"),
@@ -207,14 +221,14 @@ pub(super) const ROWS: &[Case] = &[
     case(&["find"], After("-exec"), Warn, "find runs the command of that name", "find . -exec @var.x {} +"),
     case(&["find"], After("-execdir"), Warn, "find runs the command of that name", "find . -execdir @var.x {} +"),
     case(&["find"], After("-ok"), Warn, "find runs the command of that name", "find . -ok @var.x {} +"),
-    case(&["python", "pypy"], Option(&["c"]), Warn, "Python runs it", "python3 -c \"print(@var.x)\""),
+    case(&["python", "pypy", "ipython"], Option(&["c"]), Warn, "Python runs it", "python3 -c \"print(@var.x)\""),
     case(&["perl"], Option(&["e"]), Warn, "Perl runs it", "perl -e \"print @var.x\""),
     case(&["perl"], Option(&["E"]), Warn, "Perl runs it", "perl -E \"say @var.x\""),
     case(&["ruby"], Option(&["e"]), Warn, "Ruby runs it", "ruby -e \"puts @var.x\""),
-    case(&["node", "nodejs"], Option(&["e"]), Warn, "Node.js runs it", "node -e \"f(@var.x)\""),
-    case(&["node", "nodejs"], Option(&["p"]), Warn, "Node.js runs it", "node -p \"@var.x\""),
-    case(&["node", "nodejs"], Option(&["--eval"]), Warn, "Node.js runs it", "node --eval \"@var.x\""),
-    case(&["node", "nodejs"], Option(&["--print"]), Warn, "Node.js runs it", "node --print \"@var.x\""),
+    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["e"]), Warn, "Node.js runs it", "node -e \"f(@var.x)\""),
+    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["p"]), Warn, "Node.js runs it", "node -p \"@var.x\""),
+    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["--eval"]), Warn, "Node.js runs it", "node --eval \"@var.x\""),
+    case(&["node", "nodejs", "tsx", "ts-node"], Option(&["--print"]), Warn, "Node.js runs it", "node --print \"@var.x\""),
     case(&["php"], Option(&["r"]), Warn, "PHP runs it", "php -r \"echo @var.x;\""),
     case(&["lua"], Option(&["e"]), Warn, "Lua runs it", "lua -e \"print(@var.x)\""),
     case(&["osascript"], Option(&["e"]), Warn, "AppleScript runs it", "osascript -e \"say @var.x\""),
@@ -227,7 +241,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["tmux"], From(1), Warn, "tmux gives it to a shell", "tmux new-session @var.x"),
     case(&["split"], Option(&["--filter"]), Warn, "a shell runs it", "split --filter=@var.x f"),
     case(&["sort"], Option(&["--compress-program"]), Warn, "sort runs it", "sort --compress-program=@var.x f"),
-    case(&["vim", "vi", "nvim"], Option(&["c"]), Warn, "the editor runs it", "vim -c @var.x f"),
+    case(&["vim", "vi", "nvim", "ex", "view", "gvim"], Option(&["c"]), Warn, "the editor runs it", "vim -c @var.x f"),
     case(&["emacs"], Option(&["--eval"]), Warn, "the editor runs it", "emacs --batch --eval @var.x"),
     case(&["gdb"], Option(&["-ex"]), Warn, "the debugger runs it", "gdb -ex @var.x f"),
     case(&["expect"], Option(&["c"]), Warn, "expect runs it", "expect -c @var.x"),
@@ -250,7 +264,7 @@ pub(super) const ROWS: &[Case] = &[
     case(&["sqlcmd", "snowsql", "clickhouse-client"], Option(&["q", "Q", "--query"]), Warn, "the database runs it as SQL", "sqlcmd -Q \"select @var.x\""),
     case(&["mongo", "mongosh"], Option(&["--eval"]), Warn, "the database runs it", "mongosh --eval \"f(@var.x)\""),
     case(&["cqlsh"], Option(&["e", "--execute"]), Warn, "the database runs it", "cqlsh -e \"select @var.x\""),
-    case(&["vim", "vi", "nvim"], Option(&["--cmd"]), Warn, "the editor runs it", "vim --cmd @var.x f"),
+    case(&["vim", "vi", "nvim", "ex", "view", "gvim"], Option(&["--cmd"]), Warn, "the editor runs it", "vim --cmd @var.x f"),
     case(&["emacs"], Option(&["--execute", "--funcall", "--load"]), Warn, "the editor runs it", "emacs --batch --load @var.x"),
     case(&["gdb"], Option(&["-iex", "--eval-command"]), Warn, "the debugger runs it", "gdb --eval-command=@var.x f"),
     case(&["lldb"], Option(&["o", "O", "--one-line"]), Warn, "the debugger runs it", "lldb -o @var.x f"),
@@ -280,6 +294,12 @@ pub(super) const ROWS: &[Case] = &[
     case(&["m4"], Option(&["D", "--define"]), Warn, "m4 expands it: `esyscmd` in it runs", "m4 -D a=@var.x f"),
     case(&["nginx"], Option(&["g"]), Warn, "nginx reads it as configuration", "nginx -g @var.x"),
     case(&["xterm", "konsole", "alacritty"], Option(&["e"]), Warn, "the terminal runs it", "xterm -e @var.x"),
+    // Interpreters that read their text.
+    case(&["python", "pypy", "ipython", "perl", "ruby", "node", "nodejs", "tsx", "ts-node", "php", "lua", "tclsh", "expect", "osascript", "bun", "julia", "octave", "guile"], Script(0), Warn, "the interpreter runs what it reads", "python3 <<< @var.x"),
+    case(&["psql", "mysql", "mariadb", "usql", "cqlsh", "clickhouse-client"], Script(u8::MAX), Warn, "the database runs what it reads", "psql -d a <<< @var.x"),
+    case(&["sqlite3", "duckdb", "mongo", "mongosh"], Script(1), Warn, "the database runs what it reads", "sqlite3 f.db <<< @var.x"),
+    case(&["ed", "ex", "dc"], Script(u8::MAX), Warn, "`!` in what it reads runs commands", "ed f <<< @var.x"),
+    case(&["git"], Setting, Warn, "the setting is a command", "git config alias.x @var.x"),
     case(&["screen"], After("stuff"), Warn, "screen types it into a shell", "screen -X stuff @var.x"),
 ];
 
@@ -311,6 +331,7 @@ impl Case {
     pub const ASSEMBLED: &'static Self = &CASES[12];
     pub const PRINTED: &'static Self = &CASES[13];
     pub const ELEMENTS: &'static Self = &CASES[14];
+    pub const RUN_BY_PROGRAM: &'static Self = &CASES[15];
 
     /// From one on.
     #[must_use]
@@ -337,6 +358,6 @@ mod tests {
         assert!(Case::of_number(0).is_none());
         assert!(CASES.len() < 256, "a place has eight bits for its row");
         assert_eq!(Case::ELEMENTS.programs.len(), 0);
-        assert_eq!(CASES.iter().filter(|case| case.at == At::Syntax).count(), 15);
+        assert_eq!(CASES.iter().filter(|case| case.at == At::Syntax).count(), 16);
     }
 }

@@ -58,6 +58,25 @@ pub static INTERPRETED: &[InterpretedName] = &[
     row("ZDOTDIR", "zsh runs the files in the directory it names"),
 ];
 
+/// Variables that only a program interprets: it runs what they hold, or takes options from them that
+/// can. In order.
+#[rustfmt::skip]
+static RUN_BY_PROGRAMS: &[&str] = &[
+    "BROWSER", "CARGO_BUILD_RUSTC_WRAPPER", "CVS_RSH", "EDITOR", "EXINIT", "FZF_DEFAULT_COMMAND", "FZF_DEFAULT_OPTS", "GIT_ASKPASS",
+    "GIT_CONFIG_COUNT", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_SYSTEM", "GIT_EDITOR", "GIT_EXEC_PATH",
+    "GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_PROXY_COMMAND", "GIT_SEQUENCE_EDITOR", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_TEMPLATE_DIR",
+    "GNUMAKEFLAGS", "GOFLAGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "LESSCLOSE", "LESSOPEN", "LUA_INIT", "MAKEFILES", "MAKEFLAGS",
+    "MANPAGER", "NODE_OPTIONS", "NODE_PATH", "PAGER", "PERL5DB", "PERL5LIB", "PERL5OPT", "PSQL_EDITOR", "PSQL_PAGER", "PYTHONBREAKPOINT",
+    "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "RSYNC_CONNECT_PROG", "RSYNC_RSH", "RUBYLIB", "RUBYOPT", "RUSTC_WRAPPER", "SSH_ASKPASS",
+    "SUDO_ASKPASS", "SUDO_EDITOR", "SYSTEMD_EDITOR", "SYSTEMD_PAGER", "TAR_OPTIONS", "VIMINIT", "VISUAL", "_JAVA_OPTIONS",
+];
+
+/// Whether a program runs what the variable holds.
+#[must_use]
+pub fn is_run_by_program(name: &str) -> bool {
+    RUN_BY_PROGRAMS.binary_search(&name).is_ok()
+}
+
 /// The row of a variable that is interpreted.
 #[must_use]
 pub fn interpreted(name: &str) -> Option<&'static InterpretedName> {
@@ -97,5 +116,7 @@ mod tests {
     #[test]
     fn the_table_is_in_order() {
         assert!(INTERPRETED.windows(2).all(|pair| pair[0].name < pair[1].name));
+        assert!(RUN_BY_PROGRAMS.is_sorted());
+        assert!(RUN_BY_PROGRAMS.iter().all(|name| interpreted(name).is_none()));
     }
 }

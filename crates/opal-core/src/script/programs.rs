@@ -49,7 +49,7 @@ const PROGRAMS: &[Program] = &[
     program(&["declare", "typeset", "local", "readonly", "export"], Declares, ""),
     program(&["cd", "pushd", "popd", "set", "shift", "true", "false", ":", "type", "kill", "umask", "ulimit"], Strict, ""),
     program(SHELLS, Shell, "oO"),
-    program(REMOTES, Remote, "BbcDEeFIiJLlmOopQRSWw"),
+    program(REMOTES, Remote, "BbcDEeFIiJLlmOoPpQRSWw"),
     Program { names: &["sudo"], shape: Wraps(0), valued: "ughpCTrtUDR", long: &["--user", "--group", "--host", "--prompt", "--chdir", "--role", "--type", "--other-user", "--close-from", "--chroot", "--command-timeout"] },
     program(&["doas"], Wraps(0), "uC"),
     Program { names: &["env"], shape: Wraps(0), valued: "uCa", long: &["--unset", "--chdir", "--argv0"] },
@@ -72,14 +72,14 @@ const PROGRAMS: &[Program] = &[
     program(&["watch"], Strict, "nq"),
     program(&["parallel"], Strict, "jPnNLIaEd"),
     program(&["at", "batch", "crontab"], Loose, "fqtu"),
-    program(&["entr", "nix-shell", "vagrant", "gcloud", "az", "colima", "tsh", "minikube", "fly", "flyctl", "npm", "npx", "sg", "capsh", "nodemon"], Loose, ""),
+    program(&["entr", "nix-shell", "vagrant", "gcloud", "az", "colima", "tsh", "minikube", "fly", "flyctl", "npm", "npx", "pnpm", "sg", "capsh", "nodemon", "sops", "doppler", "heroku", "yarn"], Loose, ""),
     program(&["hyperfine"], Loose, "wmMrspcnLPSiu"),
     program(&["concurrently"], Strict, "nclmpr"),
     program(&["watchexec"], Strict, "weifosd"),
     program(&["pdsh", "dsh"], Strict, "wxglRtufm"),
     program(&["pssh", "parallel-ssh", "clush"], Strict, "hHlpoetOwgxXfR"),
     program(&["scp", "sftp", "sshfs"], Strict, "cDFiJlPX"),
-    program(&["rsync", "tar", "find", "php", "lua", "osascript", "ansible", "split", "sort", "emacs", "gdb", "expect", "vim", "vi", "nvim", "erl", "deno", "mongo", "mongosh", "cqlsh", "duckdb", "usql", "lldb", "salt", "salt-call", "salt-ssh", "ansible-playbook", "ansible-pull", "fd", "fdfind", "rg", "fzf", "man", "cargo", "go", "helm", "apt", "apt-get", "aptitude", "hg", "svn", "wget", "nc", "ncat", "netcat", "tcpdump", "rpm", "rpmbuild", "rpmspec", "m4", "nginx", "xterm", "konsole", "alacritty", "screen", "guile", "sqlcmd", "snowsql", "clickhouse-client"], Loose, ""),
+    program(&["rsync", "tar", "find", "php", "lua", "osascript", "ansible", "split", "sort", "emacs", "gdb", "expect", "vim", "vi", "nvim", "ex", "view", "gvim", "ed", "erl", "deno", "mongo", "mongosh", "cqlsh", "duckdb", "usql", "lldb", "salt", "salt-call", "salt-ssh", "ansible-playbook", "ansible-pull", "fd", "fdfind", "rg", "fzf", "man", "cargo", "go", "helm", "apt", "apt-get", "aptitude", "hg", "svn", "wget", "nc", "ncat", "netcat", "tcpdump", "rpm", "rpmbuild", "rpmspec", "m4", "nginx", "xterm", "konsole", "alacritty", "screen", "guile", "sqlcmd", "snowsql", "clickhouse-client"], Loose, ""),
     program(&["bun", "clojure", "elixir", "ghc", "gnuplot", "groovy", "julia", "ocaml", "R", "Rscript", "racket", "raku", "sbcl", "scala", "swift", "octave", "bpftrace", "stap", "dc"], Strict, ""),
     Program { names: &["make", "gmake", "bmake"], shape: Loose, valued: "CfIjlo", long: &["--directory", "--file", "--makefile", "--include-dir"] },
     Program { names: &["sed", "gsed"], shape: Loose, valued: "fl", long: &["--file", "--line-length"] },
@@ -87,8 +87,8 @@ const PROGRAMS: &[Program] = &[
     Program { names: &["yq"], shape: Loose, valued: "opI", long: &["--output-format", "--input-format", "--indent", "--from-file"] },
     program(&["sqlite3"], Loose, ""),
     program(&["socat"], Strict, "dlL"),
-    program(&["git", "node", "nodejs"], Strict, "Cr"),
-    program(&["python", "pypy", "ruby"], Strict, "WXIr"),
+    program(&["git", "node", "nodejs", "tsx", "ts-node"], Strict, "Cr"),
+    program(&["python", "pypy", "ipython", "ruby", "tclsh"], Strict, "WXIr"),
     program(&["perl"], Strict, "I"),
     program(&["awk", "gawk", "mawk", "nawk"], Strict, "Fvfl"),
     program(&["psql"], Loose, "dfhopUvTFRL"),
@@ -334,7 +334,7 @@ impl Called {
 
     /// Whether a word can give the one after it a meaning, wherever they are.
     pub(super) fn is_read_everywhere(self) -> bool {
-        self.cases().any(|case| matches!(case.at, At::After(_) | At::Past(_)))
+        self.cases().any(|case| matches!(case.at, At::After(_) | At::Past(_) | At::Following(..)))
     }
 
     /// The row for a place in the words of this program.

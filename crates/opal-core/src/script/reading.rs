@@ -6,7 +6,7 @@ mod shells;
 mod wrappers;
 
 use super::cases::{Case, Role};
-use super::names::interpreted;
+use super::names::{interpreted, is_run_by_program};
 use super::programs::{Called, ReadBy, Shape, find, may_begin};
 use super::words::{Kind, Word};
 
@@ -127,8 +127,11 @@ impl Reader<'_, '_> {
         let text = self.words[index].text.as_ref();
         let end = text.iter().position(|byte| matches!(byte, b'=' | b'+' | b'['));
         let name = std::str::from_utf8(&text[..end.unwrap_or(text.len())]);
-        if name.is_ok_and(|name| interpreted(name).is_some()) {
+        let name = name.unwrap_or_default();
+        if interpreted(name).is_some() {
             self.mark(index, Case::INTERPRETED);
+        } else if is_run_by_program(name) {
+            self.mark(index, Case::RUN_BY_PROGRAM);
         }
     }
 
@@ -204,6 +207,9 @@ impl Reader<'_, '_> {
                 self.unlisted(rest);
             }
             Shape::Declares => self.declares(called, rest),
+            Shape::Shell if matches!(called.name, "powershell" | "pwsh") => {
+                self.powershell(called, rest);
+            }
             Shape::Shell => self.shell(called, rest),
             Shape::Remote => self.remote(called, rest),
             Shape::Wraps(operands) => self.wraps(called, rest, operands),

@@ -227,7 +227,7 @@ impl<'t> Word<'t> {
         }
     }
 
-    /// A word of which no more is known than that it is no option.
+    /// A word that is not an option; no more is known of it.
     pub(super) fn unknown() -> Self {
         Self { whole: false, is_reference: true, ..Self::value("?", false) }
     }

@@ -2,7 +2,7 @@
 
 use opal_core::decorator::{Descriptor, Param};
 use opal_core::parameter::{self, BindError, Binding, ExactlyOneError, exactly_one, listed};
-use opal_core::script::interpreted;
+use opal_core::script::{Case, interpreted, is_run_by_program};
 use opal_core::{Code, Diagnostic, Span, Type, Value};
 
 use super::binding::{
@@ -148,6 +148,11 @@ impl Checker<'_> {
 
     /// A variable that a shell, a loader or opal interprets takes no value but a literal.
     fn interpreted_variable(&mut self, name: &str, value: &Expr) {
+        if is_run_by_program(name) && has_references(value) {
+            let message = format!("`{name}` can become code: {}", Case::RUN_BY_PROGRAM.why);
+            let help = "check the value first, or write it as a literal";
+            return self.report(Diagnostic::new(Code::ValueInCode, value.span, message).help(help));
+        }
         let Some(row) = interpreted(name).filter(|_| has_references(value)) else { return };
         let message = format!("a value would become code: `{name}` is interpreted, as {}", row.why);
         let help = "write the value as a literal, or call the program by its path";

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use opal_core::context::{Context, Place};
+use opal_core::context::Context;
 use opal_core::script::{Refusal, admit, admit_list, admit_type};
 use opal_core::{Code, Diagnostic, Span, Type};
 

@@ -4,9 +4,10 @@
 //! text before a reference counts only if it cannot be empty: quotes without text, expansions and
 //! other references do not hide what follows them. Each stretch of text is read once.
 
-use opal_core::script::Case;
+use opal_core::script::{Case, Role};
 
 use super::frames::{Frame, FrameKind, Operator};
+use super::judging::stricter;
 use super::{Lexer, is_name_byte};
 
 impl Lexer<'_> {
@@ -87,16 +88,17 @@ impl Lexer<'_> {
         let is_output = closed.kind == FrameKind::Substitution
             && self.src.get(closed.open as usize) == Some(&b'>');
         let Some(top) = self.frames.last_mut() else { return };
-        if is_output && closed.runs_input.is_some() {
-            top.command.feeds = true;
-            top.command.inner = top.command.inner.or(Some(Case::PRINTED));
+        if let Some(case) = closed.runs_input.filter(|_| is_output) {
+            let printed = if case.role == Role::Warn { case } else { Case::PRINTED };
+            top.command.feeds = stricter(top.command.feeds, Some(printed));
+            top.command.inner = stricter(top.command.inner, Some(printed));
         }
         if closed.kind.is_compound()
             || closed.kind == FrameKind::Group
             || closed.kind == FrameKind::Paren
         {
-            top.command.inner = closed.runs_input.or(top.command.inner);
-            top.runs_input = closed.runs_input.or(top.runs_input);
+            top.command.inner = stricter(top.command.inner, closed.runs_input);
+            top.runs_input = stricter(top.runs_input, closed.runs_input);
         }
         if top.kind.holds_commands() {
             top.command.solid |= is_solid;

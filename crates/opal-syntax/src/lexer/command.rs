@@ -49,7 +49,7 @@ pub(super) struct Command {
     /// Where the word's references begin.
     pub(super) word_references: u32,
     /// `>( … )` among its words evaluates what it prints.
-    pub(super) feeds: bool,
+    pub(super) feeds: Option<&'static Case>,
     /// A compound command in it evaluates its input.
     pub(super) inner: Option<&'static Case>,
 }
@@ -108,7 +108,7 @@ impl Command {
         first: 0,
         references: 0,
         word_references: 0,
-        feeds: false,
+        feeds: None,
         inner: None,
     };
 

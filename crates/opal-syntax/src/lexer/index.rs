@@ -3,44 +3,11 @@
 //! Bash takes everything up to the matching `]` as one word, blanks and operators included, and
 //! evaluates it. Where the end is not certain, a place is taken to be inside.
 
-use super::Lexer;
-use super::command::NONE;
-use super::frames::FrameKind;
-use super::is_name_byte;
+use super::bytes::is_name_byte;
 
 /// No index is longer: what follows so much text is taken to be in it, if its `]` did not come. So a
 /// word of a megabyte is not read again and again.
 const LONGEST_INDEX: usize = 256;
-
-impl Lexer<'_> {
-    /// Whether the position is in an index that the word being read has opened.
-    pub(super) fn in_open_index(&self) -> bool {
-        let Some(frame) = self.frames.last() else { return false };
-        let command = &frame.command;
-        if command.word == NONE || command.redirect || command.patterns {
-            return false;
-        }
-        match frame.kind {
-            FrameKind::List => self.in_key(command.word, self.pos),
-            _ => command.at_command && self.in_subscript(command.word, self.pos),
-        }
-    }
-
-    /// Whether `[` is between `from` and `at` without its `]`, in a list.
-    pub(super) fn in_key(&self, from: u32, at: usize) -> bool {
-        from != NONE && is_open(self.src.get(from as usize..at).unwrap_or_default())
-    }
-
-    /// Whether `NAME[` is between `from` and `at` without its `]`.
-    pub(super) fn in_subscript(&self, from: u32, at: usize) -> bool {
-        if from == NONE {
-            return false;
-        }
-        let before = self.src.get(from as usize..at).unwrap_or_default();
-        let name = name_length(before);
-        name > 0 && is_open(&before[name..])
-    }
-}
 
 /// How many bytes at the start are a name; a `\` at the end of a line does not end it.
 pub(super) fn name_length(text: &[u8]) -> usize {
@@ -84,7 +51,7 @@ pub(super) fn joined(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Whether the bracket that the text begins with is not closed in it.
-fn is_open(text: &[u8]) -> bool {
+pub(super) fn is_open(text: &[u8]) -> bool {
     if text.first() != Some(&b'[') {
         return false;
     }
@@ -109,7 +76,7 @@ fn is_open(text: &[u8]) -> bool {
     true
 }
 
-/// Behind the next `end`; behind the text where there is none.
+/// The position after the next `end`; the end of the text where there is none.
 fn after(text: &[u8], mut at: usize, end: u8, has_escapes: bool) -> usize {
     while let Some(&byte) = text.get(at) {
         at += 1;
@@ -122,7 +89,7 @@ fn after(text: &[u8], mut at: usize, end: u8, has_escapes: bool) -> usize {
     text.len()
 }
 
-/// Behind what closes the bracket at `at`.
+/// The position after what closes the bracket at `at`.
 fn matching(text: &[u8], mut at: usize, open: u8, close: u8) -> usize {
     let mut depth = 0u32;
     while let Some(&byte) = text.get(at) {

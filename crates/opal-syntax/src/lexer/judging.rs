@@ -74,6 +74,15 @@ impl Judged<'_> {
     }
 }
 
+/// Of two commands that read the same, the one that refuses.
+pub(super) fn stricter(
+    one: Option<&'static Case>,
+    other: Option<&'static Case>,
+) -> Option<&'static Case> {
+    let refuses = |case: &&'static Case| case.role != Role::Warn;
+    one.filter(refuses).or(other.filter(refuses)).or(one).or(other)
+}
+
 impl<'s> Lexer<'s> {
     /// Begins a command in the frame on top: with the words and references that are to come.
     pub(super) fn begin_command(&mut self) {
@@ -221,7 +230,7 @@ impl<'s> Lexer<'s> {
             let name = match word.kind {
                 Kind::Assignment => {
                     let length = raw.iter().take_while(is_name).count();
-                    // `n\` at the end of a line is no whole name.
+                    // `n\` at the end of a line is a part of a name.
                     (raw.get(length) != Some(&b'\\'))
                         .then_some((word.start, word.start + length as u32))
                 }
@@ -236,7 +245,7 @@ impl<'s> Lexer<'s> {
     fn judge_input(&mut self, kept: &[Kept], reading: &Reading) {
         let command = self.top().command;
         let owner = self.frames.len() as u32 - 1;
-        let input = reading.input.or(command.inner);
+        let input = stricter(reading.input, command.inner);
         for word in kept {
             let prints = word.kind == Kind::Input || (reading.prints && word.kind == Kind::Plain);
             for index in word.references.0..word.references.1 {
@@ -244,13 +253,14 @@ impl<'s> Lexer<'s> {
                 spot.is_printed |= prints && spot.owner == owner;
             }
         }
-        if command.feeds {
+        if let Some(case) = command.feeds {
             let to = self.contexts.len() as u32;
             self.each((command.references, to), |context, spot| {
-                if spot.is_printed { context.case(Case::PRINTED) } else { context }
+                if spot.is_printed { context.case(case) } else { context }
             });
         }
         let Some(case) = input else { return };
+        let printed = if case.role == Role::Warn { case } else { Case::PRINTED };
         for word in kept.iter().filter(|word| word.kind == Kind::Input) {
             self.set(word.references, owner, case);
         }
@@ -272,18 +282,18 @@ impl<'s> Lexer<'s> {
             }
         }
         let frame = self.top();
-        frame.runs_input = Some(case);
+        frame.runs_input = stricter(frame.runs_input, Some(case));
         if !frame.is_piped {
             return;
         }
         let (first, heredoc) = frame.pipeline;
         frame.pipeline = (command.references, heredoc);
         self.each((first, command.references), |context, spot| {
-            if spot.is_printed { context.case(Case::PRINTED) } else { context }
+            if spot.is_printed { context.case(printed) } else { context }
         });
         for pending in self.heredocs.iter_mut().skip(heredoc as usize) {
             if pending.evaluated.is_none() {
-                pending.evaluated = Some(Case::PRINTED);
+                pending.evaluated = Some(printed);
             }
         }
     }

@@ -6,7 +6,7 @@ use opal_core::{Code, Span};
 use super::command::{NONE, Target};
 use super::frames::{Frame, FrameKind, Operator};
 use super::shell::{Scan, Stop};
-use super::{At, Lexer, is_name_byte};
+use super::{At, Lexer, index, is_name_byte};
 use crate::context::{Context, Place};
 use crate::kind::SyntaxKind::AtWord;
 
@@ -226,5 +226,33 @@ impl Lexer<'_> {
         let mut bare =
             inner.take_while(|it| matches!(it.kind, FrameKind::Expansion | FrameKind::Brace));
         bare.any(|it| matches!(it.operator, Operator::Replacement | Operator::Assign))
+    }
+
+    /// Whether the position is in an index that the word being read has opened.
+    pub(super) fn in_open_index(&self) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let command = &frame.command;
+        if command.word == NONE || command.redirect || command.patterns {
+            return false;
+        }
+        match frame.kind {
+            FrameKind::List => self.in_key(command.word, self.pos),
+            _ => command.at_command && self.in_subscript(command.word, self.pos),
+        }
+    }
+
+    /// Whether `[` is between `from` and `at` without its `]`, in a list.
+    pub(super) fn in_key(&self, from: u32, at: usize) -> bool {
+        from != NONE && index::is_open(self.src.get(from as usize..at).unwrap_or_default())
+    }
+
+    /// Whether `NAME[` is between `from` and `at` without its `]`.
+    pub(super) fn in_subscript(&self, from: u32, at: usize) -> bool {
+        if from == NONE {
+            return false;
+        }
+        let before = self.src.get(from as usize..at).unwrap_or_default();
+        let name = index::name_length(before);
+        name > 0 && index::is_open(&before[name..])
     }
 }

@@ -98,6 +98,29 @@ impl Lexer<'_> {
         self.byte(1) == b'\n' || (self.byte(1) == b'\r' && self.byte(2) == b'\n')
     }
 
+    /// `' … '`; the position is on the first quote.
+    pub(super) fn raw_quote(&mut self) {
+        let open = self.pos;
+        match memchr::memchr(b'\'', &self.src[open + 1..]) {
+            Some(length) => self.pos += length + 2,
+            None => self.give_up(FrameKind::RawQuote, open),
+        }
+    }
+
+    /// `` ` ``: closes what one has opened, or opens.
+    pub(super) fn backtick(&mut self) -> Scan {
+        if self.top().kind == FrameKind::Backtick {
+            if !self.end_word() {
+                self.pos += 1;
+                self.pop_frame();
+            }
+        } else {
+            self.begin_word();
+            self.open(FrameKind::Backtick, 1);
+        }
+        Scan::Frame
+    }
+
     /// `\` and what it protects. `\@` is a token of its own: the shell would keep the backslash.
     pub(super) fn backslash(&mut self) {
         if self.byte(1) == b'@' {

@@ -358,28 +358,6 @@ impl Lexer<'_> {
         Some(Scan::Frame)
     }
 
-    /// `' … '`; the position is on the first quote.
-    pub(super) fn raw_quote(&mut self) {
-        let open = self.pos;
-        match memchr::memchr(b'\'', &self.src[open + 1..]) {
-            Some(length) => self.pos += length + 2,
-            None => self.give_up(FrameKind::RawQuote, open),
-        }
-    }
-
-    fn backtick(&mut self) -> Scan {
-        if self.top().kind == FrameKind::Backtick {
-            if !self.end_word() {
-                self.pos += 1;
-                self.pop_frame();
-            }
-        } else {
-            self.begin_word();
-            self.open(FrameKind::Backtick, 1);
-        }
-        Scan::Frame
-    }
-
     fn equals(&mut self) {
         self.begin_word();
         let (pos, src) = (self.pos, self.src);

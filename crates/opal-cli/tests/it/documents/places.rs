@@ -43,12 +43,13 @@ fn page() -> String {
          `dash=true` too, and also if it was given on the command line. A constant of the source may \
          say everything.\n\n## The shell's own syntax\n",
     );
-    rows(&mut out, |case| case.at == At::Syntax);
+    rows(&mut out, |case| case.at == At::Syntax && case.role != Role::Warn);
     out.push_str("\n## Builtins, shells and programs that start a shell\n");
     rows(&mut out, |case| case.at != At::Syntax && case.role != Role::Warn);
     out.push_str(
         "\n## Programs that run an option\n\nThe value is data for the shell. The program may run it, \
-         so opal warns (`W0706`).\n",
+         so opal warns (`W0706`). It also warns about variables that only a program runs or takes \
+         options from, such as `GIT_SSH_COMMAND`, `NODE_OPTIONS` and `PERL5OPT`.\n",
     );
     rows(&mut out, |case| case.role == Role::Warn);
     out.push_str(

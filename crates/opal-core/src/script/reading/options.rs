@@ -99,6 +99,8 @@ impl<'w> Reader<'w, '_> {
         let (mut at, mut operands, mut is_over) = (0, 0u8, false);
         // A list before it may be empty, so that this is the first operand.
         let mut is_exposed = true;
+        // A text that the program runs is among its words; `-` stands for its input.
+        let (mut has_text, mut reads_input) = (false, false);
         let mut before = Before::default();
         while at < rest.len() {
             let index = rest[at];
@@ -123,7 +125,9 @@ impl<'w> Reader<'w, '_> {
             };
             match taken {
                 Taken::Valued(name, value) => {
-                    if TEXTS.contains(&name) && operands == 0 {
+                    let is_text = TEXTS.contains(&name);
+                    has_text |= is_text || called.option(name).is_some();
+                    if is_text && operands == 0 {
                         operands = 1;
                     }
                     self.valued(called, name, value);
@@ -138,6 +142,7 @@ impl<'w> Reader<'w, '_> {
                         return;
                     }
                     self.operand(called, operands, index);
+                    reads_input |= operands == 0 && self.is_word(index, b"-");
                     operands = operands.saturating_add(1);
                     is_over |= !is_loose;
                     is_exposed &= is_loose || self.words[index].is_reference;
@@ -145,8 +150,12 @@ impl<'w> Reader<'w, '_> {
             }
         }
         // Without a command GNU parallel takes its input for commands.
-        self.reading.input =
-            called.case(At::Input).filter(|_| called.name != "parallel" || operands == 0);
+        let input = called.case(At::Input).filter(|_| called.name != "parallel" || operands == 0);
+        let is_script = |case: &&'static Case| match case.at {
+            At::Script(most) => !has_text && (operands <= most || reads_input),
+            _ => false,
+        };
+        self.reading.input = input.or_else(|| called.cases().find(is_script));
     }
 
     fn is_word(&self, index: usize, text: &[u8]) -> bool {
@@ -170,15 +179,33 @@ impl<'w> Reader<'w, '_> {
         };
         before.past = before.past.or_else(|| called.cases().find(is_past));
         before.has_ssh |= self.is_word(index, b"ssh");
+        before.has_config |= self.is_word(index, b"config");
         before.word = Some(index);
-        if !self.words[index].is_option() {
-            before.operand = Some(index);
+        if self.words[index].is_option() {
+            return;
         }
+        before.operand = Some(index);
+        if let Some((_, count)) = &mut before.following {
+            *count = count.saturating_add(1);
+        }
+        let is_following = |case: &&'static Case| match case.at {
+            At::Following(word, _) => self.is_word(index, word.as_bytes()),
+            _ => false,
+        };
+        let following = called.cases().find(is_following).map(|case| (case, 0));
+        before.following = before.following.or(following);
     }
 
     /// The rows for the words after another one.
     fn after(&mut self, called: Called, before: &Before, index: usize) {
         let is_after = |case: &&'static Case| {
+            if case.at == At::Setting && before.has_config {
+                return before.operand.is_some_and(|last| is_run(&self.words[last]));
+            }
+            if let (At::Following(_, from), Some((following, count))) = (case.at, before.following)
+            {
+                return following == *case && count >= from && !self.words[index].is_option();
+            }
             let At::After(word) = case.at else { return false };
             // `git submodule foreach --recursive COMMAND`
             let last = if word == "foreach" { before.operand } else { before.word };
@@ -219,8 +246,48 @@ struct Before {
     /// The last that is not an option.
     operand: Option<usize>,
     has_ssh: bool,
+    has_config: bool,
+    /// The row for words further on, and how many operands were there since.
+    following: Option<(&'static Case, u8)>,
     /// The row for all words from here on.
     past: Option<&'static Case>,
+}
+
+/// Whether a setting of git is a command.
+fn is_run(name: &Word<'_>) -> bool {
+    let text = name.text.to_ascii_lowercase();
+    let ends: [&[u8]; 10] = [
+        b".cmd",
+        b".command",
+        b".driver",
+        b".helper",
+        b".process",
+        b".program",
+        b".receivepack",
+        b".textconv",
+        b".update",
+        b".uploadpack",
+    ];
+    let starts: [&[u8]; 6] =
+        [b"alias.", b"difftool.", b"filter.", b"mergetool.", b"pager.", b"browser."];
+    let whole: [&[u8]; 13] = [
+        b"core.askpass",
+        b"core.editor",
+        b"core.fsmonitor",
+        b"core.gitproxy",
+        b"core.hookspath",
+        b"core.pager",
+        b"core.sshcommand",
+        b"diff.external",
+        b"include.path",
+        b"init.templatedir",
+        b"interactive.difffilter",
+        b"sequence.editor",
+        b"uploadpack.packobjectshook",
+    ];
+    ends.iter().any(|end| text.ends_with(end))
+        || starts.iter().any(|start| text.starts_with(start))
+        || whole.contains(&text.as_slice())
 }
 
 /// A file that is run: only what `<( … )` gives is text of this step.

@@ -33,8 +33,7 @@ impl Reader<'_, '_> {
                     let words = self.words;
                     let text = words[index].text.as_ref();
                     let short = !text.starts_with(b"--");
-                    let is_powershell = text.eq_ignore_ascii_case(b"-command");
-                    runs_text |= short && text.contains(&b'c') || is_powershell;
+                    runs_text |= short && text.contains(&b'c');
                     reads_input |= short && text.contains(&b's');
                     // `-c"…"` in one word is a text for some shells.
                     if let (true, Some(case)) = (runs_text, code) {
@@ -63,6 +62,33 @@ impl Reader<'_, '_> {
         }
         if !runs_text && (operand.is_none() || reads_input) {
             self.reading.input = called.case(At::Input);
+        }
+    }
+
+    /// Its options are words of any length, in any case, and `-Command` takes all that follow.
+    pub(super) fn powershell(&mut self, called: Called, rest: &[usize]) {
+        let code = called.option(b"c");
+        self.reading.input = called.case(At::Input);
+        for (at, index) in rest.iter().enumerate() {
+            self.expose(*index, called.reader);
+            let word = &self.words[*index];
+            let text = word.text.to_ascii_lowercase();
+            let is = |name: &[u8], least: usize| text.len() >= least && name.starts_with(&text);
+            if word.is_option() && word.whole && is(b"-file", 2) {
+                self.reading.input = None;
+                return;
+            }
+            let is_code = is(b"-command", 2)
+                || is(b"-encodedcommand", 2)
+                || is(b"-commandwithargs", 2)
+                || matches!(text.as_slice(), b"-ec" | b"-cwa");
+            let is_chosen = text.first() == Some(&b'-') && !word.whole;
+            // Without `-File` and `-Command` the first words are the command of `powershell`.
+            let is_first = called.name == "powershell" && !word.is_option();
+            if let (true, Some(case)) = (is_code || is_chosen || is_first, code) {
+                rest[at..].iter().for_each(|index| self.mark(*index, case));
+                return;
+            }
         }
     }
 

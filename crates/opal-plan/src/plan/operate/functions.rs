@@ -62,19 +62,25 @@ pub(crate) fn builtin(function: Builtin, args: &[&Datum]) -> Result<Datum, OpErr
         }
         _ => Err(wrong(function, args.first().copied())),
     })?;
+    begin(&mut result, function, args);
+    Ok(result)
+}
+
+/// Says how a text begins that the function has put together.
+fn begin(result: &mut Datum, function: Builtin, args: &[&Datum]) {
     match (function, args) {
-        // After an empty element the separator is the beginning.
-        (Builtin::Join, [list, separator]) => match items(list).as_slice() {
-            [first, rest @ ..] => begin_as(&mut result, &[&[*first, *separator], rest].concat()),
-            [] => {}
-        },
+        (Builtin::Join, [list, separator]) => {
+            // After an empty element the separator is the beginning.
+            if let [first, rest @ ..] = items(list).as_slice() {
+                begin_as(result, &[&[*first, *separator], rest].concat());
+            }
+        }
         (Builtin::Path, _) => {
             let parts: Vec<&Datum> = args.iter().flat_map(|arg| items(arg)).collect();
-            begin_as(&mut result, &parts);
+            begin_as(result, &parts);
         }
         _ => {}
     }
-    Ok(result)
 }
 
 /// The items of a list that was made here; anything else is one item.

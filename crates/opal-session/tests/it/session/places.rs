@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use opal_core::Data;
 use opal_core::context::Context;
 use opal_core::resolver::{ScriptPart, TroubleKind};
-use opal_core::script::{At, CASES, Role};
+use opal_core::script::{CASES, Role};
 use opal_plan::Words;
 use opal_plan::lower;
 use opal_plan::unit::{Piece, StatementKind, Work};
@@ -123,6 +123,10 @@ const REFUSED: &[&str] = &[
     "env -S \"bash -c\" @var.x", "env -S\"bash -c\" @var.x", "env -iS 'bash -c' @var.x", "env --split-string='bash -c' @var.x",
     "env --split 'bash -c' @var.x", "env @var.k=@var.x true", "env LD_@var.x=y true", "env LD_@var.x true", "sudo @var.x=1 true",
     "env A=b @var.x=1 true", "env -- @var.x=1 true", "doas @var.x=1 true", "env B\"A\"@var.x=1 true",
+    // Programs that start a shell.
+    "pwsh -Command @var.x", "pwsh -NoProfile -com echo @var.x", "powershell @var.x", "pwsh -c @var.x", "pwsh -EncodedCommand @var.x",
+    "pwsh <<< @var.x", "pwsh -Command - <<< @var.x", "plink host @var.x", "sops exec-file --no-fifo f @var.x", "heroku run -a app @var.x",
+    "yarn exec @var.x", "doppler run --command=@var.x", "{ bash; python3; } <<< @var.x", "echo @var.x | { python3; bash; }",
     "echo @var.x | xargs $CMD", "echo @var.x | xargs @env.Y",
     "coproc @var.x { cat; }", "git submodule foreach --recursive \"git tag @var.x\"",
 ];
@@ -152,6 +156,38 @@ const ALLOWED: &[&str] = &[
     "a[1 + 1]=@var.x; echo \"${a[2]}\" # bash", "[[ a == a\\\n && -n @var.x ]] # bash", "arr=([a-z]* @var.x); echo \"${arr[1]}\" # bash",
     "env A=b printenv A; echo @var.x", "ec\\\nho @var.x",
     "while read -r l; do echo \"$l\"; done <<< @var.x # bash", "shopt -s nullglob; echo @var.x # bash", "pushd . ; echo @var.x # bash",
+];
+
+/// Spellings of rows that are warned about, and places beside them.
+#[rustfmt::skip]
+const WARNED: &[&str] = &[
+    "echo @var.x | python3", "printf %s @var.x | perl", "python3 - a <<< @var.x", "python3 <<E\n@var.x\nE",
+    "cat <<E | psql db\n@var.x\nE", "{ python3; } <<< @var.x", "echo @var.x | tee >(python3)", "mysql -u root db <<< @var.x",
+    "tclsh <<< @var.x", "ex -c @var.x f", "ipython -c @var.x", "tsx -e @var.x", "git config core.pager @var.x",
+    "git config --global alias.co @var.x", "git config set core.sshCommand @var.x", "export PERL5OPT=@var.x",
+    "env NODE_OPTIONS=@var.x node app.js", "RSYNC_RSH=@var.x rsync -a b host:b", "LESSOPEN=@var.x less f",
+];
+
+#[rustfmt::skip]
+const NOT_WARNED: &[&str] = &[
+    "git commit -m @var.x", "git -C @var.x status", "tar -cf @var.x b", "find @var.x -name '*.rs'", "find . -name @var.x",
+    "python3 script.py @var.x", "ssh @var.x uptime", "ssh -i @var.x host uptime", "rsync -a @var.x host:b",
+    "awk -v a=@var.x '{ print a }' f", "awk '{ print $1 }' @var.x", "psql -d @var.x -f f.sql", "node app.js @var.x",
+    "find . -exec cp {} @var.x ';'", "sort @var.x", "kubectl apply -f @var.x", "kubectl set env deploy/a A=@var.x",
+    "kubectl exec pod -- ls @var.x", "docker run -e A=@var.x img", "docker exec app ls @var.x",
+    "apt-get install -y ssh curl @var.x", "grep su @var.x", "grep su <<< @var.x", "npm run watch @var.x",
+    "npm run script -- @var.x", "sudo -u root ls @var.x", "sudo -E ls @var.x", "make -C @var.x all", "make -j @var.x",
+    "sed -e s/a/b/ @var.x", "sed -i s/a/b/ @var.x", "sed -i '' s/a/b/ @var.x", "sed -f a.sed @var.x", "awk -f a.awk @var.x",
+    "jq . @var.x", "jq --arg v @var.x '.a = $v' f", "jq -r --arg v @var.x --arg w @var.x '.a = $v' f", "jq -f a.jq @var.x",
+    "yq eval .a @var.x", "sqlite3 @var.x '.tables'", "ansible-playbook -i @var.x site.yml",
+    "gcloud compute ssh @var.x --zone=@var.x", "go test -run @var.x ./...", "cargo test @var.x",
+    "helm install @var.x chart --set a=@var.x", "git submodule foreach --quiet 'git fetch' && echo @var.x",
+    "curl -H \"A: @var.x\" url", "python3 script.py <<< @var.x", "python3 -c 'import sys' <<< @var.x",
+    "python3 -m json.tool <<< @var.x", "echo @var.x | perl -ne 'print'", "echo @var.x | node app.js",
+    "psql -c '\\copy a from stdin' <<< @var.x", "sqlite3 f.db '.import /dev/stdin a' <<< @var.x", "php -r 'echo 1;' <<< @var.x",
+    "git config user.name @var.x", "git config --global user.email @var.x", "sops exec-env @var.x ./deploy", "sops -d @var.x",
+    "heroku config:set A=@var.x", "yarn add @var.x", "doppler run -- ls @var.x", "plink @var.x uptime",
+    "pwsh -File a.ps1 @var.x", "pwsh a.ps1 @var.x", "KUBECONFIG=@var.x kubectl get pods",
 ];
 
 /// The parts of a command in which every reference is this value.
@@ -259,58 +295,13 @@ fn programs_that_run_an_option_are_warned_about_and_only_there() {
     let warned = |line: &str| {
         contexts(line).iter().any(|it| it.found().is_some_and(|it| it.role == Role::Warn))
     };
-    for case in CASES.iter().filter(|case| case.role == Role::Warn && case.at != At::Syntax) {
+    for case in CASES.iter().filter(|case| case.role == Role::Warn) {
         assert!(warned(case.example), "{}", case.example);
     }
-    for line in [
-        "git commit -m @var.x",
-        "git -C @var.x status",
-        "tar -cf @var.x b",
-        "find @var.x -name '*.rs'",
-        "find . -name @var.x",
-        "python3 script.py @var.x",
-        "ssh @var.x uptime",
-        "ssh -i @var.x host uptime",
-        "rsync -a @var.x host:b",
-        "awk -v a=@var.x '{ print a }' f",
-        "awk '{ print $1 }' @var.x",
-        "psql -d @var.x -f f.sql",
-        "node app.js @var.x",
-        "find . -exec cp {} @var.x ';'",
-        "sort @var.x",
-        "kubectl apply -f @var.x",
-        "kubectl set env deploy/a A=@var.x",
-        "kubectl exec pod -- ls @var.x",
-        "docker run -e A=@var.x img",
-        "docker exec app ls @var.x",
-        "apt-get install -y ssh curl @var.x",
-        "grep su @var.x",
-        "grep su <<< @var.x",
-        "npm run watch @var.x",
-        "npm run script -- @var.x",
-        "sudo -u root ls @var.x",
-        "sudo -E ls @var.x",
-        "make -C @var.x all",
-        "make -j @var.x",
-        "sed -e s/a/b/ @var.x",
-        "sed -i s/a/b/ @var.x",
-        "sed -i '' s/a/b/ @var.x",
-        "sed -f a.sed @var.x",
-        "awk -f a.awk @var.x",
-        "jq . @var.x",
-        "jq --arg v @var.x '.a = $v' f",
-        "jq -r --arg v @var.x --arg w @var.x '.a = $v' f",
-        "jq -f a.jq @var.x",
-        "yq eval .a @var.x",
-        "sqlite3 @var.x '.tables'",
-        "ansible-playbook -i @var.x site.yml",
-        "gcloud compute ssh @var.x --zone=@var.x",
-        "go test -run @var.x ./...",
-        "cargo test @var.x",
-        "helm install @var.x chart --set a=@var.x",
-        "git submodule foreach --quiet 'git fetch' && echo @var.x",
-        "curl -H \"A: @var.x\" url",
-    ] {
+    for line in WARNED {
+        assert!(warned(line), "{line}");
+    }
+    for line in NOT_WARNED {
         assert!(contexts(line).iter().all(|it| it.found().is_none()), "{line}");
     }
 }

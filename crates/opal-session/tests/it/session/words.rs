@@ -99,81 +99,83 @@ fn a_list_that_names_the_command_of_a_wrapper_is_read_as_a_command() {
     assert_all(&builtins, values, &[WORLD, DASHED, GIVEN], true);
 }
 
+/// Commands, and values that would be code in them.
+const CODE: &[(&[&str], &[&[&str]])] = &[
+    (
+        &[
+            "su @var.x",
+            "su root -- @var.x",
+            "su root @var.x",
+            "runuser root -- @var.x",
+            "su - -- @var.x",
+        ],
+        &[&["-c", "touch pwned"], &["-ctouch pwned"], &["--command=touch pwned"], &["-c"]],
+    ),
+    (
+        &[
+            "env @var.x bash -c true",
+            "env -- @var.x bash -c true",
+            "env A=b @var.x bash -c true",
+            "sudo @var.x true",
+            "doas @var.x true",
+        ],
+        &[
+            &["BASH_ENV=./evil"],
+            &["A=b", "BASH_ENV=./evil"],
+            &["LD_PRELOAD=./evil.so"],
+            &["PATH=."],
+        ],
+    ),
+    (
+        &["env @var.x", "env -i @var.x"],
+        &[
+            &["-Stouch pwned"],
+            &["-S", "touch pwned"],
+            &["--split-string=touch pwned"],
+            &["-iStouch pwned"],
+        ],
+    ),
+    (
+        &["printf @var.x hello", "printf @var.x", "printf \"@var.x\" hello"],
+        &[&["-va[$(touch pwned)]"]],
+    ),
+    (&["printf @var.x"], &[&["-v", "a[$(touch pwned)]", "x"]]),
+    (
+        &["test @var.x", "[ @var.x ]", "test -- @var.x", "test a -o @var.x"],
+        &[
+            &["x", "-o", "-v", "a[$(touch pwned)]"],
+            &["-v", "a[$(touch pwned)]"],
+            &["-R", "a[$(touch pwned)]"],
+            &["-v"],
+        ],
+    ),
+    (
+        &[
+            "bash @var.x",
+            "bash -x @var.x",
+            "docker exec app bash @var.x",
+            "bash @env.Y @var.x",
+            "sudo bash @var.x",
+        ],
+        &[&["-c", "touch pwned"], &["-c"], &["-ec", "touch pwned"], &["-xc"]],
+    ),
+    (&["bash @var.x @var.y"], &[&["-c"]]),
+    (&["wait @var.x"], &[&["-pa[$(touch pwned)]"], &["-n", "-p", "a[$(touch pwned)]"]]),
+    (
+        &["flock lock @var.x", "flock @var.x"],
+        &[&["-c", "touch pwned"], &["lock", "-c", "touch pwned"]],
+    ),
+    (&["script @var.x"], &[&["-ctouch pwned"], &["log", "-c", "touch pwned"]]),
+    (&["ssh @var.x"], &[&["host", "touch pwned"]]),
+    (&["hash @var.x ls"], &[&["-p", "./evil"]]),
+    (&["sudo @var.x echo @var.y"], &[&["-s"], &["-i"], &["-iu"]]),
+    (&["env -u @var.x bash -c true", "ssh -p @var.x host"], &[&["A", "BASH_ENV=./evil"]]),
+];
+
 /// Words of a user's shell, settings, and options whose value is code.
 #[test]
 fn a_value_chooses_no_option_and_no_setting_that_is_code() {
-    let table: &[(&[&str], &[&[&str]])] = &[
-        (
-            &[
-                "su @var.x",
-                "su root -- @var.x",
-                "su root @var.x",
-                "runuser root -- @var.x",
-                "su - -- @var.x",
-            ],
-            &[&["-c", "touch pwned"], &["-ctouch pwned"], &["--command=touch pwned"], &["-c"]],
-        ),
-        (
-            &[
-                "env @var.x bash -c true",
-                "env -- @var.x bash -c true",
-                "env A=b @var.x bash -c true",
-                "sudo @var.x true",
-                "doas @var.x true",
-            ],
-            &[
-                &["BASH_ENV=./evil"],
-                &["A=b", "BASH_ENV=./evil"],
-                &["LD_PRELOAD=./evil.so"],
-                &["PATH=."],
-            ],
-        ),
-        (
-            &["env @var.x", "env -i @var.x"],
-            &[
-                &["-Stouch pwned"],
-                &["-S", "touch pwned"],
-                &["--split-string=touch pwned"],
-                &["-iStouch pwned"],
-            ],
-        ),
-        (
-            &["printf @var.x hello", "printf @var.x", "printf \"@var.x\" hello"],
-            &[&["-va[$(touch pwned)]"]],
-        ),
-        (&["printf @var.x"], &[&["-v", "a[$(touch pwned)]", "x"]]),
-        (
-            &["test @var.x", "[ @var.x ]", "test -- @var.x", "test a -o @var.x"],
-            &[
-                &["x", "-o", "-v", "a[$(touch pwned)]"],
-                &["-v", "a[$(touch pwned)]"],
-                &["-R", "a[$(touch pwned)]"],
-                &["-v"],
-            ],
-        ),
-        (
-            &[
-                "bash @var.x",
-                "bash -x @var.x",
-                "docker exec app bash @var.x",
-                "bash @env.Y @var.x",
-                "sudo bash @var.x",
-            ],
-            &[&["-c", "touch pwned"], &["-c"], &["-ec", "touch pwned"], &["-xc"]],
-        ),
-        (&["bash @var.x @var.y"], &[&["-c"]]),
-        (&["wait @var.x"], &[&["-pa[$(touch pwned)]"], &["-n", "-p", "a[$(touch pwned)]"]]),
-        (
-            &["flock lock @var.x", "flock @var.x"],
-            &[&["-c", "touch pwned"], &["lock", "-c", "touch pwned"]],
-        ),
-        (&["script @var.x"], &[&["-ctouch pwned"], &["log", "-c", "touch pwned"]]),
-        (&["ssh @var.x"], &[&["host", "touch pwned"]]),
-        (&["hash @var.x ls"], &[&["-p", "./evil"]]),
-        (&["sudo @var.x echo @var.y"], &[&["-s"], &["-i"], &["-iu"]]),
-        (&["env -u @var.x bash -c true", "ssh -p @var.x host"], &[&["A", "BASH_ENV=./evil"]]),
-    ];
-    for (lines, values) in table {
+    for (lines, values) in CODE {
         assert_all(lines, values, &[WORLD, DASHED, GIVEN], true);
     }
 }
@@ -189,6 +191,7 @@ fn a_value_chooses_an_option_that_a_program_runs_only_where_the_source_allows_op
         ("tar @var.x -cf a b", &["-I", "touch pwned"]),
         ("tar -cf a @var.x", &["--use-compress-program=touch pwned"]),
         ("perl @var.x f", &["-e", "1"]),
+        ("env @var.x git fetch", &["GIT_SSH_COMMAND=touch pwned"]),
     ];
     for (line, words) in table {
         let place = Place::new(Only::None);
