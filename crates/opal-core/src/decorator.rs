@@ -56,6 +56,8 @@ pub struct Descriptor {
     pub repeatable: bool,
     /// It is there to fail: the steps after it in its block never run.
     pub fails: bool,
+    /// It says itself what it does: a line about its start would say it twice.
+    pub speaks: bool,
     pub examples: &'static [Example],
 }
 
@@ -241,6 +243,7 @@ impl Descriptor {
         plugin: None,
         repeatable: true,
         fails: false,
+        speaks: false,
         examples: &[],
     };
 

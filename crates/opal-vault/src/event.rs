@@ -85,6 +85,8 @@ pub struct Started<'a> {
     pub text: Shown<'a>,
     /// It has steps inside, and no output of its own.
     pub is_block: bool,
+    /// It says itself what it does.
+    pub speaks: bool,
     /// The parallel branch whose lines carry its name; none where output is not prefixed.
     pub branch: Option<Branch>,
 }
@@ -110,6 +112,8 @@ pub struct Finished<'a> {
     pub code: i32,
     pub end: End,
     pub is_block: bool,
+    /// It failed with the failure of another step.
+    pub passes_on: bool,
     /// What opal itself has to say about a failure.
     pub message: Option<Shown<'a>>,
 }

@@ -19,6 +19,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                  kubectl delete namespace preview\n}\n",
     }],
     action: Some(&Confirm),
+    speaks: true,
     ..Descriptor::BASE
 };
 

@@ -37,6 +37,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     ],
     action: Some(&Fail),
     fails: true,
+    speaks: true,
     ..Descriptor::BASE
 };
 

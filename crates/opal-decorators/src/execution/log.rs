@@ -29,6 +29,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
                  @log(\"the binary is not signed yet\", level=\"warn\")\n}\n",
     }],
     action: Some(&Log),
+    speaks: true,
     ..Descriptor::BASE
 };
 

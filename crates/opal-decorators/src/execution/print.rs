@@ -24,6 +24,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
         },
     ],
     action: Some(&Print),
+    speaks: true,
     ..Descriptor::BASE
 };
 

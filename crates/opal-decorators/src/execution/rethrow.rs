@@ -18,6 +18,7 @@ pub(crate) static DESCRIPTOR: Descriptor = Descriptor {
     }],
     action: Some(&Rethrow),
     fails: true,
+    speaks: true,
     ..Descriptor::BASE
 };
 

@@ -34,6 +34,11 @@ pub(super) struct Begun<'p> {
 }
 
 impl Begun<'_> {
+    /// Whether it ended with the failure of another step.
+    pub(super) fn passes_on(&self, result: &Result<(), Halt>) -> bool {
+        matches!(result, Err(Halt::Failed(failure)) if failure.path != self.step.path)
+    }
+
     pub(super) fn failure(&self, failure: &Failure) -> FailedStep {
         FailedStep {
             path: failure.path.to_string(),

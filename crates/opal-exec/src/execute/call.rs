@@ -79,6 +79,7 @@ impl<'p> Walk<'p> {
             attempt: begun.attempt,
             text: begun.text.clone(),
             is_block,
+            speaks: descriptor.speaks,
             branch: here.screen.label(),
         };
         self.tell(Kind::Started(started), here)?;
@@ -190,6 +191,7 @@ impl<'p> Walk<'p> {
             code,
             end,
             is_block: begun.is_block,
+            passes_on: begun.passes_on(result),
             message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
         };
         self.tell(Kind::Finished(finished), here)
@@ -198,11 +200,7 @@ impl<'p> Walk<'p> {
     fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>) {
         let mut tally = lock(&self.tally);
         // A step that only passes on the failure of another does not count besides it.
-        let is_own = match result {
-            Err(Halt::Failed(failure)) => failure.path == begun.step.path,
-            _ => true,
-        };
-        if !begun.is_block && is_own {
+        if !begun.is_block && !begun.passes_on(result) {
             tally.ended(&begun.step.path, end);
         }
         if end == End::TimedOut && !begun.is_block {

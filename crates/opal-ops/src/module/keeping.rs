@@ -213,6 +213,7 @@ impl<'k> Keeping<'k> {
             attempt: 1,
             text: self.run.vault.scrub(&tool.argv.join(" ")),
             is_block: true,
+            speaks: false,
             branch: None,
         };
         let message =
@@ -226,6 +227,7 @@ impl<'k> Keeping<'k> {
             code: 127,
             end: Ended::Failed,
             is_block: true,
+            passes_on: false,
             message: Some(self.run.vault.scrub(&message)),
         };
         // The reason is reported in any case.

@@ -91,9 +91,6 @@ const MAX_TAKEN: usize = 10_000;
 /// Between two drawings.
 const DRAW_AGAIN: Duration = Duration::from_millis(100);
 
-/// Steps that fail with the failure of another.
-const PASSING: [&str; 1] = ["@rethrow"];
-
 impl State {
     pub(super) fn new(style: Style, screen: Screen) -> Self {
         Self {
@@ -274,7 +271,7 @@ impl State {
         });
         // A step that passes on the failure of another has nothing to add; of one that timed out, the
         // step or the run whose limit it was says so.
-        let is_own = step.end == End::Failed && !PASSING.contains(&step.decorator);
+        let is_own = step.end == End::Failed && !step.passes_on;
         if is_own && !step.is_block || step.message.is_some() {
             self.release();
             self.held = Some(Held::new(step, place, prefix.clone()));

@@ -73,6 +73,7 @@ impl Kept<'_> {
             attempt: 1,
             text,
             is_block: false,
+            speaks: false,
             branch: None,
         };
         self.0.event(&Event { at: at(number), kind: Kind::Started(started) }).unwrap();
@@ -91,6 +92,7 @@ impl Kept<'_> {
             code: 0,
             end: End::Done,
             is_block: false,
+            passes_on: false,
             message: None,
         };
         self.0.event(&Event { at: at(number), kind: Kind::Finished(finished) }).unwrap();

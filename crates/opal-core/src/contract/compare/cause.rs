@@ -14,9 +14,39 @@ pub struct Cause {
     pub after: Option<Side>,
 }
 
-/// A key as people know it: without what only says that all may see the value.
+/// A key as people know it: without the argument that only says that all may see the value.
+///
+/// A contract holds keys and nothing else about how a value was written, so it is taken out of the key,
+/// which has one form: arguments after `(` and `, `, texts in quotes. What is in quotes is left alone.
 pub(super) fn name(key: &str) -> String {
-    key.replace("(public=true)", "").replace(", public=true", "").replace("public=true, ", "")
+    const ARGUMENT: &str = "public=true";
+    let mut name = String::with_capacity(key.len());
+    let (mut rest, mut is_text) = (key, false);
+    while let Some(next) = rest.chars().next() {
+        let is_argument = !is_text
+            && (name.ends_with('(') || name.ends_with(", "))
+            && rest.strip_prefix(ARGUMENT).is_some_and(|it| it.starts_with([',', ')']));
+        if is_argument {
+            rest = &rest[ARGUMENT.len()..];
+            if let Some(others) = rest.strip_prefix(", ") {
+                rest = others;
+            } else if name.ends_with('(') {
+                name.pop();
+                rest = &rest[1..];
+            } else {
+                name.truncate(name.len() - ", ".len());
+            }
+            continue;
+        }
+        // What is escaped does not end a text.
+        let escaped = rest.chars().nth(1).filter(|_| is_text && next == '\\');
+        is_text ^= next == '"';
+        for c in std::iter::once(next).chain(escaped) {
+            name.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    name
 }
 
 /// `, because …` for what did not change by itself.
@@ -114,4 +144,31 @@ pub(super) fn steering(plan: &Plan, step: &Step) -> Vec<Key> {
         }
     }
     roots
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn only_the_argument_that_makes_a_value_public_is_left_out_of_a_name() {
+        for (key, expected) in [
+            ("env.V", "env.V"),
+            ("env.V(public=true)", "env.V"),
+            ("env.V(default=\"x\", public=true)", "env.V(default=\"x\")"),
+            ("f(public=true, retries=2)", "f(retries=2)"),
+            ("f(a=1, public=true, retries=2)", "f(a=1, retries=2)"),
+            ("int(env.N(public=true))", "int(env.N)"),
+            ("f(public=true, g=h(public=true))", "f(g=h)"),
+            ("f(path=\"a, public=true\")", "f(path=\"a, public=true\")"),
+            ("f(path=\"(public=true)\", public=true)", "f(path=\"(public=true)\")"),
+            ("f(path=\"\\\", public=true\", public=true)", "f(path=\"\\\", public=true\")"),
+            ("f(path=\"ü\\\\\", public=true)", "f(path=\"ü\\\\\")"),
+            ("f(not_public=true)", "f(not_public=true)"),
+            ("f(public=true", "f(public=true"),
+            ("f(public=truest)", "f(public=truest)"),
+        ] {
+            assert_eq!(name(key), expected, "{key}");
+        }
+    }
 }

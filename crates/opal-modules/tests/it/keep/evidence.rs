@@ -29,7 +29,16 @@ fn begin<'v>(folder: &Path, vault: &'v Vault) -> Evidence<'v> {
 fn started(number: u64, path: &str) -> Event<'_> {
     let text = shown(b"run");
     let is_block = path.ends_with(']') && path.contains("tool");
-    let step = Started { number, path, decorator: "@x", attempt: 1, text, is_block, branch: None };
+    let step = Started {
+        number,
+        path,
+        decorator: "@x",
+        attempt: 1,
+        text,
+        is_block,
+        speaks: false,
+        branch: None,
+    };
     Event { at: at(number), kind: Kind::Started(step) }
 }
 
@@ -49,6 +58,7 @@ fn finished<'a>(
         code,
         end,
         is_block: true,
+        passes_on: false,
         message: message.map(shown),
     };
     Event { at: at(number + 2), kind: Kind::Finished(step) }

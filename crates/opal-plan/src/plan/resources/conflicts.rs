@@ -80,7 +80,7 @@ impl Checker<'_> {
         let (_, path) = thing.first()?;
         let other = &self.nodes[*paths.entry(path.clone()).or_insert(index)];
         let other_is_there = other.described.resource.yaml != NOTHING_THERE;
-        if is_there == other_is_there || !in_parallel(other.step, node.step) {
+        if is_there == other_is_there || other.place.beside(&node.place).is_none() {
             return None;
         }
         let key = |node: &Node<'_>| resource::key(&self.resolved.plan, node.step, node.described);
@@ -174,18 +174,6 @@ impl Checker<'_> {
             (None, _) => Some(Data::Null),
         }
     }
-}
-
-/// Whether they are in two branches, of which either may come first.
-fn in_parallel(one: &Step, other: &Step) -> bool {
-    let steps =
-        |step: &Step| step.path.split_inclusive("].").map(str::to_owned).collect::<Vec<_>>();
-    let (one, other) = (steps(one), steps(other));
-    let shared = one.iter().zip(&other).take_while(|(one, other)| one == other);
-    shared
-        .last()
-        .and_then(|(last, _)| last.rsplit('.').nth(1))
-        .is_some_and(|step| step.starts_with("parallel["))
 }
 
 /// Bytes that are the same for the same value.

@@ -24,7 +24,7 @@ pub(super) struct Place {
 
 impl Place {
     /// The `@parallel` that runs two of them in parallel, with their branches there.
-    fn beside(&self, other: &Self) -> Option<(usize, usize, usize)> {
+    pub(super) fn beside(&self, other: &Self) -> Option<(usize, usize, usize)> {
         let mut pairs = self.branches.iter().zip(&*other.branches);
         let ((parallel, branch), (same, theirs)) = pairs.find(|(a, b)| a != b)?;
         (parallel == same).then_some((*parallel, *branch, *theirs))

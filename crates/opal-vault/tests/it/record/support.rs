@@ -141,6 +141,7 @@ pub(crate) fn started(number: u64, path: &str) -> Event<'_> {
         attempt: 1,
         text,
         is_block: false,
+        speaks: false,
         branch: None,
     };
     Event { at: at(number), kind: Kind::Started(step) }
@@ -156,6 +157,7 @@ pub(crate) fn finished(number: u64, path: &str, end: End, code: i32) -> Event<'_
         code,
         end,
         is_block: false,
+        passes_on: false,
         message: None,
     };
     Event { at: at(number), kind: Kind::Finished(step) }

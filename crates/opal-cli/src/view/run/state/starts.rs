@@ -8,9 +8,6 @@ use super::{Running, State, Tail};
 use crate::view::ink::Ink;
 use crate::view::run::{Talk, github, words};
 
-/// Steps that say themselves what they do.
-const SPEAKING: [&str; 5] = ["@log", "@confirm", "@print", "@fail", "@rethrow"];
-
 /// A step's text for its line.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
@@ -71,9 +68,8 @@ impl State {
         if lane.is_none() {
             self.name_task(task);
         }
-        let speaks = SPEAKING.contains(&step.decorator);
         let text = if self.style.timings { head.whole() } else { String::new() };
-        if !self.holds_back(step, &head) && (!speaks || self.style.talk == Talk::Verbose) {
+        if !self.holds_back(step, &head) && (!step.speaks || self.style.talk == Talk::Verbose) {
             self.in_sight = None;
             self.start_line(step.number, step.path, &head);
         }

@@ -112,6 +112,7 @@ impl Play {
             attempt,
             text,
             is_block,
+            speaks: decorator == "@log",
             branch,
         }));
         number
@@ -135,6 +136,7 @@ impl Play {
             code,
             end: if code == 0 { End::Done } else { End::Failed },
             is_block: false,
+            passes_on: false,
             message: message.map(shown),
         }));
     }
