@@ -40,6 +40,19 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// Whether a module is of no use without it. What the machine that runs it may still have, or its
+    /// driver may still get, is not a fault of the spec.
+    #[must_use]
+    pub fn is_needed(self) -> bool {
+        match self {
+            Self::Profile | Self::Pack => true,
+            Self::Driver | Self::Template | Self::Stack => false,
+            Self::Dependency { required } => required,
+        }
+    }
+}
+
 impl Lacking {
     #[must_use]
     pub fn warning(self) -> Diagnostic {

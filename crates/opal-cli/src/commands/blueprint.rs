@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use opal_modules::inputs::Given;
-use opal_modules::keep::{State, Status};
+use opal_modules::keep::State;
 use opal_modules::load;
 use opal_modules::run::Command;
 use opal_modules::run::{Prepared, Unprepared, Wanted, prepare};
 use opal_modules::{Blueprint, Name, Step};
-use opal_ops::blueprint::{Done, Fate, order};
+use opal_ops::blueprint::{self, Done, Fate, Outcome, Progress, Stop, order};
 
 use super::module::basis::basis;
 use super::module::complete::{complete, messages};
@@ -174,23 +174,21 @@ fn said(settings: &Settings, step: &Step) -> Given {
     Given { file: step.inputs.clone(), ..settings.said.clone() }
 }
 
-/// Whether a step need not run: it says so itself, its module has been applied, and the same would be
-/// done again. Where nobody can tell, it runs, or says why it cannot.
+/// Whether a step need not run.
 fn is_done(
     context: &Context<'_>,
     asked: &Asked,
     settings: &Settings,
     step: &Step,
 ) -> Result<bool, Failure> {
-    if !step.skip_if_state_ok || !step.action.changes() {
-        return Ok(false);
-    }
-    let path = settings.root.state(&step.module_ref, step.state_instance.as_ref());
-    let state = State::seen(&path).map_err(|unkept| unwritten(&unkept))?;
-    let Some(state) = state.filter(|state| state.status == Status::Ok) else { return Ok(false) };
-    let Ok(prepared) = prepared(settings, step) else { return Ok(false) };
-    let basis = basis(context, &asked.plan, &prepared)?;
-    Ok(basis.is_some() && basis == state.basis_digest)
+    let state = || {
+        let path = settings.root.state(&step.module_ref, step.state_instance.as_ref());
+        State::seen(&path).map_err(|unkept| unwritten(&unkept))
+    };
+    blueprint::is_done(step, state, || match prepared(settings, step) {
+        Ok(prepared) => basis(context, &asked.plan, &prepared),
+        Err(_) => Ok(None),
+    })
 }
 
 fn apply(
@@ -201,15 +199,16 @@ fn apply(
     steps: &[&Step],
 ) -> Result<Exit, Failure> {
     let watched = module::watched(asked)?;
-    let mut way = Way::default();
+    let mut progress = Progress::new(blueprint.fail_fast);
+    let mut failure = None;
     for step in steps {
         // A step that took Ctrl+C for its success is still the last.
-        way.stopped = way.stopped.or(over(&watched));
-        if way.is_barred(step, blueprint.fail_fast) {
-            way.ended.push((step, Done::NotRun));
+        progress.stop(over(&watched));
+        if progress.is_barred(step) {
+            progress.end(step, Done::NotRun);
         } else if is_done(context, asked, settings, step)? {
             view::step(step, Done::Skipped.name());
-            way.ended.push((step, Done::Skipped));
+            progress.end(step, Done::Skipped);
         } else {
             view::step(step, step.action.name());
             let said = said(settings, step);
@@ -219,121 +218,84 @@ fn apply(
                 true => module::with_deps(context, asked, settings, job, &watched),
                 false => module::one(context, asked, settings, job, &watched),
             };
-            way.heed(step, ran, watched.exit());
+            let done = done(step, &ran, watched.exit());
+            let counts = progress.end(step, done);
+            match ran {
+                Err(why) if !counts => view::step(step, &format!("failed: {}", why.message)),
+                ran if counts && matches!(done, Done::Failed | Done::Cancelled) => {
+                    failure.get_or_insert((*step, ran));
+                }
+                _ => {}
+            }
         }
     }
     // A step that may fail may not be cut off.
-    if way.ended.last().is_some_and(|(_, it)| matches!(it, Done::Failed | Done::Cancelled)) {
-        way.stopped = way.stopped.or(over(&watched));
+    if progress.is_cut_short() {
+        progress.stop(over(&watched));
     }
+    let failure = failure.map(|(step, ran)| {
+        let named =
+            |why: Failure| why.help(format!("it is the step `{}` of the blueprint", step.id));
+        (step, ran.map_err(named))
+    });
+    let outcome = progress.outcome();
     let runs = settings.gathered.as_ref().map(RefCell::take);
     let ended = view::Ended {
-        steps: &way.ended,
-        differs: way.differs,
-        is_cancelled: way.is_cancelled(),
-        error: way.error(),
+        steps: progress.ended(),
+        differs: progress.differs(),
+        is_cancelled: outcome == Outcome::Stopped(Stop::Cancelled),
+        error: error(outcome, failure.as_ref()),
     };
     view::ended(blueprint, ended, runs)?;
-    match (way.stopped, way.failure, way.exit) {
-        (Some(Stopped { exit, .. }), ..) => Ok(exit),
-        (None, Some(failure), _) => Err(failure),
-        (None, None, Some((_, exit))) => Ok(exit),
-        (None, None, None) if way.differs => Ok(Exit::Differs),
-        (None, None, None) => Ok(Exit::Done),
+    match (outcome, failure) {
+        (Outcome::Stopped(Stop::Cancelled), _) => Ok(watched.exit().unwrap_or(Exit::Step(130))),
+        (Outcome::Stopped(Stop::TimedOut), _) => Ok(Exit::Step(124)),
+        (Outcome::Failed, Some((_, ran))) => ran,
+        (Outcome::Differs, _) => Ok(Exit::Differs),
+        (Outcome::Ok | Outcome::Failed, _) => Ok(Exit::Done),
     }
 }
 
 /// Why nothing more begins.
-#[derive(Clone, Copy, Debug)]
-struct Stopped {
-    exit: Exit,
-    why: &'static str,
-    /// By somebody, and not by the end of its time.
-    is_cancelled: bool,
-}
-
-fn over(watched: &Watched) -> Option<Stopped> {
+fn over(watched: &Watched) -> Option<Stop> {
     match (watched.exit(), watched.stop().why()) {
-        (Some(exit), _) => Some(Stopped { exit, why: "it was interrupted", is_cancelled: true }),
-        (None, Some(_)) => {
-            let why = "the run timed out";
-            Some(Stopped { exit: Exit::Step(124), why, is_cancelled: false })
-        }
+        (Some(_), _) => Some(Stop::Cancelled),
+        (None, Some(_)) => Some(Stop::TimedOut),
         (None, None) => None,
     }
 }
 
-/// How far a blueprint has come.
-#[derive(Debug, Default)]
-struct Way<'s> {
-    ended: Vec<(&'s Step, Done)>,
-    /// A step that counts has found a difference, which is no failure.
-    differs: bool,
-    /// What the first step that counts has failed with, or why it could not begin.
-    exit: Option<(&'s Step, Exit)>,
-    failure: Option<Failure>,
-    stopped: Option<Stopped>,
+/// How a step has ended; a run that was stopped ends with the code of the `signal`.
+fn done(step: &Step, ran: &Result<Exit, Failure>, signal: Option<Exit>) -> Done {
+    match ran {
+        Ok(exit) if exit.code() == 0 => Done::Ok,
+        Ok(exit) if signal.is_some_and(|signal| signal.code() == exit.code()) => Done::Cancelled,
+        Ok(exit) if step.action == Command::Verify && exit.code() == Exit::Differs.code() => {
+            Done::Differs
+        }
+        _ => Done::Failed,
+    }
 }
 
-impl<'s> Way<'s> {
-    fn is_ok(&self) -> bool {
-        self.exit.is_none() && self.failure.is_none() && self.stopped.is_none() && !self.differs
-    }
-
-    /// Whether somebody has stopped it.
-    fn is_cancelled(&self) -> bool {
-        self.stopped.is_some_and(|stopped| stopped.is_cancelled)
-    }
-
-    /// What has failed, and the way forward; none where nothing has.
-    fn error(&self) -> Option<view::Error> {
-        match (&self.stopped, &self.failure, &self.exit) {
-            (Some(Stopped { why, .. }), ..) => {
-                let help = "run it again to continue with the steps that are not done";
-                Some(view::Error { message: (*why).to_owned(), help: vec![help.to_owned()] })
-            }
-            (None, Some(failure), _) => {
-                Some(view::Error { message: failure.message.clone(), help: failure.help.clone() })
-            }
-            (None, None, Some((step, exit))) => Some(view::Error {
-                message: format!("the step `{}` ended with {}", step.id, exit.code()),
-                help: vec!["its evidence is named among `runs`".to_owned()],
-            }),
-            (None, None, None) => None,
+/// What has failed, and the way forward; none where nothing has.
+fn error(
+    outcome: Outcome,
+    failure: Option<&(&Step, Result<Exit, Failure>)>,
+) -> Option<view::Error> {
+    let stopped = |message: &str| {
+        let help = "run it again to continue with the steps that are not done";
+        Some(view::Error { message: message.to_owned(), help: vec![help.to_owned()] })
+    };
+    match (outcome, failure) {
+        (Outcome::Stopped(Stop::Cancelled), _) => stopped("it was interrupted"),
+        (Outcome::Stopped(Stop::TimedOut), _) => stopped("the run timed out"),
+        (_, None) => None,
+        (_, Some((_, Err(failure)))) => {
+            Some(view::Error { message: failure.message.clone(), help: failure.help.clone() })
         }
-    }
-
-    /// Whether a step cannot run: what it requires has not, or nothing more is to begin.
-    fn is_barred(&self, step: &Step, fail_fast: bool) -> bool {
-        let is_missing = |(other, done): &(&Step, Done)| {
-            step.requires.contains(&other.id) && !matches!(done, Done::Ok | Done::Skipped)
-        };
-        self.stopped.is_some() || fail_fast && !self.is_ok() || self.ended.iter().any(is_missing)
-    }
-
-    /// Takes in how a step has ended; a run that was stopped ends with the code of the `signal`.
-    fn heed(&mut self, step: &'s Step, ran: Result<Exit, Failure>, signal: Option<Exit>) {
-        let done = match ran {
-            Ok(exit) if exit.code() == 0 => Done::Ok,
-            Ok(exit) if signal.is_some_and(|signal| signal.code() == exit.code()) => {
-                Done::Cancelled
-            }
-            Ok(exit) if step.action == Command::Verify && exit.code() == Exit::Differs.code() => {
-                Done::Differs
-            }
-            _ => Done::Failed,
-        };
-        self.ended.push((step, done));
-        match ran {
-            _ if done == Done::Ok => {}
-            Ok(_) if step.optional => {}
-            Err(why) if step.optional => view::step(step, &format!("failed: {}", why.message)),
-            Ok(_) if done == Done::Differs => self.differs = true,
-            Ok(exit) => drop(self.exit.get_or_insert((step, exit))),
-            Err(why) => {
-                let why = why.help(format!("it is the step `{}` of the blueprint", step.id));
-                self.failure.get_or_insert(why);
-            }
-        }
+        (_, Some((step, Ok(exit)))) => Some(view::Error {
+            message: format!("the step `{}` ended with {}", step.id, exit.code()),
+            help: vec!["its evidence is named among `runs`".to_owned()],
+        }),
     }
 }

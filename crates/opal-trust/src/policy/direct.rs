@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use toml_edit::{Item, TableLike};
 
 use super::file::Reader;
-use super::{Policy, PolicyError};
+use super::{Policy, PolicyError, Randomness};
 
 /// The keys of an `[[approval]]` rule that this version has.
 const KEYS: [&str; 3] = ["targets", "direct", "needed"];
@@ -27,6 +27,12 @@ impl Direct {
 }
 
 impl Policy {
+    /// Whether a plan with random values may run without a contract.
+    #[must_use]
+    pub fn allows_random_values(&self) -> bool {
+        self.randomness != Randomness::Contract
+    }
+
     /// Whether a target may run without a contract.
     #[must_use]
     pub fn allows_direct(&self, target: &str) -> bool {

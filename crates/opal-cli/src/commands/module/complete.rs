@@ -45,14 +45,8 @@ pub(crate) fn complete(
         show(hooks)?;
         return Ok(None);
     }
-    // What the machine that runs it may still have, or its driver may still get, is no fault of the spec.
-    let is_grave = |part| match part {
-        Part::Profile | Part::Pack => true,
-        Part::Driver | Part::Template | Part::Stack => false,
-        Part::Dependency { required } => required,
-    };
     let lacking = named::lacking(places, &spec).into_iter();
-    let (grave, light): (Vec<_>, Vec<_>) = lacking.partition(|one| is_grave(one.part));
+    let (grave, light): (Vec<_>, Vec<_>) = lacking.partition(|one| one.part.is_needed());
     if let Some(first) = grave.into_iter().next() {
         return Err(missing(first.missing));
     }

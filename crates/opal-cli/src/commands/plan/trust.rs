@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use opal_trust::keys::Credentials;
-use opal_trust::policy::{Files, Policy, Randomness};
+use opal_trust::policy::{Files, Policy};
 
 use crate::context::Context;
 use crate::failure::{Exit, Failure};
@@ -60,7 +60,7 @@ pub(crate) fn may_draw(
     source: &Path,
 ) -> Result<(), Failure> {
     let policy = policy(context, options, &Required::default(), Some(source))?;
-    if policy.randomness != Randomness::Contract {
+    if policy.allows_random_values() {
         return Ok(());
     }
     Err(Failure::new(
