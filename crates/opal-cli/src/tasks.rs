@@ -361,11 +361,7 @@ pub(crate) fn word(value: &Value) -> String {
 
 /// A word of the command line, quoted where the shell needs it.
 pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
+    opal_core::view::shell_word(text)
 }
 
 /// An option and its value, as they are typed. A value that begins with a dash would be taken for an

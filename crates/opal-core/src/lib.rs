@@ -16,7 +16,7 @@
 //! | what an execution decorator does, and may do | [`action`] |
 //! | states of the world, and what a verification of them reports | [`resource`], files in [`files`] |
 //! | which resources of a plan were selected, and why it cannot run | [`selection`], [`unready`] |
-//! | the streams of a program | [`stream`] |
+//! | the streams of a program; which programs are started at the same time | [`stream`], [`starting`] |
 //! | a plan as bytes: canonical form, hash, file, comparison | [`contract`] |
 //! | how a plan is shown | [`view`] |
 //! | what a decorator is, and all of them together | [`decorator`], [`registry`] |
@@ -60,6 +60,7 @@ pub mod script;
 pub mod selection;
 pub mod shell;
 pub mod showing;
+pub mod starting;
 pub mod stream;
 pub mod suggest;
 pub mod text;

@@ -59,6 +59,29 @@ pub trait Part {
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a>(pub &'a str);
 
+/// Why the system refused something, in the words that people know from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reason(pub io::ErrorKind);
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use io::ErrorKind as Kind;
+        f.write_str(match self.0 {
+            Kind::NotFound => "no such file or directory",
+            Kind::AlreadyExists => "it exists already",
+            Kind::InvalidInput | Kind::InvalidData => "invalid argument",
+            Kind::StorageFull => "no space left on device",
+            Kind::QuotaExceeded => "disk quota exceeded",
+            Kind::ReadOnlyFilesystem => "read-only file system",
+            Kind::InvalidFilename => "invalid file name, or one that is too long",
+            Kind::CrossesDevices => "it is on another file system",
+            Kind::WouldBlock => "it is not ready",
+            Kind::Other => "unknown error",
+            other => return write!(f, "{other}"),
+        })
+    }
+}
+
 impl Message {
     pub fn add_words(&mut self, words: &str) {
         self.text.push_str(words);
@@ -73,6 +96,12 @@ impl Message {
         let start = self.text.len();
         self.add(value);
         self.given.push(start..self.text.len());
+    }
+
+    /// Whether nobody can say which of its parts were given.
+    #[must_use]
+    pub fn is_given_as_a_whole(&self) -> bool {
+        matches!(self.given.as_slice(), [all] if *all == (0..self.text.len()))
     }
 
     /// The same without a trace of `hidden`: a given part that is in such a text, or contains one,
@@ -107,7 +136,13 @@ macro_rules! parts {
 }
 
 parts!(add_given: str, String, char);
-parts!(add: u16, u32, u64, usize, i32, io::ErrorKind);
+parts!(add: u16, u32, u64, usize, i32);
+
+impl Part for io::ErrorKind {
+    fn add_to(&self, message: &mut Message) {
+        message.add(Reason(*self));
+    }
+}
 
 impl Part for Path {
     fn add_to(&self, message: &mut Message) {

@@ -328,7 +328,7 @@ impl Arg {
     }
 }
 
-/// Whether a text has the form of a [`Step::reason`].
+/// A text in the form of a [`Step::reason`]; none where it cannot have it.
 fn one_line(text: &str) -> Option<String> {
     let mut line = joined(text);
     if is_cut(&line) {

@@ -28,6 +28,7 @@ mod language;
 mod movement;
 mod plain;
 mod quote;
+mod quotes;
 pub mod syntax;
 mod texts;
 
@@ -41,7 +42,8 @@ use zeroize::Zeroizing;
 
 pub use language::{Language, constant};
 pub use movement::{Movement, movement};
-pub use plain::{Plain, is_plain, plain};
+pub use plain::{Plain, plain};
+pub use quotes::{Quotes, Seen};
 pub use texts::{Text, stand_in, texts};
 
 /// A program can be given 128 KiB in one argument; longer scripts are read like the values.

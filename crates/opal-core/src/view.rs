@@ -31,6 +31,7 @@ use crate::resource::{self, Status};
 use crate::value::Value;
 
 pub use json::Json;
+pub use quote::shell_word;
 pub use tree::Tree;
 pub use uses::Uses;
 

@@ -45,6 +45,25 @@ pub fn open_given(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// What a step reads or writes: a regular file or a device, such as `/dev/null`. The descriptor does
+/// not wait; a file does not care.
+pub fn open_or_device(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
+    if let Ok(found) = path.metadata() {
+        check_or_device(found.mode())?;
+    }
+    let file = how.custom_flags(GENTLY.bits().cast_signed()).open(path)?;
+    check_or_device(file.metadata()?.mode())?;
+    Ok(file)
+}
+
+/// Refuses what is neither a regular file nor a device.
+pub fn check_or_device(mode: u32) -> io::Result<()> {
+    match FileType::from_raw_mode(mode) {
+        FileType::CharacterDevice | FileType::BlockDevice => Ok(()),
+        _ => check(mode),
+    }
+}
+
 /// A regular file as text, at most `limit` bytes of it; one that is longer is an error.
 pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
     let mut text = String::new();
@@ -58,7 +77,13 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
 /// Whether it failed because it is not a regular file.
 #[must_use]
 pub fn is_irregular(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
+    irregular(error).is_some()
+}
+
+/// What it is, where it failed because it is not a regular file.
+#[must_use]
+pub fn irregular(error: &io::Error) -> Option<&'static str> {
+    error.get_ref()?.downcast_ref::<NotRegular>().map(|found| found.0)
 }
 
 fn gently(path: &Path) -> io::Result<File> {

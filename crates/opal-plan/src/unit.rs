@@ -15,6 +15,7 @@ mod types;
 use opal_core::{Span, Type};
 
 pub use builtin::Builtin;
+pub(crate) use expr::no_field;
 pub use expr::{Access, Argument, BinaryOp, Expr, ExprKind, Key, Reference, StrPiece, UnaryOp};
 pub use mentions::Mention;
 pub(crate) use names::FunctionNames;

@@ -17,7 +17,7 @@ mod path;
 use std::io::ErrorKind;
 
 use opal_core::message;
-use opal_core::message::{Message, Words};
+use opal_core::message::{Message, Part, Words};
 use opal_core::resolver::{Trouble, TroubleKind};
 
 pub(crate) use change::{ChangeError, Obstacle, WayOut, refused};
@@ -39,17 +39,28 @@ pub(crate) enum SessionError {
     ArgumentsTooLong,
     WorkingDirectoryGone,
     /// What a step enters with `@workdir` is something else.
-    NotADirectory,
+    NotADirectory {
+        path: String,
+    },
     /// What a step reads or writes is a directory.
     IsADirectory {
-        done: &'static str,
+        path: String,
+        to: Use,
+    },
+    /// What a step reads or writes is something that could block for ever.
+    NotAFile {
+        path: String,
+        to: Use,
+        found: &'static str,
     },
     InvalidPath,
-    NoHome,
     NoProcessLimit,
+    /// Limits without a shell to set them.
+    NoLimits,
     /// A file or a directory that a step names cannot be used.
     Unusable {
-        what: &'static str,
+        path: String,
+        to: Use,
         why: ErrorKind,
     },
     /// The system has none of something left, or lost it.
@@ -57,6 +68,40 @@ pub(crate) enum SessionError {
         what: &'static str,
         why: ErrorKind,
     },
+}
+
+/// What a step does with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    CreateDirectory,
+    Enter,
+    Read,
+    Write,
+}
+
+impl Use {
+    /// Before the path and after it.
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::CreateDirectory => ("the directory `", "` cannot be created: "),
+            Self::Enter => ("the directory `", "` cannot be entered: "),
+            Self::Read => ("the file `", "` cannot be read: "),
+            Self::Write => ("the file `", "` cannot be written: "),
+        }
+    }
+
+    /// What to do where it is not a file.
+    const fn by_the_shell(self) -> &'static str {
+        match self {
+            Self::Write => "name a file, or let the shell open it: `COMMAND > PATH`",
+            _ => "name a file, or let the shell open it: `COMMAND < PATH`",
+        }
+    }
+
+    fn said(self, path: &str, why: impl Part) -> Message {
+        let (before, after) = self.words();
+        message!(Words(before), path, Words(after), why)
+    }
 }
 
 impl SessionError {
@@ -90,23 +135,20 @@ impl SessionError {
                 "the working directory does not exist any more".into(),
                 "check which step removes it, or create it with `@workdir(…, create=true)`",
             ),
-            Self::NotADirectory => {
-                (Invalid, "what is to be entered is not a directory".into(), "name a directory")
+            Self::NotADirectory { path } => {
+                let why = Words("it is not a directory");
+                (Invalid, Use::Enter.said(path, why), "name a directory")
             }
-            Self::IsADirectory { done } => (
-                Invalid,
-                message!("what is to be ", Words(done), " is a directory"),
-                "name a file in it",
-            ),
+            Self::IsADirectory { path, to } => {
+                (Invalid, to.said(path, Words("it is a directory")), "name a file in it")
+            }
+            Self::NotAFile { path, to, found } => {
+                (Invalid, to.said(path, message!("it is ", Words(found))), to.by_the_shell())
+            }
             Self::InvalidPath => (
                 Invalid,
                 "a path cannot be empty or contain a NUL character".into(),
                 "name a file or a directory",
-            ),
-            Self::NoHome => (
-                Missing,
-                "the path begins with `~`, but there is no home directory".into(),
-                "set `HOME`, or write the absolute path",
             ),
             Self::NoProcessLimit => (
                 Failed,
@@ -115,9 +157,14 @@ impl SessionError {
                     .into(),
                 "run as another user, or omit `processes`",
             ),
-            Self::Unusable { what, why } => {
+            Self::NoLimits => (
+                Missing,
+                "`@limits` cannot be enforced: neither `bash` nor `sh` is in `PATH`".into(),
+                "install one of them, or fix `PATH`",
+            ),
+            Self::Unusable { path, to, why } => {
                 let (kind, help) = unusable(*why);
-                (kind, message!("the ", Words(what), ": ", why), help)
+                (kind, to.said(path, why), help)
             }
             Self::System { what, why } => (
                 Failed,

@@ -8,9 +8,9 @@
 //! Deliberately not here: anything that changes the world. Steps run in sessions of the executor,
 //! and plan files, keys and records are written by the modules that own them. Nor randomness: what
 //! a value decorator gives must follow from its inputs and the world, or, for a generator, from a
-//! seed, which [`opal_trust::keys`] draws.
+//! seed, which `opal-trust` draws.
 
 mod os;
 
-pub(crate) use os::View;
 pub use os::{Limits, OsWorld, Surroundings};
+pub(crate) use os::{View, place};

@@ -281,7 +281,7 @@ impl Session for LoggedSession {
         if create {
             self.note(format!("make {path}"));
         } else if self.absent.contains(path) {
-            let message = format!("the directory `{path}` does not exist");
+            let message = message!("the directory `", path, "` does not exist");
             return Err(Trouble::new(TroubleKind::Missing, message, "make it first"));
         }
         Ok(whole(from, path))

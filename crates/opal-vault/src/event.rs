@@ -114,6 +114,8 @@ pub struct Finished<'a> {
     pub is_block: bool,
     /// It failed with the failure of another step.
     pub passes_on: bool,
+    /// Whether it timed out by its own limit, and not by that of something around it.
+    pub is_own_limit: bool,
     /// What opal itself has to say about a failure.
     pub message: Option<Shown<'a>>,
 }

@@ -28,6 +28,8 @@ pub struct Hold<'p> {
     spilled: Option<File>,
     spilled_bytes: u64,
     memory: Vec<u8>,
+    /// The step that printed last.
+    last: u64,
     /// Neither here nor there can a file be written.
     has_no_file: bool,
     /// There was too much of it for memory too: nothing more is taken.
@@ -73,6 +75,7 @@ impl<'p> Hold<'p> {
     }
 
     fn frame(&mut self, number: u64, stream: Stream, bytes: &[u8]) {
+        self.last = number;
         self.memory.extend(number.to_le_bytes());
         self.memory.push(u8::from(stream == Stream::Stderr));
         self.memory.extend((bytes.len() as u64).to_le_bytes());
@@ -93,11 +96,15 @@ impl<'p> Hold<'p> {
 
     pub fn replay(mut self, mut tell: impl FnMut(Item<'_, 'p>)) {
         let mut at = 0;
-        if let Some(mut file) = self.spilled.take()
-            && file.rewind().is_ok()
-        {
-            let file = BufReader::new(file.take(self.spilled_bytes));
-            at = frames(file, at, &mut self.events, &mut tell);
+        if let Some(mut file) = self.spilled.take() {
+            if file.rewind().is_ok() {
+                let file = BufReader::new(file.take(self.spilled_bytes));
+                at = frames(file, at, &mut self.events, &mut tell);
+            }
+            if at < self.spilled_bytes {
+                tell(Item::Output(self.last, Stream::Stderr, Shown::vouch(CUT)));
+                at = self.spilled_bytes;
+            }
         }
         let memory = std::mem::take(&mut self.memory);
         frames(memory.as_slice(), at, &mut self.events, &mut tell);
@@ -137,7 +144,8 @@ fn frames<'p>(
         }
         let length = u64::from_le_bytes(length);
         bytes.clear();
-        if log.by_ref().take(length).read_to_end(&mut bytes).is_err() {
+        let read = log.by_ref().take(length).read_to_end(&mut bytes);
+        if !read.is_ok_and(|count| count as u64 == length) {
             return at;
         }
         let stream = if stream == [0] { Stream::Stdout } else { Stream::Stderr };
@@ -172,6 +180,24 @@ mod tests {
     fn event(path: &str) -> Event<'_> {
         let kind = Kind::Skipped { path, decorator: "@shell", why: None };
         Event { at: SystemTime::UNIX_EPOCH, kind }
+    }
+
+    #[test]
+    fn what_cannot_be_read_back_is_said_to_be_missing() {
+        for kept_bytes in [0, 40_000 + HEAD_BYTES as u64, 50_000] {
+            let mut hold = Hold::default();
+            hold.event(event("first"));
+            for number in 1..=3 {
+                let bytes = Shown::vouch(vec![b'a'; 40_000]);
+                hold.output(number, Stream::Stdout, &bytes).unwrap();
+            }
+            hold.event(event("last"));
+            hold.spilled.as_ref().unwrap().set_len(kept_bytes).unwrap();
+            let lost = format!("3 Stderr {} bytes", CUT.len());
+            let reported = reported(hold);
+            assert!(reported.contains(&lost), "{kept_bytes}: {reported:?}");
+            assert_eq!(reported.last().map(String::as_str), Some("last"), "{reported:?}");
+        }
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn what_is_satisfied_is_one_quiet_line_and_is_counted() {
     std::fs::create_dir_all(opal.path().join("d0/d1/d2")).unwrap();
     let ran = opal.call(&["apply", "a.yaml"]);
     ran.code(0).says("= s0: directory:d0: satisfied\n");
-    ran.says("  missing: ").says("done: 2 steps, 3 already satisfied in ");
+    ran.says("  missing: ").says("done: 5 steps, 3 already satisfied in ");
     assert_eq!(ran.stderr.matches("\n▸ ").count(), 2, "{ran:#?}");
     opal.call(&["runs", "show", "last"]).code(0).says("satisfied").says("done");
 }
@@ -85,7 +85,7 @@ fn verify_first_says_what_will_be_skipped() {
     let ran = opal.call(&["apply", "a.yaml", "--verify-first"]);
     ran.code(0).says("5 resources: 2 satisfied, 3 missing in ");
     ran.says("will be skipped, unless an earlier step changes it: s0, s1\n")
-        .says("done: 3 steps, 2 already satisfied");
+        .says("done: 5 steps, 2 already satisfied");
 }
 
 #[test]

@@ -53,6 +53,38 @@ fun either() {
     @cmd.exhausted() || echo instead
 }
 
+fun thrice() {
+    try {
+        false
+    } catch {
+        false
+    } finally {
+        false
+    }
+}
+
+fun no() = false
+
+fun neither() {
+    @cmd.no() || @cmd.no()
+}
+
+fun block() {
+    @workdir("/nonexistent") {
+        echo never
+    }
+}
+
+fun caught_block() {
+    try {
+        @workdir("/nonexistent") {
+            echo never
+        }
+    } catch {
+        echo after
+    }
+}
+
 fun nested() {
     try {
         try {
@@ -90,13 +122,27 @@ fn counts(opal: &Opal, task: &str, code: i32) -> (String, Ran) {
 fn the_terminal_json_and_the_record_have_the_same_counts() {
     let opal = Opal::machine(TASKS);
     for (task, code, counted, last) in [
-        ("caught", 0, "caught 1, done 3", "done: 3 steps, 1 failed and was caught in "),
+        ("caught", 0, "caught 1, done 3", "done: 4 steps, 1 failed and was caught in "),
         ("thrown", 7, "done 2, failed 1", "failed: 2 steps done, 1 failed in "),
-        ("failing", 9, "failed 2", "failed: 0 steps done, 2 failed in "),
+        (
+            "failing",
+            9,
+            "caught 1, failed 1",
+            "failed: 0 steps done, 1 failed, 1 failed and was caught in ",
+        ),
         ("retried", 0, "done 2, retries 2", "done: 2 steps in "),
         ("exhausted", 4, "failed 1, retries 1", "failed: 0 steps done, 1 failed in "),
-        ("either", 0, "caught 1, done 1, retries 1", "done: 1 step, 1 failed and was caught in "),
-        ("nested", 0, "caught 1, done 1", "done: 1 step, 1 failed and was caught in "),
+        ("either", 0, "caught 1, done 1, retries 1", "done: 2 steps, 1 failed and was caught in "),
+        ("nested", 0, "caught 1, done 1", "done: 2 steps, 1 failed and was caught in "),
+        (
+            "thrice",
+            1,
+            "caught 1, failed 2",
+            "failed: 0 steps done, 2 failed, 1 failed and was caught in ",
+        ),
+        ("neither", 1, "caught 1, failed 1", "failed: 0 steps done, 1 failed, 1 failed and was "),
+        ("block", 1, "failed 1", "failed: 0 steps done, 1 failed in "),
+        ("caught_block", 0, "caught 1, done 1", "done: 2 steps, 1 failed and was caught in "),
     ] {
         let (counts, shown) = counts(&opal, task, code);
         assert_eq!(counts, counted, "{task}");
@@ -225,4 +271,48 @@ fn a_when_without_a_match_warns_on_every_run_and_names_the_value_and_the_arms() 
         let meant = Opal::machine(&source(subject, "else -> {}")).env("STAGE", "canary-1");
         meant.call(&["a", "--stage", "new"]).code(0).hides("W0820");
     }
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a shell is what a command is pasted into")]
+fn what_is_suggested_after_a_failure_means_the_same_when_it_is_pasted() {
+    let opal = Opal::machine("fun show(x) {\n    printf '%s' @var.x\n    sh -c 'exit 3'\n}\n");
+    let value = "line1\nline2\u{1}\u{200b}'\\";
+    let ran = opal.call(&["show", value]);
+    ran.code(3).stdout(value);
+    let row = ran.stderr.lines().find(|line| line.contains("to continue from there, run"));
+    let pasted = row.and_then(|row| row.split('`').nth(1)).unwrap();
+    let script = format!("opal() {{ printf '%s' \"$2\"; }}; {pasted}");
+    let output = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .env("LC_ALL", "C.UTF-8")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), value, "{pasted}");
+}
+
+#[test]
+fn a_value_in_a_message_begins_no_line_of_its_own() {
+    let source = "fun fails() {\n    @fail(\"m @env.EV\")\n}\n\n\
+                  fun caught() {\n    try {\n        @fail(\"m @env.EV\")\n    } catch {\n        \
+                  true\n    }\n}\n";
+    for task in ["fails", "caught"] {
+        let opal = Opal::machine(source).env("EV", "one\ndone: 7 steps\n  record: none");
+        let ran = opal.call(&[task]);
+        let forged = |line: &&str| line.contains("done: 7") || line.contains("record: none");
+        let is_row = |line: &&str| line.starts_with("  command: @fail(");
+        let lines = ran.stderr.lines().filter(|line| forged(line) && !is_row(line));
+        let lines: Vec<&str> = lines.collect();
+        assert!(lines.iter().all(|line| line.starts_with("    ")), "{task}: {lines:#?}");
+        assert!(!lines.is_empty(), "{ran:#?}");
+    }
+}
+
+#[test]
+fn the_line_of_a_step_is_cut_as_its_command_is() {
+    let opal = Opal::machine("fun long(x) {\n    true @var.x\n}\n");
+    let ran = opal.call(&["long", &"x".repeat(100_000)]);
+    let line = ran.code(0).stderr.lines().next().unwrap();
+    assert!(line.starts_with("▸ true xxx") && line.ends_with('…'), "{line}");
+    assert!(line.chars().count() < 2_100, "{}", line.chars().count());
 }

@@ -248,6 +248,9 @@ const STATEMENTS_AND_BLOCKS: &[Law] = &[
     ("binding through a reference", "@let.x = @shell(\"ls\")\n", &["E0301"]),
     ("phony", ".PHONY: all\n", &["E0310"]),
     ("a recipe with parameters", "build target:\n    make\n", &["E0310"]),
+    ("a command that does nothing", "false || :\nrm -f x; :\ntest -f x || :\n", &[]),
+    ("a command that prints a colon", "echo a: b:\necho done:\nprintf x:\n", &[]),
+    ("a name with an operator in it", "@print(\"x\") > 'a<b'\n@print(\"x\") > \"a<\"b\n", &[]),
     ("assigning through a reference", "var A = 1\n@var.A = 2\n", &["E0301"]),
     ("a name that is missing", "echo @env(\"HOME\")\n", &["E0406"]),
     (

@@ -157,3 +157,34 @@ fn an_interpreted_variable_takes_no_value_however_it_is_set() {
         assert!(is_quiet(&opal), "{command}");
     }
 }
+
+/// What opal takes for quotes is what the shell takes for them.
+#[test]
+fn quotes_of_a_step_end_where_the_shell_ends_them() {
+    let source = r#"
+fun moved(x) {
+    echo "@var.x"; cd build
+    pwd
+}
+
+fun delimited() {
+    cat <<"it's"
+body
+it's
+}
+
+fun dedented() {
+    @print("""
+        a\n  b
+      c\n
+    """)
+}
+"#;
+    let opal = Opal::machine(source);
+    std::fs::create_dir(opal.path().join("build")).unwrap();
+    let build = opal.path().join("build");
+    opal.call(&["moved", "v"]).code(0).stdout(&format!("v\n{}\n", build.display()));
+    opal.call(&["delimited"]).code(0).stdout("body\n");
+    // Only the lines of the source are indented.
+    opal.call(&["dedented"]).code(0).stdout("  a\n  b\nc\n\n");
+}

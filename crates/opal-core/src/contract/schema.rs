@@ -10,14 +10,18 @@ use crate::types::Type;
 ///
 /// | member | what |
 /// |---|---|
+/// | `any_with` | the parameter that makes the result any value, where there is one |
 /// | `block` | `forbidden`, `optional`, `required` |
 /// | `cost` | `cheap`, `expensive` |
 /// | `effect` | `read`, `act` |
 /// | `exposure` | `secret`, `resolved`, `public` |
+/// | `fails` | true, where it is there to fail |
+/// | `one_of` | the parameters of which exactly one is given, where there are such |
 /// | `open` | the type of further parameters, where there may be any |
-/// | `params` | in their order, each with `name`, `type`, and where they are there `alias`, `default`, `pattern`, `range` (an array of two), `required`: true, `shell`: true |
+/// | `params` | in their order, each with `name`, `type`, and where they are there `alias`, `default`, `environment`: true, `pattern`, `range` (an array of two), `required`: true, `shell`: true |
 /// | `path` | without the `@` |
 /// | `reads`, `repeatable`, `transport`, `writes` | true or false |
+/// | `resource` | the parameters that say which resource it is, where it describes one |
 /// | `returns` | `type` and `version`, where something comes back |
 /// | `subject` | `{"required":NAME}` or `{"param":NAME}`, where there is one |
 ///
@@ -27,6 +31,9 @@ use crate::types::Type;
 pub fn schema_hash(descriptor: &Descriptor) -> Digest {
     let mut json = Writer::default();
     json.open(b'{');
+    if let Some(option) = descriptor.any_with {
+        text(&mut json, "any_with", option);
+    }
     text(
         &mut json,
         "block",
@@ -62,6 +69,12 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
             Exposure::Public => "public",
         },
     );
+    if descriptor.fails {
+        flag(&mut json, "fails", true);
+    }
+    if !descriptor.one_of.is_empty() {
+        names(&mut json, "one_of", descriptor.one_of);
+    }
     if let Some(open) = &descriptor.open_params {
         json.plain_key("open");
         write_type(&mut json, open);
@@ -76,6 +89,9 @@ pub fn schema_hash(descriptor: &Descriptor) -> Digest {
     text(&mut json, "path", descriptor.path);
     flag(&mut json, "reads", descriptor.reads);
     flag(&mut json, "repeatable", descriptor.repeatable);
+    if let Some(resource) = &descriptor.resource {
+        names(&mut json, "resource", resource.key);
+    }
     returns(&mut json, descriptor);
     subject(&mut json, descriptor.subject);
     flag(&mut json, "transport", descriptor.transport);
@@ -112,6 +128,16 @@ fn text(json: &mut Writer, name: &'static str, text: &str) {
     json.string(text);
 }
 
+fn names(json: &mut Writer, name: &'static str, names: &[&str]) {
+    json.plain_key(name);
+    json.open(b'[');
+    for one in names {
+        json.item();
+        json.string(one);
+    }
+    json.close(b']');
+}
+
 fn flag(json: &mut Writer, name: &'static str, on: bool) {
     json.plain_key(name);
     json.bool(on);
@@ -125,6 +151,9 @@ fn param(json: &mut Writer, param: &Param) {
     if let Presence::Default(default) = &param.presence {
         json.plain_key("default");
         wire_v1::value(json, default);
+    }
+    if param.environment {
+        flag(json, "environment", true);
     }
     text(json, "name", param.name);
     if let Some(pattern) = param.pattern {

@@ -114,7 +114,6 @@ fn literal_help(wanted: &Type, given: &Type) -> String {
 }
 
 /// `a`, `b` and `c`; of many names only the first.
-/// `a`, `b` and `c`; of many names only the first.
 #[must_use]
 pub fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     match quoted(names).as_slice() {

@@ -4,6 +4,7 @@ use crate::Secret;
 use crate::resolver::ScriptPart;
 
 use super::plain;
+use super::quotes::{Quotes, Seen};
 
 /// What a command does to the working directory, as far as its text tells.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub fn movement(parts: &[ScriptPart]) -> Movement {
     if let Some(directory) = only(parts) {
         return Movement::Only(directory);
     }
-    let mut scan = Scan { word: String::new(), around: Vec::new(), is_command: true };
+    let mut scan = Scan { is_command: true, ..Scan::default() };
     let moves = parts.iter().any(|part| match part {
         ScriptPart::Text(text) => scan.text(text),
         ScriptPart::Raw(_) => true,
@@ -38,7 +39,19 @@ pub fn movement(parts: &[ScriptPart]) -> Movement {
             false
         }
     });
-    if moves || scan.close() { Movement::May } else { Movement::Stays }
+    // The lines of a heredoc have quotes that are none, and so may end somewhere else.
+    let is_unclear = scan.quotes.is_open() || scan.has_heredoc && names_mover(parts);
+    if moves || scan.close() || is_unclear { Movement::May } else { Movement::Stays }
+}
+
+/// Whether one of the commands that move is somewhere in the text, whatever it is there.
+fn names_mover(parts: &[ScriptPart]) -> bool {
+    parts.iter().any(|part| match part {
+        ScriptPart::Text(text) => {
+            text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| MOVERS.contains(&word))
+        }
+        ScriptPart::Raw(_) | ScriptPart::Data(..) => false,
+    })
 }
 
 fn only(parts: &[ScriptPart]) -> Option<Secret> {
@@ -55,7 +68,12 @@ fn only(parts: &[ScriptPart]) -> Option<Secret> {
     (words[0].is_constant && !is_odd).then(|| Secret::new(*text))
 }
 
+#[derive(Default)]
 struct Scan {
+    /// Over all parts: a value may be in the middle of a quoted text.
+    quotes: Quotes,
+    is_comment: bool,
+    has_heredoc: bool,
     word: String,
     /// For each open round bracket, `is_command` around it. What is inside one has a directory of
     /// its own.
@@ -67,34 +85,43 @@ struct Scan {
 impl Scan {
     /// Whether something in the text moves.
     fn text(&mut self, text: &str) -> bool {
-        let mut quote = None;
-        for c in text.chars() {
-            match (quote, c) {
-                (Some(open), _) if open == c => quote = None,
-                (Some('`'), _) => {}
-                (Some(_), _) => self.word.push(c),
-                (None, '\'' | '"' | '`') => quote = Some(c),
-                (None, '\\') => {}
-                (None, ' ' | '\t') => {
-                    if self.close() {
-                        return true;
-                    }
+        text.chars().any(|c| self.take(c))
+    }
+
+    fn take(&mut self, c: char) -> bool {
+        if self.is_comment && c != '\n' {
+            return false;
+        }
+        self.is_comment = false;
+        match (self.quotes.see(c), c) {
+            (Seen::Mark, _) | (Seen::Escaped, '\n') | (Seen::In('`'), _) => false,
+            (Seen::In(_) | Seen::Escaped, _) => {
+                self.word.push(c);
+                false
+            }
+            (Seen::Bare, ' ' | '\t') => self.close(),
+            (Seen::Bare, '#') if self.word.is_empty() => {
+                self.is_comment = true;
+                false
+            }
+            (Seen::Bare, ';' | '&' | '|' | '\n' | '(' | ')') => {
+                if self.close() {
+                    return true;
                 }
-                (None, ';' | '&' | '|' | '\n' | '(' | ')') => {
-                    if self.close() {
-                        return true;
-                    }
-                    if c == '(' {
-                        self.around.push(self.is_command);
-                    }
-                    // A lone `)` ends a pattern of `case`.
-                    let following = if c == ')' { self.around.pop() } else { None };
-                    self.is_command = following.unwrap_or(true);
+                if c == '(' {
+                    self.around.push(self.is_command);
                 }
-                (None, _) => self.word.push(c),
+                // A lone `)` ends a pattern of `case`.
+                let following = if c == ')' { self.around.pop() } else { None };
+                self.is_command = following.unwrap_or(true);
+                false
+            }
+            (Seen::Bare, _) => {
+                self.word.push(c);
+                self.has_heredoc |= self.word.ends_with("<<");
+                false
             }
         }
-        false
     }
 
     /// The word is whole: whether it moves.
@@ -111,6 +138,8 @@ impl Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Data;
+    use crate::context::{Context, Place};
 
     fn of(text: &str) -> String {
         match movement(&[ScriptPart::Text(text.to_owned())]) {
@@ -155,8 +184,29 @@ mod tests {
             "source env",
             "eval \"$X\"",
             "case $a in b) cd x;; esac",
+            "echo \\\"; cd x",
+            "echo \"a\\\"b\"; cd x",
+            "echo '\\'; cd x",
+            "true # it's\ncd x",
+            "cat <<E\nit's\nE\ncd x",
+            "cat <<E\nit's\nE\ncd x\ncat <<E\nit's\nE",
         ] {
             assert_eq!(of(text), "may", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_inside_of_quotes_does_not_end_them() {
+        let text = |text: &str| ScriptPart::Text(text.to_owned());
+        let value = || ScriptPart::Data(Data::text("v"), Context::new(Place::Quoted));
+        for (before, after, moves) in [
+            ("echo \"", "\"; cd build", true),
+            ("echo '", "'; cd build", true),
+            ("echo \"", "; cd build\"", false),
+            ("echo \"a", "b\" && true", false),
+        ] {
+            let found = movement(&[text(before), value(), text(after)]);
+            assert_eq!(matches!(found, Movement::May), moves, "{before}…{after}");
         }
     }
 
@@ -171,6 +221,9 @@ mod tests {
             "x=`cd y`",
             "grep '; cd x' f",
             "abcd x",
+            "echo '\\'\"; cd x\"",
+            "true # ; cd x",
+            "cat <<E\nit is .\nE",
         ] {
             assert_eq!(of(text), "stays", "{text}");
         }

@@ -34,11 +34,6 @@ pub fn plain(parts: &[ScriptPart]) -> Option<Plain> {
     Some(Plain { name: name.text.to_string(), arguments, is_constant })
 }
 
-#[must_use]
-pub fn is_plain(parts: &[ScriptPart]) -> bool {
-    plain(parts).is_some()
-}
-
 impl Plain {
     #[must_use]
     pub fn name(&self) -> &str {
@@ -185,6 +180,10 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_plain(parts: &[ScriptPart]) -> bool {
+        plain(parts).is_some()
+    }
     use crate::Data;
     use crate::context::Context;
 

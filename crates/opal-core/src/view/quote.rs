@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::visible;
 use crate::context::{Context, Place};
 use crate::value::Value;
 
@@ -49,24 +50,29 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 fn word(text: &str, place: Context) -> String {
+    // Beside other text of the same word nothing is nothing.
+    if text.is_empty() && !place.is_whole_word() { String::new() } else { shell_word(text) }
+}
+
+/// Text as one word of a shell, which can be read, and means the same when it is pasted.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
     let is_safe = |c: char| {
         c.is_alphanumeric()
             || matches!(c, '_' | '.' | '/' | ':' | '=' | '%' | '+' | ',' | '-' | '@')
     };
-    if text.is_empty() {
-        // Beside other text of the same word nothing is nothing.
-        return if place.is_whole_word() { "''".to_owned() } else { String::new() };
-    }
-    if text.chars().all(is_safe) {
+    let is_hidden = |c: char| visible::character(c) != c;
+    if !text.is_empty() && text.chars().all(|c| is_safe(c) && !is_hidden(c)) {
         return text.to_owned();
     }
-    if text.chars().any(char::is_control) {
+    if text.chars().any(is_hidden) {
         let escapes = text.chars().map(|c| match c {
             '\n' => "\\n".to_owned(),
             '\t' => "\\t".to_owned(),
             '\'' | '\\' => format!("\\{c}"),
             c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
-            c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+            c if is_hidden(c) && u32::from(c) > 0xffff => format!("\\U{:08x}", u32::from(c)),
+            c if is_hidden(c) => format!("\\u{:04x}", u32::from(c)),
             c => c.to_string(),
         });
         return format!("$'{}'", escapes.collect::<String>());

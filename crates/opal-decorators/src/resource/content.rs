@@ -5,6 +5,7 @@ use std::path::Path;
 
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, Entry, EntryKind, Existing, Files};
+use opal_core::message::Reason;
 use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 use zeroize::Zeroizing;
 
@@ -42,7 +43,7 @@ pub(super) fn read(
         return Err(too_large());
     }
     let bytes = wiped::read(&mut *probe.read(path, links)?, MAX_BYTES + 1).map_err(|error| {
-        let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
+        let message = format!("`{}` cannot be read: {}", path.display(), Reason(error.kind()));
         Trouble::new(TroubleKind::Failed, message, "try to read it with `cat`")
     })?;
     if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
@@ -66,7 +67,7 @@ pub(super) fn keep(
     bytes: &[u8],
 ) -> Result<(), Trouble> {
     pending.write_all(bytes).map_err(|error| {
-        let message = format!("`{}` cannot be written: {}", path.display(), error.kind());
+        let message = format!("`{}` cannot be written: {}", path.display(), Reason(error.kind()));
         Trouble::new(TroubleKind::Failed, message, "check whether the disk is full")
     })?;
     pending.keep()

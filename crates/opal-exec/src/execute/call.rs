@@ -46,7 +46,7 @@ impl<'p> Walk<'p> {
         let mut came = Came::default();
         let limits = here.limits;
         let result = self.perform(&begun, here, &mut came);
-        let result = result.map_err(|halt| self.hidden(limited(halt, step, limits)));
+        let result = result.map_err(|it| self.hidden(step, &here.lets, limited(it, step, limits)));
         if let Some(fate) = fate(&result) {
             self.note(step, fate);
         }
@@ -192,6 +192,7 @@ impl<'p> Walk<'p> {
             end,
             is_block: begun.is_block,
             passes_on: begun.passes_on(result),
+            is_own_limit: end == End::TimedOut && matches!(result, Err(Halt::Failed(_))),
             message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
         };
         self.tell(Kind::Finished(finished), here)
@@ -200,8 +201,11 @@ impl<'p> Walk<'p> {
     fn count(&self, begun: &Begun<'p>, end: End, result: &Result<(), Halt>) {
         let mut tally = lock(&self.tally);
         // A step that only passes on the failure of another does not count besides it.
-        if !begun.is_block && !begun.passes_on(result) {
-            tally.ended(&begun.step.path, end);
+        let is_own = !begun.passes_on(result);
+        match (begun.is_block, result) {
+            (false, _) if is_own => tally.ended(&begun.step.path, end),
+            (true, Err(Halt::Failed(_))) if is_own => tally.block_failed(&begun.step.path, end),
+            _ => {}
         }
         if end == End::TimedOut && !begun.is_block {
             let name = resource::name(self.job.plan, begun.step).into();

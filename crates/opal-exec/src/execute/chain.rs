@@ -32,6 +32,7 @@ impl<'p> Walk<'p> {
             }
             if let Err(Halt::Failed(failure)) = &result {
                 self.tell(Kind::Caught { path: self.path(failure), code: failure.code }, here)?;
+                lock(&self.tally).caught(&step.path);
             }
             counts = !operands.iter().all(|operand| self.from.skips(operand));
             result = match operands {

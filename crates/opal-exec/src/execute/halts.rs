@@ -1,6 +1,7 @@
 //! How a step ends that cannot go on: exit codes, and the failures that every step may have.
 
 use opal_core::action::{Failure, Halt, Why};
+use opal_core::message::Reason;
 use opal_core::plan::Step;
 use opal_core::resolver::{Trouble, TroubleKind};
 use opal_session::stop::{Order, Stop};
@@ -30,7 +31,7 @@ pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
 
 /// What could not be done with a descriptor or a thread.
 pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
-    let message = format!("the step cannot be connected: {}", error.kind());
+    let message = format!("the step cannot be connected: {}", Reason(error.kind()));
     let help = "close programs with many open files, or run fewer steps at a time";
     failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
 }

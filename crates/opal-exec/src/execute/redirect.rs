@@ -13,6 +13,7 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use opal_core::Data;
 use opal_core::action::{Failure, Halt, Pending};
+use opal_core::message::Reason;
 use opal_core::plan::{Redirect, RedirectStream, RedirectTarget, Step};
 use opal_core::resolver::{Input, ScriptPart, Trouble, TroubleKind};
 
@@ -230,6 +231,6 @@ fn trimmed(mut text: Vec<ScriptPart>) -> Vec<ScriptPart> {
 }
 
 fn not_written(error: &io::Error) -> Trouble {
-    let message = format!("the output of the step could not be written: {}", error.kind());
+    let message = format!("the output of the step could not be written: {}", Reason(error.kind()));
     Trouble::new(TroubleKind::Failed, message, "free some space, or choose another path")
 }

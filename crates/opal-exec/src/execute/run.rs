@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use opal_core::Secret;
 use opal_core::action::{Failure, Halt};
 use opal_core::message::Message;
 use opal_core::plan::Step;
@@ -22,6 +23,7 @@ use super::places::{Alone, Places};
 use super::resume::From;
 use super::steps::find;
 use super::tally::{Late, Tally};
+use super::values::Values;
 use crate::threads::lock;
 use crate::verify::Report;
 
@@ -127,13 +129,22 @@ impl<'p> Walk<'p> {
         (event, recorded)
     }
 
-    /// Hides every value in what a session or an action has to say about a failure.
-    pub(super) fn hidden(&self, mut halt: Halt) -> Halt {
+    /// Hides every value in what a session or an action has to say about a failure of `step`. A
+    /// value that the vault does not hide, because it is too short, is hidden where it was given.
+    pub(super) fn hidden(&self, step: &Step, lets: &Lets, mut halt: Halt) -> Halt {
         if let Halt::Failed(failure) = &mut halt
+            // That of a step inside of it is hidden already.
+            && failure.path == step.path
             && let Some(trouble) = &mut failure.trouble
         {
+            let scrub = |text: &str| self.job.vault.scrub(text).text().into_owned();
+            let values = Values { known: self.job.values, lets: Some(lets) }.texts(step);
+            let is_seen = |value: &&str| scrub(value) == *value;
+            let seen: Vec<&str> = values.iter().map(Secret::expose).filter(is_seen).collect();
             let hide = |text: &mut Message| {
-                *text = self.job.vault.scrub(text).text().into_owned().into();
+                // What the author of a step says is said, as in a plan.
+                let is_ours = !text.is_given_as_a_whole();
+                *text = if is_ours { scrub(&text.without(&seen)) } else { scrub(text) }.into();
             };
             hide(&mut trouble.message);
             trouble.help.iter_mut().for_each(hide);

@@ -16,6 +16,7 @@ use super::context::Context;
 use super::fates::Fate;
 use super::halts::{failed, go_on};
 use super::inputs::inputs;
+use super::lets::Lets;
 use super::run::Walk;
 use super::steps::{is_leaf, moves, walk};
 use super::values::Values;
@@ -29,7 +30,7 @@ impl<'p> Walk<'p> {
             let (path, decorator) = (&*step.path, step.node.name());
             self.tell(Kind::Skipped { path, decorator, why: None }, here)?;
             self.note(step, Fate::Met);
-            let fail = |trouble| self.hidden(failed(step, 1, trouble));
+            let fail = |it| self.hidden(step, &Lets::default(), failed(step, 1, it));
             let values = Values { known: self.job.values, lets: None };
             if let Movement::Only(directory) = moves(step, values).map_err(fail)? {
                 let session = self.job.session;

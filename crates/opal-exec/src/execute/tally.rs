@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use opal_core::action::Failure;
 use opal_vault::event::{Counts, End};
 
 use super::job::FailedStep;
@@ -66,7 +67,25 @@ impl<'p> Tally<'p> {
         }
     }
 
-    /// Something has dealt with every failure inside of the construct at this path.
+    /// A block that failed by itself counts where nothing in it has.
+    pub(super) fn block_failed(&mut self, path: &'p str, end: End) {
+        if !self.inside(path).any(|(_, ended)| ended == Ended::Failed) {
+            self.ended(path, end);
+        }
+    }
+
+    /// A failure that was caught ends what is around it after all.
+    pub(super) fn rethrown(&mut self, failure: &Failure) {
+        for failure in std::iter::once(failure).chain(&failure.beside) {
+            if let Some(ended) = self.ends.get_mut(&*failure.path)
+                && *ended == Ended::Caught
+            {
+                *ended = Ended::Failed;
+            }
+        }
+    }
+
+    /// Something takes every failure so far inside of the construct at this path.
     pub(super) fn caught(&mut self, path: &str) {
         let failed = self.inside(path).filter(|(_, ended)| *ended == Ended::Failed);
         let failed: Vec<&str> = failed.map(|(path, _)| path).collect();
@@ -134,6 +153,26 @@ mod tests {
         tally.try_again("a.retry[0]");
         tally.ended("a.retry[0].shell[0]", End::Failed);
         assert_eq!(counts(&tally), [0, 3, 0, 1]);
+    }
+
+    #[test]
+    fn what_a_catch_throws_again_was_not_caught() {
+        let mut tally = Tally::default();
+        tally.ended("a.try[0].shell[0]", End::Failed);
+        tally.caught("a.try[0]");
+        tally.ended("a.try[0].catch.shell[0]", End::Failed);
+        assert_eq!(counts(&tally), [0, 1, 1, 0]);
+        tally.rethrown(&Failure::new("a.try[0].shell[0]".into(), 1, None));
+        assert_eq!(counts(&tally), [0, 2, 0, 0]);
+    }
+
+    #[test]
+    fn a_block_that_fails_counts_once_and_not_besides_what_failed_in_it() {
+        let mut tally = Tally::default();
+        tally.block_failed("a.workdir[0]", End::Failed);
+        tally.ended("a.timeout[1].shell[0]", End::TimedOut);
+        tally.block_failed("a.timeout[1]", End::TimedOut);
+        assert_eq!(counts(&tally), [0, 2, 0, 0]);
     }
 
     #[test]

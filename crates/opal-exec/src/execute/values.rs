@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use opal_core::context::{Context, Place};
 use opal_core::placeholder::scalar_text;
-use opal_core::plan::{Arg, Handle, Key, Piece};
+use opal_core::plan::{Arg, Handle, Key, Piece, RedirectTarget, Step};
 use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
 use opal_core::script::{Refusal, admit, admit_list};
 use opal_core::{Data, Secret};
@@ -76,6 +76,42 @@ impl<'a> Values<'a> {
         Ok(Secret::new(text.as_str()))
     }
 
+    /// The values that the arguments and redirections of a step are made of.
+    pub(super) fn texts(&self, step: &Step) -> Vec<Secret> {
+        let mut texts = Vec::new();
+        step.args.iter().for_each(|(_, arg)| self.collect(arg, &mut texts));
+        for redirect in &step.redirects {
+            match &redirect.target {
+                RedirectTarget::Shell(pieces) => self.collect_pieces(pieces, &mut texts),
+                RedirectTarget::Step(target) => {
+                    target.args.iter().for_each(|(_, arg)| self.collect(arg, &mut texts));
+                }
+            }
+        }
+        texts
+    }
+
+    fn collect(&self, arg: &Arg, texts: &mut Vec<Secret>) {
+        match arg {
+            Arg::Const(_) | Arg::Deferred(_) => {}
+            // What cannot be read is in no message.
+            Arg::Value(_) | Arg::Handle(_) => {
+                self.data(arg).iter().for_each(|it| leaves(it, texts))
+            }
+            Arg::Text(pieces) | Arg::Shell(pieces) => self.collect_pieces(pieces, texts),
+            Arg::Array(items) => items.iter().for_each(|item| self.collect(item, texts)),
+            Arg::Map(fields) => fields.values().for_each(|item| self.collect(item, texts)),
+        }
+    }
+
+    fn collect_pieces(&self, pieces: &[Piece], texts: &mut Vec<Secret>) {
+        for piece in pieces {
+            if let Piece::Data { arg, .. } | Piece::Raw(arg) = piece {
+                self.collect(arg, texts);
+            }
+        }
+    }
+
     fn scalar(&self, arg: &Arg) -> Result<Zeroizing<String>, Trouble> {
         let data = self.data(arg)?;
         if let Some(handle) = handle(arg) {
@@ -136,6 +172,15 @@ fn known(arg: &Arg, place: Context) -> Context {
         (Some(_), _) => place,
         (None, Arg::Const(_)) => place.constant(),
         _ => place.dash(true),
+    }
+}
+
+fn leaves(data: &Data, texts: &mut Vec<Secret>) {
+    match data {
+        Data::Text(text) => texts.push(text.clone()),
+        Data::Array(items) => items.iter().for_each(|item| leaves(item, texts)),
+        Data::Map(fields) => fields.values().for_each(|item| leaves(item, texts)),
+        _ => {}
     }
 }
 

@@ -85,10 +85,11 @@ impl<'p> Walk<'p> {
                         Kind::Caught { path: self.path(&failure), code: failure.code },
                         here,
                     )?;
+                    lock(&self.tally).caught(&step.path);
                     let caught = Some(Arc::from(failure));
                     let dealt = self.block(&catch.block, Context { caught, ..here.clone() });
-                    if dealt.is_ok() {
-                        lock(&self.tally).caught(&step.path);
+                    if let Err(Halt::Failed(failure)) = &dealt {
+                        lock(&self.tally).rethrown(failure);
                     }
                     dealt
                 }

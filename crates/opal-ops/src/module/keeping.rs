@@ -228,6 +228,7 @@ impl<'k> Keeping<'k> {
             end: Ended::Failed,
             is_block: true,
             passes_on: false,
+            is_own_limit: false,
             message: Some(self.run.vault.scrub(&message)),
         };
         // The reason is reported in any case.

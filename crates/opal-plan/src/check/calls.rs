@@ -1,6 +1,7 @@
 //! Steps: decorators where commands are, and the redirections between them.
 
 use opal_core::decorator::{Block as BlockPolicy, Descriptor};
+use opal_core::shell::{Quotes, Seen};
 use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::binding::shell_of;
@@ -39,8 +40,7 @@ impl Checker<'_> {
     /// no shell can redirect it.
     fn redirected_call(&mut self, call: &Call, text: &ShellText) {
         let path = call.path.text.as_str();
-        let is_input =
-            text.pieces.iter().any(|it| matches!(it, Piece::Text(it) if it.contains('<')));
+        let is_input = is_input(text);
         let what = if call.block.is_some() {
             format!("the block of `@{path}`")
         } else if call.function().is_some() {
@@ -270,4 +270,14 @@ fn any_result<'c>(descriptor: &Descriptor, call: &'c Call) -> Option<&'c Argumen
     let is_it = |arg: &&Argument| arg.name.as_ref().is_some_and(|name| name.text == option);
     let arg = call.args.iter().find(is_it)?;
     (!matches!(arg.value.kind, ExprKind::Literal(Value::Bool(false)))).then_some(arg)
+}
+
+/// Whether a redirection reads: its operator, and not a `<` in a name.
+fn is_input(text: &ShellText) -> bool {
+    let mut quotes = Quotes::default();
+    let texts = text.pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.chars()),
+        _ => None,
+    });
+    texts.flatten().any(|c| quotes.see(c) == Seen::Bare && c == '<')
 }

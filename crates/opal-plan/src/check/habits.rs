@@ -207,8 +207,8 @@ impl Checker<'_> {
             self.error(Code::LabelWithoutBody, text.span, message, "delete the line");
             return true;
         }
-        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        if flat.ends_with(':') && !flat.contains('\n') && first.chars().all(word) {
+        if is_recipe(flat) {
+            let first = first.trim_end_matches(':');
             let message = format!("`{first}` looks like a recipe, but has no body on its line");
             let help = format!("write `fun {first}(PARAMETERS) {{ … }}`");
             self.error(Code::LabelWithoutBody, text.span, message, help);
@@ -216,6 +216,24 @@ impl Checker<'_> {
         }
         false
     }
+}
+
+/// Plain words, of which some may have defaults, with a `:` at the end of the last one. What prints
+/// them is a command.
+fn is_recipe(flat: &str) -> bool {
+    let is_name = |word: &str| {
+        !word.is_empty()
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    let is_word = |word: &str| match word.split_once('=') {
+        Some((name, default)) => is_name(name) && is_name(default.trim_matches(['\'', '"'])),
+        None => is_name(word),
+    };
+    let Some(line) = flat.strip_suffix(':').filter(|it| !it.contains('\n')) else { return false };
+    let mut words = line.split_whitespace();
+    !line.ends_with(char::is_whitespace)
+        && words.next().is_some_and(|first| is_name(first) && !matches!(first, "echo" | "printf"))
+        && words.all(is_word)
 }
 
 /// First words that some habit is about.

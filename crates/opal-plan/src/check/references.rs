@@ -7,7 +7,7 @@ use opal_core::{Code, Diagnostic, Span, Type, Value, suggest};
 
 use super::checker::Checker;
 use super::lets::Site;
-use crate::unit::{Access, Argument, ExprKind, Name, Reference};
+use crate::unit::{Access, Argument, ExprKind, Name, Reference, no_field};
 
 impl Checker<'_> {
     /// Checks a reference where a value is expected, and returns its type.
@@ -237,12 +237,7 @@ impl Checker<'_> {
         let message = format!("{} has no field `{field}`", ty.with_article());
         let error = Diagnostic::new(Code::UnknownField, name.span, message);
         let path = reference.map(|reference| reference.path.text.as_str());
-        self.report(match path {
-            Some(path) => error.help(format!(
-                "for the value followed by the text `.{field}`, write `@{path}().{field}`"
-            )),
-            None => error.help("only a String, an Array and a Map have `.length`"),
-        });
+        self.report(error.help(no_field(field, path)));
     }
 
     pub(super) fn index(&mut self, ty: Type, given: &Type, index: &crate::unit::Expr) -> Type {

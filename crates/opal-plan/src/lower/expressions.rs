@@ -4,7 +4,7 @@ use opal_core::{Duration, Span, Value};
 use opal_syntax::SyntaxKind::{self, *};
 use opal_syntax::cursor::Item;
 
-use super::literals::{decode_escape, dedent, lines};
+use super::literals::{VALUE, decode_escape, dedent, lines};
 use super::{Child, Lower};
 use crate::unit::{
     Access, Argument, BinaryOp, Expr, ExprKind, Key, Name, Reference, StrPiece, UnaryOp,
@@ -292,6 +292,7 @@ impl Lower<'_> {
     fn string(&mut self) -> ExprKind {
         let mut triple = false;
         let mut texts: Vec<(String, u32)> = Vec::new();
+        let mut escapes: Vec<(usize, String)> = Vec::new();
         let mut others: Vec<(usize, StrPiece)> = Vec::new();
         while let Some(child) = self.child() {
             match child {
@@ -304,7 +305,8 @@ impl Lower<'_> {
                             let decoded = decode_escape(text);
                             let decoded =
                                 decoded.strip_prefix("\\@").map_or(decoded.clone(), |_| "@".into());
-                            texts.push((decoded, span.start));
+                            texts.push((VALUE.to_owned(), span.start));
+                            escapes.push((texts.len() - 1, decoded));
                         }
                         AtWord => {
                             let name = self.name(Span::new(span.start + 1, span.end));
@@ -324,6 +326,7 @@ impl Lower<'_> {
         if triple {
             dedent(&mut texts);
         }
+        escapes.into_iter().for_each(|(at, decoded)| texts[at].0 = decoded);
         join_pieces(texts, others)
     }
 }
@@ -349,9 +352,6 @@ fn join_pieces(texts: Vec<(String, u32)>, others: Vec<(usize, StrPiece)>) -> Exp
 
 /// The digits of the smallest Int; the grammar allows them only after one `-`.
 const SMALLEST: &str = "9223372036854775808";
-
-/// Stands for what is not text while a string is put together.
-const VALUE: &str = "\u{fffc}";
 
 fn literal_value(kind: SyntaxKind, text: &str) -> ExprKind {
     let value = match kind {

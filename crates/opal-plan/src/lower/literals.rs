@@ -63,6 +63,7 @@ fn string_parts(
     parts: &mut Vec<(String, u32)>,
 ) {
     let mut depth = 0usize;
+    let mut escapes = Vec::new();
     for index in first + 1..tokens.len() {
         let here = tokens.span(index);
         let closes = tokens.kind(index) == SyntaxKind::StringClose && depth == 0;
@@ -72,7 +73,10 @@ fn string_parts(
         let text = &source[here.range()];
         match tokens.kind(index) {
             // An escape inside the arguments of a reference belongs to the reference.
-            SyntaxKind::Escape if depth == 0 => parts.push((decode_escape(text), here.start)),
+            SyntaxKind::Escape if depth == 0 => {
+                escapes.push((parts.len(), decode_escape(text)));
+                parts.push((VALUE.to_owned(), here.start));
+            }
             SyntaxKind::StringOpen => depth += 1,
             SyntaxKind::StringClose => depth -= 1,
             SyntaxKind::StringText if depth == 0 => {
@@ -88,7 +92,12 @@ fn string_parts(
     if &source[tokens.span(first).range()] == "\"\"\"" {
         dedent(parts);
     }
+    escapes.into_iter().for_each(|(at, decoded)| parts[at].0 = decoded);
 }
+
+/// In place of a value or an escape while the text around it is dedented. Only lines of the source
+/// are indented: what an escape stands for is text, whatever it is.
+pub(super) const VALUE: &str = "\u{fffc}";
 
 /// The text of `'…'`, in which every `@` is itself.
 fn raw_parts(source: &str, span: Span, parts: &mut Vec<(String, u32)>) {

@@ -82,7 +82,7 @@ impl Planner<'_> {
             }
             value = match one {
                 Access::Field(name, at) => {
-                    self.graph.add(Op::Field(Rc::clone(name)), vec![value], *at)
+                    self.graph.add(Op::Field(name.clone()), vec![value], *at)
                 }
                 Access::Index(index) => {
                     let at = self.eval(index);

@@ -13,6 +13,7 @@ use super::call::CallShape;
 use super::datum::Datum;
 use super::operate::{self, OpError};
 use super::parameters;
+use super::scoped::FieldName;
 use crate::unit::Builtin;
 use crate::unit::{BinaryOp, UnaryOp};
 
@@ -51,7 +52,7 @@ pub(crate) enum Op {
     Array,
     Map(Rc<[Rc<str>]>),
     Function(Builtin),
-    Field(Rc<str>),
+    Field(FieldName),
     Index,
     All,
     Call(Rc<CallShape>),

@@ -1,5 +1,5 @@
 //! Whether the resources of a plan go together: what they are called and what they depend on; that no
-//! two describe one thing in two ways is in `things.rs`.
+//! two describe one thing in two ways is in `conflicts.rs`.
 //!
 //! Values from the world are compared by what they are, and never printed. What a quick plan has left
 //! open is not judged.

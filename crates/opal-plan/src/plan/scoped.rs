@@ -125,9 +125,16 @@ pub(crate) enum ExprKind {
     Binary(Box<Expr>, Vec<(BinaryOp, Span, Expr)>),
 }
 
+/// A field, with the reference that it follows, for messages.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldName {
+    pub(crate) name: Rc<str>,
+    pub(crate) of: Option<Rc<str>>,
+}
+
 #[derive(Debug)]
 pub(crate) enum Access {
-    Field(Rc<str>, Span),
+    Field(FieldName, Span),
     Index(Expr),
     All(Span),
 }

@@ -151,3 +151,13 @@ impl Reference {
         self.path.text.split_once('.').filter(|(space, _)| matches!(*space, "var" | "env" | "let"))
     }
 }
+
+/// What to write instead of a field that is none.
+pub(crate) fn no_field(name: &str, of: Option<&str>) -> String {
+    match of {
+        Some(of) => {
+            format!("for the value followed by the text `.{name}`, write `@{of}().{name}`")
+        }
+        None => "only a String, an Array and a Map have `.length`".to_owned(),
+    }
+}

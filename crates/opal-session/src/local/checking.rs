@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use opal_core::Data;
 use opal_core::action::Limits;
 use opal_core::context::{Context, Place};
 use opal_core::resolver::{ScriptPart, Trouble};
 use opal_core::stream::Stream;
+use opal_core::{Data, Secret};
 
 use super::LocalSession;
 use crate::stop::Stop;
@@ -31,6 +31,8 @@ pub(super) fn check(
 /// What the shell objects to in a text.
 fn read(session: &LocalSession, text: &str) -> Result<Option<String>, Trouble> {
     let unexecuted = Data::text(format!("set -n\n{text}"));
+    // What is missing at its end is known by the words that bash has for it in this language.
+    let environment = BTreeMap::from([("LC_ALL".to_owned(), Secret::new("C"))]);
     let work = Work {
         script: &[
             ScriptPart::Text("eval ".to_owned()),
@@ -39,7 +41,7 @@ fn read(session: &LocalSession, text: &str) -> Result<Option<String>, Trouble> {
         interpreter: None,
         directory: &session.setup.start,
         previous: None,
-        environment: &BTreeMap::new(),
+        environment: &environment,
         limits: Limits::default(),
         // The shell that is there already, unless it has a terminal, where all streams are one.
         stdin: if session.setup.terminal.is_none() { Input::Own } else { Input::Nothing },

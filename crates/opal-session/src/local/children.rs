@@ -1,8 +1,6 @@
 //! Starting programs, and knowing when they end.
 //!
-//! `posix_spawn` gives a child every descriptor that is not marked to be closed. A descriptor that
-//! is meant for one child is unmarked only while nothing else is started: such a start has the lock
-//! for itself, all others share it.
+//! Which of them may be started at the same time: [`opal_core::starting`].
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,15 +8,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError};
 
+use opal_core::starting;
 use rustix::io::FdFlags;
 use rustix::process::Pid;
 
 /// Where descriptors for one child begin: far above those that scripts use.
 const FIRST_DESCRIPTOR: RawFd = 200;
-
-static STARTING: RwLock<()> = RwLock::new(());
 
 /// The children that someone here waits for.
 static AWAITED: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -40,8 +37,7 @@ pub(super) fn command(path: &Path) -> Command {
 }
 
 pub(super) fn start(mut command: Command) -> io::Result<Running> {
-    let _shared = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-    Running::register(command.spawn()?)
+    starting::shared(|| Running::register(command.spawn()?))
 }
 
 /// Starts what also gets the descriptor `given`, under the number that `command` is given.
@@ -58,14 +54,12 @@ pub(super) fn start_with(
 
 /// Starts something while nothing else is started.
 pub(super) fn start_alone(start: impl FnOnce() -> io::Result<Child>) -> io::Result<Running> {
-    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
-    Running::register(start()?)
+    starting::alone(|| Running::register(start()?))
 }
 
 /// Does something while no child is started, and with those that are waited for.
 pub(super) fn while_none_starts<T>(work: impl FnOnce(&BTreeSet<i32>) -> T) -> T {
-    let _alone = STARTING.write().unwrap_or_else(PoisonError::into_inner);
-    work(&AWAITED.lock().unwrap_or_else(PoisonError::into_inner))
+    starting::alone(|| work(&AWAITED.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 impl Running {

@@ -1,11 +1,13 @@
 //! Directories and files as steps name them.
 //!
-//! A file is replaced in one move: it gets its name when all of it is there. What is not an
-//! ordinary file, such as `/dev/null`, is written to.
+//! A file is replaced in one move: it gets its name when all of it is there. A device, such as
+//! `/dev/null`, is written to. Nothing here waits for another process, which no stop would end: a
+//! named pipe is refused, and a device that is not ready is an error.
 //!
-//! A path may be a value, too short to be hidden, so no message names one: the step does.
+//! A path may be a value, so messages name it as something given, which whoever knows the values
+//! can hide.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
@@ -15,13 +17,13 @@ use std::sync::{Mutex, PoisonError};
 
 use opal_core::action::{Pending, Replace};
 use opal_core::resolver::Trouble;
-use rustix::fs::CWD;
+use rustix::fs::{CWD, OFlags};
 
 use super::setup::Setup;
-use crate::error::SessionError;
+use crate::error::{SessionError, Use};
+use crate::world;
 use opal_files::atomic::{self, Unfinished};
-
-const NOT_WRITTEN: &str = "file cannot be written";
+use opal_files::regular;
 
 /// As many links as the system follows.
 const MAX_LINKS: usize = 40;
@@ -37,24 +39,25 @@ pub(super) fn directory(
 ) -> Result<PathBuf, Trouble> {
     let whole = whole(setup, from, path)?;
     if create {
-        fs::create_dir_all(&whole)
-            .map_err(|error| unusable("directory cannot be created", &error))?;
+        fs::create_dir_all(&whole).map_err(|error| unusable(path, Use::CreateDirectory, &error))?;
     }
-    let found =
-        fs::metadata(&whole).map_err(|error| unusable("directory cannot be entered", &error))?;
+    let found = fs::metadata(&whole).map_err(|error| unusable(path, Use::Enter, &error))?;
     if !found.is_dir() {
-        return Err(SessionError::NotADirectory.into());
+        return Err(SessionError::NotADirectory { path: path.to_owned() }.into());
     }
     Ok(whole)
 }
 
 pub(super) fn open(setup: &Setup, from: &Path, path: &str) -> Result<OwnedFd, Trouble> {
     let whole = whole(setup, from, path)?;
-    let file = File::open(&whole).map_err(|error| unusable("file cannot be read", &error))?;
-    match file.metadata() {
-        Ok(found) if found.is_dir() => Err(SessionError::IsADirectory { done: "read" }.into()),
-        _ => Ok(file.into()),
-    }
+    let file = regular::open_or_device(&whole, OpenOptions::new().read(true))
+        .map_err(|error| unusable(path, Use::Read, &error))?;
+    // The command that reads it waits, and can be stopped.
+    let flags = rustix::fs::fcntl_getfl(&file);
+    flags
+        .and_then(|flags| rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK))
+        .map_err(|error| unusable(path, Use::Read, &error.into()))?;
+    Ok(file.into())
 }
 
 pub(super) fn replace(
@@ -64,11 +67,12 @@ pub(super) fn replace(
 ) -> Result<Box<dyn Pending>, Trouble> {
     let target = followed(whole(setup, from, replace.path)?);
     let found = fs::metadata(&target).ok();
-    if found.as_ref().is_some_and(fs::Metadata::is_dir) {
-        return Err(SessionError::IsADirectory { done: "written" }.into());
+    let path = replace.path.to_owned();
+    let failed = |error| unusable(&path, Use::Write, &error);
+    if let Some(found) = &found {
+        regular::check_or_device(found.mode()).map_err(failed)?;
     }
     let is_special = found.as_ref().is_some_and(|it| !it.is_file());
-    let failed = |error| unusable(NOT_WRITTEN, &error);
     let beside = if is_special { std::env::temp_dir().join("file") } else { target.clone() };
     let file = Unfinished::beside(&beside).map_err(failed)?;
     let mode = match replace.mode.or(found.as_ref().map(|it| it.mode() & 0o7777)) {
@@ -76,15 +80,19 @@ pub(super) fn replace(
         None => usual_mode(&target).map_err(failed)?,
     };
     let owner = found.map(|it| (it.uid(), it.gid()));
-    let append = replace.append;
-    Ok(Box::new(Replacement { file, target, mode, owner, append, is_special }))
+    let (append, is_asked) = (replace.append, replace.mode.is_some());
+    Ok(Box::new(Replacement { path, file, target, mode, is_asked, owner, append, is_special }))
 }
 
 /// A file that is not there yet.
 struct Replacement {
+    /// As the step names it.
+    path: String,
     file: Unfinished,
     target: PathBuf,
     mode: u32,
+    /// Whether the step asks for the mode. Otherwise it is that of the file that is replaced.
+    is_asked: bool,
     owner: Option<(u32, u32)>,
     append: bool,
     is_special: bool,
@@ -102,7 +110,8 @@ impl Write for Replacement {
 
 impl Pending for Replacement {
     fn keep(self: Box<Self>) -> Result<(), Trouble> {
-        self.kept().map_err(|error| unusable(NOT_WRITTEN, &error))
+        let path = self.path.clone();
+        self.kept().map_err(|error| unusable(&path, Use::Write, &error))
     }
 }
 
@@ -111,7 +120,7 @@ impl Replacement {
         let mut written = self.file.file();
         written.rewind()?;
         if self.is_special {
-            let mut target = fs::OpenOptions::new().write(true).open(&self.target)?;
+            let mut target = regular::open_or_device(&self.target, OpenOptions::new().write(true))?;
             return io::copy(&mut written, &mut target).map(drop);
         }
         let _one = self.append.then(|| APPENDING.lock().unwrap_or_else(PoisonError::into_inner));
@@ -123,14 +132,31 @@ impl Replacement {
         } else {
             self.file
         };
-        if let Some((user, group)) = self.owner {
-            // Only root may give files away; others keep what they write.
-            let _ = fchown(file.file(), Some(user), Some(group));
-        }
-        file.file().set_permissions(Permissions::from_mode(self.mode))?;
+        let mode = match self.owner {
+            Some(owner) if self.is_asked => {
+                give(file.file(), owner)?;
+                self.mode
+            }
+            Some(owner) => self.mode & !give(file.file(), owner)?,
+            None => self.mode,
+        };
+        file.file().set_permissions(Permissions::from_mode(mode))?;
         file.file().sync_all()?;
         Ok(file.replace(CWD, &self.target)?)
     }
+}
+
+/// Gives a file to the user and the group of the one it replaces, as far as the system lets us: only
+/// root gives files away, and others may choose among their own groups. What comes back are the
+/// permissions that would now be those of somebody else.
+fn give(file: &File, (user, group): (u32, u32)) -> io::Result<u32> {
+    if fchown(file, Some(user), Some(group)).is_err() {
+        let _ = fchown(file, None, Some(group));
+    }
+    let found = file.metadata()?;
+    let of_user = if found.uid() == user { 0 } else { 0o4000 };
+    let of_group = if found.gid() == group { 0 } else { 0o2070 };
+    Ok(of_user | of_group)
 }
 
 fn usual_mode(path: &Path) -> io::Result<u32> {
@@ -141,10 +167,7 @@ fn whole(setup: &Setup, from: &Path, path: &str) -> Result<PathBuf, Trouble> {
     if path.is_empty() || path.contains('\0') {
         return Err(SessionError::InvalidPath.into());
     }
-    let in_home = if path == "~" { Some("") } else { path.strip_prefix("~/") };
-    let Some(rest) = in_home else { return Ok(from.join(path)) };
-    let home = setup.home.as_ref().ok_or(SessionError::NoHome)?;
-    Ok(home.join(rest))
+    world::place(from, setup.home.as_deref(), path)
 }
 
 /// Where links lead, a link to nothing included.
@@ -156,6 +179,11 @@ fn followed(mut path: PathBuf) -> PathBuf {
     path
 }
 
-fn unusable(what: &'static str, error: &io::Error) -> Trouble {
-    SessionError::Unusable { what, why: error.kind() }.into()
+fn unusable(path: &str, to: Use, error: &io::Error) -> Trouble {
+    let path = path.to_owned();
+    match (error.kind(), regular::irregular(error)) {
+        (_, Some(found)) => SessionError::NotAFile { path, to, found }.into(),
+        (io::ErrorKind::IsADirectory, _) => SessionError::IsADirectory { path, to }.into(),
+        (why, _) => SessionError::Unusable { path, to, why }.into(),
+    }
 }

@@ -240,13 +240,14 @@ pub(super) fn program_in(
     program: &Path,
 ) -> Result<Command, Trouble> {
     let mut command = match (task.limits.is_empty(), session.interpreter()) {
+        (false, None) => return Err(SessionError::NoLimits.into()),
         (false, Some(own)) => {
             let mut command = children::command(&own.path);
             let text = format!("{}exec \"$@\"", task.limits.prelude(own.shell));
             command.args(["-c", &text, "sh"]).arg(program);
             command
         }
-        _ => children::command(program),
+        (true, _) => children::command(program),
     };
     session.surround(&mut command, lane, task.directory, task.previous);
     command

@@ -10,8 +10,8 @@ use opal_core::resolver::Trouble;
 use super::terminal::Terminal;
 use crate::error::SessionError;
 
-/// What a session is made of. The command line collects it; nothing here reads the environment of
-/// the process.
+/// What a session is made of. The command line collects it. Of the environment of the process,
+/// sessions read only where temporary files go.
 pub struct Setup {
     /// Of every command.
     pub environment: BTreeMap<OsString, OsString>,

@@ -33,7 +33,10 @@ use opal_files::program;
 /// An answer is a few numbers, or a path.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
-/// How long a leader may take to end after its shell.
+/// What a shell ends with that is killed: 128 and the number of `KILL`.
+const KILLED: i32 = 137;
+
+/// How long a leader may take to end after its shell, and a shell after it has closed its channel.
 const MAX_LEAVING_SECONDS: i64 = 2;
 
 /// Those that were started on terminals.
@@ -187,12 +190,17 @@ impl Waiting {
         }
         if self.is_led {
             processes::kill_led(self.running.pid());
-            let mut end = [PollFd::from_borrowed_fd(self.running.end(), PollFlags::IN)];
-            let time = Timespec { tv_sec: MAX_LEAVING_SECONDS, tv_nsec: 0 };
-            let _ = poll(&mut end, Some(&time));
+            self.let_leave();
         }
         self.running.kill();
         self.running.wait().ok()
+    }
+
+    /// Waits until it has ended by itself, for a limited time.
+    fn let_leave(&self) {
+        let mut end = [PollFd::from_borrowed_fd(self.running.end(), PollFlags::IN)];
+        let time = Timespec { tv_sec: MAX_LEAVING_SECONDS, tv_nsec: 0 };
+        let _ = poll(&mut end, Some(&time));
     }
 
     pub(super) fn polled(&self) -> [(BorrowedFd<'_>, PollFlags); 3] {
@@ -233,7 +241,12 @@ impl Waiting {
                 }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(rustix::io::Errno::AGAIN) => break,
-                _ => return self.running.wait().map(|code| Some(Answer::Lost(code))),
+                // An answer without an end: nothing that follows can be understood.
+                Ok(1..) => return Ok(Some(Answer::Lost(self.end().unwrap_or(KILLED)))),
+                _ => {
+                    self.let_leave();
+                    return Ok(Some(Answer::Lost(self.end().unwrap_or(KILLED))));
+                }
             }
         }
         Ok(self.running.ended()?.map(Answer::Lost))

@@ -161,7 +161,7 @@ impl Lexer<'_> {
 
     fn heredoc_body(&mut self, pending: Pending) {
         let given = self.slice(pending.delimiter);
-        let delimiter: String = given.chars().filter(|c| !matches!(c, '\'' | '"' | '\\')).collect();
+        let delimiter = dequoted(given);
         let body = (self.pos + 1).min(self.src.len());
         let (line, end) = match self.heredoc_end(pending, &delimiter, body) {
             End::At(line, end) => (line, end),
@@ -313,4 +313,23 @@ impl Lexer<'_> {
     pub(super) fn flush_text(&mut self) {
         self.emit(SyntaxKind::ShellText);
     }
+}
+
+/// The delimiter that a word is: without its quotes and backslashes, and nothing else is special.
+fn dequoted(word: &str) -> String {
+    let (mut text, mut quote) = (String::with_capacity(word.len()), None);
+    let mut chars = word.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), _) if open == c => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '\\') => text.extend(chars.next()),
+            (Some('"'), '\\') => {
+                let escaped = chars.next_if(|it| matches!(it, '"' | '\\' | '$' | '`'));
+                text.push(escaped.unwrap_or(c));
+            }
+            _ => text.push(c),
+        }
+    }
+    text
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use opal_core::Secret;
+use opal_core::{Secret, starting};
 use rustix::process::{Pid, Signal, kill_process_group};
 use zeroize::Zeroizing;
 
@@ -102,7 +102,7 @@ fn read(bytes: Zeroizing<Vec<u8>>) -> Secret {
 }
 
 /// What a program prints. It gets no input, and its complaints may hold a secret, so they are
-/// shown to nobody; it runs in a group of its own, which ends with it.
+/// shown to nobody; it runs in a group of its own, which is killed after the time limit.
 fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     let program = &words[0];
     let failed = |what: String| {
@@ -140,14 +140,15 @@ fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError
 
 #[expect(clippy::disallowed_methods, reason = "it is waited for here, and its whole group ends")]
 fn start(words: &[String]) -> std::io::Result<Child> {
-    Command::new(&words[0])
+    let mut command = Command::new(&words[0]);
+    command
         .args(&words[1..])
         .env_remove("OPAL_IDENTITY")
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
+        .stderr(Stdio::null());
+    starting::shared(|| command.spawn())
 }
 
 /// All it prints; none where that is more than a key, or no end of it can be reached.

@@ -89,7 +89,15 @@ fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, P
         Ok(bytes) => bytes,
         Err(error) => match error.why {
             // Where the directory is missing or something else, there is no file in it.
-            Why::Missing | Why::NotADirectory => return Ok(None),
+            Why::Missing | Why::NotADirectory => {
+                let Some(link) = leads_nowhere(path) else { return Ok(None) };
+                let message = format!(
+                    "the file cannot be read: the symlink `{}` leads nowhere",
+                    link.display()
+                );
+                let help = "create what it points to, or remove the symlink";
+                return Err(whole(message, help.into(), false));
+            }
             Why::Foreign(_) => {
                 let help = format!("check its content, then run `chown root {}`", path.display());
                 return Err(whole(error.to_string(), help, true));
@@ -101,6 +109,13 @@ fn read(path: &Path, bytes: fn(&Path, u64) -> Bytes) -> Result<Option<String>, P
         Ok(text) => Ok(Some(text.to_owned())),
         Err(_) => Err(whole("the file is not UTF-8".into(), "save it as UTF-8".into(), false)),
     }
+}
+
+/// The symlink on the way to a file that leads nowhere. Somebody put it there, so that there should
+/// be rules, and nobody knows which.
+fn leads_nowhere(path: &Path) -> Option<&Path> {
+    let there = path.ancestors().find_map(|it| Some((it, it.symlink_metadata().ok()?)));
+    there.filter(|(at, found)| found.is_symlink() && at.metadata().is_err()).map(|(at, _)| at)
 }
 
 impl Policy {
@@ -268,3 +283,38 @@ impl fmt::Display for PolicyError {
 }
 
 impl std::error::Error for PolicyError {}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_symlink_that_leads_nowhere_is_a_file_that_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("config")).unwrap();
+        symlink("/nonexistent/policy.toml", at("config/policy.toml")).unwrap();
+        symlink("/nonexistent", at("way")).unwrap();
+        symlink("/nonexistent", at("opal.mod")).unwrap();
+        fs::write(at("file"), "").unwrap();
+        let load = |user: Option<&str>, project: Option<&str>| {
+            let files = Files { system: None, user: user.map(at), project: project.map(at) };
+            files.load(Policy::default()).map_err(|error| error.message)
+        };
+        for (user, project) in [
+            (Some("config/policy.toml"), None),
+            (Some("way/policy.toml"), None),
+            (Some("way/further/policy.toml"), None),
+            (None, Some("opal.mod")),
+        ] {
+            let message = load(user, project).unwrap_err();
+            assert!(message.starts_with("the file cannot be read: the symlink"), "{message}");
+        }
+        for none in ["config/other.toml", "no/policy.toml", "file/policy.toml"] {
+            assert!(load(Some(none), None).is_ok(), "{none}");
+        }
+    }
+}

@@ -28,7 +28,7 @@ const NAMES: [&str; 14] = [
 ];
 
 /// Below these, everything comes from users, the keys too.
-const GIVEN: [&str; 6] = ["args", "arguments", "contract", "holders", "public", "values"];
+const GIVEN: [&str; 7] = ["args", "arguments", "contract", "holders", "public", "source", "values"];
 
 /// One document on one line, as it may be kept.
 pub(super) fn document(line: Vec<u8>, vault: &Vault) -> Vec<u8> {

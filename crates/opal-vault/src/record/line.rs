@@ -248,6 +248,9 @@ fn finished(line: &mut Line, step: &Finished<'_>) {
     line.text("kind", "step_finished");
     line.maybe("message", step.message.as_ref().map(|message| message.text()).as_deref());
     line.number("number", step.number);
+    if step.is_own_limit {
+        line.flag("own_limit", true);
+    }
     line.text("path", step.path);
     line.millis("took_ms", step.took);
 }

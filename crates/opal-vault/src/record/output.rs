@@ -5,8 +5,8 @@
 //! [`Ring`] beside it, `output-3.tail`. So memory stays small and everything can be read after a
 //! crash.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -236,8 +236,25 @@ pub(super) fn create(path: &Path) -> Result<File, RootError> {
     options.open(path).map_err(|error| RootError::of(path, error))
 }
 
+/// What the names of these files begin with.
+const PREFIX: &str = "output-";
+
 pub(super) fn file_name(number: u64) -> String {
-    format!("output-{number}.txt")
+    format!("{PREFIX}{number}.txt")
+}
+
+/// What outputs have left in the folder of a record, whatever its events say.
+pub(super) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_output = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        if is_output && entry.file_type()?.is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
 }
 
 pub(super) fn marker(left_out: u64) -> String {

@@ -10,7 +10,7 @@ use rustix::fs::FlockOperation;
 use serde_json::Value;
 
 use super::reader::{Events, Printed};
-use super::{EVENTS, PLAN, UNFINISHED, hide, line, writer};
+use super::{EVENTS, PLAN, UNFINISHED, hide, line, output, ring, writer};
 use crate::root::RootError;
 use crate::vault::Vault;
 
@@ -20,10 +20,8 @@ pub(super) fn scrub(folder: &Path, vault: &Vault) -> Result<Option<File>, RootEr
     let path = folder.join(EVENTS);
     let of = |error| RootError::of(&path, error);
     let events = events(folder).map_err(of)?;
-    for event in &events {
-        if let Some(Printed::File { path, .. }) = Printed::of(event, folder) {
-            outputs(folder, &path, vault).map_err(|error| RootError::of(&path, error))?;
-        }
+    for path in output::files(folder).map_err(of)? {
+        outputs(folder, &path, vault).map_err(|error| RootError::of(&path, error))?;
     }
     plan(folder, vault)?;
     let lines = lines(&events, vault);
@@ -101,7 +99,12 @@ fn plan(folder: &Path, vault: &Vault) -> Result<(), RootError> {
     hide().map_err(|error| RootError::of(&path, error))
 }
 
+/// The end of an output that never became a part of its file goes: it is not in its order, so
+/// something secret may be in two pieces.
 fn outputs(folder: &Path, path: &Path, vault: &Vault) -> io::Result<()> {
+    if ring::is_one(path) {
+        return fs::remove_file(path);
+    }
     let bytes = fs::read(path)?;
     let shown = vault.scrub_bytes(&bytes);
     if shown.bytes() != bytes

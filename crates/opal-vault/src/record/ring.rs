@@ -14,6 +14,7 @@ use crate::root::RootError;
 
 /// The most that is written at once.
 const SPARE_BYTES: u64 = 256 * 1024;
+const EXTENSION: &str = "tail";
 const ROOM_BYTES: u64 = HALF_BYTES + SPARE_BYTES;
 
 #[derive(Debug)]
@@ -102,5 +103,10 @@ fn between(file: &File, begin: u64, end: u64) -> io::Result<Vec<u8>> {
 }
 
 fn path(of: &Path) -> PathBuf {
-    of.with_extension("tail")
+    of.with_extension(EXTENSION)
+}
+
+/// Whether this is the file of a ring.
+pub(super) fn is_one(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == EXTENSION)
 }

@@ -95,7 +95,7 @@ impl Tail<'_> {
                 *self.told.entry(number).or_default() += bytes.len() as u64;
                 self.print(&bytes)
             }
-            Some(Printed::File { number, path }) => self.begin(number, &path),
+            Some(Printed::File { number, path, left_out }) => self.begin(number, &path, left_out),
             None => {
                 if event["kind"] == "step_finished"
                     && let Some(number) = event["number"].as_u64()
@@ -111,10 +111,13 @@ impl Tail<'_> {
     }
 
     /// The file has what was shown before as well.
-    fn begin(&mut self, number: u64, path: &Path) -> Result<(), Failure> {
+    fn begin(&mut self, number: u64, path: &Path, left_out: Option<u64>) -> Result<(), Failure> {
         if !self.own.contains_key(&number) {
             let told = self.told.remove(&number).unwrap_or_default();
             self.own.insert(number, Following::open(path, told).map_err(unreadable)?);
+        }
+        if let (Some(output), Some(left_out)) = (self.own.get_mut(&number), left_out) {
+            output.ended(left_out);
         }
         Ok(())
     }

@@ -100,9 +100,6 @@ const MAX_LATE: usize = 3;
 /// Of the command of a step that failed beside another.
 const MAX_BESIDE_COLUMNS: usize = 60;
 
-/// Characters of a command that are told again.
-const MAX_COMMAND_CHARS: usize = 2_000;
-
 /// What there is to know about a run that did not come to its end. `tail` are the last lines of the
 /// step, where they are no longer in sight.
 pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<String> {
@@ -110,7 +107,9 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
     // Where the run timed out, the steps that took too long are named for it.
     let failed = report.failed.as_ref().filter(|_| report.late.is_empty());
     if let Some(failed) = failed {
-        lines.push(format!("{}: {}", ink.error("error"), headline(failed)));
+        // Deeper than the rows below, so that no line of a value can be taken for one of them.
+        let headline = headline(failed).replace('\n', "\n    ");
+        lines.push(format!("{}: {headline}", ink.error("error")));
     } else if report.code == TIME_IS_OVER {
         lines.push(format!("{}: the run timed out", ink.error("error")));
     } else if report.status == Status::Interrupted {
@@ -132,7 +131,7 @@ pub(super) fn failure(report: &Report<'_>, tail: &[String], ink: Ink) -> Option<
         }
     }
     if let Some(failed) = &report.failed {
-        row("command", &shortened(&failed.text));
+        row("command", &words::shortened(failed.text.trim()));
         if failed.message.is_some() {
             row("exit code", &failed.code.to_string());
         }
@@ -183,14 +182,6 @@ fn beside(failed: &Failed<'_>) -> String {
     format!("{name}{text}: {}{place}", visible::line(&why))
 }
 
-fn shortened(text: &str) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(MAX_COMMAND_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 /// Hidden values that are named.
 const MAX_HIDDEN: usize = 5;
 
@@ -211,13 +202,15 @@ pub(super) fn hidden(report: &Report<'_>, ink: Ink) -> Option<String> {
     Some(format!("{label}: {}{more}; {way}", names.join(", ")))
 }
 
-/// `done: 4 steps in 2.3s`.
+/// `done: 4 steps in 2.3s`. A run that is done says how many steps ran, and then how many of them
+/// did not just succeed; one that is not says how many did.
 pub(super) fn closing(report: &Report<'_>, ink: Ink) -> String {
     let (steps, took) = (report.steps, words::time(report.took));
     let mut counts = vec![];
     let label = match report.status {
         Status::Executed | Status::Drifted => {
-            counts.push(counted(count(steps.done), "step"));
+            let Counts { done, satisfied, caught, failed, stopped, .. } = steps;
+            counts.push(counted(count(done + satisfied + caught + failed + stopped), "step"));
             ink.good("done")
         }
         status => {

@@ -75,7 +75,18 @@ pub(super) fn first_line(text: &str) -> (String, usize) {
     };
     let real = text.lines().find(|line| !says_nothing(line));
     let first = real.or_else(|| text.lines().next()).unwrap_or_default();
-    (visible::line(first.trim()), text.lines().count().saturating_sub(1))
+    (visible::line(&shortened(first.trim())), text.lines().count().saturating_sub(1))
+}
+
+/// Characters of a command that are shown.
+const MAX_COMMAND_CHARS: usize = 2_000;
+
+/// As much of a command as anybody reads.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_COMMAND_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// ` (+4 lines)`.

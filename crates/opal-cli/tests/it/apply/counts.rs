@@ -43,14 +43,14 @@ const ROWS: &[Row] = &[
         name: "some is there",
         there: &["a"],
         counts: "done 1, satisfied 1",
-        last: "done: 1 step, 1 already satisfied in ",
+        last: "done: 2 steps, 1 already satisfied in ",
         ..USUAL
     },
     Row {
         name: "all is there",
         there: &["a", "b"],
         counts: "satisfied 2",
-        last: "done: 0 steps, 2 already satisfied in ",
+        last: "done: 2 steps, 2 already satisfied in ",
         ..USUAL
     },
     Row {

@@ -1,5 +1,6 @@
 //! Where nothing can be written, direct runs go on and contracts do not.
 
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -158,5 +159,28 @@ impl Drop for Full<'_> {
     #[expect(clippy::disallowed_methods, reason = "what was mounted is unmounted")]
     fn drop(&mut self) {
         let _ = std::process::Command::new("umount").arg(self.0).status();
+    }
+}
+
+/// The group of the file that was there cannot be kept: its permissions are not those of another one.
+#[test]
+fn a_file_that_cannot_keep_its_group_gives_another_group_nothing() {
+    let opal = Opal::machine("fun up() {\n    echo new > @file.write(\"shared\")\n}\n");
+    if !needs::root() {
+        return;
+    }
+    std::fs::set_permissions(opal.path(), Permissions::from_mode(0o777)).unwrap();
+    let file = opal.path().join("shared");
+    let modes = [(0o664, 0o604), (0o600, 0o600), (0o6755, 0o705)];
+    for (before, after) in modes {
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::chown(&file, Some(0), Some(0)).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(before)).unwrap();
+        let Some(ran) = opal.as_nobody(&["up", "--no-record"]) else { return };
+        ran.code(0);
+        assert_eq!(opal.read("shared"), "new\n");
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(format!("{mode:o}"), format!("{after:o}"), "{before:o}");
+        std::fs::remove_file(&file).unwrap();
     }
 }

@@ -93,6 +93,7 @@ impl Kept<'_> {
             end: End::Done,
             is_block: false,
             passes_on: false,
+            is_own_limit: false,
             message: None,
         };
         self.0.event(&Event { at: at(number), kind: Kind::Finished(finished) }).unwrap();

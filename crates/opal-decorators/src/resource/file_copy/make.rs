@@ -5,6 +5,7 @@ use std::path::Path;
 
 use opal_core::action::Pending;
 use opal_core::files::{Attributes, EntryKind, Existing, Files};
+use opal_core::message::Reason;
 use opal_core::resolver::{Probe, Trouble, TroubleKind};
 
 use super::Wanted;
@@ -130,7 +131,7 @@ fn unwritten(path: &Path, error: &io::Error) -> Trouble {
         }
         _ => (TroubleKind::Failed, "check the disk"),
     };
-    let message = format!("`{}` cannot be written: {}", path.display(), error.kind());
+    let message = format!("`{}` cannot be written: {}", path.display(), Reason(error.kind()));
     Trouble::new(kind, message, help)
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use opal_core::files::{Attributes, Entry, EntryKind};
+use opal_core::message::Reason;
 use opal_core::resolver::{Links, Probe, Trouble, TroubleKind};
 
 use super::Wanted;
@@ -341,7 +342,7 @@ impl<'p> Chunks<'p> {
 pub(super) fn unread(path: &Path, error: &io::Error) -> Trouble {
     Trouble::new(
         TroubleKind::Failed,
-        format!("`{}` could not be read completely: {}", path.display(), error.kind()),
+        format!("`{}` could not be read completely: {}", path.display(), Reason(error.kind())),
         "check the disk, and try again",
     )
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use opal_core::{Data, Secret};
+use opal_core::{Data, Secret, starting};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
@@ -170,7 +170,8 @@ fn not_rendered(error: &io::Error) -> Fault {
 fn ask(program: &Path, word: &str, request: Zeroizing<Vec<u8>>) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut command = Command::new(program);
     command.arg(word).env_clear().stderr(Stdio::null());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = starting::shared(|| command.spawn())?;
     let writer = child.stdin.take().map(|mut stdin| {
         std::thread::spawn(move || {
             // Who has ended before does not want it.

@@ -4,6 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use opal_core::Data;
+use opal_core::message::Reason;
 use opal_core::resolver::{Inputs, Links, MAX_VALUE_BYTES, Probe, Trouble, TroubleKind};
 use opal_core::resource::{Details, Finding};
 
@@ -153,7 +154,7 @@ fn entries(probe: &dyn Probe, of: Database, key: &str) -> Result<Vec<String>, Tr
             let mut text = String::new();
             let file = probe.read(Path::new(path), Links::Followed)?;
             file.take(MAX_VALUE_BYTES).read_to_string(&mut text).map_err(|error| {
-                let message = format!("`{path}` cannot be read: {}", error.kind());
+                let message = format!("`{path}` cannot be read: {}", Reason(error.kind()));
                 Trouble::new(TroubleKind::Failed, message, format!("try it with `cat {path}`"))
             })?;
             Ok(lines(&text))

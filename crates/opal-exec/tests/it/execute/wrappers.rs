@@ -209,6 +209,20 @@ fn a_pause_ends_when_the_run_is_stopped() {
 }
 
 #[test]
+fn a_value_too_short_for_the_vault_is_hidden_where_a_message_names_it() {
+    let session = LoggedSession::new().without("ab");
+    for (source, said) in [
+        ("@workdir(@env.WHERE) { a }\n", "`…`"),
+        ("@workdir(\"ab\") { a }\n", "`ab`"),
+        ("@environ(X=@env.WHERE) { @workdir(\"ab\") { a } }\n", "`ab`"),
+    ] {
+        let project = Project::new(source).world(|world| world.env("WHERE", "ab"));
+        let ran = Running::on(project, &session, Path::new("/p")).run();
+        assert!(ran.failure().contains(said), "{source}: {}", ran.failure());
+    }
+}
+
+#[test]
 fn what_a_session_says_about_a_failure_holds_no_value() {
     const VALUE: &str = "/srv/hunter22hunter22";
     let session = LoggedSession::new().without(VALUE);

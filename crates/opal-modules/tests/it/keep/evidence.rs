@@ -59,6 +59,7 @@ fn finished<'a>(
         end,
         is_block: true,
         passes_on: false,
+        is_own_limit: false,
         message: message.map(shown),
     };
     Event { at: at(number + 2), kind: Kind::Finished(step) }

@@ -14,7 +14,7 @@ use crate::plan::demand::{Purpose, Stop};
 use crate::plan::graph::{Cell, Op};
 use crate::plan::planner::Planner;
 use crate::plan::scoped::{
-    Access, ArgName, ArgValue, BoundArg, Call, CallArg, Callee, Function, Program, Slot,
+    Access, ArgName, ArgValue, BoundArg, Call, CallArg, Callee, FieldName, Function, Program, Slot,
 };
 
 impl<'a> Planner<'a> {
@@ -197,7 +197,7 @@ impl<'a> Planner<'a> {
     /// A field or an index of what a step will give; the index itself is known now.
     fn part(&mut self, access: &Access) -> Result<Part, Stop> {
         let index = match access {
-            Access::Field(name, _) => {
+            Access::Field(FieldName { name, .. }, _) => {
                 let number = name.parse().ok().filter(|_| name.bytes().all(|b| b.is_ascii_digit()));
                 return Ok(number.map_or_else(|| Part::Field((**name).into()), Part::Index));
             }

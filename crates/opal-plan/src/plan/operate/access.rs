@@ -4,8 +4,11 @@ use opal_core::{Code, suggest};
 
 use super::{OpError, operate};
 use crate::plan::datum::{Datum, Fields, Plain, inherit};
+use crate::plan::scoped::FieldName;
+use crate::unit::no_field;
 
-pub(crate) fn field(base: &Datum, name: &str) -> Result<Datum, OpError> {
+pub(crate) fn field(base: &Datum, field: &FieldName) -> Result<Datum, OpError> {
+    let name = &*field.name;
     let own = |plain: &Plain| -> Result<Datum, OpError> {
         let plain = match plain {
             Plain::Map(fields) if fields.items.contains_key(name) => {
@@ -18,7 +21,7 @@ pub(crate) fn field(base: &Datum, name: &str) -> Result<Datum, OpError> {
             Plain::Map(fields) => return Err(no_key(base, name, fields)),
             _ => {
                 let message = format!("{} has no field `{name}`", base.type_of().with_article());
-                let help = "only a String, an Array and a Map have `.length`";
+                let help = no_field(name, field.of.as_deref());
                 return Err(OpError::new(Code::UnknownField, message, help));
             }
         };

@@ -11,7 +11,9 @@ use super::{Scoper, Space};
 use crate::check::{Bound, bind, bind_subject, decorator_error, foreign};
 use crate::lower;
 use crate::plan::datum::{Datum, Plain};
-use crate::plan::scoped::{Access, ArgName, ArgValue, BoundArg, Expr, ExprKind, Piece, ValueCall};
+use crate::plan::scoped::{
+    Access, ArgName, ArgValue, BoundArg, Expr, ExprKind, FieldName, Piece, ValueCall,
+};
 use crate::unit::{self, Builtin};
 
 impl Scoper<'_> {
@@ -47,7 +49,7 @@ impl Scoper<'_> {
             unit::ExprKind::Reference(reference) => return self.reference(reference),
             unit::ExprKind::Access { base, access } => {
                 let base = self.expression(base);
-                return self.accessed(base, access, span);
+                return self.accessed(base, access, None, span);
             }
             unit::ExprKind::Unary { ops, operand } => {
                 ExprKind::Unary(ops.clone(), Box::new(self.expression(operand)))
@@ -89,7 +91,7 @@ impl Scoper<'_> {
             Some(("let", name)) => self.variable(Space::Let, name, span),
             _ => self.value_call(reference),
         };
-        self.accessed(base, &reference.access, span)
+        self.accessed(base, &reference.access, Some(&reference.path.text), span)
     }
 
     /// Whether a reference says that it may begin a word with `-`.
@@ -201,17 +203,27 @@ impl Scoper<'_> {
         }
     }
 
-    fn accessed(&mut self, base: Expr, access: &[unit::Access], span: Span) -> Expr {
+    /// `of` is the path of the reference, where it is one.
+    fn accessed(
+        &mut self,
+        base: Expr,
+        access: &[unit::Access],
+        of: Option<&str>,
+        span: Span,
+    ) -> Expr {
         if access.is_empty() {
             return base;
         }
-        let access = access.iter().map(|one| self.access(one)).collect();
+        let access = access.iter().map(|one| self.access(one, of)).collect();
         Expr { kind: ExprKind::Access(Box::new(base), access), span }
     }
 
-    pub(super) fn access(&mut self, access: &unit::Access) -> Access {
+    pub(super) fn access(&mut self, access: &unit::Access, of: Option<&str>) -> Access {
         match access {
-            unit::Access::Field(name) => Access::Field(name.text.as_str().into(), name.span),
+            unit::Access::Field(name) => {
+                let field = FieldName { name: name.text.as_str().into(), of: of.map(Into::into) };
+                Access::Field(field, name.span)
+            }
             unit::Access::Index(index) => Access::Index(self.expression(index)),
             unit::Access::All(span) => Access::All(*span),
         }

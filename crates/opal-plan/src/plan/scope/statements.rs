@@ -79,7 +79,7 @@ impl<'s> Scoper<'s> {
             unit::StatementKind::Block(block) => StatementKind::Block(self.block(block)),
             unit::StatementKind::Let { name, source, access } => {
                 let source = self.call(source)?;
-                let access: Vec<Access> = access.iter().map(|one| self.access(one)).collect();
+                let access: Vec<Access> = access.iter().map(|one| self.access(one, None)).collect();
                 let slot = self.declare(Space::Let, &name.text);
                 StatementKind::Let { slot, name: name.text.as_str().into(), source, access }
             }

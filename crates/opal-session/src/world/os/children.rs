@@ -26,6 +26,7 @@ use opal_core::Secret;
 use opal_core::action::Why;
 use opal_core::resolver::{Answer, MAX_VALUE_BYTES, Trouble};
 use opal_core::script::runs_at_start;
+use opal_core::starting;
 use zeroize::Zeroizing;
 
 use super::{View, descendants};
@@ -104,7 +105,7 @@ pub(super) fn answer(
 fn finished(view: &View<'_>, work: Work<'_>, listening: Listening) -> Result<Finished, CommandEnd> {
     let Listening { stderr, limit, drops_excess } = listening;
     let mut command = command(view, &work);
-    let started = command.stderr(stderr).spawn();
+    let started = starting::shared(|| command.stderr(stderr).spawn());
     let mut child = started.map_err(|error| CommandEnd::NotStarted(error.kind()))?;
     if let (Some(feed), Some(stdin)) = (work.feed, child.stdin.take()) {
         thread::spawn(move || write(stdin, &feed));

@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
@@ -78,7 +79,9 @@ fn parent(stat: &str) -> Option<i32> {
     reason = "where there is no /proc, only ps knows who started whom; it is waited for"
 )]
 fn ps() -> Option<Vec<(i32, i32)>> {
-    let listing = std::process::Command::new("/bin/ps").args(["-A", "-o", "pid=,ppid="]).output();
+    let mut command = std::process::Command::new("/bin/ps");
+    command.args(["-A", "-o", "pid=,ppid="]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let listing = opal_core::starting::shared(|| command.spawn()).ok()?.wait_with_output();
     Some(table(&String::from_utf8(listing.ok()?.stdout).ok()?))
 }
 

@@ -57,7 +57,7 @@ pub(super) fn open_below(top: &Path, place: &Path, path: &str) -> Result<File, T
 }
 
 /// A path as it is written, whole.
-pub(super) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Trouble> {
+pub(crate) fn place(base: &Path, home: Option<&Path>, path: &str) -> Result<PathBuf, Trouble> {
     let rest = match path {
         "~" => Some(""),
         _ => path.strip_prefix("~/"),

@@ -77,7 +77,9 @@ pub(super) fn ask(view: &View<'_>, ask: &Ask<'_>) -> Result<Answer, Trouble> {
 /// Has the shell read a text without executing any of it: what it says against it. With `-p` bash
 /// takes neither start-up files nor functions from the environment.
 pub(super) fn syntax(view: &View<'_>, text: &str) -> Result<Option<String>, Trouble> {
-    let around = Around::new(Path::new("/"), &NO_VARIABLES, None);
+    // What is missing at its end is known by the words that bash has for it in this language.
+    let environment = BTreeMap::from([("LC_ALL".to_owned(), Secret::new("C"))]);
+    let around = Around::new(Path::new("/"), &environment, None);
     let Some(Interpreter { path, shell }) = shell(view, &around) else { return Ok(None) };
     let arguments: &[&str] = match shell {
         Shell::Bash => &["-n", "-p"],

@@ -1,5 +1,6 @@
 //! Commands for other programs than the shell of the session.
 
+use opal_core::action::Limits;
 use opal_core::context::{Context, Place as At};
 use opal_core::resolver::{ScriptPart, TroubleKind};
 use opal_core::{Data, Secret};
@@ -70,4 +71,16 @@ fn an_interpreter_that_is_missing_is_reported_without_its_name_which_may_be_a_va
     assert_eq!(trouble.kind, TroubleKind::Missing);
     assert!(trouble.message.starts_with("the interpreter is not installed"));
     assert!(!format!("{trouble:?}").contains("nosuchshell"));
+}
+
+#[test]
+fn limits_need_a_shell_and_nothing_runs_without_them() {
+    let place = Place::new(Only::None);
+    let (path, script) = (place.path(), [text("print 1")]);
+    let mut work = work(&script, &path);
+    work.interpreter = Some("/usr/bin/perl");
+    work.limits = Limits { cpu: Some(5), ..Limits::default() };
+    let trouble = place.session.run(work, &Stop::new(), &mut Heard::default()).unwrap_err();
+    let said = "`@limits` cannot be enforced: neither `bash` nor `sh` is in `PATH`";
+    assert_eq!((trouble.kind, &*trouble.message), (TroubleKind::Missing, said));
 }

@@ -65,6 +65,21 @@ fn cd_with_a_dash_goes_back_to_where_earlier_steps_were() {
 }
 
 #[test]
+fn a_directory_whose_path_is_too_long_to_report_ends_the_step_and_not_the_session() {
+    for only in SHELLS {
+        let place = Place::new(only);
+        let name = "d".repeat(200);
+        let text = format!(
+            "i=0; while [ $i -lt 400 ]; do mkdir {name} && cd {name}; i=$((i + 1)); done; cd ."
+        );
+        let ended = place.run(&text).ended.unwrap();
+        // A shell that does not follow so far has not moved.
+        assert!(ended.code == 137 || ended.directory.is_none_or(|it| it.is_dir()), "{only:?}");
+        assert_eq!(place.run("echo \"still here\"").out(), "still here\n", "{only:?}");
+    }
+}
+
+#[test]
 fn a_directory_that_is_gone_is_said_to_be() {
     let place = Place::new(Only::Bash);
     let gone = place.path().join("gone");

@@ -7,7 +7,7 @@ use opal_core::placeholder::Placeholder;
 use opal_core::resource::Status;
 use serde_json::Value;
 
-use super::{Run, State, list};
+use super::{Found, Run, State, list};
 use crate::root::{Root, RootError};
 
 /// What the runs of the contract with this digest have left, the newest first.
@@ -27,7 +27,14 @@ pub fn earlier(
         }
     };
     let runs = list(root)?;
-    Ok(runs.iter().filter_map(|found| left(&Run::load(found).ok()?)).collect())
+    let read = |found: &Found| match Run::load(found) {
+        Ok(run) => left(&run),
+        // Removed in the meantime.
+        Err(_) if !found.folder.exists() => None,
+        // It may be one of them, and nobody knows what it left.
+        Err(_) => Some(Earlier::Unseen),
+    };
+    Ok(runs.iter().filter_map(read).collect())
 }
 
 fn seen(run: &Run, algorithm: Algorithm) -> Option<Vec<Seen>> {

@@ -23,6 +23,8 @@ pub enum Printed {
     File {
         number: u64,
         path: PathBuf,
+        /// How many bytes the file lacks in its middle. Known once the step has ended.
+        left_out: Option<u64>,
     },
 }
 
@@ -36,7 +38,8 @@ impl Printed {
         let number = event["number"].as_u64()?;
         if event["file"].is_string() {
             // By its number, not by what the line says: a record names no other file.
-            return Some(Self::File { number, path: folder.join(output::file_name(number)) });
+            let path = folder.join(output::file_name(number));
+            return Some(Self::File { number, path, left_out: event["left_out"].as_u64() });
         }
         let bytes = match event["text"].as_str() {
             Some(text) => text.as_bytes().to_vec(),

@@ -32,6 +32,8 @@ pub struct Finish {
     pub end: String,
     pub code: i64,
     pub took_ms: f64,
+    /// It timed out by its own limit, and not by that of something around it.
+    pub is_own_limit: bool,
     pub message: Option<String>,
 }
 
@@ -56,8 +58,7 @@ impl Step {
     fn was_cut_short(&self) -> bool {
         match &self.finish {
             None => true,
-            // With a message it is the block that timed out itself: that is a failure.
-            Some(finish) if finish.end == "timed_out" => finish.message.is_none(),
+            Some(finish) if finish.end == "timed_out" => !finish.is_own_limit,
             Some(finish) => finish.end == "stopped",
         }
     }
@@ -107,7 +108,7 @@ pub fn steps(folder: &Path) -> Result<Vec<Step>, Unreadable> {
             Some("step_skipped") => {
                 let end = "skipped".to_owned();
                 let message = event["why"].as_str().map(str::to_owned);
-                let finish = Finish { end, code: 0, took_ms: 0.0, message };
+                let finish = Finish { end, code: 0, took_ms: 0.0, is_own_limit: false, message };
                 steps.push(begun(&event, Some(finish)));
             }
             Some("step_verified") => {
@@ -136,6 +137,7 @@ pub fn steps(folder: &Path) -> Result<Vec<Step>, Unreadable> {
                         end: text(&event, "end"),
                         code: event["code"].as_i64().unwrap_or_default(),
                         took_ms: event["took_ms"].as_f64().unwrap_or_default(),
+                        is_own_limit: event["own_limit"].as_bool().unwrap_or_default(),
                         message: event["message"].as_str().map(str::to_owned),
                     });
                 }

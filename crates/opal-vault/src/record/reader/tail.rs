@@ -20,13 +20,20 @@ pub struct Following {
     file: File,
     /// How many bytes of the output have been passed, those that are not kept included.
     passed: u64,
+    /// How many bytes are not kept, once the output has ended.
+    left_out: Option<u64>,
 }
 
 impl Following {
     /// Whoever has seen its beginning goes on after that.
     pub fn open(path: &Path, passed: u64) -> Result<Self, Unreadable> {
         let file = regular::open(path).map_err(|error| Unreadable::io(path, error))?;
-        Ok(Self { path: path.into(), file, passed })
+        Ok(Self { path: path.into(), file, passed, left_out: None })
+    }
+
+    /// The output has ended, without so many bytes in its middle.
+    pub fn ended(&mut self, left_out: u64) {
+        self.left_out = Some(left_out);
     }
 
     /// What has been added, in pieces; nothing where all has been passed for now. What was
@@ -48,15 +55,18 @@ impl Following {
             return Ok(added);
         }
         // It has ended, or has not come so far: only what lacks something is longer than all of it.
-        match self.file.metadata()?.len().checked_sub(MOST_BYTES) {
-            None | Some(0) => self.piece(self.passed, PIECE_BYTES),
-            Some(marker) => {
-                let left_out = self.left_out(marker)?;
+        match self.left_out {
+            Some(left_out) => {
                 let mut added = self.skip(left_out);
-                let at = self.passed - left_out + marker;
+                let at = self.passed - left_out + marker(left_out).len() as u64;
                 added.extend(self.piece(at, PIECE_BYTES)?);
                 Ok(added)
             }
+            None if self.file.metadata()?.len() <= MOST_BYTES => {
+                self.piece(self.passed, PIECE_BYTES)
+            }
+            // The event that says how much it lacks is on its way.
+            None => Ok(Vec::new()),
         }
     }
 
@@ -66,15 +76,6 @@ impl Following {
         let skipped = kept.saturating_sub(self.passed);
         self.passed = self.passed.max(kept);
         if skipped > 0 { marker(skipped).into_bytes() } else { Vec::new() }
-    }
-
-    /// What the marker between the halves says, which is so long.
-    fn left_out(&self, length: u64) -> io::Result<u64> {
-        let mut text = vec![0; usize::try_from(length.min(PIECE_BYTES)).unwrap_or(0)];
-        self.file.read_exact_at(&mut text, HALF_BYTES)?;
-        let number = text.split(|byte| !byte.is_ascii_digit()).find(|digits| !digits.is_empty());
-        let number = number.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        number.ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
     fn piece(&mut self, at: u64, most: u64) -> io::Result<Vec<u8>> {

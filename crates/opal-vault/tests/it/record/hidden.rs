@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use opal_core::stream::Stream;
 use opal_core::view::PlanView;
 use opal_core::{Data, Value};
+use opal_testing::shown;
 use opal_vault::Vault;
 use opal_vault::event::Status;
-use opal_vault::record::{Contract, Failed, Lines, Writer, failed_path};
+use opal_vault::record::{Contract, Failed, Lines, Source, Writer, failed_path};
+use opal_vault::witness::Recorder;
 
 use crate::record::support::*;
 
@@ -39,6 +42,10 @@ fn begin<'a>(
     let mut header = header("deploy", 1);
     header.arguments = arguments;
     header.directory = Some(format!("/srv/{TOKEN}/shop"));
+    header.source = Some(Source {
+        path: format!("/srv/{TOKEN}/shop/commands.opl"),
+        digest: header.plan_hash.unwrap(),
+    });
     header.contract =
         Some(Contract { file_digest: header.plan_hash.unwrap(), path: format!("{TOKEN}.plan") });
     let mut out = Vec::new();
@@ -75,6 +82,7 @@ fn an_argument_that_is_a_secret_is_hidden_from_the_first_line_on() {
     }
     let run = place.last();
     assert_eq!(run.text("directory"), Some("/srv/‹token›/shop"));
+    assert_eq!(run.get("source").unwrap()["path"], "/srv/‹token›/shop/commands.opl");
     assert_eq!(run.text("place"), Some(&*header("deploy", 1).place.unwrap().hex()));
     assert_eq!(run.get("arguments").unwrap()["token"], "‹token›");
     assert_eq!(run.get("arguments").unwrap()["deploy"], "to ‹pin› machines");
@@ -83,6 +91,28 @@ fn an_argument_that_is_a_secret_is_hidden_from_the_first_line_on() {
     assert_eq!(run.started_at(), Some("2026-11-15T12:00:01.000000Z"));
     assert_eq!(run.target(), "deploy");
     assert_eq!(failed_path(&run).unwrap().unwrap().path, "deploy.shell[0]");
+}
+
+#[test]
+fn what_is_captured_later_is_hidden_in_outputs_that_could_not_be_finished() {
+    let (place, vault, arguments) = (Place::new(), Vault::new(), arguments());
+    let writer = begin(&place, &vault, &arguments);
+    let folder = writer.folder().to_owned();
+    writer.event(&started(1, "deploy.shell[0]")).unwrap();
+    // More than the first half of an output: the rest waits in a file of its own.
+    print(&writer, 1, format!("is {TOKEN}\n").repeat(400_000).as_bytes());
+    assert!(folder.join("output-1.tail").exists());
+    // The name of the file that the next step needs is in use: nothing more is recorded.
+    fs::create_dir(folder.join("output-2.txt")).unwrap();
+    writer.event(&started(2, "deploy.shell[1]")).unwrap();
+    writer.output(2, Stream::Stdout, &shown(vec![b'x'; 70_000])).unwrap_err();
+    fs::remove_dir(folder.join("output-2.txt")).unwrap();
+    vault.register(&Data::text(TOKEN), "‹token›");
+    writer.finish(&ending(Status::Failed, 74)).unwrap_err();
+    for name in names(&folder) {
+        let text = String::from_utf8_lossy(&fs::read(folder.join(&name)).unwrap()).into_owned();
+        assert!(!text.contains(TOKEN), "{name}");
+    }
 }
 
 #[test]

@@ -158,6 +158,7 @@ pub(crate) fn finished(number: u64, path: &str, end: End, code: i32) -> Event<'_
         end,
         is_block: false,
         passes_on: false,
+        is_own_limit: false,
         message: None,
     };
     Event { at: at(number), kind: Kind::Finished(step) }

@@ -22,6 +22,7 @@ fn block(mut event: Event<'_>) -> Event<'_> {
 fn out_of_time(number: u64, path: &str) -> Event<'_> {
     let mut event = block(finished(number, path, End::TimedOut, 124));
     if let Kind::Finished(step) = &mut event.kind {
+        step.is_own_limit = true;
         step.message = Some(shown(b"timed out after 1s"));
     }
     event

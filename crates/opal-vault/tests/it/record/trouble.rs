@@ -3,12 +3,14 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
+use opal_core::contract::Earlier;
+use opal_core::hash::Algorithm;
 use opal_core::stream::Stream;
 use opal_core::view::PlanView;
 use opal_testing::shown;
 use opal_vault::event::Status;
-use opal_vault::record::Writer;
 use opal_vault::record::reader::{self, State};
+use opal_vault::record::{Contract, Writer};
 use opal_vault::root::Root;
 use opal_vault::witness::{Recorder, Unrecorded};
 
@@ -142,4 +144,21 @@ fn a_root_that_cannot_be_written_is_said_to_be_so() {
         assert!(help.contains("--root DIR"), "{help}");
         assert_eq!(reader::list(root).unwrap().len(), 1);
     });
+}
+
+#[test]
+fn a_record_that_cannot_be_read_may_be_one_of_a_contract() {
+    let place = Place::new();
+    let mut header = header("deploy", 1);
+    let digest = header.plan_hash.unwrap();
+    header.contract = Some(Contract { file_digest: digest, path: "a.plan".into() });
+    let writer = place.writer_of(header);
+    let folder = writer.folder().to_owned();
+    writer.finish(&done()).unwrap();
+    let earlier = || reader::earlier(&place.root, digest, Algorithm::Sha256).unwrap();
+    assert_eq!(earlier().len(), 1);
+    fs::write(folder.join("summary.json"), "{").unwrap();
+    assert_eq!(earlier(), [Earlier::Unseen]);
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(earlier(), []);
 }

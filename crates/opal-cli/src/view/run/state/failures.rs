@@ -37,7 +37,9 @@ impl Held {
             number: step.number,
             path: step.path.into(),
             code: step.code,
-            message: step.message.as_ref().map(|message| visible::lines(&message.text())),
+            message: step.message.as_ref().map(|message| {
+                visible::lines(&message.text()).replace('\n', &format!("\n{prefix}    "))
+            }),
             place: place.map(visible::line),
             prefix,
         }

@@ -137,6 +137,7 @@ impl Play {
             end: if code == 0 { End::Done } else { End::Failed },
             is_block: false,
             passes_on: false,
+            is_own_limit: false,
             message: message.map(shown),
         }));
     }
