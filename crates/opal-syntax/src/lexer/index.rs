@@ -7,7 +7,7 @@ use super::bytes::is_name_byte;
 
 /// No index is longer: what follows so much text is taken to be in it, if its `]` did not come. So a
 /// word of a megabyte is not read again and again.
-const LONGEST_INDEX: usize = 256;
+pub(super) const LONGEST_INDEX: usize = 256;
 
 /// How many bytes at the start are a name; a `\` at the end of a line does not end it.
 pub(super) fn name_length(text: &[u8]) -> usize {
@@ -30,8 +30,12 @@ fn continuation(text: &[u8]) -> usize {
     }
 }
 
-/// The text as the shell reads it, where lines are continued in it.
+/// The text as the shell reads it, where lines are continued in it. A long text is not a keyword and
+/// not an operator, and a word holds all that is nested in it: it is not read again at each level.
 pub(super) fn joined(text: &[u8]) -> Option<Vec<u8>> {
+    if text.len() > LONGEST_INDEX {
+        return None;
+    }
     let is_continued = |at: usize| continuation(&text[at..]) > 0;
     let mut at = memchr::memchr(b'\\', text)?;
     if !memchr::memchr_iter(b'\\', text).any(is_continued) {

@@ -251,7 +251,8 @@ impl Lexer<'_> {
         if from == NONE {
             return false;
         }
-        let before = self.src.get(from as usize..at).unwrap_or_default();
+        let end = at.min(from as usize + 2 * index::LONGEST_INDEX);
+        let before = self.src.get(from as usize..end).unwrap_or_default();
         let name = index::name_length(before);
         name > 0 && index::is_open(&before[name..])
     }
