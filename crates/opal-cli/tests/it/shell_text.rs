@@ -188,3 +188,18 @@ fun dedented() {
     // Only the lines of the source are indented.
     opal.call(&["dedented"]).code(0).stdout("  a\n  b\nc\n\n");
 }
+
+/// After `(…)` a new word begins, after `$(…)` the word goes on: as in bash.
+#[test]
+fn a_hash_after_a_parenthesis_is_a_comment_only_where_bash_reads_one() {
+    for (text, printed) in [
+        ("echo $(echo a)#b", "a#b\n"),
+        ("echo `echo a`#b", "a#b\n"),
+        ("echo $((1))#b", "1#b\n"),
+        ("(echo a)#b", "a\n"),
+        ("(echo a) #b", "a\n"),
+    ] {
+        let opal = Opal::machine(&format!("fun t() {{\n    {text}\n}}\n"));
+        opal.call(&["t", "-q"]).code(0).stdout(printed);
+    }
+}

@@ -15,8 +15,9 @@ impl Lexer<'_> {
         // A blank may be escaped, and then the word goes on.
         let new_word = self.top().command.word == NONE;
         let comment = if byte == b'#' {
-            new_word && matches!(before, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(')
-                || before == b')'
+            // After `(…)` a new word begins, after `$(…)` the word goes on.
+            new_word
+                && matches!(before, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'(' | b')')
         } else {
             new_word
                 && matches!(before, b' ' | b'\t' | b'\n' | b'\r')

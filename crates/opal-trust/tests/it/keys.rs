@@ -93,7 +93,7 @@ fn where_nothing_can_be_kept_the_key_ends_with_the_process_and_says_why() {
     for root in [Root::new(&file), Root::new(file.join("below")), Root::new("/dev/null/opal")] {
         let runner = Runner::of_machine(&root).unwrap();
         assert!(runner.is_ephemeral());
-        assert!(runner.why_ephemeral().unwrap().contains("no directory"), "{runner:?}");
+        assert!(runner.why_ephemeral().unwrap().contains("not a directory"), "{runner:?}");
         assert_ne!(runner.recipient(), Runner::of_machine(&root).unwrap().recipient());
     }
     let read_only = folder.path().join("read-only");
@@ -344,8 +344,8 @@ fn a_program_that_gives_no_key_fails_without_its_words() {
     let cases = [
         (format!("cmd:{}", script.display()), KeyErrorKind::Failed, "exit code 3"),
         ("cmd:/nowhere/at/all".into(), KeyErrorKind::Failed, "cannot be started"),
-        ("cmd:echo canary-3".into(), KeyErrorKind::Invalid, "no runner key"),
-        ("cmd:true".into(), KeyErrorKind::Invalid, "no runner key"),
+        ("cmd:echo canary-3".into(), KeyErrorKind::Invalid, "not a runner key"),
+        ("cmd:true".into(), KeyErrorKind::Invalid, "not a runner key"),
     ];
     for (source, kind, words) in cases {
         let error = IdentitySource::from_option(&source).unwrap().load().unwrap_err();
