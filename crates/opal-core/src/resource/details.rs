@@ -1,6 +1,6 @@
 //! What a finding says in several lines: words, and differences line by line.
 //!
-//! A resource says what a line is where it makes it; nobody reads it out of the text again, so content
+//! A resource says what a line is where it makes it. The text is never parsed for it, so content
 //! that looks like the header of a diff is content. The text is made here and nowhere else:
 //!
 //! ```text
