@@ -329,25 +329,31 @@ pub(crate) fn words(task: &Task, arguments: &BTreeMap<String, Value>) -> Vec<Str
     for param in &task.params {
         match (arguments.get(&param.name), &param.default) {
             (None, _) => {}
-            (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(word)),
+            (Some(Value::Array(items)), _) if param.rest => rest.extend(items.iter().map(argument)),
             (Some(Value::Bool(true)), _) => words.push(format!("--{}", param.flag)),
             (Some(Value::Bool(false)), _) => words.push(format!("--{}", param.off_switch())),
             (Some(value), Some(_)) => words.push(format!("--{}={}", param.flag, word(value))),
-            (Some(value), None) => rest.push(word(value)),
+            (Some(value), None) => rest.push(argument(value)),
         }
     }
+    // Quoting does not keep a dash from being taken for that of an option.
     if rest.iter().any(|word| word.starts_with('-')) {
         words.push("--".into());
     }
-    words.extend(rest);
+    words.extend(rest.iter().map(|text| quoted(text)));
     words
 }
 
 /// A value as a word of the command line, quoted where the shell needs it.
 pub(crate) fn word(value: &Value) -> String {
+    quoted(&argument(value))
+}
+
+/// A value as an argument of a task.
+fn argument(value: &Value) -> String {
     let escaped =
         |value: &Value| plain(value).replace('\\', "\\\\").replace(',', "\\,").replace('=', "\\=");
-    let text = match value {
+    match value {
         Value::Array(items) => items.iter().map(escaped).collect::<Vec<_>>().join(","),
         Value::Map(items) => {
             let key = |key: &String| escaped(&Value::String(key.clone().into()));
@@ -355,8 +361,7 @@ pub(crate) fn word(value: &Value) -> String {
             items.collect::<Vec<_>>().join(",")
         }
         scalar => plain(scalar),
-    };
-    quoted(&text)
+    }
 }
 
 /// A word of the command line, quoted where the shell needs it.

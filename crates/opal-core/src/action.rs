@@ -296,7 +296,7 @@ pub struct Failure {
 }
 
 /// Failures that are kept beside the first.
-const MAX_BESIDE: usize = 15;
+pub const MAX_BESIDE: usize = 15;
 
 impl Failure {
     #[must_use]

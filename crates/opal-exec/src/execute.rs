@@ -72,7 +72,6 @@ use std::sync::atomic::Ordering;
 use opal_core::action::{Failure, Halt, Why};
 
 use crate::threads::lock;
-use halts::TIMED_OUT;
 use run::Walk;
 
 pub(crate) use chain::{Ends, follow};
@@ -101,9 +100,7 @@ pub fn execute(job: &Job<'_>) -> Outcome {
     let tally = lock(&walk.tally);
     let step = |failure: &Failure| {
         let begun = tally.failed.get(&failure.path).filter(|step| step.is_of(failure));
-        // Where the time of a block was over, the step that took too long is the one to know about.
-        let blamed = tally.blamed.get(&failure.path).filter(|_| failure.code == TIMED_OUT);
-        match (begun, blamed) {
+        match (begun, tally.blamed(failure)) {
             (Some(begun), Some(blamed)) => {
                 let (code, trouble) = (begun.code, begun.trouble.clone());
                 Some(FailedStep { code, trouble, ..blamed.clone() })
@@ -116,12 +113,16 @@ pub fn execute(job: &Job<'_>) -> Outcome {
         _ => None,
     };
     let failed = failure.and_then(|failure| step(failure));
-    let beside = failure.map_or(&[][..], |failure| &failure.beside);
+    let (beside, more) = match failure {
+        Some(failure) => (failure.beside.iter().filter_map(step).collect(), failure.more),
+        // It was stopped, and what failed before or while it cleaned up is beside that.
+        None => tally.uncaught(),
+    };
     Outcome {
         steps: tally.counts(),
         failed: failed.or_else(|| Some(late.first()?.step.clone())),
-        beside: beside.iter().filter_map(step).collect(),
-        more: failure.map_or(0, |failure| failure.more),
+        beside,
+        more,
         halt,
         late: late.into_iter().map(|late| late.name).collect(),
         cleaned_up: walk.is_cleaning.load(Ordering::SeqCst),

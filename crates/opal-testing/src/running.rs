@@ -171,7 +171,7 @@ fn event(event: &Event<'_>) -> String {
         Kind::Retrying { attempt, of, code, pause, .. } => {
             format!("retry {attempt}/{of} after {code} in {pause:?}")
         }
-        Kind::Caught { path, code } => format!("caught {path} {code}"),
+        Kind::Caught { path, code, .. } => format!("caught {path} {code}"),
         Kind::Log { level, message, .. } => format!("{}: {}", level.name(), message.text()),
         Kind::CleaningUp { why } => format!("cleaning up: {why}"),
         Kind::Undone { path, .. } => format!("undone: {path}"),

@@ -42,6 +42,8 @@ pub enum Kind<'a> {
     Caught {
         path: &'a str,
         code: i32,
+        /// The step inside of it that was stopped, where it timed out.
+        late: Option<LateStep>,
     },
     Log {
         path: &'a str,
@@ -116,8 +118,18 @@ pub struct Finished<'a> {
     pub passes_on: bool,
     /// Whether it timed out by its own limit, and not by that of something around it.
     pub is_own_limit: bool,
+    /// The step inside of it that was stopped by that limit.
+    pub late: Option<LateStep>,
     /// What opal itself has to say about a failure.
     pub message: Option<Shown<'a>>,
+}
+
+/// A step that was stopped by the time limit of a block around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LateStep {
+    /// Of its start.
+    pub number: Option<u64>,
+    pub path: Box<str>,
 }
 
 /// How a step ended.

@@ -8,10 +8,10 @@ use opal_ops::planning::Subject;
 use crate::context::Context;
 use crate::options::Asked;
 use crate::project;
-use crate::tasks::{self, option, path_word};
+use crate::tasks::{self, Task, option, path_word};
 
-/// Takes a run of a task, a script or a configuration up again where it failed. Options of opal stand before what has options of the same name, and
-/// before a script, whose words are all its own.
+/// Takes a run of a task, a script or a configuration up again where it failed. Options of opal are
+/// before a task that has options of the same name, and before a script, whose words are all its own.
 pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = vec!["opal".to_owned()];
@@ -21,23 +21,19 @@ pub(crate) fn resume(context: &Context<'_>, asked: &Asked, subject: &Subject<'_>
         words.extend([path_word(&loaded.name), "--resume".to_owned()]);
         return words.join(" ") + &asked.selection_words();
     }
-    let task = subject.function.as_deref().and_then(|name| tasks::find(loaded, name));
-    let Some(task) = task else {
+    let Some(task) = task_of(subject) else {
         words.extend(["--resume".to_owned(), path_word(&loaded.name)]);
-        if let Some(Value::Array(items)) = subject.arguments.get("args") {
-            words.extend(items.iter().map(tasks::word));
-        }
+        words.extend(script_words(subject));
         return words.join(" ");
     };
-    if !project::is_default(&loaded.path) {
-        words.extend(option("-f", &loaded.name));
-    }
+    words.extend(of_source(subject));
     let given = tasks::words(&task, &subject.arguments);
     if task.is_reserved() {
         words.insert(1, "run".to_owned());
     }
-    // Behind a `--` everything is an argument of the task.
-    if task.has_flag("resume") || given.iter().any(|word| word == "--") {
+    // After a `--`, and where a task takes all remaining arguments, everything is an argument.
+    let takes_all = task.params.iter().any(|param| param.rest);
+    if takes_all || task.has_flag("resume") || given.iter().any(|word| word == "--") {
         words.push("--resume".to_owned());
         words.extend(given);
     } else {
@@ -75,35 +71,52 @@ fn options(context: &Context<'_>, asked: &Asked) -> Vec<String> {
 
 /// Applies what was not in the desired state. A task runs whole.
 pub(crate) fn apply(subject: &Subject<'_>, asked: &Asked) -> String {
+    let is_reserved = || task_of(subject).is_some_and(|task| task.is_reserved());
     match subject.loaded.is_config() {
         true => format!("opal apply {}{}", target(subject), asked.selection_words()),
+        false if is_reserved() => format!("opal run {}", target(subject)),
         false => format!("opal {}", target(subject)),
     }
 }
 
-/// Shows all that differs.
+/// Shows all that differs. The option is first: what follows a script or a `--` are arguments.
 pub(crate) fn verify(subject: &Subject<'_>) -> String {
-    format!("opal verify {} -v", target(subject))
+    format!("opal verify -v {}", target(subject))
 }
 
 /// Names a task, a script or a configuration, with its arguments.
 pub(crate) fn target(subject: &Subject<'_>) -> String {
     let loaded = subject.loaded;
     let mut words = Vec::new();
-    let task = subject.function.as_deref().and_then(|name| tasks::find(loaded, name));
-    match task {
+    match task_of(subject) {
         Some(task) => {
-            if !project::is_default(&loaded.path) {
-                words.extend(tasks::option("-f", &loaded.name));
-            }
+            words.extend(of_source(subject));
             words.extend(tasks::words(&task, &subject.arguments));
         }
         None => {
-            words.push(tasks::path_word(&loaded.name));
-            if let Some(Value::Array(items)) = subject.arguments.get("args") {
-                words.extend(items.iter().map(tasks::word));
-            }
+            words.push(path_word(&loaded.name));
+            words.extend(script_words(subject));
         }
     }
     words.join(" ")
+}
+
+fn task_of(subject: &Subject<'_>) -> Option<Task> {
+    tasks::find(subject.loaded, subject.function.as_deref()?)
+}
+
+/// The source of a task, where it is not the one that opal finds by itself.
+fn of_source(subject: &Subject<'_>) -> Vec<String> {
+    match project::is_default(&subject.loaded.path) {
+        true => Vec::new(),
+        false => option("-f", &subject.loaded.name),
+    }
+}
+
+/// The arguments of a script.
+fn script_words(subject: &Subject<'_>) -> Vec<String> {
+    match subject.arguments.get("args") {
+        Some(Value::Array(items)) => items.iter().map(tasks::word).collect(),
+        _ => Vec::new(),
+    }
 }

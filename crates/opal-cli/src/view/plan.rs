@@ -165,7 +165,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) names: [&'a str; 2],
     /// The command that makes a new contract: `opal plan deploy -o prod.plan`.
     pub(crate) new_contract: Option<&'a str>,
-    /// The command that shows how resources differ: `opal verify deploy -v`.
+    /// The command that shows how resources differ: `opal verify -v deploy`.
     pub(crate) look: Option<&'a str>,
     pub(crate) registry: &'a Registry,
     /// The name and the text of the source of now.

@@ -75,7 +75,7 @@ fn what_was_satisfied_and_is_gone_is_infra_missing() {
     opal.call(&["plan", "-o", "c.plan", "setup"]).code(0);
     fs::remove_file(opal.path().join("site/page.html")).unwrap();
     refused(&opal, "infra_missing", "setup.file.copy[0]");
-    run(&opal).says("and is now missing: ").says("site/page.html").says("`opal verify setup -v`");
+    run(&opal).says("and is now missing: ").says("site/page.html").says("`opal verify -v setup`");
     opal.call(&["run", "--plan", "c.plan", "--force"]).code(0).says("infra_missing");
     assert_eq!(opal.read("site/page.html"), "hello\n");
 }

@@ -1,5 +1,6 @@
 //! What people see of a run: on a pipe, on a terminal, in a workflow, and as JSON.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::process::Stdio;
@@ -7,7 +8,7 @@ use std::process::Stdio;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::Winsize;
 
-use crate::support::Opal;
+use crate::support::{Opal, binary};
 
 const TASKS: &str = r#"
 fun hello() {
@@ -71,6 +72,28 @@ fn a_failure_names_the_step_its_command_and_the_way_on() {
     ran.says("  help: to continue from there, run `opal broken --token='a b' --resume`\n");
     ran.says("  record: ").hides("last lines");
     assert_eq!(last_line(&ran.stderr), "failed: 1 step done, 1 failed");
+}
+
+#[test]
+fn the_way_on_can_be_pasted_whatever_the_arguments_begin_with() {
+    let text = "fun s(x: String, rest...) {\n    echo @var.x\n    test -e go && printf '<%s>' @var.x @var.rest\n}\n\
+                fun check(x: String) {\n    test -e go && printf '<%s>' @var.x\n}\n";
+    for (words, printed) in [
+        (&["s", "--", "--zap=a b"][..], "<--zap=a b>"),
+        (&["s", "--", "-x y", "--resume"], "<-x y><--resume>"),
+        (&["s", "--", "--", "-"], "<--><->"),
+        (&["s", "a b", "c"], "<a b><c>"),
+        (&["run", "check", "--", "-a 'b"], "<-a 'b>"),
+    ] {
+        let opal = Opal::machine(text);
+        let ran = opal.call(words);
+        let hint = ran.stderr.split_once("to continue from there, run `").expect("a hint").1;
+        let hint = hint.split_once("`\n").unwrap().0;
+        opal.write("go", "");
+        let hint = hint.replacen("opal", &format!("'{}'", binary().display()), 1);
+        let pasted = opal.started_by(&["sh", "-c", &hint].map(OsStr::new)).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&pasted.stdout), printed, "{hint}: {pasted:?}");
+    }
 }
 
 #[test]

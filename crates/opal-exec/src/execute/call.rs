@@ -167,13 +167,17 @@ impl<'p> Walk<'p> {
         Came { code, is_satisfied }: Came,
         here: &Context<'p>,
     ) -> Result<(), Halt> {
+        let own = match result {
+            Err(Halt::Failed(failure)) => Some(&**failure),
+            _ => None,
+        };
+        let own = own.filter(|failure| failure.path == begun.step.path);
         let (end, code, trouble) = match result {
             Ok(()) => (if is_satisfied { End::Satisfied } else { End::Done }, code, None),
             Err(Halt::Failed(failure)) => {
-                let is_own = failure.path == begun.step.path;
-                let timed_out = is_own && failure.code == TIMED_OUT && begun.is_block;
+                let timed_out = own.is_some() && failure.code == TIMED_OUT && begun.is_block;
                 let end = if timed_out { End::TimedOut } else { End::Failed };
-                (end, failure.code, failure.trouble.as_ref().filter(|_| is_own))
+                (end, failure.code, own.and_then(|failure| failure.trouble.as_ref()))
             }
             Err(Halt::Stopped(why)) => {
                 let end = if *why == Why::TimedOut { End::TimedOut } else { End::Stopped };
@@ -193,6 +197,7 @@ impl<'p> Walk<'p> {
             is_block: begun.is_block,
             passes_on: begun.passes_on(result),
             is_own_limit: end == End::TimedOut && matches!(result, Err(Halt::Failed(_))),
+            late: own.and_then(|failure| self.late_in(failure)),
             message: trouble.map(|trouble| self.job.vault.scrub(&trouble.message)),
         };
         self.tell(Kind::Finished(finished), here)

@@ -8,7 +8,6 @@ use std::sync::mpsc::channel;
 
 use opal_core::action::Halt;
 use opal_core::plan::{ChainOperator, Step};
-use opal_vault::event::Kind;
 
 use super::context::{Context, In, Out};
 use super::halts::{bug, unable};
@@ -31,7 +30,7 @@ impl<'p> Walk<'p> {
                 continue;
             }
             if let Err(Halt::Failed(failure)) = &result {
-                self.tell(Kind::Caught { path: self.path(failure), code: failure.code }, here)?;
+                self.tell(self.caught(failure), here)?;
                 lock(&self.tally).caught(&step.path);
             }
             counts = !operands.iter().all(|operand| self.from.skips(operand));

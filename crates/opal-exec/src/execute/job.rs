@@ -82,7 +82,7 @@ pub struct Outcome {
     pub steps: Counts,
     /// The step that the run failed with, or that was running when it timed out.
     pub failed: Option<FailedStep>,
-    /// Steps of other branches that failed as well, in the order of the plan.
+    /// Steps that failed as well, in other branches or while cleaning up, in the order of the plan.
     pub beside: Vec<FailedStep>,
     /// How many more of those there were.
     pub more: usize,

@@ -11,7 +11,7 @@ use opal_core::plan::Step;
 use opal_core::resource::{self, Described, Status};
 use opal_core::view::{Visible, captured_key, running_text};
 use opal_vault::Shown;
-use opal_vault::event::{Event, Kind};
+use opal_vault::event::{Event, Kind, LateStep};
 use opal_vault::verification::Verification;
 
 use super::context::Context;
@@ -79,9 +79,17 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// The path of the step that failed, as the plan has it.
-    pub(super) fn path(&self, failure: &Failure) -> &'p str {
-        find(&self.job.plan.steps, &failure.path).map_or("", |step| &step.path)
+    /// Something deals with a failure.
+    pub(super) fn caught(&self, failure: &Failure) -> Kind<'p> {
+        let path = find(&self.job.plan.steps, &failure.path).map_or("", |step| &step.path);
+        Kind::Caught { path, code: failure.code, late: self.late_in(failure) }
+    }
+
+    /// The step that was stopped where a block timed out.
+    pub(super) fn late_in(&self, failure: &Failure) -> Option<LateStep> {
+        let tally = lock(&self.tally);
+        let FailedStep { number, path, .. } = tally.blamed(failure)?;
+        Some(LateStep { number: *number, path: path.as_str().into() })
     }
 
     /// A step as people see it.

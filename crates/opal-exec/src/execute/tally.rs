@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use opal_core::action::Failure;
+use opal_core::action::{Failure, MAX_BESIDE};
 use opal_vault::event::{Counts, End};
 
+use super::halts::TIMED_OUT;
 use super::job::FailedStep;
 
 #[derive(Debug, Default)]
@@ -92,6 +93,23 @@ impl<'p> Tally<'p> {
         for path in failed {
             self.ends.insert(path, Ended::Caught);
         }
+    }
+
+    /// The step to know about where the time of a block was over: the first that took too long.
+    pub(super) fn blamed(&self, failure: &Failure) -> Option<&FailedStep> {
+        self.blamed.get(&failure.path).filter(|_| failure.code == TIMED_OUT)
+    }
+
+    /// The failures that nothing has caught, in the order in which the steps started, and how many
+    /// more there were than are kept.
+    pub(super) fn uncaught(&self) -> (Vec<FailedStep>, usize) {
+        let is_uncaught = |step: &&FailedStep| self.ends.get(&*step.path) == Some(&Ended::Failed);
+        let mut failed: Vec<FailedStep> =
+            self.failed.values().filter(is_uncaught).cloned().collect();
+        failed.sort_by_key(|step| step.number);
+        let more = failed.len().saturating_sub(MAX_BESIDE);
+        failed.truncate(MAX_BESIDE);
+        (failed, more)
     }
 
     /// The steps inside of the step at this path.

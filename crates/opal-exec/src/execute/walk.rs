@@ -81,10 +81,7 @@ impl<'p> Walk<'p> {
             }
             catch => match (self.block(body, here.clone()), catch) {
                 (Err(Halt::Failed(failure)), Some(catch)) => {
-                    self.tell(
-                        Kind::Caught { path: self.path(&failure), code: failure.code },
-                        here,
-                    )?;
+                    self.tell(self.caught(&failure), here)?;
                     lock(&self.tally).caught(&step.path);
                     let caught = Some(Arc::from(failure));
                     let dealt = self.block(&catch.block, Context { caught, ..here.clone() });

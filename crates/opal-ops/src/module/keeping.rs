@@ -229,6 +229,7 @@ impl<'k> Keeping<'k> {
             is_block: true,
             passes_on: false,
             is_own_limit: false,
+            late: None,
             message: Some(self.run.vault.scrub(&message)),
         };
         // The reason is reported in any case.

@@ -190,7 +190,7 @@ pub(super) fn event(event: &Event<'_>) -> Vec<u8> {
             line.text("path", path);
             line.millis("pause_ms", *pause);
         }
-        Kind::Caught { path, code } => {
+        Kind::Caught { path, code, .. } => {
             line.number("code", code);
             line.text("kind", "step_caught");
             line.text("path", path);

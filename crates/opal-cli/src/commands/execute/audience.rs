@@ -9,7 +9,7 @@ use opal_core::{Registry, Value, resource};
 use opal_ops::planning::record_name;
 use opal_vault::Shown;
 use opal_vault::Vault;
-use opal_vault::event::{Event, Kind};
+use opal_vault::event::{Event, Kind, LateStep};
 use opal_vault::witness::{Audience, Progress};
 
 use super::errand::Errand;
@@ -82,6 +82,11 @@ fn calls<'a>(steps: &'a [Step], into: &mut BTreeMap<&'a str, &'a str>) {
     }
 }
 
+/// The step to know about where the time of a block was over.
+fn stopped<'a>(late: Option<&'a LateStep>, path: &'a str) -> &'a str {
+    late.map_or(path, |late| &late.path)
+}
+
 impl Audience for RunAudience<'_> {
     fn event(&self, event: &Event<'_>) {
         match &event.kind {
@@ -89,11 +94,11 @@ impl Audience for RunAudience<'_> {
                 self.live.told(event, Of { task: self.task(step.path), ..Of::default() });
             }
             Kind::Finished(step) if !step.end.is_good() => {
-                let place = self.place(step.path);
+                let place = self.place(stopped(step.late.as_ref(), step.path));
                 self.live.told(event, Of { place: place.as_deref(), ..Of::default() });
             }
-            Kind::Caught { path, .. } => {
-                let place = self.place(path);
+            Kind::Caught { path, late, .. } => {
+                let place = self.place(stopped(late.as_ref(), path));
                 self.live.told(event, Of { place: place.as_deref(), ..Of::default() });
             }
             Kind::Skipped { path, .. } => {

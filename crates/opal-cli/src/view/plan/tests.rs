@@ -67,7 +67,7 @@ fn compared<T>(before: Plan, after: &Plan, look: impl FnOnce(&Comparison<'_>) ->
         verdict: &verdict,
         names: ["contract", "now"],
         new_contract: Some("opal plan deploy -o prod.plan"),
-        look: Some("opal verify deploy -v"),
+        look: Some("opal verify -v deploy"),
         registry: &Registry::new(&[]).unwrap(),
         source: None,
         is_older: false,

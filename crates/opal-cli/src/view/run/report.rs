@@ -24,7 +24,8 @@ pub(crate) struct Report<'a> {
     pub(crate) steps: Counts,
     /// None where no step is to blame.
     pub(crate) failed: Option<Failed<'a>>,
-    /// Steps of other branches that failed as well, and how many more there were.
+    /// Steps that failed as well, in other branches or while cleaning up, and how many more there
+    /// were.
     pub(crate) beside: Vec<Failed<'a>>,
     pub(crate) more: usize,
     /// The keys of values that were hidden, though nobody declared them secret.

@@ -165,7 +165,7 @@ impl State {
         match &event.kind {
             Kind::Started(started) => self.started(started, of.task),
             Kind::Finished(finished) => self.finished(finished, of.place),
-            Kind::Caught { path, code } => self.caught(path, *code, of.place),
+            Kind::Caught { path, code, .. } => self.caught(path, *code, of.place),
             Kind::Skipped { path, decorator, why } => {
                 if self.resources.contains(*path) {
                     self.ends.skipped(path, why.as_ref());

@@ -57,7 +57,7 @@ fn a_template_and_a_line_of_one_file_do_not_agree() {
     fails_as_a_look_does(&opal, "a.yaml", &ran);
     ran.says("step: conf (").says("no longer is at the end of the run: drifted");
     ran.says("`port` was applied after it, and concerns the same path");
-    ran.says("failed: 1 step done, 1 failed in ").says("opal verify a.yaml -v");
+    ran.says("failed: 1 step done, 1 failed in ").says("opal verify -v a.yaml");
     assert_eq!(opal.read("app.conf"), "port=8080\n");
 }
 

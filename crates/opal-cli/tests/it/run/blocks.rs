@@ -44,6 +44,27 @@ fn what_takes_too_long_is_ended_with_124() {
 }
 
 #[test]
+fn a_time_limit_names_the_line_of_the_step_that_was_stopped_and_no_other() {
+    let limited = "@timeout(300ms) {\n        true\n        sleep 60\n    }";
+    let opal = Opal::machine(&format!(
+        "fun main() {{\n    {limited}\n}}\n\
+         fun caught() {{\n    try {{\n    {limited}\n    }} catch {{ true }}\n}}\n\
+         fun again() {{\n    @retry(2, delay=1ms) {{\n    {limited}\n    }}\n}}\n"
+    ));
+    let json = opal.call(&["main", "--json"]).code(124).json();
+    assert_eq!(json["failed"]["line"], 4, "{json:#}");
+    for (task, code, line, times) in
+        [("main", 124, 4, 1), ("caught", 0, 11, 1), ("again", 124, 19, 3)]
+    {
+        let ran = opal.call(&[task]);
+        ran.code(code).hides("failed: exit code 124");
+        let named = ran.stderr.matches("commands.opl:").count();
+        assert_eq!(ran.stderr.matches(&format!("commands.opl:{line}")).count(), named, "{ran:#?}");
+        assert_eq!(named, times, "{ran:#?}");
+    }
+}
+
+#[test]
 fn the_time_of_a_run_covers_planning() {
     let text = "fun main() {\n    echo @shell.output(\"sleep 60; echo x\")\n}\n";
     let ran = Opal::machine(text).args(["main", "--timeout", "100ms", "--json"]).run();

@@ -75,6 +75,32 @@ fn cleaning_up_is_not_disturbed_by_the_signal_that_led_to_it() {
 }
 
 #[test]
+fn what_fails_while_an_interrupted_run_cleans_up_is_named_everywhere() {
+    let text = "fun main() {\n    try {\n        touch begun; sleep 600\n    } finally {\n        \
+                try { false } catch { true }\n        sh -c 'exit 5'\n    }\n}\n";
+    let opal = Opal::machine(text);
+    let mut child = opal.interruptible().args(["main", "--json"]).spawn().unwrap();
+    eventually("the step begins", || opal.path().join("begun").exists());
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let (mut stdout, mut stderr) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let shown = opal.call(&["runs", "show", "last", "--json"]).json();
+    let path = "main.try[0].finally.shell[0]";
+    for run in [&told, &shown["run"]] {
+        assert_eq!(run["counts"]["failed"], 1, "{run:#}");
+        assert_eq!(run["also_failed"].as_array().map(Vec::len), Some(1), "{run:#}");
+        assert_eq!(run["also_failed"][0]["path"], path, "{run:#}");
+        assert_eq!(run["also_failed"][0]["code"], 5, "{run:#}");
+    }
+    let row = format!("  also failed: {path}: sh -c 'exit 5': failed with exit code 5 ");
+    assert!(stderr.contains(&row), "{stderr}");
+    assert!(!stderr.contains("\nfailed: exit code 5"), "it is said once: {stderr}");
+}
+
+#[test]
 fn what_a_program_starts_to_clean_up_is_left_alone() {
     // One that waits for its child before it minds a signal, and one that minds it at once.
     for waits in ["sleep 600", "sleep 600 & wait"] {

@@ -94,6 +94,7 @@ impl Kept<'_> {
             is_block: false,
             passes_on: false,
             is_own_limit: false,
+            late: None,
             message: None,
         };
         self.0.event(&Event { at: at(number), kind: Kind::Finished(finished) }).unwrap();

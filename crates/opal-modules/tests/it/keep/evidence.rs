@@ -60,6 +60,7 @@ fn finished<'a>(
         is_block: true,
         passes_on: false,
         is_own_limit: false,
+        late: None,
         message: message.map(shown),
     };
     Event { at: at(number + 2), kind: Kind::Finished(step) }

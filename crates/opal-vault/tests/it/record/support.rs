@@ -159,6 +159,7 @@ pub(crate) fn finished(number: u64, path: &str, end: End, code: i32) -> Event<'_
         is_block: false,
         passes_on: false,
         is_own_limit: false,
+        late: None,
         message: None,
     };
     Event { at: at(number), kind: Kind::Finished(step) }

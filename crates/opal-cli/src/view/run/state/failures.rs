@@ -13,6 +13,7 @@ use crate::view::run::words;
 /// A failure that has not been said.
 #[derive(Debug)]
 pub(super) struct Held {
+    /// Of the step that the report names for it.
     pub(super) number: u64,
     path: Box<str>,
     code: i32,
@@ -34,7 +35,7 @@ enum Label {
 impl Held {
     pub(super) fn new(step: &Finished<'_>, place: Option<&str>, prefix: String) -> Self {
         Self {
-            number: step.number,
+            number: step.late.as_ref().and_then(|late| late.number).unwrap_or(step.number),
             path: step.path.into(),
             code: step.code,
             message: step.message.as_ref().map(|message| {

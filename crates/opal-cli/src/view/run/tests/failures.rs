@@ -49,7 +49,7 @@ fn what_opal_says_about_a_failure_is_told_once() {
     let mut play = Play::new(PLAIN);
     let number = play.start("a", "true");
     play.end(number, "a", 1, message);
-    play.tell(Kind::Caught { path: "a", code: 1 });
+    play.tell(Kind::Caught { path: "a", code: 1, late: None });
     play.start("b", "false");
     assert_eq!(play.paper.take(), "▸ true\ncaught: the directory `x` does not exist\n▸ false\n");
     // Else the report says it, and where other steps run before that only that it failed.

@@ -138,6 +138,7 @@ impl Play {
             is_block: false,
             passes_on: false,
             is_own_limit: false,
+            late: None,
             message: message.map(shown),
         }));
     }
