@@ -21,7 +21,7 @@ pub(crate) enum Exit {
     Differs,
     Usage,
     /// `opal verify` could not look.
-    NotLooked,
+    Unverified,
     /// Source or plan error.
     Source,
     /// A value of the plan cannot be had.
@@ -49,7 +49,7 @@ impl Exit {
             Self::Done => 0,
             Self::Differs => 1,
             Self::Usage => 2,
-            Self::NotLooked => 3,
+            Self::Unverified => 3,
             Self::Source | Self::NoValue => 65,
             Self::NoFile => 66,
             Self::Unavailable => 69,

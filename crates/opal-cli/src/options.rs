@@ -1,4 +1,4 @@
-//! The options of plans, runs and looks: behind a task's name, before it, or behind `opal plan`,
+//! The options of plans, runs and verifications: behind a task's name, before it, or behind `opal plan`,
 //! `opal run`, `opal apply` and `opal verify`.
 //!
 //! | what | where |
@@ -29,7 +29,7 @@ use crate::mistake::Mistake;
 use format::check_format;
 pub(crate) use modules::{blueprint_args, module_args, variables_args};
 pub(crate) use run::{Resume, RunOptions, branch_output};
-use table::{LOOKS, Of, ROWS, Row, SELECTS};
+use table::{Of, ROWS, Row, SELECTS, VERIFY_ROWS};
 pub(crate) use words::{Taken, known, names, names_behind, taken};
 
 /// What was asked of opal: of the plan, and of the run.
@@ -48,14 +48,14 @@ pub(crate) enum Behind {
     /// Those of plans and runs.
     Work,
     /// Those of a look.
-    Look,
+    Verify,
 }
 
 impl Behind {
     fn rows(self) -> impl Iterator<Item = &'static Row> {
-        let looks = self == Self::Look;
-        let general = ROWS.iter().filter(move |row| !looks || row.of == Of::Both);
-        general.chain(SELECTS.iter().chain(&LOOKS).filter(move |_| looks))
+        let verifies = self == Self::Verify;
+        let general = ROWS.iter().filter(move |row| !verifies || row.of == Of::Both);
+        general.chain(SELECTS.iter().chain(&VERIFY_ROWS).filter(move |_| verifies))
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn apply_args() -> Vec<Arg> {
 
 /// The options of `opal verify`.
 pub(crate) fn verify_args() -> Vec<Arg> {
-    Behind::Look.rows().map(Row::arg).collect()
+    Behind::Verify.rows().map(Row::arg).collect()
 }
 
 /// A task's command line with opal's options behind its own. A function's flags win.
@@ -243,7 +243,7 @@ impl Asked {
         }
     }
 
-    /// Whether they make sense where one only looks.
+    /// Whether they make sense for a verification.
     pub(crate) fn for_verify(&self) -> Result<(), Failure> {
         let dry_run = self.plan.dry_run.then_some("--dry-run");
         let of_run = self.run.given(&["--timeout", "--jobs", "--verbose"]);

@@ -14,7 +14,7 @@ impl Verb {
     pub(crate) const fn options(self) -> Behind {
         match self {
             Self::Run | Self::Plan => Behind::Work,
-            Self::Verify => Behind::Look,
+            Self::Verify => Behind::Verify,
         }
     }
 

@@ -89,7 +89,7 @@ pub use steps::leaf;
 #[must_use]
 pub fn execute(job: &Job<'_>) -> Outcome {
     let walk = Walk::new(job);
-    let ended = walk.run().and_then(|()| walk.last_look());
+    let ended = walk.run().and_then(|()| walk.final_check());
     let halt = ended.err().map(|halt| match (halt, job.stop.why()) {
         // What stopped the run is what counts, whatever reason its parts were given.
         (Halt::Stopped(_), Some(why)) => Halt::Stopped(why),

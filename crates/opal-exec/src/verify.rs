@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! Plan ──rehearse──▶ resources, each with its directory and environment
-//!      ──round─────▶ the next whose prerequisites are known ──crew──▶ look ──scrub──▶ Verification
+//!      ──round─────▶ the next whose prerequisites are known ──crew──▶ resource ──scrub──▶ Verification
 //! ```
 //!
 //! | what | where |
 //! |---|---|
 //! | a verification from outside: what it is given, what was found | `survey` |
 //! | where each resource is: wrappers act on a stage on which nothing happens | `rehearse`, `pretend` |
-//! | which look comes next, and what it has found, safe to show | `round` |
+//! | which resource is verified next, and what was found, safe to show | `round` |
 //! | threads that verify, abandoned where they do not answer | `crew` |
-//! | one verification, with a time limit | `look`, `watched` |
+//! | one verification, with a time limit | `resource`, `watched` |
 //! | what was found, safe to show | `details` |
 //!
 //! There are no retries, and one error never hides another. Prerequisites are verified first. A step
@@ -19,13 +19,13 @@
 //! reported with a note; where it does not, the step is blocked by its prerequisite. A drifted
 //! prerequisite changes nothing. What a quick plan left open is unknown.
 //!
-//! Deliberately not here: acting. The executor looks again right before it acts, with the same `look`.
+//! Deliberately not here: acting. The executor looks again right before it acts, with the same `resource`.
 
 mod crew;
 pub(crate) mod details;
-mod look;
 mod pretend;
 mod rehearse;
+mod resource;
 mod round;
 mod survey;
 mod watched;
@@ -34,9 +34,9 @@ use std::time::Instant;
 
 use crate::execute::Unready;
 
-pub(crate) use details::Sight;
-pub(crate) use look::{Look, limit, look};
+pub(crate) use details::ShownFinding;
 pub use opal_core::resource::Direction;
+pub(crate) use resource::{VerifyTask, limit, verify_resource};
 pub(crate) use survey::MAX_JOBS;
 pub use survey::{Progress, Report, Survey, USUAL_JOBS};
 

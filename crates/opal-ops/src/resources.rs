@@ -42,7 +42,7 @@ impl fmt::Debug for Place<'_> {
 
 /// What is verified, and how.
 #[derive(Debug)]
-pub struct Look<'l> {
+pub struct VerifyRequest<'l> {
     pub resolved: &'l Resolved,
     pub registry: &'l Registry,
     /// Knows the values of the plan.
@@ -50,7 +50,7 @@ pub struct Look<'l> {
     pub stop: &'l Stop,
     /// Checks a time.
     pub jobs: Option<usize>,
-    /// For every look.
+    /// For every verification.
     pub timeout: Option<Duration>,
     pub selection: Selection<'l>,
     /// How differences are written.
@@ -59,7 +59,7 @@ pub struct Look<'l> {
     pub key: Option<&'l PlaceholderKey>,
 }
 
-impl Look<'_> {
+impl VerifyRequest<'_> {
     /// Verifies in a session of its own. What stops it as a whole holds no value.
     pub fn take(
         &self,
@@ -100,7 +100,7 @@ pub fn of_contract(
     }
     let vault = Vault::new();
     execute::register_planned(&vault, &resolved.plan, &resolved.showing);
-    let look = Look {
+    let request = VerifyRequest {
         resolved,
         registry,
         vault: &vault,
@@ -111,7 +111,7 @@ pub fn of_contract(
         direction: Direction::Report,
         key: Some(key),
     };
-    look.take(place, &|_| {})
+    request.take(place, &|_| {})
 }
 
 /// What a contract or a record keeps of a report.

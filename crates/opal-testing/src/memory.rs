@@ -306,7 +306,7 @@ impl Probe for MemoryWorld {
     }
 
     fn look(&self, path: &Path) -> Result<Option<Entry>, Trouble> {
-        self.note(Asked::Look(path.to_owned()));
+        self.note(Asked::Stat(path.to_owned()));
         let found = self.tree().look(path)?;
         let unknown = self.otherwise.as_ref().map(|content| Entry {
             kind: EntryKind::File,

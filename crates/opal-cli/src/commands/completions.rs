@@ -73,7 +73,7 @@ fn command_line(words: &[OsString]) -> Command {
     let tasks = tasks(words);
     let mut opal = builtins::opal();
     for verb in TAKE_A_TASK {
-        let side = if verb == "verify" { Behind::Look } else { Behind::Work };
+        let side = if verb == "verify" { Behind::Verify } else { Behind::Work };
         opal = opal.mut_subcommand(verb, |command| with_targets(command, &tasks, side));
     }
     let named = tasks.iter().filter(|task| !task.is_reserved());

@@ -41,7 +41,7 @@ use keeper::{Keeper, Unmoved};
 use recording::Recording;
 
 /// How long the look after a contract's run may take.
-const LAST_LOOK: Duration = Duration::from_mins(1);
+const MAX_FINAL_VERIFY: Duration = Duration::from_mins(1);
 
 /// Runs it to its end.
 pub(crate) fn execute(
@@ -56,7 +56,8 @@ pub(crate) fn execute(
     execute::register(vault, showing);
     let style = style(context, asked, errand);
     let stop = errand.watched.stop();
-    let live = Live::new(style, stop)?.looking_at(resources::described(plan, &context.registry));
+    let live =
+        Live::new(style, stop)?.with_resources(resources::described(plan, &context.registry));
     let audience = RunAudience::new(&live, vault, context, errand);
     let unmoved = Unmoved(&audience);
     let (start, base) = (planning::start(errand.subject)?, planning::base(errand.subject)?);
@@ -145,7 +146,7 @@ fn left(context: &Context<'_>, asked: &Asked, errand: &Errand<'_>) -> Vec<Seen> 
     let Ok(place) = planning::place(errand.subject, context, &asked.plan) else {
         return Vec::new();
     };
-    let stop = errand.watched.stop().deaf().limited(LAST_LOOK, USUAL_GRACE);
+    let stop = errand.watched.stop().deaf().limited(MAX_FINAL_VERIFY, USUAL_GRACE);
     let (resolved, registry) = (errand.resolved, &context.registry);
     match resources::of_contract(resolved, registry, &held.key, &place, &stop) {
         Ok(report) if report.stopped.is_none() => resources::seen(&report),

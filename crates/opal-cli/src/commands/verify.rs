@@ -27,7 +27,7 @@ fn exit_of(exit: Exit) -> Exit {
         | Exit::Write
         | Exit::Refused
         | Exit::NotTrusted
-        | Exit::Configuration => Exit::NotLooked,
+        | Exit::Configuration => Exit::Unverified,
         exit => exit,
     }
 }

@@ -21,7 +21,7 @@ pub(super) enum Of {
     Run,
     Both,
     /// `opal verify`.
-    Look,
+    Verify,
 }
 
 /// What follows it.
@@ -39,7 +39,7 @@ enum Takes {
     Folder(&'static str),
 }
 
-use Of::{Both, Look, Plan, Run};
+use Of::{Both, Plan, Run, Verify};
 use Takes::{File, Files, Folder, Nothing, OneOf, Optional, Text, Texts};
 
 const fn row(name: &'static str, takes: Takes, of: Of, help: &'static str) -> Row {
@@ -88,16 +88,16 @@ pub(super) static ROWS: [Row; 31] = [
 /// What `opal verify` and `opal apply` have: which steps are meant.
 #[rustfmt::skip]
 pub(super) static SELECTS: [Row; 2] = [
-    row("only", Texts("ID"), Look, "Select only this step, by its id or path; may be repeated"),
-    row("skip", Texts("ID"), Look, "Leave out this step, by its id or path; may be repeated"),
+    row("only", Texts("ID"), Verify, "Select only this step, by its id or path; may be repeated"),
+    row("skip", Texts("ID"), Verify, "Leave out this step, by its id or path; may be repeated"),
 ];
 
 /// What `opal verify` has besides those that are for everybody.
 #[rustfmt::skip]
-pub(super) static LOOKS: [Row; 3] = [
-    row("timeout", Text("DURATION"), Look, "The time limit of each verification, overriding the steps; 30s by default"),
-    short('j', row("jobs", Text("N"), Look, "Verify at most N resources at a time, up to 32; 16 by default")),
-    short('v', row("verbose", Nothing, Look, "Also show the differences, and how to unblock blocked resources")),
+pub(super) static VERIFY_ROWS: [Row; 3] = [
+    row("timeout", Text("DURATION"), Verify, "The time limit of each verification, overriding the steps; 30s by default"),
+    short('j', row("jobs", Text("N"), Verify, "Verify at most N resources at a time, up to 32; 16 by default")),
+    short('v', row("verbose", Nothing, Verify, "Also show the differences, and how to unblock blocked resources")),
 ];
 
 impl Row {
@@ -117,7 +117,7 @@ impl Row {
     pub(super) fn arg(&self) -> Arg {
         let heading = match self.of {
             Run => "Options of a run",
-            Look => "Options for resources",
+            Verify => "Options for resources",
             Plan | Both => "Options of opal",
         };
         let arg = Arg::new(Self::id(self.name)).long(self.name).help(self.help);

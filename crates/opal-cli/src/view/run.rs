@@ -91,7 +91,7 @@ impl Live {
     }
 
     /// These steps are looked at before anything is said about them.
-    pub(crate) fn looking_at(self, resources: BTreeSet<Box<str>>) -> Self {
+    pub(crate) fn with_resources(self, resources: BTreeSet<Box<str>>) -> Self {
         self.0.lock().resources = resources;
         self
     }

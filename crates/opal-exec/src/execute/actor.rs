@@ -9,7 +9,7 @@ use opal_core::Secret;
 use opal_core::action::{Conditions, Failure, Halt, Stage, Why};
 use opal_core::decorator::Descriptor;
 use opal_core::plan::Step;
-use opal_core::resolver::{ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::ScriptPart;
 use opal_session::stop::Stop;
 use opal_vault::Shown;
 use zeroize::Zeroizing;
@@ -18,7 +18,7 @@ use super::context::Context;
 use super::halts::TIMED_OUT;
 use super::job::FailedStep;
 use super::run::Walk;
-use super::tally::Late;
+use crate::error::StepError;
 use crate::threads::lock;
 
 /// A step that has started.
@@ -102,9 +102,7 @@ impl<'h, 'p> Actor<'h, 'p> {
             here.previous = None;
         }
         if let Some(name) = with_nul(&under.environment) {
-            let message = format!("`{name}` contains a NUL character, which no variable can");
-            let help = "remove it, or pass the data in a file";
-            return Err(self.fail(1, Trouble::new(TroubleKind::Invalid, message, help)));
+            return Err(self.fail(1, StepError::NulInVariable(name).into()));
         }
         if !under.environment.is_empty() {
             let more = under.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
@@ -134,9 +132,9 @@ impl<'h, 'p> Actor<'h, 'p> {
                 if let Some(first) = late.first() {
                     lock(&self.walk.tally).blamed.insert(path.clone(), first.step.clone());
                 }
-                let message = format!("timed out after {}{}", limit.duration, blamed(&late));
-                let trouble = Trouble::new(TroubleKind::TimedOut, message, "give it more time");
-                Err(self.fail(TIMED_OUT, trouble))
+                let late = late.iter().map(|late| &*late.name).collect();
+                let error = StepError::TimedOut { limit: limit.duration, late };
+                Err(self.fail(TIMED_OUT, error.into()))
             }
             (result, _) => result,
         }
@@ -151,16 +149,4 @@ fn with_nul(environment: &BTreeMap<String, Secret>) -> Option<&str> {
 /// Negative lengths do not get here: the parameters' types see to that.
 pub(super) fn length(duration: opal_core::Duration) -> Duration {
     Duration::from_nanos(u64::try_from(duration.as_nanos()).unwrap_or(0))
-}
-
-/// `: `a` took too long`; nothing where it is the step itself.
-fn blamed(late: &[Late]) -> String {
-    const MOST: usize = 3;
-    let names: Vec<String> = late.iter().take(MOST).map(|it| format!("`{}`", it.name)).collect();
-    let names = names.join(", ");
-    match late.len() {
-        0 => String::new(),
-        1..=MOST => format!(": {names} took too long"),
-        count => format!(": {names} and {} more took too long", count - MOST),
-    }
 }

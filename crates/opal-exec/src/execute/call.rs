@@ -8,7 +8,6 @@ use std::time::Instant;
 use opal_core::action::{Failure, Halt, Limits, Why};
 use opal_core::decorator::{Block, Descriptor};
 use opal_core::plan::{Node, Step};
-use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::resource;
 use opal_core::stream::Stream;
 use opal_vault::event::{End, Finished, Kind, Started};
@@ -23,6 +22,7 @@ use super::run::Walk;
 use super::show::Show;
 use super::tally::Late;
 use super::values::Values;
+use crate::error::{Bug, StepError};
 use crate::threads::lock;
 use opal_session::Taker;
 
@@ -40,8 +40,7 @@ impl<'p> Walk<'p> {
         self.check_record(here)?;
         let path = step.node.path().unwrap_or_default();
         let descriptor = self.job.registry.get(path);
-        let descriptor =
-            descriptor.ok_or_else(|| bug(step, format!("unknown decorator `@{path}`")))?;
+        let descriptor = descriptor.ok_or_else(|| bug(step, Bug::UnknownDecorator(path)))?;
         let begun = self.begin(step, descriptor, here)?;
         let mut came = Came::default();
         let limits = here.limits;
@@ -140,9 +139,7 @@ impl<'p> Walk<'p> {
 
     fn act(&'p self, begun: &Begun<'p>, actor: &mut Actor<'_, 'p>) -> Result<Option<Bound>, Halt> {
         let (step, descriptor) = (begun.step, begun.descriptor);
-        let action = descriptor
-            .action
-            .ok_or_else(|| bug(step, format!("`@{}` has no action", descriptor.path)))?;
+        let action = descriptor.action.ok_or_else(|| bug(step, Bug::NoAction(descriptor.path)))?;
         let values = Values { known: self.job.values, lets: Some(&actor.here.lets) };
         let inputs = inputs(step, descriptor, values).map_err(|it| failed(step, 1, it))?;
         let result = match self.described(step) {
@@ -233,16 +230,13 @@ const OUT_OF_CPU: i32 = 152;
 fn limited(halt: Halt, step: &Step, limits: Limits) -> Halt {
     let Halt::Failed(mut failure) = halt else { return halt };
     if failure.path == step.path && failure.trouble.is_none() && !limits.is_empty() {
-        let is_cpu = failure.code == OUT_OF_CPU && limits.cpu.is_some();
-        let message = match is_cpu {
-            true => {
-                let cpu = Limits { cpu: limits.cpu, ..Limits::default() };
-                format!("a process exceeded its CPU time: `{cpu}`")
+        let error = match failure.code {
+            OUT_OF_CPU if limits.cpu.is_some() => {
+                StepError::CpuTime(Limits { cpu: limits.cpu, ..Limits::default() })
             }
-            false => format!("it ended with {} under `{limits}`", failure.code),
+            code => StepError::UnderLimits { code, limits },
         };
-        let help = "if the limit is too small, raise it";
-        failure.trouble = Some(Trouble::new(TroubleKind::Failed, message, help));
+        failure.trouble = Some(error.into());
     }
     Halt::Failed(failure)
 }

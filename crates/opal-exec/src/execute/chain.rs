@@ -12,6 +12,7 @@ use opal_core::plan::{ChainOperator, Step};
 use super::context::{Context, In, Out};
 use super::halts::{bug, unable};
 use super::run::Walk;
+use crate::error::Bug;
 use crate::threads::{STACK_BYTES, lock};
 
 impl<'p> Walk<'p> {
@@ -73,7 +74,7 @@ impl<'p> Walk<'p> {
                 threads.push((operand, thread));
             }
             let results = threads.into_iter().map(|(operand, thread)| {
-                thread.join().unwrap_or_else(|_| Err(bug(operand, "the step panicked".to_owned())))
+                thread.join().unwrap_or_else(|_| Err(bug(operand, Bug::StepPanicked)))
             });
             results.fold(Ok(()), worse)
         })

@@ -11,18 +11,11 @@ use super::halts::{NOT_WRITTEN, bug, failed, go_on, unable};
 use super::lets::{flags, label_of, without_line_ends};
 use super::pump::{Bounded, Ended, pump};
 use super::show::{Drop, Show};
+use crate::error::{Bug, StepError};
 use opal_session::{Output, Taker, Work};
 
 /// What the system takes in one argument of a program.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024;
-
-fn unkept() -> Trouble {
-    Trouble::new(
-        TroubleKind::TooLarge,
-        "the output of this step could not be stored while it waited for its turn",
-        "free some space for temporary files, or set another directory with `TMPDIR`",
-    )
-}
 
 impl<'p> Actor<'_, 'p> {
     pub(super) fn run(&mut self, command: &Command<'_>) -> Result<Completed, Halt> {
@@ -47,7 +40,7 @@ impl<'p> Actor<'_, 'p> {
         // Its end says whether it was read.
         let _ = show.finish();
         if here.screen.is_cut() {
-            return Err(failed(self.begun.step, NOT_WRITTEN, unkept()));
+            return Err(failed(self.begun.step, NOT_WRITTEN, StepError::OutputNotStored));
         }
         code.map(only)
     }
@@ -71,11 +64,11 @@ impl<'p> Actor<'_, 'p> {
             Ok((code, out.join(), err.join()))
         })?;
         let (Ok(out), Ok(err)) = (out, err) else {
-            return Err(bug(self.begun.step, "an output was lost".to_owned()));
+            return Err(bug(self.begun.step, Bug::LostOutput));
         };
         // Nor is shown what it said: it could hold what cannot be hidden.
         if out.copied.is_err() || err.copied.is_err() {
-            return Err(self.fail(1, too_large()));
+            return Err(self.fail(1, StepError::OutputTooLarge.into()));
         }
         let stdout = text(out.to.bytes);
         if let Ok(stdout) = &stdout {
@@ -171,31 +164,8 @@ fn size(data: &Data) -> usize {
     }
 }
 
-/// The shell itself does not tell this from a program that may not be executed.
-pub(super) fn too_long() -> Trouble {
-    let message = "a command was found, but could not be started (exit code 126): it is not \
-                   executable, or an argument is too long";
-    let help = "an argument or an environment variable can have at most 128 KiB: pass a longer \
-                value on standard input, or with a heredoc: `COMMAND <<EOF`";
-    Trouble::new(TroubleKind::TooLarge, message, help)
-}
-
 fn text(bytes: Zeroizing<Vec<u8>>) -> Result<Secret, Trouble> {
-    std::str::from_utf8(&bytes).map(Secret::new).map_err(|_| {
-        let message = "its output is not UTF-8 text, so it cannot be bound";
-        let help = "encode it, for example with `| base64`, or write it to a file";
-        Trouble::new(TroubleKind::NotText, message, help)
-    })
-}
-
-fn too_large() -> Trouble {
-    let most = MAX_VALUE_BYTES / 1024 / 1024;
-    let message = format!("its output is larger than {most} MiB, the limit for a binding");
-    Trouble::new(
-        TroubleKind::TooLarge,
-        message,
-        "write it to a file, and bind the name of the file",
-    )
+    std::str::from_utf8(&bytes).map(Secret::new).map_err(|_| StepError::OutputNotText.into())
 }
 
 /// What a shell says where it cannot run something: only of the program that runs a command does

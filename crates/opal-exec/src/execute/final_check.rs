@@ -30,7 +30,7 @@ use super::screen::Screen;
 use super::steps::walk;
 use super::values::Values;
 use crate::threads::{STACK_BYTES, lock};
-use crate::verify::{Direction, MAX_JOBS, Sight, USUAL_JOBS, details};
+use crate::verify::{Direction, MAX_JOBS, ShownFinding, USUAL_JOBS, details};
 use opal_session::Place;
 
 /// Something changes as long as this is held. It counts when it begins and when it ends: whoever was
@@ -73,7 +73,7 @@ impl<'p> Walk<'p> {
     }
 
     /// Verifies what was last seen before the last change.
-    pub(super) fn last_look(&'p self) -> Result<(), Halt> {
+    pub(super) fn final_check(&'p self) -> Result<(), Halt> {
         let (kept, changed) = (std::mem::take(&mut *lock(&self.kept)), self.changed());
         // Most runs end here, without a walk through their plan.
         if kept.values().all(|kept| kept.seen == changed) {
@@ -126,7 +126,7 @@ impl<'p> Walk<'p> {
         };
         std::thread::scope(|scope| {
             for _ in 1..jobs {
-                let thread = std::thread::Builder::new().name("look".to_owned());
+                let thread = std::thread::Builder::new().name("verify".to_owned());
                 // With fewer threads it takes longer, and that is all.
                 if thread.stack_size(STACK_BYTES).spawn_scoped(scope, work).is_err() {
                     break;
@@ -152,13 +152,13 @@ impl<'p> Walk<'p> {
         screen: &Screen<'p>,
     ) -> Result<Option<Trouble>, Halt> {
         let (path, vault) = (&*kept.step.path, self.job.vault);
-        let (status, Sight { message, details }, help) = match found {
+        let (status, ShownFinding { message, details }, help) = match found {
             Ok(finding) => {
                 (finding.status, details::shown(&finding, vault, Direction::Change), Vec::new())
             }
             Err(trouble) => {
                 let message = vault.scrub(&trouble.message);
-                (Status::Blocked, Sight { message, details: None }, trouble.help)
+                (Status::Blocked, ShownFinding { message, details: None }, trouble.help)
             }
         };
         let said = format!("{UNDONE}: {}: {}", status.name(), message.text());

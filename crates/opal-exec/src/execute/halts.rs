@@ -1,10 +1,11 @@
 //! How a step ends that cannot go on: exit codes, and the failures that every step may have.
 
 use opal_core::action::{Failure, Halt, Why};
-use opal_core::message::Reason;
 use opal_core::plan::Step;
-use opal_core::resolver::{Trouble, TroubleKind};
+use opal_core::resolver::Trouble;
 use opal_session::stop::{Order, Stop};
+
+use crate::error::{Bug, StepError};
 
 /// What a bug of opal's own ends with.
 pub(super) const BUG: i32 = 70;
@@ -25,19 +26,16 @@ pub(super) fn go_on(stop: &Stop) -> Result<(), Halt> {
     }
 }
 
-pub(super) fn failed(step: &Step, code: i32, trouble: Trouble) -> Halt {
-    Halt::Failed(Box::new(Failure::new(step.path.clone(), code, Some(trouble))))
+pub(super) fn failed(step: &Step, code: i32, trouble: impl Into<Trouble>) -> Halt {
+    Halt::Failed(Box::new(Failure::new(step.path.clone(), code, Some(trouble.into()))))
 }
 
 /// What could not be done with a descriptor or a thread.
 pub(super) fn unable(step: &Step, error: &std::io::Error) -> Halt {
-    let message = format!("the step cannot be connected: {}", Reason(error.kind()));
-    let help = "close programs with many open files, or run fewer steps at a time";
-    failed(step, 1, Trouble::new(TroubleKind::Failed, message, help))
+    failed(step, 1, StepError::NotConnected(error.kind()))
 }
 
 /// Something that the planner or `prepare` should have seen.
-pub(super) fn bug(step: &Step, message: String) -> Halt {
-    let help = "this is a bug in opal: please report it";
-    failed(step, BUG, Trouble::new(TroubleKind::Failed, message, help))
+pub(super) fn bug(step: &Step, bug: Bug<'_>) -> Halt {
+    failed(step, BUG, StepError::Bug(bug))
 }

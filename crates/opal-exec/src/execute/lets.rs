@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::error::StepError;
 use opal_core::class::Flags;
 use opal_core::decorator::{Descriptor, Exposure};
 use opal_core::plan::{Arg, Binding, Handle, Part, Step};
-use opal_core::resolver::{Trouble, TroubleKind};
-use opal_core::{Class, Data, Secret, Type, Value, suggest};
+use opal_core::resolver::Trouble;
+use opal_core::{Class, Data, Secret, Type, Value};
 
 /// The field that a captured command stands for where it is named alone.
 const OUTPUT: &str = "stdout";
@@ -41,10 +42,7 @@ impl Lets {
     }
 
     pub(super) fn get(&self, handle: &Handle) -> Result<Data, Trouble> {
-        let bound = self.0.get(&handle.id).ok_or_else(|| {
-            let message = format!("UnboundLetError: `@let.{}` is not bound here", handle.name);
-            Trouble::new(TroubleKind::Missing, message, "bind it in an earlier step of the block")
-        })?;
+        let bound = self.0.get(&handle.id).ok_or(StepError::UnboundLet(&handle.name))?;
         if handle.access.is_empty() {
             return Ok(bound.alone());
         }
@@ -161,92 +159,36 @@ pub(super) fn written(name: &str, parts: &[Part]) -> String {
 fn access(data: &Data, name: &str, parts: &[Part]) -> Result<Data, Trouble> {
     let mut data = data.clone();
     for (done, part) in parts.iter().enumerate() {
-        data =
-            one(&data, part).map_err(|why| why.trouble(&data, &written(name, &parts[..done])))?;
+        data = one(&data, part).ok_or_else(|| {
+            let base = &written(name, &parts[..done]);
+            Trouble::from(StepError::Absent { part, data: &data, base })
+        })?;
     }
     Ok(data)
 }
 
-/// What an access did not find.
-enum Absent<'a> {
-    Field(&'a str),
-    Index(i64),
-    Elements,
-}
-
-fn one<'a>(data: &Data, part: &'a Part) -> Result<Data, Absent<'a>> {
+fn one(data: &Data, part: &Part) -> Option<Data> {
     match (data, part) {
-        (Data::Map(fields), Part::Field(field)) => match (fields.get(&**field), &**field) {
-            (Some(found), _) => Ok(found.clone()),
-            (None, "length") => Ok(count(fields.len())),
-            (None, field) => Err(Absent::Field(field)),
+        (Data::Map(fields), Part::Field(field)) => match fields.get(&**field) {
+            None if &**field == "length" => Some(count(fields.len())),
+            found => found.cloned(),
         },
-        (Data::Map(fields), Part::Index(index)) => {
-            fields.get(&index.to_string()).cloned().ok_or(Absent::Index(*index))
-        }
-        (Data::Map(fields), Part::All) => Ok(Data::Array(fields.values().cloned().collect())),
+        (Data::Map(fields), Part::Index(index)) => fields.get(&index.to_string()).cloned(),
+        (Data::Map(fields), Part::All) => Some(Data::Array(fields.values().cloned().collect())),
         (Data::Array(items), Part::Index(index)) => {
-            let found = usize::try_from(*index).ok().and_then(|at| items.get(at));
-            found.cloned().ok_or(Absent::Index(*index))
+            items.get(usize::try_from(*index).ok()?).cloned()
         }
-        (Data::Array(_), Part::All) => Ok(data.clone()),
-        (Data::Array(items), Part::Field(field)) if &**field == "length" => Ok(count(items.len())),
+        (Data::Array(_), Part::All) => Some(data.clone()),
+        (Data::Array(items), Part::Field(field)) if &**field == "length" => {
+            Some(count(items.len()))
+        }
         (Data::Text(text), Part::Field(field)) if &**field == "length" => {
-            Ok(count(text.characters()))
+            Some(count(text.characters()))
         }
-        (_, Part::Field(field)) => Err(Absent::Field(field)),
-        (_, Part::Index(index)) => Err(Absent::Index(*index)),
-        (_, Part::All) => Err(Absent::Elements),
+        _ => None,
     }
 }
 
 fn count(items: usize) -> Data {
     Data::Int(i64::try_from(items).unwrap_or(i64::MAX))
-}
-
-impl Absent<'_> {
-    /// Names of fields are said, since a program that reads them must know them; values never.
-    fn trouble(&self, data: &Data, base: &str) -> Trouble {
-        let missing =
-            |message: String, help: String| Trouble::new(TroubleKind::Missing, message, help);
-        match (self, data) {
-            (Self::Field(field), Data::Map(fields)) => {
-                let known = fields.keys().map(String::as_str);
-                let help = match suggest::nearest(field, known.clone()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if fields.is_empty() => "it has no fields at all".to_owned(),
-                    None => format!("it has {}", opal_core::parameter::listed(known)),
-                };
-                missing(format!("FieldAccessError: `{base}` has no field `{field}`"), help)
-            }
-            (Self::Index(index), Data::Array(items)) => {
-                let help = match items.len() {
-                    0 => "it is empty".to_owned(),
-                    1 => "it has one element, `[0]`".to_owned(),
-                    count => format!("it has {count} elements, from `[0]` to `[{}]`", count - 1),
-                };
-                missing(format!("IndexError: `{base}` has no element `[{index}]`"), help)
-            }
-            (_, Data::Null) => missing(
-                format!("FieldAccessError: `{base}` is null and has no fields"),
-                "the output of the step does not contain it".to_owned(),
-            ),
-            (Self::Field(field), _) => missing(
-                format!("FieldAccessError: `{base}` is {} and has no field `{field}`", kind(data)),
-                "use the value itself".to_owned(),
-            ),
-            (Self::Index(index), _) => missing(
-                format!("IndexError: `{base}` is {} and has no element `[{index}]`", kind(data)),
-                "use the value itself".to_owned(),
-            ),
-            (Self::Elements, _) => missing(
-                format!("FieldAccessError: `{base}` is {} and has no elements", kind(data)),
-                "use the value itself".to_owned(),
-            ),
-        }
-    }
-}
-
-fn kind(data: &Data) -> String {
-    data.type_of().with_article()
 }

@@ -20,6 +20,7 @@ use super::run::Walk;
 use super::screen::{Queue, Watch};
 use super::steps::walk;
 use super::turns::Turns;
+use crate::error::Bug;
 use crate::threads::{STACK_BYTES, lock};
 use opal_session::stop::Stop;
 
@@ -95,9 +96,7 @@ impl<'p> Walk<'p> {
         }
         match std::mem::take(&mut *lock(&team.failed)).halt() {
             Some(halt) => Err(halt),
-            None if team.turns.left() > 0 => {
-                Err(bug(step, "its branches wait for each other".to_owned()))
-            }
+            None if team.turns.left() > 0 => Err(bug(step, Bug::BranchesWait)),
             None => go_on(&team.stop),
         }
     }
@@ -157,7 +156,7 @@ impl<'p> Walk<'p> {
             let result = result.and_then(|()| {
                 let branch = team.branches[index];
                 catch_unwind(AssertUnwindSafe(|| self.block(branch, inner)))
-                    .unwrap_or_else(|_| Err(bug(team.step, "a branch panicked".to_owned())))
+                    .unwrap_or_else(|_| Err(bug(team.step, Bug::BranchPanicked)))
             });
             self.places.give_back();
             let is_failed = matches!(result, Err(Halt::Failed(_)));

@@ -12,6 +12,7 @@ use super::job::Job;
 use super::resume::{From, begins};
 use super::steps::{reader, walk};
 use super::values::Values;
+use crate::error::StepError;
 use opal_core::shell;
 use opal_core::shell::syntax::Fault;
 use opal_vault::Vault;
@@ -131,9 +132,7 @@ fn ask(
 pub fn prepare(job: &Job<'_>) -> Result<(), Vec<Unready>> {
     let mut found = Vec::new();
     if job.plan.mode == Mode::Quick {
-        let help = "plan again with every value resolved";
-        let trouble = Trouble::new(TroubleKind::Invalid, "a quick plan cannot be run", help);
-        return Err(vec![Unready::of_plan(trouble)]);
+        return Err(vec![Unready::of_plan(StepError::QuickPlan.into())]);
     }
     walk(&job.plan.steps, &mut |step| found.extend(able(job, step)));
     let values = Values { known: job.values, lets: None };

@@ -13,9 +13,8 @@ use std::thread::{Scope, ScopedJoinHandle};
 
 use opal_core::Data;
 use opal_core::action::{Failure, Halt, Pending};
-use opal_core::message::Reason;
 use opal_core::plan::{Redirect, RedirectStream, RedirectTarget, Step};
-use opal_core::resolver::{Input, ScriptPart, Trouble, TroubleKind};
+use opal_core::resolver::{Input, ScriptPart, Trouble};
 
 use super::actor::{Actor, Begun};
 use super::context::{Context, In, Out};
@@ -26,6 +25,7 @@ use super::run::Walk;
 use super::show::Show;
 use super::steps::{is_plain, reader};
 use super::values::Values;
+use crate::error::{Bug, StepError};
 use crate::threads::STACK_BYTES;
 use opal_session::Work;
 use opal_session::stop::Stop;
@@ -117,7 +117,7 @@ impl<'p> Walk<'p> {
                 Some((stream, append)) => {
                     self.sink(begun, target, stream, append, inner, plumbing)?;
                 }
-                None => return Err(bug(step, "a redirection has no stream".to_owned())),
+                None => return Err(bug(step, Bug::NoStream)),
             },
         }
         Ok(())
@@ -170,8 +170,7 @@ impl<'p> Walk<'p> {
         let step = begun.step;
         let name = target.node.path().unwrap_or_default();
         let found = self.job.registry.get(name).and_then(|found| Some((found, found.sink?)));
-        let (descriptor, sink) =
-            found.ok_or_else(|| bug(step, format!("`@{name}` does not accept output")))?;
+        let (descriptor, sink) = found.ok_or_else(|| bug(step, Bug::NoSink(name)))?;
         let values = Values { known: self.job.values, lets: Some(&inner.lets) };
         let mut inputs = inputs(target, descriptor, values).map_err(|it| failed(step, 1, it))?;
         if let (true, Some(param)) = (append, descriptor.param("append")) {
@@ -199,7 +198,7 @@ impl Plumbing<'_, '_> {
     /// well.
     fn close(self, step: &Step, stop: &Stop, mut result: Result<(), Halt>) -> Result<(), Halt> {
         // What was connected last writes into what was connected before.
-        let lost = || bug(step, "an output was lost".to_owned());
+        let lost = || bug(step, Bug::LostOutput);
         for copier in self.copiers.into_iter().rev() {
             let ended = copier.join().map_err(|_| lost())?;
             let code = ended.map_err(|trouble| failed(step, NOT_WRITTEN, trouble))?.code;
@@ -231,6 +230,5 @@ fn trimmed(mut text: Vec<ScriptPart>) -> Vec<ScriptPart> {
 }
 
 fn not_written(error: &io::Error) -> Trouble {
-    let message = format!("the output of the step could not be written: {}", Reason(error.kind()));
-    Trouble::new(TroubleKind::Failed, message, "free some space, or choose another path")
+    StepError::OutputNotWritten(error.kind()).into()
 }

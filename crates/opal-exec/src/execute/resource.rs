@@ -11,7 +11,7 @@ use std::time::Duration;
 use opal_core::action::{Action, Halt, Stage};
 use opal_core::decorator::{Capability, Descriptor, Returns};
 use opal_core::plan::Step;
-use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{self, Described, Finding, Status};
 use opal_core::{Data, Secret, Type};
 use opal_vault::event::Kind;
@@ -22,8 +22,9 @@ use super::fates::Fate;
 use super::halts::{failed, go_on};
 use super::run::Walk;
 use super::steps::{is_leaf, walk};
+use crate::error::StepError;
 use crate::threads::lock;
-use crate::verify::{Direction, Look, Sight, details, limit, look};
+use crate::verify::{Direction, ShownFinding, VerifyTask, details, limit, verify_resource};
 use opal_session::Place;
 use opal_session::stop::Stop;
 
@@ -59,7 +60,7 @@ impl<'p> Walk<'p> {
                 status
             }
             None => {
-                let found = self.look(described, inputs, actor.begun, actor.here)?;
+                let found = self.verified(described, inputs, actor.begun, actor.here)?;
                 self.tell_found(step, &found, actor.here)?;
                 found.status
             }
@@ -83,7 +84,7 @@ impl<'p> Walk<'p> {
         before: Status,
     ) -> Result<(), Halt> {
         let (step, here, seen) = (actor.begun.step, &*actor.here, self.changed());
-        let found = match self.look(described, inputs, actor.begun, here) {
+        let found = match self.verified(described, inputs, actor.begun, here) {
             // What is done stays done, and a verification that was cut off says nothing about it.
             Err(Halt::Stopped(_)) => return Ok(()),
             Ok(found) if found.status != Status::Satisfied && go_on(&here.stop).is_err() => {
@@ -100,10 +101,10 @@ impl<'p> Walk<'p> {
                 self.keep(step, described, here, seen, true);
                 Ok(())
             }
-            status => Err(actor.fail(
-                1,
-                not_reached(status, &details::shown(&found, self.job.vault, Direction::Change)),
-            )),
+            status => {
+                let found = details::shown(&found, self.job.vault, Direction::Change).message;
+                Err(actor.fail(1, StepError::NotReached { status, found: &found.text() }.into()))
+            }
         }
     }
 
@@ -127,7 +128,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    fn look(
+    fn verified(
         &'p self,
         described: Described,
         inputs: &Inputs,
@@ -145,7 +146,7 @@ impl<'p> Walk<'p> {
         })
     }
 
-    /// One look, cut off in time.
+    /// One verification, cut off in time.
     pub(super) fn see(
         &self,
         described: Described,
@@ -158,14 +159,17 @@ impl<'p> Walk<'p> {
         let stop = stop.limited(limit.time, GRACE);
         let place = Place { base: self.job.base, directory, environment, stop: &stop };
         let verify = described.resource.verify;
-        let looked =
-            look(self.job.session, &Look { verify, inputs, place, is_for_contract: false, limit });
-        looked.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
-        looked.found
+        let verified = verify_resource(
+            self.job.session,
+            &VerifyTask { verify, inputs, place, is_for_contract: false, limit },
+        );
+        verified.read.into_iter().for_each(|variable| variable.hide(self.job.vault));
+        verified.found
     }
 
     fn tell_found(&self, step: &'p Step, found: &Finding, here: &Context<'p>) -> Result<(), Halt> {
-        let Sight { message, details } = details::shown(found, self.job.vault, Direction::Change);
+        let ShownFinding { message, details } =
+            details::shown(found, self.job.vault, Direction::Change);
         let (path, status) = (&*step.path, found.status);
         self.tell(Kind::Verified { path, status, message, details }, here)
     }
@@ -185,7 +189,7 @@ impl<'p> Walk<'p> {
                 unmet.push(format!("{} ({words})", self.named(id)));
             }
         }
-        (!unmet.is_empty()).then(|| prerequisites(&unmet.join(", ")))
+        (!unmet.is_empty()).then(|| StepError::DependencyFailed(&unmet.join(", ")).into())
     }
 
     /// Whether the plan has a step with this id: a condition may have left it out.
@@ -241,18 +245,6 @@ impl<'p> Walk<'p> {
     pub(super) fn note_left_out(&self, branch: &'p [Step]) {
         walk(branch, &mut |step| self.note(step, Fate::LeftOut));
     }
-}
-
-fn prerequisites(unmet: &str) -> Trouble {
-    let message = format!("dependencies not satisfied: {unmet}");
-    Trouble::new(TroubleKind::Failed, message, "fix its dependencies first")
-}
-
-fn not_reached(status: Status, found: &Sight) -> Trouble {
-    let (status, message) = (status.name(), found.message.text());
-    let message = format!("it was applied, but verification still reports {status}: {message}");
-    let help = "something else changes it, or the desired state cannot be reached";
-    Trouble::new(TroubleKind::Failed, message, help)
 }
 
 /// What a step gives that had nothing to do.

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use opal_core::Data;
 use opal_core::plan::{ChainOperator, Key, Node, Plan, Step};
-use opal_core::resolver::{Trouble, TroubleKind};
 use opal_core::shell::Movement;
 use opal_core::unready::Unready;
 
@@ -15,6 +14,7 @@ use super::chain::{Ends, follow};
 use super::handles::handles;
 use super::steps::{moves, walk};
 use super::values::{Values, is_open};
+use crate::error::StepError;
 
 /// What precedes the first step to run.
 #[derive(Debug, Default)]
@@ -101,10 +101,7 @@ pub fn can_begin(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> bool 
 pub(super) fn begins(plan: &Plan, values: &BTreeMap<Key, Data>, path: &str) -> Vec<Unready> {
     let from = From::new(plan, Some(path));
     if !from.is_found() {
-        let message = format!("the plan has no step `{path}`");
-        let help = "list the paths with `opal plan --json`; `step:N` counts the steps from 1";
-        let trouble = Trouble::new(TroubleKind::Missing, message, help);
-        return vec![Unready::of_plan(trouble)];
+        return vec![Unready::of_plan(StepError::UnknownStep(path).into())];
     }
     let values = Values { known: values, lets: None };
     let mut found = Vec::new();

@@ -12,16 +12,16 @@ use opal_core::action::{
     Replace, Stage,
 };
 use opal_core::files::Files;
-use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Probe, Trouble};
 use opal_core::stream::{Closed, Stream};
 use opal_vault::event::Kind;
 use rustix::event::PollFlags;
 
 use super::actor::{Actor, length};
-use super::command;
 use super::context::{Context, In, Out};
 use super::halts::{NOT_WRITTEN, failed, go_on, unable};
 use super::show::Show;
+use crate::error::StepError;
 use crate::threads::lock;
 use opal_session::stop::Order;
 use opal_session::{Place, Taker};
@@ -58,19 +58,10 @@ impl Actor<'_, '_> {
 
     /// What was passed on did not arrive.
     fn unwritten(&self, error: &io::Error) -> Halt {
-        let (code, message, help) = match error.kind() {
-            io::ErrorKind::BrokenPipe => (
-                BROKEN_PIPE,
-                "broken pipe: the next command closed its input".to_owned(),
-                "make the next command read its whole input",
-            ),
-            kind => (
-                NOT_WRITTEN,
-                format!("the output could not be written: {kind}"),
-                "check whether the disk is full",
-            ),
-        };
-        self.fail(code, Trouble::new(TroubleKind::Failed, message, help))
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => self.fail(BROKEN_PIPE, StepError::BrokenPipe.into()),
+            kind => self.fail(NOT_WRITTEN, StepError::PipeNotWritten(kind).into()),
+        }
     }
 }
 
@@ -222,7 +213,8 @@ impl Stage for Actor<'_, '_> {
 
     fn exit(&self, code: i32) -> Halt {
         let path = self.begun.step.path.clone();
-        let trouble = (code == NOT_EXECUTED && self.has_long_values).then(command::too_long);
+        let is_too_long = code == NOT_EXECUTED && self.has_long_values;
+        let trouble = is_too_long.then(|| StepError::ArgumentTooLong.into());
         Halt::Failed(Box::new(Failure::new(path, code, trouble)))
     }
 

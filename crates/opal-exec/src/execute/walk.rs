@@ -13,6 +13,7 @@ use super::halts::{bug, go_on};
 use super::lets::Lets;
 use super::run::Walk;
 use super::screen::Screen;
+use crate::error::Bug;
 use crate::threads::lock;
 use opal_session::stop::Order;
 
@@ -62,7 +63,7 @@ impl<'p> Walk<'p> {
             Node::Require => Ok(()),
             Node::Shell | Node::Call | Node::Decorator(_) => self.call(step, here),
             node @ (Node::Catch | Node::Finally | Node::Branch) => {
-                Err(bug(step, format!("`{node}` cannot be run")))
+                Err(bug(step, Bug::NotRunnable(node.name())))
             }
         }
     }

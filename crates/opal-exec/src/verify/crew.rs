@@ -1,4 +1,4 @@
-//! Threads that look, each at one thing at a time.
+//! Threads that verify, each one resource at a time.
 //!
 //! A verification can hang in the system where nothing ends it: a file on a server that is gone. So
 //! these threads own all they need, nobody waits for their end, and one that does not answer is
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use opal_core::resolver::Inputs;
 use opal_core::resource::Verify;
 
-use super::look::{Limit, Look, Looked, look};
 use super::rehearse::Spot;
+use super::resource::{Limit, ResourceFinding, VerifyTask, verify_resource};
 use crate::threads::STACK_BYTES;
 use opal_session::stop::Stop;
 use opal_session::{Place, Session};
@@ -36,7 +36,7 @@ pub(super) struct Task {
 /// What has come of it.
 pub(super) struct Taken {
     pub(super) index: usize,
-    pub(super) looked: Looked,
+    pub(super) looked: ResourceFinding,
     pub(super) took: Duration,
 }
 
@@ -77,7 +77,7 @@ impl Crew {
         }
         drop(line);
         let (todo, tell) = (Arc::clone(&self.todo), self.tell.clone());
-        let thread = thread::Builder::new().name("look".to_owned()).stack_size(STACK_BYTES);
+        let thread = thread::Builder::new().name("verify".to_owned()).stack_size(STACK_BYTES);
         if thread.spawn(move || work(&todo, &tell)).is_err() {
             // The system has no thread to spare: then it is done here.
             if let Some(task) = self.todo.lock().tasks.pop_back() {
@@ -139,8 +139,10 @@ impl Task {
         let since = Instant::now();
         let Spot { directory, environment } = &spot;
         let place = Place { base: &base, directory, environment, stop: &stop };
-        let looked =
-            look(&*session, &Look { verify, inputs: &inputs, place, is_for_contract, limit });
+        let looked = verify_resource(
+            &*session,
+            &VerifyTask { verify, inputs: &inputs, place, is_for_contract, limit },
+        );
         Taken { index, looked, took: since.elapsed() }
     }
 }

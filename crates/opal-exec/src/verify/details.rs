@@ -18,12 +18,12 @@ const OLDER: &str = "[hidden]";
 
 /// What may be seen of a finding.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub(crate) struct ShownFinding {
     pub(crate) message: Shown<'static>,
     pub(crate) details: Option<ShownDetails>,
 }
 
-pub(crate) fn shown(finding: &Finding, vault: &Vault, direction: Direction) -> Sight {
+pub(crate) fn shown(finding: &Finding, vault: &Vault, direction: Direction) -> ShownFinding {
     let removed = finding.removed.as_ref().map(Secret::expose);
     let mut hiding = Hiding { vault, removed, older: Vec::new() };
     let details = finding.details.as_ref().map(|details| {
@@ -39,7 +39,7 @@ pub(crate) fn shown(finding: &Finding, vault: &Vault, direction: Direction) -> S
         ..HIDDEN_ALONE_FROM => message.replace(&format!("`{text}`"), &format!("`{OLDER}`")),
         _ => message.replace(text, OLDER),
     });
-    Sight { message: vault.scrub(&message), details }
+    ShownFinding { message: vault.scrub(&message), details }
 }
 
 /// What is hidden of the lines that are there.
@@ -140,7 +140,7 @@ mod tests {
     fn sight(finding: &Finding) -> (String, String) {
         let vault = Vault::new();
         vault.register(&Data::text("new-secret"), "<value>");
-        let Sight { message, details } = shown(finding, &vault, Direction::Report);
+        let ShownFinding { message, details } = shown(finding, &vault, Direction::Report);
         let details = details.map_or_else(String::new, |it| it.text().into_owned());
         (message.text().into_owned(), details)
     }

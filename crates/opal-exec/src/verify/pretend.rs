@@ -9,10 +9,11 @@ use opal_core::action::{
 };
 use opal_core::files::{Attributes, Existing, Files};
 use opal_core::plan::Step;
-use opal_core::resolver::{Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Probe, Trouble};
 use std::path::Path;
 
 use super::rehearse::{Here, Rehearsal};
+use crate::error::StepError;
 use opal_session::Place;
 
 pub(super) struct Pretend<'r, 'p> {
@@ -116,7 +117,7 @@ impl Stage for Pretend<'_, '_> {
 struct Untouched;
 
 fn refused() -> Trouble {
-    Trouble::new(TroubleKind::Denied, "a verification cannot change anything", "run the plan")
+    StepError::ReadOnly.into()
 }
 
 impl Files for Untouched {

@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use opal_core::Secret;
 use opal_core::decorator::Descriptor;
 use opal_core::plan::{Mode, Node, Step};
-use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{Described, described, runs_command};
 
-use super::look::{limit, out_of_time};
 use super::pretend::Pretend;
+use super::resource::{limit, out_of_time};
 use super::survey::Survey;
+use crate::error::{Bug, StepError};
 use crate::execute::{Ends, Values, follow, inputs, is_open, moves};
 use opal_core::shell::Movement;
 use opal_session::stop::Order;
@@ -212,14 +213,13 @@ impl<'p> Rehearsal<'p> {
         let since = Instant::now();
         while since.elapsed() < limit.time {
             if stop.order() != Order::GoOn {
-                return Err(not_answered("verification was stopped", "run it again"));
+                return Err(StepError::VerificationStopped.into());
             }
             match reported.recv_timeout(TICK) {
                 Ok(found) => return found,
                 Err(RecvTimeoutError::Timeout) => stop.attend(),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let help = "this is a bug in opal: please report it";
-                    return Err(not_answered("reading the directory panicked", help));
+                    return Err(StepError::Bug(Bug::DirectoryPanicked).into());
                 }
             }
         }
@@ -229,10 +229,6 @@ impl<'p> Rehearsal<'p> {
 
 fn may_change(step: &Step) -> Arc<str> {
     format!("`{}` may change the directory", step.path).into()
-}
-
-fn not_answered(message: &'static str, help: &'static str) -> Trouble {
-    Trouble::new(TroubleKind::Failed, message, help)
 }
 
 impl Here {

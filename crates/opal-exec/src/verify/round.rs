@@ -7,19 +7,19 @@ use std::time::{Duration, Instant, SystemTime};
 
 use opal_core::action::Why;
 use opal_core::hash::Digest;
-use opal_core::message;
 use opal_core::message::Message;
 use opal_core::placeholder::Placeholder;
-use opal_core::resolver::{Inputs, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Trouble};
 use opal_core::resource::{self, Details, Finding, Status};
 use opal_core::{Data, Secret};
 use opal_vault::verification::{Blocked, Refusal, Verification};
 
 use super::crew::{Crew, Task};
-use super::details::{self, Sight};
-use super::look::{Limit, Looked, limit, out_of_time};
+use super::details::{self, ShownFinding};
 use super::rehearse::Found;
+use super::resource::{Limit, ResourceFinding, limit, out_of_time};
 use super::survey::{MAX_JOBS, Progress, Survey};
+use crate::error::StepError;
 use crate::execute::{Unready, Values, inputs, is_open};
 use opal_session::stop::{Order, Stop};
 
@@ -219,8 +219,8 @@ impl<'r, 'p> Round<'r, 'p> {
         before.filter(|it| matches!(it.status, Status::Missing | Status::Blocked)).collect()
     }
 
-    fn answered(&mut self, index: usize, looked: Looked, took: Duration) {
-        let Looked { found, read } = looked;
+    fn answered(&mut self, index: usize, looked: ResourceFinding, took: Duration) {
+        let ResourceFinding { found, read } = looked;
         read.into_iter().for_each(|variable| variable.hide(self.survey.vault));
         // Answers of abandoned threads are ignored.
         let Some(Running { at, .. }) = self.running.remove(&index) else { return };
@@ -236,7 +236,7 @@ impl<'r, 'p> Round<'r, 'p> {
         let late = self.running.iter().filter(|(_, it)| is_late(it));
         let late: Vec<(usize, Limit)> = late.map(|(index, it)| (*index, it.limit)).collect();
         for (index, limit) in late {
-            let looked = Looked { found: Err(out_of_time(limit)), read: Vec::new() };
+            let looked = ResourceFinding { found: Err(out_of_time(limit)), read: Vec::new() };
             self.answered(index, looked, limit.time);
         }
     }
@@ -260,9 +260,7 @@ impl<'r, 'p> Round<'r, 'p> {
             let node = &self.nodes[index];
             if node.is_asked && node.verification.is_none() {
                 let name = resource::name(self.survey.plan, node.found.step);
-                let message = format!("`{name}` depends on itself");
-                let help = "remove one of the dependencies of the cycle";
-                let found = Err(Trouble::new(TroubleKind::Invalid, message, help));
+                let found = Err(StepError::DependsOnItself(name).into());
                 let at = (self.survey.clock)();
                 self.settle(index, Seen { found, at, took: Duration::ZERO });
             }
@@ -283,7 +281,7 @@ impl<'r, 'p> Round<'r, 'p> {
     }
 
     /// The one place where what was found becomes something that may be seen.
-    fn verification(&self, index: usize, Seen { found: look, at, took }: Seen) -> Verification {
+    fn verification(&self, index: usize, Seen { found: result, at, took }: Seen) -> Verification {
         let Survey { plan, vault, direction, .. } = self.survey;
         let (found, waits_for) = (self.nodes[index].found, self.unmet(index));
         let named = waits_for.iter().map(|it| format!("{} ({})", it.id, it.status.name()));
@@ -291,14 +289,14 @@ impl<'r, 'p> Round<'r, 'p> {
         let by_prerequisite = !unmet.is_empty();
         let (mut digest, mut refusal) = (None, None);
         let scrub_all = |lines: &[Message]| lines.iter().map(|line| vault.scrub(line)).collect();
-        let (status, message, details, blocked) = match answer(look, &unmet) {
+        let (status, message, details, blocked) = match answer(result, &unmet) {
             Ok(finding) => {
                 digest = self.digest(&finding);
                 refusal = finding.refusal.as_ref().map(|trouble| Refusal {
                     error: vault.scrub(&trouble.message),
                     help: scrub_all(&trouble.help),
                 });
-                let Sight { message, details } = details::shown(&finding, vault, *direction);
+                let ShownFinding { message, details } = details::shown(&finding, vault, *direction);
                 (finding.status, message, details, None)
             }
             Err(Trouble { message, help, .. }) => {
@@ -355,9 +353,9 @@ fn distinguished(
 
 /// What verifying a step says where `unmet` names prerequisites that are missing or blocked: its own
 /// answer with a note, or, where there is none, that it is blocked by them.
-fn answer(look: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Trouble> {
-    let own = match look {
-        look if unmet.is_empty() => return look,
+fn answer(found: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Trouble> {
+    let own = match found {
+        found if unmet.is_empty() => return found,
         Ok(finding) if finding.status != Status::Unknown => {
             let message = format!("{}; depends on {unmet}", finding.message.expose());
             return Ok(Finding { message: Secret::new(message), ..finding });
@@ -365,8 +363,5 @@ fn answer(look: Result<Finding, Trouble>, unmet: &str) -> Result<Finding, Troubl
         Ok(_) => None,
         Err(trouble) => Some(trouble.message),
     };
-    let message = format!("dependencies not satisfied: {unmet}");
-    let mut trouble = Trouble::new(TroubleKind::Failed, message, "apply what it depends on first");
-    trouble.help.extend(own.map(|own| message!("verification reports: ", own)));
-    Err(trouble)
+    Err(StepError::DependencyMissing { unmet, own }.into())
 }

@@ -45,7 +45,7 @@ pub struct Survey<'a> {
     pub stop: &'a Stop,
     /// Verifications at a time: [`USUAL_JOBS`], and never more than [`MAX_JOBS`].
     pub jobs: usize,
-    /// For every look, whatever its step says.
+    /// For every verification, whatever its step says.
     pub timeout: Option<Duration>,
     /// The steps that are asked for. Their prerequisites are verified too, and not reported.
     pub selection: Selection<'a>,

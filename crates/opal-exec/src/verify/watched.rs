@@ -9,11 +9,10 @@ use std::time::SystemTime;
 use opal_core::class::Flags;
 use opal_core::decorator::Exposure;
 use opal_core::files::Entry;
-use opal_core::resolver::{
-    Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble, TroubleKind,
-};
+use opal_core::resolver::{Answer, Ask, Host, Links, Port, Probe, Request, Run, Trouble};
 use opal_core::{Class, Data, Secret};
 
+use crate::error::StepError;
 use opal_session::stop::{Order, Stop};
 use opal_vault::Vault;
 
@@ -52,10 +51,7 @@ impl<'a> Watched<'a> {
     fn go_on(&self) -> Result<(), Trouble> {
         match self.stop.order() {
             Order::GoOn => Ok(()),
-            Order::End { .. } | Order::Kill => {
-                let help = "verify again";
-                Err(Trouble::new(TroubleKind::TimedOut, "the verification was stopped", help))
-            }
+            Order::End { .. } | Order::Kill => Err(StepError::VerificationStopped.into()),
         }
     }
 

@@ -87,7 +87,7 @@ fn reads(descriptor: &Descriptor, asked: &[Asked], found: &mut Findings) {
 fn capability(asked: &Asked) -> Option<Capability> {
     match asked {
         Asked::Env(_) => Some(Capability::Environment),
-        Asked::Open(_) | Asked::Look(_) | Asked::Read(_) | Asked::ReadLink(_) | Asked::List(_) => {
+        Asked::Open(_) | Asked::Stat(_) | Asked::Read(_) | Asked::ReadLink(_) | Asked::List(_) => {
             Some(Capability::FilesRead)
         }
         Asked::Run(_) | Asked::Ask(_) => Some(Capability::Processes),

@@ -16,7 +16,7 @@ pub enum Asked {
     Connect(String),
     Now,
     Host,
-    Look(PathBuf),
+    Stat(PathBuf),
     Read(PathBuf),
     ReadLink(PathBuf),
     List(PathBuf),

@@ -31,7 +31,7 @@ pub use earlier_runs::earlier;
 pub use events::Events;
 pub use printed::{Outputs, Printed};
 pub use run::{FailedPath, Run, State, failed_path};
-pub use steps::{Finish, Look, Step, steps};
+pub use steps::{Finish, Step, StepVerification, steps};
 pub use tail::Following;
 
 /// A record, not yet looked into.

@@ -126,7 +126,7 @@ impl<'k> Keeping<'k> {
             End::Differs => (Status::Executed, i32::from(Exit::Differs.code())),
             // As everywhere, 1 is for a difference: this one could not look.
             End::Failed if self.run.prepared.command == Command::Verify => {
-                (Status::Failed, i32::from(Exit::NotLooked.code()))
+                (Status::Failed, i32::from(Exit::Unverified.code()))
             }
             // The tools did well, and what they have put out makes no sense, or they had nothing to do.
             End::Failed if code == 0 => (Status::Failed, i32::from(Exit::Source.code())),

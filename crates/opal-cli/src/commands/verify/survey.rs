@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use opal_exec::verify::{Direction, Report};
 use opal_ops::planning::{Program, Subject};
-use opal_ops::resources::{Counts, Look};
+use opal_ops::resources::{Counts, VerifyRequest};
 use opal_plan::plan::{Purpose, Resolved};
 use opal_session::stop::Stop;
 use opal_vault::Vault;
@@ -44,8 +44,17 @@ impl Survey<'_> {
         let jobs = asked.run.jobs.map(Into::into);
         let (selection, key) = (asked.selection(), None);
         let registry = &context.registry;
-        let look =
-            Look { resolved, registry, vault, stop, jobs, timeout, selection, direction, key };
+        let look = VerifyRequest {
+            resolved,
+            registry,
+            vault,
+            stop,
+            jobs,
+            timeout,
+            selection,
+            direction,
+            key,
+        };
         let place = planning::place(self.subject, context, &asked.plan)?;
         look.take(&place, &|news| progress.heard(news, is_counted)).map_err(Failure::unready)
     }

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | failures, and what deals with them | `failures` |
 //! | steps that start, and whose they are | `starts` |
-//! | steps that describe a state | `looks` |
+//! | steps that describe a state | `resources` |
 //! | steps of branches that run side by side | `side` |
 
 mod failures;
-mod looks;
+mod resources;
 mod side;
 mod starts;
 
@@ -32,7 +32,7 @@ use super::tail::Tail;
 use super::waits::Waits;
 use super::{github, words};
 use failures::{Attempt, Held};
-use looks::Unsaid;
+use resources::Unsaid;
 use side::Lane;
 use starts::Head;
 

@@ -33,7 +33,7 @@ fn an_error_in_one_hides_no_other() {
         ]
     );
     let help = |id: &str| looked.of(id).blocked.as_ref().unwrap().help[0].text().into_owned();
-    assert_eq!(help("a"), "this is a bug: please report it");
+    assert_eq!(help("a"), "this is a bug in opal: please report it");
     assert_eq!(help("b"), "ask for permission");
 }
 

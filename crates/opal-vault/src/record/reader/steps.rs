@@ -21,7 +21,7 @@ pub struct Step {
     pub is_block: bool,
     pub started_at: Option<String>,
     /// What its verifications found, where it describes a state.
-    pub looks: Vec<Look>,
+    pub verifications: Vec<StepVerification>,
     /// None where nobody wrote that it has finished.
     pub finish: Option<Finish>,
 }
@@ -39,7 +39,7 @@ pub struct Finish {
 
 /// What the verification of a resource found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct StepVerification {
     /// `satisfied`, `missing`, `drifted`, `blocked`, `unknown`.
     pub status: String,
     pub message: String,
@@ -114,7 +114,7 @@ pub fn steps(folder: &Path) -> Result<Vec<Step>, Unreadable> {
             Some("step_verified") => {
                 let place = latest.get(event["path"].as_str().unwrap_or_default());
                 if let Some(step) = place.and_then(|&place| steps.get_mut(place)) {
-                    step.looks.push(Look {
+                    step.verifications.push(StepVerification {
                         status: text(&event, "status"),
                         message: text(&event, "message"),
                         details: event["details"].as_str().map(str::to_owned),
@@ -157,7 +157,7 @@ fn begun(event: &Value, finish: Option<Finish>) -> Step {
         attempt: event["attempt"].as_u64().unwrap_or(1),
         is_block: event["block"].as_bool().unwrap_or(false),
         started_at: event["at"].as_str().map(str::to_owned).filter(|_| finish.is_none()),
-        looks: Vec::new(),
+        verifications: Vec::new(),
         finish,
     }
 }

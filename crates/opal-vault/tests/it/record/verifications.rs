@@ -4,7 +4,7 @@ use opal_core::resource::{Details, Direction, Status};
 use opal_testing::shown;
 use opal_vault::Vault;
 use opal_vault::event::{End, Event, Kind};
-use opal_vault::record::reader::{Look, steps};
+use opal_vault::record::reader::{StepVerification, steps};
 use opal_vault::verification::ShownDetails;
 use opal_vault::witness::Recorder;
 
@@ -40,13 +40,13 @@ fn each_start_of_a_step_has_the_looks_that_were_taken_in_it() {
     writer.finish(&done()).unwrap();
     let run = place.last();
     let steps = steps(&run.folder).unwrap();
-    let look = |status: &str, details: Option<&str>| Look {
+    let look = |status: &str, details: Option<&str>| StepVerification {
         status: status.into(),
         message: format!("it is {status}"),
         details: details.map(str::to_owned),
     };
-    assert_eq!(steps[0].looks, [look("drifted", Some("-a\n+b\n"))]);
-    assert_eq!(steps[1].looks, [look("satisfied", None)]);
+    assert_eq!(steps[0].verifications, [look("drifted", Some("-a\n+b\n"))]);
+    assert_eq!(steps[1].verifications, [look("satisfied", None)]);
     assert_eq!(steps[1].end(), "satisfied");
     let left_out = steps[2].finish.as_ref().unwrap();
     assert_eq!(left_out.end, "skipped");

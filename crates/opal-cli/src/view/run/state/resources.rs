@@ -23,12 +23,12 @@ pub(super) struct Unsaid {
 impl State {
     /// Whether nothing is said before a look has found something.
     pub(super) fn holds_back(&mut self, step: &Started<'_>, head: &Head) -> bool {
-        let is_looked_at = self.resources.contains(step.path);
-        if is_looked_at {
+        let is_resource = self.resources.contains(step.path);
+        if is_resource {
             let unsaid = Unsaid { number: step.number, head: head.clone() };
             self.unsaid.insert(step.path.into(), unsaid);
         }
-        is_looked_at
+        is_resource
     }
 
     /// It ended before anybody could look.

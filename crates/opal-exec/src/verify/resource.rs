@@ -4,16 +4,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use opal_core::Data;
-use opal_core::resolver::{Inputs, Probe, Trouble, TroubleKind};
+use opal_core::resolver::{Inputs, Probe, Trouble};
 use opal_core::resource::{Finding, Status, Verify};
 
 use super::survey::USUAL_TIMEOUT;
 use super::watched::{Variable, Watched};
+use crate::error::{Bug, StepError};
 use opal_session::{Place, Session};
 
 /// What is verified, and how.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look<'a> {
+pub(crate) struct VerifyTask<'a> {
     pub(crate) verify: &'static dyn Verify,
     pub(crate) inputs: &'a Inputs,
     /// Its stop ends with the time.
@@ -28,13 +29,13 @@ pub(crate) struct Look<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) time: Duration,
-    /// Whether it is that of all looks, whatever their steps say.
+    /// Whether it is that of all verifications, whatever their steps say.
     is_of_all: bool,
 }
 
 /// What a verification found, and what it read for that.
 #[derive(Debug)]
-pub(crate) struct Looked {
+pub(crate) struct ResourceFinding {
     pub(crate) found: Result<Finding, Trouble>,
     /// To be hidden before anything of it is shown.
     pub(crate) read: Vec<Variable>,
@@ -53,40 +54,29 @@ pub(crate) fn limit(inputs: &Inputs, of_all: Option<Duration>) -> Limit {
 
 /// Verifies. After the timeout, every question to the machine is refused; only a system call that
 /// never returns can delay this.
-pub(crate) fn look(session: &dyn Session, look: &Look<'_>) -> Looked {
-    let stop = look.place.stop;
-    let probe = Watched::new(session.probe(&look.place), stop);
-    let found = catch_unwind(AssertUnwindSafe(|| find(look, &probe)));
+pub(crate) fn verify_resource(session: &dyn Session, task: &VerifyTask<'_>) -> ResourceFinding {
+    let stop = task.place.stop;
+    let probe = Watched::new(session.probe(&task.place), stop);
+    let found = catch_unwind(AssertUnwindSafe(|| find(task, &probe)));
     let found = match found {
-        Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(look.limit)),
+        Ok(Err(_)) if stop.is_out_of_time() => Err(out_of_time(task.limit)),
         Ok(Ok(Finding { status: Status::Blocked, .. })) => {
-            Err(bug("the verification reports blocked, but not why"))
+            Err(StepError::Bug(Bug::BlockedWithoutReason).into())
         }
         Ok(found) => found,
-        Err(_) => Err(bug("the verification panicked")),
+        Err(_) => Err(StepError::Bug(Bug::VerificationPanicked).into()),
     };
-    Looked { found, read: probe.into_read() }
+    ResourceFinding { found, read: probe.into_read() }
 }
 
-fn find(look: &Look<'_>, probe: &dyn Probe) -> Result<Finding, Trouble> {
-    let mut finding = look.verify.verify(look.inputs, probe)?;
-    if look.is_for_contract && finding.status != Status::Satisfied && finding.content.is_none() {
-        finding.content = look.verify.content(look.inputs, probe)?;
+fn find(task: &VerifyTask<'_>, probe: &dyn Probe) -> Result<Finding, Trouble> {
+    let mut finding = task.verify.verify(task.inputs, probe)?;
+    if task.is_for_contract && finding.status != Status::Satisfied && finding.content.is_none() {
+        finding.content = task.verify.content(task.inputs, probe)?;
     }
     Ok(finding)
 }
 
-pub(super) fn out_of_time(limit: Limit) -> Trouble {
-    let time = i64::try_from(limit.time.as_nanos()).unwrap_or(i64::MAX);
-    let message = format!("did not answer within {}", opal_core::Duration::from_nanos(time));
-    // In an apply, `--timeout` is the time of the whole run.
-    let help = match limit.is_of_all {
-        true => "give all of them more time with `--timeout`",
-        false => "give it more time with `verify_timeout`",
-    };
-    Trouble::new(TroubleKind::TimedOut, message, help)
-}
-
-fn bug(message: &'static str) -> Trouble {
-    Trouble::new(TroubleKind::Failed, message, "this is a bug: please report it")
+pub(super) fn out_of_time(Limit { time: limit, is_of_all }: Limit) -> Trouble {
+    StepError::VerificationTimedOut { limit, is_of_all }.into()
 }
