@@ -60,11 +60,6 @@ impl KeyError {
     pub fn new(kind: KeyErrorKind, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { kind, message: message.into(), help: help.into() }
     }
-
-    #[must_use]
-    pub fn invalid(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::new(KeyErrorKind::Invalid, message, help)
-    }
 }
 
 impl fmt::Display for KeyError {

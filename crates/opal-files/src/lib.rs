@@ -7,11 +7,13 @@
 //! | files that get their name when they are complete | [`atomic`] |
 //! | where programs are | [`program`] |
 //! | whether nobody else can have written a file | [`trusted`] |
+//! | why a file is not opened or not trusted, in words | `error` |
 //!
 //! A crate of its own, because a session, which is sent to other machines, must not see the vault,
 //! and both write files. Deliberately not here: which files these are.
 
 pub mod atomic;
+mod error;
 pub mod outgoing;
 pub mod program;
 pub mod regular;

@@ -8,6 +8,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use crate::error::FileError;
+
 /// A new file, or what is there where it is not a regular file: a rename or a second file would put
 /// something else in its place.
 pub fn create(path: &Path) -> io::Result<File> {
@@ -27,7 +29,7 @@ pub fn open_special(path: &Path) -> io::Result<File> {
     let opened =
         OpenOptions::new().write(true).custom_flags(waits_not.bits().cast_signed()).open(path);
     let file = opened.map_err(|error| match Errno::from_io_error(&error) {
-        Some(Errno::NXIO) if is_pipe(path) => io::Error::other("the named pipe has no reader"),
+        Some(Errno::NXIO) if is_pipe(path) => FileError::NoReader.into(),
         _ => error,
     })?;
     let flags = rustix::fs::fcntl_getfl(&file)?;

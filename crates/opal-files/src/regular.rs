@@ -3,7 +3,6 @@
 //! They are regular files. Anything else could block for ever, never end, or do something when it is
 //! opened: a pipe, `/dev/zero`, a watchdog device. Nothing here waits for another process.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -11,12 +10,10 @@ use std::path::Path;
 
 use rustix::fs::{FileType, OFlags};
 
+use crate::error::FileError;
+
 /// Between two looks another process may have put a pipe there.
 const GENTLY: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
-
-/// What something is that is not a regular file.
-#[derive(Debug)]
-struct NotRegular(&'static str);
 
 /// Opens a regular file; links are followed.
 pub fn open(path: &Path) -> io::Result<File> {
@@ -69,7 +66,7 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
     let mut text = String::new();
     open(path)?.take(limit + 1).read_to_string(&mut text)?;
     match text.len() as u64 > limit {
-        true => Err(io::Error::other(format!("it is larger than {limit} bytes"))),
+        true => Err(FileError::TooLarge { limit }.into()),
         false => Ok(text),
     }
 }
@@ -83,7 +80,10 @@ pub fn is_irregular(error: &io::Error) -> bool {
 /// What it is, where it failed because it is not a regular file.
 #[must_use]
 pub fn irregular(error: &io::Error) -> Option<&'static str> {
-    error.get_ref()?.downcast_ref::<NotRegular>().map(|found| found.0)
+    match error.get_ref()?.downcast_ref()? {
+        FileError::NotRegular { what } => Some(what),
+        _ => None,
+    }
 }
 
 fn gently(path: &Path) -> io::Result<File> {
@@ -96,7 +96,7 @@ fn check(mode: u32) -> io::Result<()> {
         FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
         other => kind(other),
     };
-    Err(io::Error::new(io::ErrorKind::InvalidInput, NotRegular(what)))
+    Err(FileError::NotRegular { what }.into())
 }
 
 /// What people call a kind of file.
@@ -120,11 +120,3 @@ fn is_descriptor(path: &Path) -> bool {
             path.strip_prefix(folder).is_ok_and(|name| name.to_str().is_some_and(is_number))
         })
 }
-
-impl fmt::Display for NotRegular {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it is {}, not a regular file", self.0)
-    }
-}
-
-impl std::error::Error for NotRegular {}

@@ -3,24 +3,13 @@
 //! The group that belongs to a user alone, as most distributions make one for each, counts as the
 //! user: a umask of 002 lets it write, and nobody else is in it.
 
-use std::fmt;
 use std::fs::{self, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::process::geteuid;
 
-/// Why a file is not used.
-#[derive(Debug)]
-pub enum Untrusted {
-    /// This belongs to another user.
-    Foreign(PathBuf, u32),
-    /// Others may write to this; its permission bits.
-    Writable(PathBuf, u32),
-    /// This cannot be examined.
-    Unknown(PathBuf, io::Error),
-}
+pub use crate::error::Untrusted;
 
 /// Holds where `path` and its directory belong to this user or root and nobody else may write to
 /// them; where it is a link, also what it leads to and the directory of that.
@@ -102,22 +91,6 @@ fn is_private(gid: u32, accounts: &Accounts) -> bool {
     names.contains(&name)
         && members.iter().all(|member| names.contains(member))
         && accounts.users().all(|(_, uid, first)| first != gid || trusted(uid))
-}
-
-impl fmt::Display for Untrusted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Foreign(path, uid) => {
-                write!(f, "`{}` belongs to another user (uid {uid})", path.display())
-            }
-            Self::Writable(path, mode) => {
-                write!(f, "`{}` is writable by other users (mode {mode:04o})", path.display())
-            }
-            Self::Unknown(path, error) => {
-                write!(f, "`{}` cannot be examined: {error}", path.display())
-            }
-        }
-    }
 }
 
 #[cfg(test)]

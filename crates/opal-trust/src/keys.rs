@@ -9,6 +9,7 @@
 //! | signatures | [`SigningKey`], [`PublicKey`] |
 //! | named keys under the runtime root | [`Credentials`] |
 //! | how one key becomes another | [`derive`] |
+//! | why a key cannot be used, in words | `error` |
 //!
 //! Deliberately not here: which contracts are accepted, which is `policy`, and the environment:
 //! whoever calls has read it. Nothing of a key is in any message or any `Debug`.
@@ -17,6 +18,7 @@ mod contract;
 mod credentials;
 mod derive;
 mod envelope;
+mod error;
 #[cfg(debug_assertions)]
 mod held;
 mod identity;

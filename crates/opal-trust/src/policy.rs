@@ -20,7 +20,7 @@ use opal_core::Duration;
 
 pub use direct::Direct;
 pub use file::{Files, PolicyError, ProjectFile};
-pub use judge::{Facts, Refusal, RefusalKind, Signature};
+pub use judge::{Facts, Refusal, Signature};
 
 use crate::keys::PublicKey;
 

@@ -83,8 +83,8 @@ fn forbidden(refusals: &[policy::Refusal]) -> Failure {
             "ask the owner of the policy",
         );
     };
-    let failure = Failure::new(Exit::NotTrusted, &first.message, &first.help);
-    let others = others.iter().map(|other| format!("{}: {}", other.message, other.help));
+    let failure = Failure::new(Exit::NotTrusted, first.to_string(), first.help());
+    let others = others.iter().map(|other| format!("{other}: {}", other.help()));
     others.fold(failure, Failure::help)
 }
 

@@ -7,7 +7,7 @@ use opal_core::contract::{Drift, FormatError, FormatErrorKind, Verdict};
 use opal_core::view::time_text;
 use opal_trust::contracts::Unopened;
 use opal_trust::keys::{OpenError, PublicKey};
-use opal_trust::policy::{self, RefusalKind};
+use opal_trust::policy;
 use opal_vault::record::Reason;
 
 use super::Compared;
@@ -53,11 +53,10 @@ impl Refusal {
             | Self::ForgedSignature(_)
             | Self::OtherSeed => Reason::Tampered,
             Self::SealedToOthers => Reason::NotSealed,
-            Self::Policy(refusals) => match refusals.first().map(|first| first.kind) {
-                Some(RefusalKind::NotSigned) => Reason::Unsigned,
-                Some(RefusalKind::BadSignature) => Reason::Tampered,
-                Some(RefusalKind::NotTrusted | RefusalKind::TooOld | RefusalKind::NoExpiry)
-                | None => Reason::NotTrusted,
+            Self::Policy(refusals) => match refusals.first() {
+                Some(policy::Refusal::NotSigned) => Reason::Unsigned,
+                Some(policy::Refusal::BadSignature) => Reason::Tampered,
+                _ => Reason::NotTrusted,
             },
             Self::Expired { .. } => Reason::Expired,
             Self::Used => Reason::Used,
@@ -92,9 +91,10 @@ impl fmt::Display for Refusal {
                 write!(f, "the signature does not match its signer `{signer}`")
             }
             Self::OtherSeed => f.write_str("its seed has been changed"),
-            Self::Policy(refusals) => {
-                f.write_str(refusals.first().map_or("the policy forbids it", |it| &it.message))
-            }
+            Self::Policy(refusals) => match refusals.first() {
+                Some(first) => first.fmt(f),
+                None => f.write_str("the policy forbids it"),
+            },
             Self::Expired { end } => {
                 let end = time_text(*end).unwrap_or_else(|| end.to_string());
                 write!(f, "it expired at {end}")

@@ -13,7 +13,7 @@ use opal_session::Session;
 use opal_testing::{LoggedSession, MemoryWorld};
 use opal_trust::contracts::{Making, OwnKeys, make};
 use opal_trust::keys::{Envelope, OpenError, Recipient, SigningKey};
-use opal_trust::policy::RefusalKind;
+use opal_trust::policy::Refusal as PolicyRefusal;
 use opal_vault::event::Status as Ended;
 use opal_vault::ledger::ClaimError;
 use opal_vault::record::Reason;
@@ -286,12 +286,15 @@ fn what_the_policy_forbids_is_refused() {
     let by_other = Terms { signer: Some(&other), ..none };
     let by_trusted = Terms { signer: Some(&trusted), ..none };
     let ending = Terms { expires: Some(NOW + HOUR), ..none };
+    let signer = Some(other.public());
+    let not_trusted = PolicyRefusal::NotTrusted { signer, by_nobody: false };
+    let too_old = PolicyRefusal::TooOld { max_age: HALF_AN_HOUR };
     let table = [
-        (&signature, none, Some((RefusalKind::NotSigned, Reason::Unsigned))),
-        (&signature, by_other, Some((RefusalKind::NotTrusted, Reason::NotTrusted))),
+        (&signature, none, Some((PolicyRefusal::NotSigned, Reason::Unsigned))),
+        (&signature, by_other, Some((not_trusted, Reason::NotTrusted))),
         (&signature, by_trusted, None),
-        (&age, none, Some((RefusalKind::TooOld, Reason::NotTrusted))),
-        (&expiry, none, Some((RefusalKind::NoExpiry, Reason::NotTrusted))),
+        (&age, none, Some((too_old, Reason::NotTrusted))),
+        (&expiry, none, Some((PolicyRefusal::NoExpiry, Reason::NotTrusted))),
         (&expiry, ending, None),
     ];
     for (policy, terms, expected) in table {
@@ -301,7 +304,7 @@ fn what_the_policy_forbids_is_refused() {
             Ok(_) => None,
             Err(Stopped::Refused(refusal)) => {
                 let Refusal::Policy(all) = &refusal else { panic!("{refusal}") };
-                Some((all[0].kind, refusal.reason()))
+                Some((all[0], refusal.reason()))
             }
             other => panic!("{other:?}"),
         };
@@ -314,7 +317,8 @@ fn a_contract_that_is_dated_in_the_future_is_refused_where_its_age_matters() {
     let policy = Policy { max_age: Some(HALF_AN_HOUR), ..Policy::default() };
     let machine = Machine { policy, time: NOW - 2 * HOUR, ..Machine::new() };
     let refusal = machine.refusal(&machine.contract(SOURCE, Terms::default()), SOURCE);
-    assert!(matches!(&refusal, Refusal::Policy(all) if all[0].kind == RefusalKind::TooOld));
+    let expected = PolicyRefusal::InTheFuture { max_age: HALF_AN_HOUR };
+    assert!(matches!(&refusal, Refusal::Policy(all) if *all == [expected]));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use zeroize::Zeroizing;
 
+use super::error::KeyFault;
 use super::seal::Identity;
 use super::signing::{PublicKey, SigningKey};
 use super::{KeyError, KeyErrorKind, MAX_KEY_BYTES};
@@ -66,11 +67,7 @@ impl<'a> Credentials<'a> {
         let public = format!("{}.pub", name.0);
         let path = self.0.path().join(FOLDER).join(&public);
         if path.exists() {
-            return Err(KeyError::new(
-                KeyErrorKind::Exists,
-                format!("`{}` already exists and is never overwritten", path.display()),
-                "choose another name, or move the old one away first",
-            ));
+            return Err(KeyFault::AlreadyExists(&path).into());
         }
         let entry = self.create(name, kind)?;
         self.0.create(FOLDER, &public, format!("{}\n", entry.public).as_bytes())?;
@@ -105,13 +102,7 @@ impl<'a> Credentials<'a> {
                 return if none { Ok(Vec::new()) } else { Err(error) };
             }
         };
-        let unreadable = |error: std::io::Error| {
-            KeyError::new(
-                KeyErrorKind::Unreachable,
-                format!("`{}` cannot be read: {error}", folder.display()),
-                "check its permissions",
-            )
-        };
+        let unreadable = |why| KeyFault::FolderUnreadable { path: &folder, why };
         let mut names = Vec::new();
         for file in fs::read_dir(&folder).map_err(unreadable)? {
             let file = file.map_err(unreadable)?.file_name();
@@ -141,10 +132,7 @@ impl<'a> Credentials<'a> {
         };
         match private {
             Private::Sign(key) => Ok(key),
-            Private::Seal(_) => Err(KeyError::invalid(
-                format!("`{name_or_path}` is a sealing key and cannot sign"),
-                "make a signing key with `opal keys generate NAME --sign`",
-            )),
+            Private::Seal(_) => Err(KeyFault::CannotSign(name_or_path).into()),
         }
     }
 
@@ -173,13 +161,7 @@ impl<'a> Credentials<'a> {
     pub(super) fn identity(&self, name: &KeyName) -> Result<Identity, KeyError> {
         match self.private(name)? {
             Private::Seal(identity) => Ok(identity),
-            Private::Sign(_) => Err(KeyError::invalid(
-                format!(
-                    "`{}` is a signing key and cannot open contracts",
-                    self.path(name).display()
-                ),
-                "move it away, and make a runner key with `opal keys generate --seal`",
-            )),
+            Private::Sign(_) => Err(KeyFault::CannotOpen(&self.path(name)).into()),
         }
     }
 
@@ -192,11 +174,7 @@ impl<'a> Credentials<'a> {
         let found = self.0.guarded(FOLDER).map_err(KeyError::from).and_then(|_| load(&path));
         // Whether the file or the folder is missing: the key is.
         found.map_err(|error| match error.kind {
-            KeyErrorKind::Missing => KeyError::new(
-                KeyErrorKind::Missing,
-                format!("unknown key `{}` ({})", name.0, path.display()),
-                "list the keys with `opal keys list`, or make one with `opal keys generate`",
-            ),
+            KeyErrorKind::Missing => KeyFault::Unknown { name: &name.0, path: &path }.into(),
             _ => error,
         })
     }
@@ -207,12 +185,7 @@ fn load(path: &Path) -> Result<Private, KeyError> {
     let text = std::str::from_utf8(&bytes).ok();
     let sign = text.and_then(SigningKey::from_pem).map(Private::Sign);
     let key = sign.or_else(|| text.and_then(Identity::parse).map(Private::Seal));
-    key.ok_or_else(|| {
-        KeyError::invalid(
-            format!("`{}` does not contain a supported key", path.display()),
-            "expected an Ed25519 key as PKCS#8 in PEM form, or an age identity",
-        )
-    })
+    key.ok_or_else(|| KeyFault::Unsupported(path).into())
 }
 
 impl KeyName {
@@ -243,11 +216,7 @@ impl FromStr for KeyName {
             && text.chars().all(known)
             && !text.starts_with(['.', '-']);
         if !sound {
-            return Err(KeyError::new(
-                KeyErrorKind::Name,
-                format!("invalid key name `{}`", text.escape_debug()),
-                "use letters, digits, `-`, `_` and `.`, at most 64, beginning with a letter",
-            ));
+            return Err(KeyFault::InvalidName(text).into());
         }
         Ok(Self(text.into()))
     }

@@ -13,7 +13,8 @@ use opal_core::{Secret, starting};
 use rustix::process::{Pid, Signal, kill_process_group};
 use zeroize::Zeroizing;
 
-use super::{KeyError, KeyErrorKind, MAX_KEY_BYTES, Runner};
+use super::error::{KeyFault, Origin, ProgramFault};
+use super::{KeyError, MAX_KEY_BYTES, Runner};
 use opal_vault::root;
 
 /// How long a program may take to print a key.
@@ -33,11 +34,7 @@ impl IdentitySource {
     /// What `--identity` says: `cmd:PROGRAM ARGS…`, or a file.
     pub fn from_option(text: &str) -> Result<Self, KeyError> {
         if looks_like_a_key(text) {
-            return Err(KeyError::invalid(
-                "`--identity` expects a file or `cmd:PROGRAM`, got a key",
-                "other users can see arguments: make a new key, and put it in a file of mode 0600 \
-                 or in the variable `OPAL_IDENTITY`",
-            ));
+            return Err(KeyFault::IdentityIsAKey.into());
         }
         match text.strip_prefix("cmd:") {
             Some(command) => Self::command(command),
@@ -64,31 +61,21 @@ impl IdentitySource {
     fn command(text: &str) -> Result<Self, KeyError> {
         let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {
-            return Err(KeyError::invalid(
-                "`cmd:` without a program",
-                "write `cmd:PROGRAM ARGUMENTS`, such as `cmd:pass show ci/opal`",
-            ));
+            return Err(KeyFault::NoProgram.into());
         }
         Ok(Self::Command(words))
     }
 
     /// Gets the key.
     pub fn load(&self) -> Result<Runner, KeyError> {
-        let (place, text) = match self {
+        let (origin, text) = match self {
             Self::File(path) => {
-                (format!("`{}`", path.display()), read(root::read_private(path, MAX_KEY_BYTES)?))
+                (Origin::File(path), read(root::read_private(path, MAX_KEY_BYTES)?))
             }
-            Self::Command(words) => {
-                (format!("the output of `{}`", words[0]), read(ask(words, TIME_LIMIT)?))
-            }
-            Self::Text(text) => ("`OPAL_IDENTITY`".into(), text.clone()),
+            Self::Command(words) => (Origin::Program(&words[0]), read(ask(words, TIME_LIMIT)?)),
+            Self::Text(text) => (Origin::Variable, text.clone()),
         };
-        Runner::from_text(text.expose()).ok_or_else(|| {
-            KeyError::invalid(
-                format!("{place} is not a runner key"),
-                "expected an age identity: one line that begins with `AGE-SECRET-KEY-1`",
-            )
-        })
+        Runner::from_text(text.expose()).ok_or_else(|| KeyFault::NotARunnerKey(origin).into())
     }
 }
 
@@ -104,17 +91,9 @@ fn read(bytes: Zeroizing<Vec<u8>>) -> Secret {
 /// What a program prints. It gets no input, and its complaints may hold a secret, so they are
 /// shown to nobody; it runs in a group of its own, which is killed after the time limit.
 fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
-    let program = &words[0];
-    let failed = |what: String| {
-        KeyError::new(
-            KeyErrorKind::Failed,
-            what,
-            "run it in a terminal: it must print a runner key",
-        )
-    };
+    let failed = |why: ProgramFault| KeyFault::Program { name: &words[0], why };
     let deadline = Instant::now() + limit;
-    let mut child =
-        start(words).map_err(|error| failed(format!("`{program}` cannot be started: {error}")))?;
+    let mut child = start(words).map_err(|error| failed(ProgramFault::NotStarted(error)))?;
     let stdout = child.stdout.take().expect("its output is a pipe");
     let (sender, receiver) = mpsc::channel();
     // Where nobody listens any more, there is nobody to tell.
@@ -126,15 +105,16 @@ fn ask(words: &[String], limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError
     };
     let Some(status) = status else {
         stop(&mut child);
-        return Err(failed(match printed {
-            Ok(None) => format!("`{program}` printed more than a key"),
-            _ => format!("`{program}` timed out after {}s", limit.as_secs()),
-        }));
+        let why = match printed {
+            Ok(None) => ProgramFault::TooMuchOutput,
+            _ => ProgramFault::TimedOut(limit),
+        };
+        return Err(failed(why).into());
     };
     match (printed, status.code()) {
         (Ok(Some(printed)), Some(0)) => Ok(printed),
-        (_, Some(code)) => Err(failed(format!("`{program}` failed with exit code {code}"))),
-        (_, None) => Err(failed(format!("`{program}` was killed by a signal"))),
+        (_, Some(code)) => Err(failed(ProgramFault::ExitCode(code)).into()),
+        (_, None) => Err(failed(ProgramFault::Killed).into()),
     }
 }
 

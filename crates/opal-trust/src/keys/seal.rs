@@ -9,6 +9,7 @@ use age::secrecy::ExposeSecret;
 use age::{DecryptError, x25519};
 use zeroize::Zeroizing;
 
+use super::error::KeyFault;
 use super::{KeyError, KeyErrorKind, MAX_KEY_BYTES};
 use opal_vault::root;
 
@@ -86,19 +87,11 @@ impl FromStr for Recipient {
     fn from_str(text: &str) -> Result<Self, KeyError> {
         // Whoever pastes the private half must not see it in a log again.
         if text.get(..15).is_some_and(|start| start.eq_ignore_ascii_case("AGE-SECRET-KEY-")) {
-            return Err(KeyError::invalid(
-                "a recipient must be a public key, got a private key",
-                "`opal keys show` prints the public key; it begins with `age1`",
-            ));
+            return Err(KeyFault::RecipientIsPrivate.into());
         }
         let parsed: Option<x25519::Recipient> = text.parse().ok();
         let sound = parsed.filter(|one| !SMALL_ORDER.contains(&one.to_string().as_str()));
-        sound.map(Self).ok_or_else(|| {
-            KeyError::invalid(
-                format!("invalid recipient `{text}`"),
-                "a recipient begins with `age1`; `opal keys show runner` prints one",
-            )
-        })
+        sound.map(Self).ok_or_else(|| KeyFault::InvalidRecipient(text).into())
     }
 }
 
@@ -118,23 +111,16 @@ pub fn recipients(argument: &str) -> Result<Vec<Recipient>, KeyError> {
             _ => error,
         }
     })?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| not_recipients(argument))?;
+    let not_recipients = || KeyFault::NotRecipients(argument);
+    let text = std::str::from_utf8(&bytes).map_err(|_| not_recipients())?;
     let lines = text.lines().map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let all = lines.map(str::parse).collect::<Result<Vec<_>, _>>();
-    let all = all.map_err(|_: KeyError| not_recipients(argument))?;
+    let all = all.map_err(|_: KeyError| not_recipients())?;
     if all.is_empty() {
-        return Err(not_recipients(argument));
+        return Err(not_recipients().into());
     }
     Ok(all)
-}
-
-/// What is in the file is not repeated: it may be a key.
-fn not_recipients(path: &str) -> KeyError {
-    KeyError::invalid(
-        format!("`{path}` is not a file of recipients"),
-        "write one recipient on each line, each beginning with `age1`; comments begin with `#`",
-    )
 }
 
 /// One binary age file.

@@ -11,6 +11,7 @@ use opal_core::contract::Sign;
 use zeroize::Zeroizing;
 
 use super::KeyError;
+use super::error::KeyFault;
 
 /// The private half. Dropping it wipes it.
 #[derive(Clone)]
@@ -102,10 +103,7 @@ impl FromStr for PublicKey {
         });
         let sound = decoded.is_some() && VerifyingKey::from_bytes(&bytes).is_ok();
         if !sound {
-            return Err(KeyError::invalid(
-                "invalid public key: expected `ed25519:` and 32 bytes in base64",
-                "`opal keys show NAME` prints the public key",
-            ));
+            return Err(KeyFault::InvalidPublicKey.into());
         }
         Ok(Self(bytes))
     }

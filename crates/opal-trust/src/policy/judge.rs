@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use opal_core::Duration;
+
 use super::Policy;
 use crate::keys::{PublicKey, verify};
 
@@ -29,20 +31,22 @@ pub struct Signature<'a> {
 }
 
 /// Why a contract may not run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    pub kind: RefusalKind,
-    /// Lower case, without a full stop.
-    pub message: String,
-    pub help: String,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum Refusal {
     NotSigned,
     BadSignature,
-    NotTrusted,
-    TooOld,
+    NotTrusted {
+        signer: Option<PublicKey>,
+        /// Whether nobody is trusted at all.
+        by_nobody: bool,
+    },
+    /// It was made after now.
+    InTheFuture {
+        max_age: Duration,
+    },
+    TooOld {
+        max_age: Duration,
+    },
     NoExpiry,
 }
 
@@ -65,61 +69,30 @@ impl Policy {
         let required = self.require_signature || self.trusted_keys.is_some();
         let trusted = self.trusted_keys.as_ref().unwrap_or(&nobody);
         let Some(signature) = signature else {
-            return required.then(|| {
-                Refusal::new(
-                    RefusalKind::NotSigned,
-                    "the contract is not signed, but the policy requires a signature",
-                    "make it again with `--sign KEY`",
-                )
-            });
+            return required.then_some(Refusal::NotSigned);
         };
         // A signature that is wrong is refused even where none is asked for: someone tried.
         if signature.by.is_some_and(|by| !signature.is_by(&by)) {
-            return Some(Refusal::new(
-                RefusalKind::BadSignature,
-                "the signature does not match the contract",
-                "fetch the file again, or make a new contract",
-            ));
+            return Some(Refusal::BadSignature);
         }
         if !required || trusted.iter().any(|key| signature.is_by(key)) {
             return None;
         }
-        let signer = signature.by.map_or("a key".into(), |by| format!("`{by}`"));
-        let help = if trusted.is_empty() {
-            "no key is trusted: add one to `trusted_keys` of the policy, or use \
-             `--require-signature=KEY`"
-        } else {
-            "to trust the signer, add the key to `trusted_keys` of the policy"
-        };
-        Some(Refusal::new(
-            RefusalKind::NotTrusted,
-            format!("the contract is signed by {signer} that is not trusted"),
-            help,
-        ))
+        Some(Refusal::NotTrusted { signer: signature.by, by_nobody: trusted.is_empty() })
     }
 
     fn judge_age(&self, made: i64, now: i64) -> Option<Refusal> {
         let max_age = self.max_age?;
         let age = now.saturating_sub(made);
-        let (message, help) = if age < -SKEW_SECONDS {
-            ("the contract is dated in the future", "check the clocks of both machines")
-        } else if age.saturating_mul(1_000_000_000) > max_age.as_nanos() {
-            ("the contract is older than the policy allows", "make a new contract")
-        } else {
-            return None;
-        };
-        let message = format!("{message} (`max_age` is {max_age})");
-        Some(Refusal::new(RefusalKind::TooOld, message, help))
+        if age < -SKEW_SECONDS {
+            return Some(Refusal::InTheFuture { max_age });
+        }
+        let is_too_old = age.saturating_mul(1_000_000_000) > max_age.as_nanos();
+        is_too_old.then_some(Refusal::TooOld { max_age })
     }
 
     fn judge_expiry(&self, expires: bool) -> Option<Refusal> {
-        (self.require_expiry && !expires).then(|| {
-            Refusal::new(
-                RefusalKind::NoExpiry,
-                "the contract has no expiry, but the policy requires one",
-                "make it again with `--expires`, such as `--expires 24h`",
-            )
-        })
+        (self.require_expiry && !expires).then_some(Refusal::NoExpiry)
     }
 }
 
@@ -132,13 +105,48 @@ impl Signature<'_> {
 }
 
 impl Refusal {
-    fn new(kind: RefusalKind, message: impl Into<String>, help: &str) -> Self {
-        Self { kind, message: message.into(), help: help.into() }
+    /// The way forward.
+    #[must_use]
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::NotSigned => "make it again with `--sign KEY`",
+            Self::BadSignature => "fetch the file again, or make a new contract",
+            Self::NotTrusted { by_nobody: true, .. } => {
+                "no key is trusted: add one to `trusted_keys` of the policy, or use \
+                 `--require-signature=KEY`"
+            }
+            Self::NotTrusted { .. } => {
+                "to trust the signer, add the key to `trusted_keys` of the policy"
+            }
+            Self::InTheFuture { .. } => "check the clocks of both machines",
+            Self::TooOld { .. } => "make a new contract",
+            Self::NoExpiry => "make it again with `--expires`, such as `--expires 24h`",
+        }
     }
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        match self {
+            Self::NotSigned => {
+                f.write_str("the contract is not signed, but the policy requires a signature")
+            }
+            Self::BadSignature => f.write_str("the signature does not match the contract"),
+            Self::NotTrusted { signer: Some(signer), .. } => {
+                write!(f, "the contract is signed by `{signer}` that is not trusted")
+            }
+            Self::NotTrusted { signer: None, .. } => {
+                f.write_str("the contract is signed by a key that is not trusted")
+            }
+            Self::InTheFuture { max_age } => {
+                write!(f, "the contract is dated in the future (`max_age` is {max_age})")
+            }
+            Self::TooOld { max_age } => {
+                write!(f, "the contract is older than the policy allows (`max_age` is {max_age})")
+            }
+            Self::NoExpiry => {
+                f.write_str("the contract has no expiry, but the policy requires one")
+            }
+        }
     }
 }

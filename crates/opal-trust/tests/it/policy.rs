@@ -11,7 +11,7 @@ use opal_core::Duration;
 use opal_core::contract::Sign;
 use opal_trust::keys::{PublicKey, SigningKey};
 use opal_trust::policy::{
-    Facts, Files, Policy, PolicyError, ProjectFile, Randomness, RefusalKind, Signature,
+    Facts, Files, Policy, PolicyError, ProjectFile, Randomness, Refusal, Signature,
 };
 
 const NOW: i64 = 1_800_000_000;
@@ -29,12 +29,8 @@ fn unsigned() -> Facts<'static> {
     Facts { signature: None, made: NOW, expires: false }
 }
 
-fn kinds(policy: &Policy, facts: &Facts<'_>) -> Vec<RefusalKind> {
-    let refusals = policy.judge(facts, NOW).err().unwrap_or_default();
-    for refusal in &refusals {
-        assert!(!refusal.help.is_empty() && !refusal.message.ends_with('.'));
-    }
-    refusals.into_iter().map(|refusal| refusal.kind).collect()
+fn judged(policy: &Policy, facts: &Facts<'_>) -> Vec<Refusal> {
+    policy.judge(facts, NOW).err().unwrap_or_default()
 }
 
 #[test]
@@ -213,48 +209,49 @@ fn signatures_are_judged() {
         ..unsigned()
     };
     let (open, strict) = (Policy::default(), trusting(&[friend.public()]));
-    assert_eq!(kinds(&open, &unsigned()), []);
-    assert_eq!(kinds(&strict, &unsigned()), [RefusalKind::NotSigned]);
+    assert_eq!(judged(&open, &unsigned()), []);
+    assert_eq!(judged(&strict, &unsigned()), [Refusal::NotSigned]);
     for by in [Some(&friend), None] {
-        assert_eq!(kinds(&strict, &signed(&friend_bytes, by)), []);
-        assert_eq!(kinds(&open, &signed(&friend_bytes, by)), []);
+        assert_eq!(judged(&strict, &signed(&friend_bytes, by)), []);
+        assert_eq!(judged(&open, &signed(&friend_bytes, by)), []);
     }
     for by in [Some(&stranger), None] {
-        assert_eq!(kinds(&strict, &signed(&stranger_bytes, by)), [RefusalKind::NotTrusted]);
+        let signer = by.map(SigningKey::public);
+        let not_trusted = Refusal::NotTrusted { signer, by_nobody: false };
+        assert_eq!(judged(&strict, &signed(&stranger_bytes, by)), [not_trusted]);
     }
     let forged = signed(&stranger_bytes, Some(&friend));
-    assert_eq!(kinds(&strict, &forged), [RefusalKind::BadSignature]);
-    assert_eq!(kinds(&open, &forged), [RefusalKind::BadSignature], "even where none is required");
+    assert_eq!(judged(&strict, &forged), [Refusal::BadSignature]);
+    assert_eq!(judged(&open, &forged), [Refusal::BadSignature], "even where none is required");
     let nobody = Policy::requiring_signature(None);
     let facts = signed(&friend_bytes, Some(&friend));
     let refusals = nobody.judge(&facts, NOW).unwrap_err();
-    assert_eq!(refusals[0].kind, RefusalKind::NotTrusted);
-    assert!(refusals[0].message.contains(&friend.public().to_string()));
-    assert!(refusals[0].help.contains("--require-signature=KEY"));
+    let signer = Some(friend.public());
+    assert_eq!(refusals, [Refusal::NotTrusted { signer, by_nobody: true }]);
+    assert!(refusals[0].to_string().contains(&friend.public().to_string()));
+    assert!(refusals[0].help().contains("--require-signature=KEY"));
     let flag = Policy::requiring_signature(Some(friend.public()));
-    assert_eq!(kinds(&flag, &facts), []);
+    assert_eq!(judged(&flag, &facts), []);
 }
 
 #[test]
 fn age_and_end_dates_are_judged_and_every_reason_is_given() {
-    let policy = Policy { max_age: Some(Duration::from_secs(60)), ..Policy::default() };
+    let max_age = Duration::from_secs(60);
+    let policy = Policy { max_age: Some(max_age), ..Policy::default() };
+    let (old, future) = (Refusal::TooOld { max_age }, Refusal::InTheFuture { max_age });
     let made = |made| Facts { made, ..unsigned() };
-    assert_eq!(kinds(&policy, &made(NOW - 60)), []);
-    assert_eq!(kinds(&policy, &made(NOW - 61)), [RefusalKind::TooOld]);
-    assert_eq!(kinds(&policy, &made(NOW + 60)), [], "clocks differ a little");
-    assert_eq!(
-        kinds(&policy, &made(NOW + 3600)),
-        [RefusalKind::TooOld],
-        "a date in the future is refused"
-    );
-    for extreme in [i64::MIN, i64::MAX] {
-        assert_eq!(kinds(&policy, &made(extreme)), [RefusalKind::TooOld]);
+    assert_eq!(judged(&policy, &made(NOW - 60)), []);
+    assert_eq!(judged(&policy, &made(NOW - 61)), [old]);
+    assert_eq!(judged(&policy, &made(NOW + 60)), [], "clocks differ a little");
+    assert_eq!(judged(&policy, &made(NOW + 3600)), [future], "a date in the future is refused");
+    for (extreme, refusal) in [(i64::MIN, old), (i64::MAX, future)] {
+        assert_eq!(judged(&policy, &made(extreme)), [refusal]);
     }
     let policy = Policy { require_signature: true, require_expiry: true, ..policy };
-    let all = [RefusalKind::NotSigned, RefusalKind::TooOld, RefusalKind::NoExpiry];
-    assert_eq!(kinds(&policy, &made(0)), all);
+    let all = [Refusal::NotSigned, old, Refusal::NoExpiry];
+    assert_eq!(judged(&policy, &made(0)), all);
     let ends = Facts { expires: true, ..unsigned() };
-    assert_eq!(kinds(&Policy { require_signature: false, ..policy }, &ends), []);
+    assert_eq!(judged(&Policy { require_signature: false, ..policy }, &ends), []);
 }
 
 #[test]
